@@ -268,15 +268,17 @@ def missing_companion(name: str) -> str | None:
     """
     namespace, _, bare = name.rpartition("/")
     package = _companion(bare) or companions.FORMER_WRAPPERS.get(bare)
-    if package is None or namespace not in ("", "core", namespace_of(package)):
-        return None
-    present = any(canonical(one.distribution) == package for one in declared().packages)
-    return None if present else package
+    own = package is not None and namespace in ("", "core", namespace_of(package))
+    return _if_missing(package) if own else None
 
 
 def missing_package_of_tasks(name: str) -> str | None:
     """Return the package of this project that owns the namespace of a task and is not installed."""
-    package = companions.NAMESPACES.get(name.partition("/")[0]) if "/" in name else None
+    namespace, slash, _ = name.partition("/")
+    return _if_missing(companions.NAMESPACES.get(namespace)) if slash else None
+
+
+def _if_missing(package: str | None) -> str | None:
     present = any(canonical(one.distribution) == package for one in declared().packages)
     return None if present else package
 

@@ -142,8 +142,9 @@ def _folders() -> Iterator[_Folder]:
 
 def _read(distribution: Any, entry_points: str) -> Declaration:
     """Return the declaration of a distribution; without offers if its metadata is unreadable."""
-    location = str(distribution.locate_file(""))
+    location = ""
     try:
+        location = str(distribution.locate_file(""))
         text = distribution.read_text("METADATA")
         if text is None:  # an old egg-info has its requirements elsewhere
             fields = [
