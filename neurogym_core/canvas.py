@@ -34,11 +34,13 @@ def new_figure(width: float, height: float) -> Any:
     Raises:
         MissingDependencyError: matplotlib is not installed.
     """
-    module = optional("matplotlib.figure", needed_for="Drawing a figure", extra="plot")
-    agg = optional("matplotlib.backends.backend_agg", needed_for="Drawing a figure", extra="plot")
-    figure = module.Figure(figsize=(width, height), facecolor="white")
-    agg.FigureCanvasAgg(figure)
+    figure = _matplotlib("figure").Figure(figsize=(width, height), facecolor="white")
+    _matplotlib("backends.backend_agg").FigureCanvasAgg(figure)
     return figure
+
+
+def _matplotlib(module: str) -> Any:
+    return optional(f"matplotlib.{module}", needed_for="Drawing a figure", extra="plot")
 
 
 class Box(NamedTuple):
@@ -101,15 +103,20 @@ def key(axes: Any, entries: list[tuple[str, str, float]]) -> None:
             clip_on=False,
             solid_capstyle="butt",
         )
-        axes.text(
-            1.045,
-            y,
-            _shortened(name),
-            transform=axes.transAxes,
-            fontsize=SMALL,
-            color=INK,
-            va="center",
-        )
+        write(axes, 1.045, y, _shortened(name), transform=axes.transAxes)
+
+
+def write(axes: Any, x: float, y: float, text: str, **style: Any) -> None:
+    """Write a small text that is vertically centred at (x, y)."""
+    axes.text(x, y, text, fontsize=SMALL, color=INK, va="center", **style)
+
+
+def time_axis(axes: Any, start: float, stop: float, label: str) -> None:
+    """Set the limits of the horizontal axis, and hide the axis if there is no label."""
+    axes.set_xlim(start, stop)
+    axes.tick_params(labelbottom=bool(label), bottom=bool(label))
+    axes.spines["bottom"].set_visible(bool(label))
+    axes.set_xlabel(label, fontsize=TEXT, color=INK)
 
 
 def _height(axes: Any) -> float:
@@ -153,11 +160,9 @@ def _shortened(name: str) -> str:
 
 def text_width(text: str) -> float:
     """Return the width of a text in inches, at the size `SMALL` of the default font."""
-    textpath = optional("matplotlib.textpath", needed_for="Drawing a figure", extra="plot")
-    fonts = optional("matplotlib.font_manager", needed_for="Drawing a figure", extra="plot")
-    width, _, _ = textpath.TextToPath().get_text_width_height_descent(
-        text, fonts.FontProperties(size=SMALL), ismath=False
-    )
+    font = _matplotlib("font_manager").FontProperties(size=SMALL)
+    path = _matplotlib("textpath").TextToPath()
+    width, _, _ = path.get_text_width_height_descent(text, font, ismath=False)
     return float(width) / 72
 
 

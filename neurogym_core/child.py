@@ -76,11 +76,30 @@ def run_child(
             },
             start_new_session=True,
         )
-        timed_out = _wait(process, seconds, output)
+        timed_out = False
+        try:
+            while not timed_out and process.poll() is None:
+                before = os.fstat(output.fileno()).st_size
+                try:
+                    process.wait(timeout=seconds)
+                except subprocess.TimeoutExpired:
+                    timed_out = os.fstat(output.fileno()).st_size == before
+        finally:  # also on Ctrl-C
+            # The processes that the child started can outlive it.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                if hasattr(os, "killpg"):
+                    os.killpg(process.pid, signal.SIGKILL)
+                else:
+                    process.kill()
+            process.wait()
+        values = []
+        for line in _content(output).splitlines():
+            with contextlib.suppress(ValueError, RecursionError):
+                values.append(json.loads(line))
         return Child(
             code=process.returncode,
             timed_out=timed_out,
-            values=tuple(_json_lines(_content(output))),
+            values=tuple(values),
             errors=_content(errors),
         )
 
@@ -117,48 +136,6 @@ def leave() -> None:
     os._exit(0)
 
 
-def _wait(process: subprocess.Popen, seconds: float, output: Any) -> bool:
-    """Wait for the child, end it and its own children, and return whether the time ran out.
-
-    An answer restarts the time.
-    """
-    try:
-        while True:
-            before = os.fstat(output.fileno()).st_size
-            if _ended(process, seconds):
-                return False
-            if os.fstat(output.fileno()).st_size == before:
-                return True
-    finally:  # also on Ctrl-C
-        _kill(process)
-
-
-def _ended(process: subprocess.Popen, seconds: float) -> bool:
-    try:
-        process.wait(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
-
-
-def _kill(process: subprocess.Popen) -> None:
-    """End the child and the processes that it started, which can outlive it."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
-    process.wait()
-
-
 def _content(stream: Any) -> str:
     stream.seek(0)
     return stream.read(MAX_OUTPUT).decode("utf-8", "replace")
-
-
-def _json_lines(text: str) -> list[Any]:
-    found = []
-    for line in text.splitlines():
-        with contextlib.suppress(ValueError, RecursionError):
-            found.append(json.loads(line))
-    return found

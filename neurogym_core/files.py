@@ -7,7 +7,7 @@ import secrets
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from neurogym_core.errors import FileNotWrittenError
@@ -31,7 +31,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     from pathlib import Path  # imported late: importing the core must stay fast
 
     try:
-        status = _status(path)
+        status = None  # of the target of `path`, unless it does not exist
+        with suppress(FileNotFoundError):
+            status = os.stat(path)
         if status is None or (stat.S_ISREG(status.st_mode) and not _is_open(status)):
             target = Path(os.path.realpath(path))
             # In the folder of the target, since a rename is atomic only within one file system. Not
@@ -48,7 +50,13 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             with tempfile.TemporaryDirectory() as folder:
                 temporary = Path(folder) / "content"
                 yield temporary
-                _write_into(path, status, temporary.read_bytes())
+                # For stdout its own descriptor is used: a file that stdout is redirected to would
+                # be overwritten from its first byte if it were opened again.
+                out = _is_open(status)
+                if out and sys.stdout is not None:
+                    sys.stdout.flush()
+                with open(1 if out else path, "wb", closefd=not out) as file:
+                    file.write(temporary.read_bytes())
     except FileNotWrittenError:
         raise
     except OSError as error:
@@ -59,33 +67,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         ) from error
 
 
-def _status(path: str | os.PathLike[str]) -> os.stat_result | None:
-    """Return the status of the target of `path`, or None if it does not exist."""
-    try:
-        return os.stat(path)
-    except FileNotFoundError:
-        return None
-
-
 def _is_open(status: os.stat_result) -> bool:
     """Return whether this is the target of stdout, which can also be a regular file."""
     try:
         return os.path.samestat(os.fstat(1), status)
     except OSError:  # stdout is closed
         return False
-
-
-def _write_into(path: str | os.PathLike[str], status: os.stat_result, data: bytes) -> None:
-    """Write to a pipe or a device.
-
-    For stdout its own descriptor is used: a file that stdout is redirected to would be overwritten
-    from its first byte if it were opened again.
-    """
-    if not _is_open(status):
-        with open(path, "wb") as file:
-            file.write(data)
-        return
-    if sys.stdout is not None:
-        sys.stdout.flush()
-    with open(1, "wb", closefd=False) as file:
-        file.write(data)

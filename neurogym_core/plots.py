@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,9 @@ from neurogym_core.canvas import (
     save_figure,
     spaced_ticks,
     text_width,
+    time_axis,
     value_axis,
+    write,
 )
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.play.make import bare_env, make_task, resolve
@@ -109,10 +111,8 @@ class TrialTrace:
         for name in ("observations", "targets", "actions", "rewards"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, np.asarray(getattr(self, name)))
-        _check_observations(self.observations, self.dt)
-        _check_channels(self.channels, self.observations.shape[1])
-        _check_periods(self.periods, self.steps)
-        _check_answers(self)
+        for mistake in _mistakes(self):
+            raise InvalidValueError(mistake)
 
     @property
     def steps(self) -> int:
@@ -123,33 +123,6 @@ class TrialTrace:
     def discrete(self) -> bool:
         """Whether the actions are choices (ints), not values."""
         return self.targets.ndim == 1 and self.targets.dtype.kind in "biu"
-
-
-class Buffers(Protocol):
-    """The current trial of an env: one entry per played step, and the current observation
-    (`pending`).
-    """
-
-    @property
-    def observations(self) -> Sequence[np.ndarray]: ...
-
-    @property
-    def actions(self) -> Sequence[Any]: ...
-
-    @property
-    def rewards(self) -> Sequence[float]: ...
-
-    @property
-    def targets(self) -> Sequence[Any]: ...
-
-    @property
-    def periods(self) -> Sequence[str]: ...
-
-    @property
-    def pending(self) -> np.ndarray: ...
-
-    @property
-    def conditions(self) -> Mapping[str, Any]: ...
 
 
 def trial_figure(trace: TrialTrace) -> Any:
@@ -217,7 +190,7 @@ def trace_of(
     )
 
 
-def picture_of(task: Task, buffers: Buffers) -> np.ndarray:
+def picture_of(task: Task, buffers: Any) -> np.ndarray:
     """Return the figure of the trial so far, (height, width, 3) uint8.
 
     All figures of a task have the same size. Before the first action, the figure shows the current
@@ -234,8 +207,14 @@ def picture_of(task: Task, buffers: Buffers) -> np.ndarray:
     return np.asarray(figure.canvas.buffer_rgba())[:, :, :3].copy()
 
 
-def trace_so_far(task: Task, buffers: Buffers) -> TrialTrace:
-    """Return the trace of a trial so far; before the first action, of the current observation."""
+def trace_so_far(task: Task, buffers: Any) -> TrialTrace:
+    """Return the trace of a trial so far; before the first action, of the current observation.
+
+    Args:
+        task: the task.
+        buffers: `observations`, `actions`, `rewards`, `targets` and `periods` of the played steps,
+            the current observation `pending`, and the `conditions` of the trial.
+    """
     if not buffers.observations:
         nothing = np.zeros(task.actions.size, np.float32) if task.actions.continuous else -1
         return _trace(
@@ -406,7 +385,10 @@ def _steps_of(
     env.action_space.seed(seed)
     for _ in range(_ENV_STEPS):
         before()
-        action = _still(env.action_space)
+        space = env.action_space
+        still = np.zeros(space.shape, space.dtype) + getattr(space, "start", 0)
+        still = still if still.ndim else still.item()
+        action = still if space.contains(still) else space.sample()
         coming, reward, terminated, truncated, info = env.step(action)
         yield observation, action, reward, info
         if terminated or truncated or info.get("new_trial"):
@@ -414,80 +396,55 @@ def _steps_of(
         observation = coming
 
 
-def _still(space: Any) -> Any:
-    """Return action 0, or zeros; a random action if these are not in the space."""
-    nothing = np.zeros(space.shape, space.dtype) + getattr(space, "start", 0)
-    nothing = nothing.item() if nothing.ndim == 0 else nothing
-    return nothing if space.contains(nothing) else space.sample()
-
-
-# ---- checking a trace ----
-
-
-def _check_observations(observations: np.ndarray, dt: float) -> None:
-    if observations.ndim != 2 or 0 in observations.shape or observations.dtype.kind not in "biuf":
-        raise InvalidValueError(
-            f"observations have the shape {observations.shape} and the type {observations.dtype}."
-            " Expected numbers of shape (T, n_obs), neither being 0. Stack the observation vectors"
-            " of the steps."
+def _mistakes(trace: TrialTrace) -> Iterator[str]:
+    """Yield messages about the parts of a trace that do not fit together."""
+    seen, targets, steps = trace.observations, trace.targets, trace.steps
+    if seen.ndim != 2 or 0 in seen.shape or seen.dtype.kind not in "biuf":
+        yield (
+            f"The observations have the shape {seen.shape} and the type {seen.dtype}. Expected"
+            " numbers of shape (T, n_obs), neither being 0. Stack the observation vectors of the"
+            " steps."
         )
-    if not np.isfinite(observations).all():
-        raise InvalidValueError(
+    if not np.isfinite(seen).all():
+        yield (
             "Some observations are NaN or infinite. Expected finite numbers. Check `new_trial` of"
             " the task."
         )
-    if not (np.isfinite(dt) and dt > 0):
-        raise InvalidValueError(
-            f"dt={dt!r} was given. Expected ms per step, above 0. Give the task's dt."
-        )
-
-
-def _check_channels(channels: Mapping[str, slice], n_obs: int) -> None:
-    for name, part in channels.items():
-        fits = (
-            isinstance(part, slice)
-            and len(range(*part.indices(n_obs)))
-            and (part.stop or 0) <= n_obs
-        )
-        if not fits:
-            raise InvalidValueError(
+    if not (np.isfinite(trace.dt) and trace.dt > 0):
+        yield f"dt={trace.dt!r} was given. Expected ms per step, above 0. Give the task's dt."
+    n_obs = seen.shape[1]
+    for name, part in trace.channels.items():
+        if (
+            not isinstance(part, slice)
+            or not len(range(n_obs)[part]) > 0
+            or (part.stop or 0) > n_obs
+        ):
+            yield (
                 f"Channel {name!r} is {part!r} of {n_obs} observed values. Expected a slice with at"
                 " least one of them. Use task.channels."
             )
-
-
-def _check_periods(periods: Sequence[tuple[str, int, int]], steps: int) -> None:
-    for name, start, stop in periods:
+    for name, start, stop in trace.periods:
         if not 0 <= start <= stop <= steps:
-            raise InvalidValueError(
+            yield (
                 f"Period {name!r} lasts from step {start} to {stop} of a trial of {steps} steps."
                 f" Expected 0 <= start <= stop <= {steps}. Give the first step, and the step after"
                 " the last."
             )
-
-
-def _check_answers(trace: TrialTrace) -> None:
-    steps, targets = trace.steps, trace.targets
-    shapes = {"targets": targets, "actions": trace.actions, "rewards": trace.rewards}
-    for name, values in shapes.items():
-        expected = {"targets": f"({steps},) or ({steps}, k)", "actions": str(targets.shape)}.get(
-            name, f"({steps},)"
-        )
-        if values is None:
-            continue
-        fits = (
-            values.shape == ((steps, *targets.shape[1:]) if name != "rewards" else (steps,))
-            and values.ndim <= 2
-        )
-        if not fits or values.dtype.kind not in "biuf":
-            raise InvalidValueError(
+    answers = (steps, *targets.shape[1:2])
+    for name, values, shape, expected in (
+        ("targets", targets, answers, f"({steps},) or ({steps}, k)"),
+        ("actions", trace.actions, answers, f"{answers}"),
+        ("rewards", trace.rewards, (steps,), f"({steps},)"),
+    ):
+        if values is not None and (values.shape != shape or values.dtype.kind not in "biuf"):
+            yield (
                 f"{name} have the shape {values.shape} and the type {values.dtype}. Expected"
                 f" numbers of shape {expected}. Give one entry per step."
             )
     if trace.discrete and trace.action_names:
         highest = max(int(v.max()) for v in (targets, trace.actions) if v is not None)
         if highest >= len(trace.action_names):
-            raise InvalidValueError(
+            yield (
                 f"{len(trace.action_names)} action_names were given, but action {highest} occurs."
                 " Expected a name for each action. Give all names, or none."
             )
@@ -499,7 +456,7 @@ def _check_answers(trace: TrialTrace) -> None:
 class _Panel(NamedTuple):
     """One row of the figure of a trial."""
 
-    kind: str  # "lines", "image", "answers", "rewards"
+    kind: str  # of `_PAINTERS`
     name: str
     height: float  # inches, including the gap
 
@@ -514,8 +471,11 @@ def _panels(trace: TrialTrace) -> list[_Panel]:
             panels.append(_Panel("lines", name, line_height + 0.12 * (units - 1)))
         else:
             panels.append(_Panel("image", name, float(np.clip(0.55 + 0.03 * units, 0.7, 1.7))))
-    height = float(np.clip(0.35 + 0.16 * len(_shown_actions(trace)), 0.75, 1.7))
-    panels.append(_Panel("answers", "action", height if trace.discrete else 1.0))
+    if trace.discrete:
+        height = float(np.clip(0.35 + 0.16 * len(_shown_actions(trace)), 0.75, 1.7))
+        panels.append(_Panel("choices", "action", height))
+    else:
+        panels.append(_Panel("values", "action", 1.0))
     if trace.rewards is not None:
         panels.append(_Panel("rewards", "reward", 0.55))
     return panels
@@ -548,20 +508,13 @@ def draw_trial(box: Box, trace: TrialTrace) -> None:
         top -= height
     for axes, panel in zip(drawn, panels, strict=True):
         _shade_periods(axes, trace, tint=panel.kind != "image")
-        _time_axis(axes, trace, last=axes is drawn[-1])
+        label = "time in the trial (ms)" if axes is drawn[-1] else ""
+        time_axis(axes, 0, trace.steps * trace.dt, label)
     size = box.figure.get_size_inches()
     left, upper = (box.left + _LEFT) / size[0], (box.bottom + box.height - 0.12) / size[1]
     heading(box.figure, trace.title, left, upper)
     lower = upper - (0.24 if trace.title else 0) / size[1]
     box.figure.text(left, lower, trace.subtitle, fontsize=TEXT, color=GREY, va="top")
-
-
-def _time_axis(axes: Any, trace: TrialTrace, *, last: bool) -> None:
-    axes.set_xlim(0, trace.steps * trace.dt)
-    axes.tick_params(labelbottom=last, bottom=last)
-    axes.spines["bottom"].set_visible(last)
-    if last:
-        axes.set_xlabel("time in the trial (ms)", fontsize=TEXT, color=INK)
 
 
 # ---- periods ----
@@ -625,28 +578,15 @@ def _draw_strip(axes: Any, trace: TrialTrace, width: float) -> None:
     axes.set_xlim(0, trace.steps * trace.dt)
     axes.set_ylim(-0.05, 1 + max((label.row for label in labels), default=0))
     for label in labels:
-        axes.fill_between(
-            [label.start, label.stop], -0.05, 0.9, color=_darker(tints[label.name]), lw=0
-        )
+        tint = tints[label.name]
+        red, green, blue = (int(int(tint[i : i + 2], 16) * 0.9) for i in (1, 3, 5))
+        darker = f"#{red:02x}{green:02x}{blue:02x}"
+        axes.fill_between([label.start, label.stop], -0.05, 0.9, color=darker, lw=0)
         if label.row:
             axes.plot(
                 [(label.start + label.stop) / 2] * 2, [0.45, label.row + 0.8], color=GREY, lw=0.6
             )
-        middle = (label.left + label.right) / 2
-        axes.text(
-            middle,
-            label.row + 0.43,
-            label.name,
-            fontsize=SMALL,
-            color=INK,
-            ha="center",
-            va="center",
-        )
-
-
-def _darker(colour: str) -> str:
-    red, green, blue = (int(int(colour[i : i + 2], 16) * 0.9) for i in (1, 3, 5))
-    return f"#{red:02x}{green:02x}{blue:02x}"
+        write(axes, (label.left + label.right) / 2, label.row + 0.43, label.name, ha="center")
 
 
 def _shade_periods(axes: Any, trace: TrialTrace, *, tint: bool) -> None:
@@ -655,12 +595,8 @@ def _shade_periods(axes: Any, trace: TrialTrace, *, tint: bool) -> None:
         if tint:
             axes.axvspan(start, stop, color=tints[name], lw=0, zorder=0)
         if start > 0:
-            axes.axvline(
-                start,
-                color="white" if tint else GREY,
-                lw=1 if tint else 0.6,
-                zorder=1 if tint else 3,
-            )
+            colour, width, layer = ("white", 1, 1) if tint else (GREY, 0.6, 3)
+            axes.axvline(start, color=colour, lw=width, zorder=layer)
 
 
 # ---- panels ----
@@ -725,14 +661,7 @@ def _shown_actions(trace: TrialTrace) -> list[int]:
     return sorted(numbers[np.argsort(-counts, kind="stable")[:8]].tolist())
 
 
-def _paint_answers(axes: Any, trace: TrialTrace, _: str) -> None:
-    if trace.discrete:
-        _paint_choices(axes, trace)
-    else:
-        _paint_values(axes, trace)
-
-
-def _paint_choices(axes: Any, trace: TrialTrace) -> None:
+def _paint_choices(axes: Any, trace: TrialTrace, _: str) -> None:
     """Draw the target as a broad pale band, and the subject's action as a thin dark line on it."""
     _steps_line(
         axes, trace, _gaps(trace.targets), color=_TARGET, lw=6, solid_capstyle="butt", zorder=2
@@ -751,7 +680,7 @@ def _gaps(actions: np.ndarray) -> np.ndarray:
     return np.where(actions < 0, np.nan, actions.astype(float))
 
 
-def _paint_values(axes: Any, trace: TrialTrace) -> None:
+def _paint_values(axes: Any, trace: TrialTrace, _: str) -> None:
     """Draw each axis of continuous actions: target as a pale band, subject as a line."""
     targets = trace.targets.reshape(trace.steps, -1).astype(float)
     actions = (
@@ -768,14 +697,8 @@ def _paint_values(axes: Any, trace: TrialTrace) -> None:
     finite = np.concatenate([v[np.isfinite(v)] for v in (targets, actions) if v is not None])
     value_axis(axes, min(0.0, float(finite.min(initial=0))), max(0.0, float(finite.max(initial=0))))
     names = list(trace.action_names) or [str(axis) for axis in range(targets.shape[1])]
-    axis_key = (
-        [(name, cycle_colour(axis), 1.5) for axis, name in enumerate(names)] if several else []
-    )
-    key(
-        axes,
-        axis_key
-        + (_answer_key(trace, "#BBBBBB", INK) if several else _answer_key(trace, _TARGET, INK)),
-    )
+    lines = [(name, cycle_colour(axis), 1.5) for axis, name in enumerate(names)] if several else []
+    key(axes, lines + _answer_key(trace, "#BBBBBB" if several else _TARGET, INK))
 
 
 def _answer_key(trace: TrialTrace, band: str, line: str) -> list[tuple[str, str, float]]:
@@ -794,20 +717,13 @@ def _paint_rewards(axes: Any, trace: TrialTrace, _: str) -> None:
     axes.axhline(0, color=GREY, lw=0.6, zorder=2)
     low, high = min(0.0, float(rewards.min())), max(0.0, float(rewards.max()))
     value_axis(axes, low, high)
-    axes.text(
-        1.012,
-        0.5,
-        f"sum {number(rewards.sum())}",
-        transform=axes.transAxes,
-        fontsize=SMALL,
-        color=INK,
-        va="center",
-    )
+    write(axes, 1.012, 0.5, f"sum {number(rewards.sum())}", transform=axes.transAxes)
 
 
 _PAINTERS = {
     "lines": _paint_lines,
     "image": _paint_image,
-    "answers": _paint_answers,
+    "choices": _paint_choices,
+    "values": _paint_values,
     "rewards": _paint_rewards,
 }

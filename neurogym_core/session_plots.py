@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -33,6 +34,8 @@ from neurogym_core.canvas import (
     pale,
     spaced_ticks,
     text_width,
+    time_axis,
+    write,
 )
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.make import make_task
@@ -144,7 +147,10 @@ def session_figure(
         drawn.append(axes)
         top -= row.height + _GAP
     for axes in drawn:
-        _trial_axis(axes, span, last=axes is drawn[-1])
+        time_axis(axes, span.edges[0], span.edges[-1], span.name if axes is drawn[-1] else "")
+        axes.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
+        for start in span.starts:
+            axes.axvline(span.edges[start], color=INK, lw=0.8, ls=(0, (3, 2)), zorder=4)
     heading(figure, name, _LEFT / _WIDTH, 1 - 0.12 / height)
     figure.text(
         _LEFT / _WIDTH,
@@ -250,7 +256,7 @@ def _rows(record: TrialRecord, columns: Sequence[str] | None) -> tuple[list[_Row
     shared = next(iter(lanes.values())) if len(lanes) == 1 else None
     rows = [_choice_row(record, prefix, lanes[prefix]) for prefix in prefixes]
     if "reward" in record:
-        rows.append(_Row("reward", 0.6, _Rewards(record["reward"].astype(float))))
+        rows.append(_Row("reward", 0.6, partial(_paint_rewards, record["reward"].astype(float))))
     if columns is not None:
         for name in columns:
             row = _condition_row(name, record[name], shared)
@@ -288,7 +294,7 @@ def _choice_row(record: TrialRecord, prefix: str, names: list[str]) -> _Row:
     # A task may have a condition of the name of a slot, so rows of several slots say "choice".
     name = f"{prefix[:-1]} choice" if prefix else slots[0] if len(slots) == 1 else "choice"
     if choices.dtype.kind == "f":
-        return _Row(name, 0.8, _Values(choices.reshape(len(choices), -1), [], dots=True))
+        return _Row(name, 0.8, partial(_paint_values, choices.reshape(len(choices), -1), [], True))
     known = f"{prefix}outcome" in record.columns
     outcomes = record[f"{prefix}outcome"] if known else np.full(len(choices), "other")
     return _choices(name, choices, outcomes, names)
@@ -328,32 +334,21 @@ def _condition_row(name: str, values: np.ndarray, choice_names: list[str] | None
         if values.dtype.kind not in "biuf" or not 1 <= k <= _FEW:
             return None
         names = choice_names if choice_names and len(choice_names) == k else map(str, range(k))
-        return _Row(name, 0.8, _Values(values.astype(float), list(names), dots=not slow))
+        return _Row(name, 0.8, partial(_paint_values, values.astype(float), list(names), not slow))
     kinds, codes = np.unique(values, return_inverse=True)
     # A constant is legible as a number, except for a probability.
     line = values.dtype.kind == "f" and (len(kinds) > 1 or 0 <= kinds[0] <= 1)
     if line or (numeric and len(kinds) > _FEW):
-        return _Row(name, 0.6, _Values(values[:, None].astype(float), [], dots=not slow))
+        return _Row(name, 0.6, partial(_paint_values, values[:, None].astype(float), [], not slow))
     if len(kinds) > _FEW:
         return None
     names = [number(kind) if numeric else str(kind) for kind in kinds.tolist()]
     if slow:
-        return _Row(name, max(0.24, 0.14 * len(kinds)), _Bands(codes, names))
-    return _Row(name, _LANE * len(kinds), _Lanes(codes, names))
+        return _Row(name, max(0.24, 0.14 * len(kinds)), partial(_paint_bands, codes, names))
+    return _Row(name, _LANE * len(kinds), partial(_paint_lanes, codes, names))
 
 
 # ---- painting ----
-
-
-def _trial_axis(axes: Any, span: _Span, *, last: bool) -> None:
-    axes.set_xlim(span.edges[0], span.edges[-1])
-    axes.tick_params(labelbottom=last, bottom=last)
-    axes.spines["bottom"].set_visible(last)
-    axes.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
-    for start in span.starts:
-        axes.axvline(span.edges[start], color=INK, lw=0.8, ls=(0, (3, 2)), zorder=4)
-    if last:
-        axes.set_xlabel(span.name, fontsize=TEXT, color=INK)
 
 
 def _tick_width(span: _Span) -> float:
@@ -401,26 +396,19 @@ def _choices(name: str, choices: np.ndarray, outcomes: np.ndarray, names: list[s
     return _Row(name, height, paint)
 
 
-class _Rewards:
-    """Bars of the rewards of trials, and the running mean within each session."""
-
-    def __init__(self, rewards: np.ndarray) -> None:
-        self.rewards = rewards
-
-    def __call__(self, axes: Any, span: _Span) -> None:
-        rewards = self.rewards
-        window = max(_FEWEST, span.trials // 10)
-        colours = [pale(GREEN if value >= 0 else VERMILION) for value in rewards]
-        axes.bar(span.places, rewards, 0.8, color=colours, zorder=2)
-        axes.axhline(0, color=GREY, lw=0.6, zorder=1)
-        bounds = [0, *span.starts, span.trials]
-        for start, stop in pairwise(bounds):
-            mean = running_mean(rewards[start:stop], window)
-            shown = slice(_FEWEST - 1, None)
-            axes.plot(span.places[start:stop][shown], mean[shown], color=INK, lw=1.3, zorder=3)
-        _limits(axes, np.append(rewards, 0.0))  # bars begin at 0
-        paid = pale(GREEN) if rewards.max() > 0 else colours[0]
-        key(axes, [("per trial", paid, 5.0), (f"mean of {window}", INK, 1.5)])
+def _paint_rewards(rewards: np.ndarray, axes: Any, span: _Span) -> None:
+    """Draw bars of the rewards of trials, and the running mean within each session."""
+    window = max(_FEWEST, span.trials // 10)
+    colours = [pale(GREEN if value >= 0 else VERMILION) for value in rewards]
+    axes.bar(span.places, rewards, 0.8, color=colours, zorder=2)
+    axes.axhline(0, color=GREY, lw=0.6, zorder=1)
+    for start, stop in pairwise([0, *span.starts, span.trials]):
+        mean = running_mean(rewards[start:stop], window)
+        shown = slice(_FEWEST - 1, None)
+        axes.plot(span.places[start:stop][shown], mean[shown], color=INK, lw=1.3, zorder=3)
+    _limits(axes, np.append(rewards, 0.0))  # bars begin at 0
+    paid = pale(GREEN) if rewards.max() > 0 else colours[0]
+    key(axes, [("per trial", paid, 5.0), (f"mean of {window}", INK, 1.5)])
 
 
 def running_mean(values: np.ndarray, window: int) -> np.ndarray:
@@ -431,26 +419,23 @@ def running_mean(values: np.ndarray, window: int) -> np.ndarray:
     return np.asarray((sums[stop] - sums[start]) / (stop - start))
 
 
-class _Values:
-    """Numbers of trials as lines, or as dots where they fluctuate."""
-
-    def __init__(self, values: np.ndarray, names: list[str], *, dots: bool) -> None:
-        self.values, self.names, self.dots = values, names, dots
-
-    def __call__(self, axes: Any, span: _Span) -> None:
-        several = self.values.shape[1] > 1
-        for index, column in enumerate(self.values.T):
-            colour = cycle_colour(index) if several else INK
-            if self.dots:
-                size = 3.0 if span.trials <= 100 else 1.8
-                axes.plot(span.places, column, "o", color=colour, ms=size, mew=0, zorder=2)
-            else:
-                ends = np.append(column, column[-1])
-                axes.step(span.edges, ends, where="post", color=colour, lw=1.3, zorder=2)
-        _limits(axes, self.values)
-        if several:
-            names = self.names or [str(k) for k in range(self.values.shape[1])]
-            key(axes, [(name, cycle_colour(index), 1.5) for index, name in enumerate(names)])
+def _paint_values(
+    values: np.ndarray, names: Sequence[str], dots: bool, axes: Any, span: _Span
+) -> None:
+    """Draw numbers of trials, (n, k), as lines, or as dots where they fluctuate."""
+    several = values.shape[1] > 1
+    for index, column in enumerate(values.T):
+        colour = cycle_colour(index) if several else INK
+        if dots:
+            size = 3.0 if span.trials <= 100 else 1.8
+            axes.plot(span.places, column, "o", color=colour, ms=size, mew=0, zorder=2)
+        else:
+            ends = np.append(column, column[-1])
+            axes.step(span.edges, ends, where="post", color=colour, lw=1.3, zorder=2)
+    _limits(axes, values)
+    if several:
+        names = names or [str(k) for k in range(values.shape[1])]
+        key(axes, [(name, cycle_colour(index), 1.5) for index, name in enumerate(names)])
 
 
 def _limits(axes: Any, values: np.ndarray) -> None:
@@ -467,47 +452,23 @@ def _limits(axes: Any, values: np.ndarray) -> None:
     axes.yaxis.set_major_formatter(lambda value, _: number(value))
 
 
-class _Bands:
-    """Values of a column that persist, as coloured bands with their names where they fit."""
-
-    def __init__(self, codes: np.ndarray, names: list[str]) -> None:
-        self.codes, self.names = codes, names
-
-    def __call__(self, axes: Any, span: _Span) -> None:
-        axes.set_ylim(0, 1)
-        axes.set_yticks([])
-        axes.spines["left"].set_visible(False)
-        per_inch = span.trials / (_WIDTH - _LEFT - _RIGHT)
-        changes = (np.flatnonzero(self.codes[1:] != self.codes[:-1]) + 1).tolist()
-        bounds = [0, *changes, span.trials]
-        for start, stop in pairwise(bounds):
-            code = int(self.codes[start])
-            left, right = span.edges[start], span.edges[stop]
-            axes.axvspan(left, right, color=pale(cycle_colour(code)), lw=0, zorder=1)
-            name = self.names[code]
-            if (text_width(name) + 0.06) * per_inch <= stop - start:
-                axes.text(
-                    (left + right) / 2,
-                    0.5,
-                    name,
-                    fontsize=SMALL,
-                    color=INK,
-                    ha="center",
-                    va="center",
-                    zorder=3,
-                )
-        entries = [(name, pale(cycle_colour(code)), 6.0) for code, name in enumerate(self.names)]
-        key(axes, entries)
+def _paint_bands(codes: np.ndarray, names: list[str], axes: Any, span: _Span) -> None:
+    """Draw values of a column that persist as coloured bands, with their names where they fit."""
+    axes.set_ylim(0, 1)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    per_inch = span.trials / (_WIDTH - _LEFT - _RIGHT)
+    changes = (np.flatnonzero(codes[1:] != codes[:-1]) + 1).tolist()
+    for start, stop in pairwise([0, *changes, span.trials]):
+        code = int(codes[start])
+        left, right = span.edges[start], span.edges[stop]
+        axes.axvspan(left, right, color=pale(cycle_colour(code)), lw=0, zorder=1)
+        if (text_width(names[code]) + 0.06) * per_inch <= stop - start:
+            write(axes, (left + right) / 2, 0.5, names[code], ha="center", zorder=3)
+    key(axes, [(name, pale(cycle_colour(code)), 6.0) for code, name in enumerate(names)])
 
 
-class _Lanes:
-    """Values of a column that change from trial to trial: a tick in the lane of the value."""
-
-    def __init__(self, codes: np.ndarray, names: list[str]) -> None:
-        self.codes, self.names = codes, names
-
-    def __call__(self, axes: Any, span: _Span) -> None:
-        _lanes_axis(axes, self.names)
-        axes.vlines(
-            span.places, self.codes - 0.4, self.codes + 0.4, color=INK, lw=_tick_width(span)
-        )
+def _paint_lanes(codes: np.ndarray, names: list[str], axes: Any, span: _Span) -> None:
+    """Draw values that change from trial to trial: a tick in the lane of the value."""
+    _lanes_axis(axes, names)
+    axes.vlines(span.places, codes - 0.4, codes + 0.4, color=INK, lw=_tick_width(span))

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from neurogym_core.cli import main
-from neurogym_core.ecosystem import distributions, refresh
+from neurogym_core.ecosystem import refresh, scan
 
 VARIABLES = ("NGYM_BLOCK", "NGYM_STRICT", "NGYM_DISABLE_PLUGIN_AUTOLOAD", "NGYM_REGISTRY")
 
@@ -55,14 +55,14 @@ def fresh_site(folder: Path, monkeypatch: pytest.MonkeyPatch, *visible: str) -> 
 
 
 def _hide_other_packages(monkeypatch: pytest.MonkeyPatch, folder: Path, visible: set[str]) -> None:
-    read_all = distributions._read_all
+    read_all = scan._read_all
 
-    def only_ours(thorough: bool) -> Iterator[distributions.Declaration]:
+    def only_ours(thorough: bool) -> Iterator[scan.Declaration]:
         for one in read_all(thorough):
             if str(folder) in one.location or one.name in visible:
                 yield one
 
-    monkeypatch.setattr(distributions, "_read_all", only_ours)
+    monkeypatch.setattr(scan, "_read_all", only_ours)
 
 
 def call_ngym(*arguments: str, charset: str = "utf-8", **environment: str) -> Result:

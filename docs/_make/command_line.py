@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from neurogym_core.cli import main
-from neurogym_core.cli._main import LazyGroup, built_in
+from neurogym_core.cli._main import BUILT_IN, LazyGroup
 from neurogym_core.ecosystem.companions import COMMANDS
 from neurogym_core.ecosystem.records import Offer
 
@@ -56,7 +56,7 @@ def page() -> str:
         "ngym", help=main.help, params=main.params, context_settings=main.context_settings
     )
     top = context_of(group, "ngym")
-    names = sorted({*built_in(), *COMMANDS})
+    names = sorted({*BUILT_IN, *COMMANDS})
     return "\n".join([HEAD, section(group, top), *(part_of(group, name, top) for name in names)])
 
 

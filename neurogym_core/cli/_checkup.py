@@ -6,26 +6,24 @@ import importlib.metadata
 import os
 import platform
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
-from neurogym_core.child import Child, run_child
+from neurogym_core.child import run_child
 from neurogym_core.cli._probe import usable_offers
 from neurogym_core.ecosystem import companions
-from neurogym_core.ecosystem.distributions import UNKNOWN
 from neurogym_core.ecosystem.names import clean
 from neurogym_core.ecosystem.records import (
-    KINDS,
     Installed,
     Level,
-    Offer,
     PackageInfo,
     Problem,
     advice,
 )
+from neurogym_core.ecosystem.scan import UNKNOWN
 from neurogym_core.errors import NeurogymError, listed
 from neurogym_core.play.kernels import load
 
@@ -51,35 +49,25 @@ class Finding:
 
 def versions() -> dict[str, str | None]:
     """Return the versions of Python and of the core's dependencies; None if not installed."""
-    return {
-        "python": platform.python_version(),
-        **{name: _version(name) for name in (*NEEDED, *OPTIONAL)},
-    }
+    found: dict[str, str | None] = {"python": platform.python_version()}
+    for name in (*NEEDED, *OPTIONAL):
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[name] = None
+    return found
 
 
-def _version(name: str) -> str | None:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return None
+def kernel_in_use() -> tuple[str | None, str, str]:
+    """Return the name of the kernel that plays, the reason, and both in a sentence.
 
-
-@dataclass(frozen=True, kw_only=True)
-class Kernel:
-    """The kernel that plays: ``compiled``, ``plain``, or None if `NGYM_KERNEL` cannot be met."""
-
-    name: str | None
-    reason: str
-    line: str  # a sentence with name and reason
-
-
-def kernel_in_use() -> Kernel:
-    """Return the kernel that plays trials in this environment."""
+    The name is None if `NGYM_KERNEL` cannot be met.
+    """
     try:
         loaded = load()
     except NeurogymError as error:
-        return Kernel(name=None, reason=str(error), line=str(error))
-    return Kernel(name=loaded.name, reason=loaded.reason, line=str(loaded))
+        return None, str(error), str(error)
+    return loaded.name, loaded.reason, str(loaded)
 
 
 def findings(found: Installed, *, imports: bool, seconds: float) -> list[Finding]:
@@ -107,32 +95,34 @@ def findings(found: Installed, *, imports: bool, seconds: float) -> list[Finding
     return sorted(every, key=lambda finding: order[finding.package.distribution])
 
 
-# -- problems found without imports ----------------------------------------------------------------
-
-
 def _declared(package: PackageInfo) -> Iterator[Finding]:
     """Yield the problems of the package, then those of single offers; each problem once."""
-    seen = set(package.problems)
-    for problem in package.problems:
-        yield Finding(package=package, problem=problem)
+    owners = dict.fromkeys(package.problems, "")
     for offer in package.offers:
         for problem in offer.problems:
-            if problem not in seen:
-                seen.add(problem)
-                yield Finding(package=package, problem=problem, subject=offer.id)
+            owners.setdefault(problem, offer.id)
+    for problem, owner in owners.items():
+        yield Finding(package=package, problem=problem, subject=owner)
 
 
 def _stale(package: PackageInfo) -> Iterator[Finding]:
     """Yield a finding if the pyproject.toml of an editable install differs from its metadata."""
-    project = _project(package)
-    if project is None:
+    if package.editable is None or package.editable == package.location:
         return
-    declared = {
-        (f"neurogym.{kind}", offer.name, offer.value)
-        for kind in KINDS
-        for offer in getattr(package, kind)
-    }
-    written = set(_entry_points(project))
+    try:
+        text = (Path(package.editable) / "pyproject.toml").read_text("utf-8")
+        project = tomllib.loads(text)["project"]
+        if "entry-points" in project.get("dynamic", []):
+            return
+        written = {
+            (group, name, value)
+            for group, rows in project.get("entry-points", {}).items()
+            if group.startswith("neurogym.") and group != "neurogym.manifest"
+            for name, value in rows.items()
+        }
+    except (OSError, ValueError, KeyError, AttributeError):  # nothing to compare
+        return
+    declared = {(offer.group, offer.name, offer.value) for offer in package.offers}
     changed = sorted({name for _, name, _ in declared ^ written})
     version = project.get("version", package.version)
     if version != package.version and package.version != UNKNOWN:
@@ -143,32 +133,8 @@ def _stale(package: PackageInfo) -> Iterator[Finding]:
             f" ({listed(map(clean, changed))}). Install it again: `python -m pip install -e"
             f" {package.editable}`."
         )
-        yield Finding(
-            package=package, problem=Problem(level="error", code="stale", message=message)
-        )
-
-
-def _project(package: PackageInfo) -> dict[str, Any] | None:
-    """Return the ``[project]`` table of an editable install; None if there is none to compare."""
-    if package.editable is None or package.editable == package.location:
-        return None
-    try:
-        project = tomllib.loads((Path(package.editable) / "pyproject.toml").read_text("utf-8"))[
-            "project"
-        ]
-    except (OSError, ValueError, KeyError):
-        return None
-    dynamic = project.get("dynamic", []) if isinstance(project, dict) else ["entry-points"]
-    return None if "entry-points" in dynamic else project
-
-
-def _entry_points(project: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    for group, rows in project.get("entry-points", {}).items():
-        if group.startswith("neurogym.") and group != "neurogym.manifest":
-            yield from ((group, name, value) for name, value in rows.items())
-
-
-# -- problems found by imports ---------------------------------------------------------------------
+        problem = Problem(level="error", code="stale", message=message)
+        yield Finding(package=package, problem=problem)
 
 
 def _probed(
@@ -179,59 +145,42 @@ def _probed(
     If a child process dies or hangs at one offer, another child continues with the next offer.
     """
     offers = usable_offers(package.distribution, groups)
+
+    def finding(index: int, level: Level, code: str, message: str) -> Finding:
+        problem = Problem(level=level, code=code, message=message)
+        return Finding(package=package, problem=problem, subject=offers[index].id)
+
     first = 0
     while first < len(offers):
         arguments = [package.distribution, str(first), *groups]
         child = run_child(f"{__package__}._probe", arguments, seconds)
-        values = [value for value in child.values if isinstance(value, dict)]
-        for value in values:
+        started, finished = first, set()
+        for value in child.values:
+            if not isinstance(value, dict):
+                continue
+            if isinstance(value.get("start"), int):
+                started = max(started, value["start"])
             if value.get("done") in range(len(offers)):
-                yield from _outcome(package, offers[value["done"]], value)
-            yield from (
-                Finding(package=other, problem=_reported(value))
-                for other in found.packages
-                if other.distribution == value.get("package")
-            )
-        started = max(
-            (value["start"] for value in values if isinstance(value.get("start"), int)),
-            default=first,
-        )
-        finished = {value.get("done") for value in values}
+                finished.add(value["done"])
+                if value.get("message"):
+                    yield finding(value["done"], "error", "import", clean(str(value["message"])))
+                if value.get("printed"):
+                    message = (
+                        f"prints {value['printed']} bytes when imported; expected none. Report it"
+                        " to its authors."
+                    )
+                    yield finding(value["done"], "warning", "output", message)
+            for other in found.packages:
+                if other.distribution == value.get("package"):  # reported by a registry
+                    level = value.get("level")
+                    problem = Problem(
+                        level=level if level in get_args(Level) else "warning",
+                        code=clean(str(value.get("code"))),
+                        message=clean(str(value.get("message"))),
+                    )
+                    yield Finding(package=other, problem=problem)
         if started not in finished and started < len(offers):
-            yield _died(package, offers[started], child)
-        first = max(started, first) + 1
-
-
-def _reported(value: Mapping[str, Any]) -> Problem:
-    """Return the problem of another package that a registry reported."""
-    level = value.get("level")
-    return Problem(
-        level=level if level in get_args(Level) else "warning",
-        code=clean(str(value.get("code"))),
-        message=clean(str(value.get("message"))),
-    )
-
-
-def _outcome(package: PackageInfo, offer: Offer, value: Mapping[str, Any]) -> Iterator[Finding]:
-    if value.get("message"):
-        problem = Problem(level="error", code="import", message=clean(str(value["message"])))
-        yield Finding(package=package, problem=problem, subject=offer.id)
-    if value.get("printed"):
-        message = (
-            f"prints {value['printed']} bytes when imported; expected none. Report it to its"
-            " authors."
-        )
-        yield Finding(
-            package=package,
-            problem=Problem(level="warning", code="output", message=message),
-            subject=offer.id,
-        )
-
-
-def _died(package: PackageInfo, offer: Offer, child: Child) -> Finding:
-    message = f"importing {clean(offer.value)} {child.ending}. {advice(package.distribution)}"
-    return Finding(
-        package=package,
-        problem=Problem(level="error", code="import", message=message),
-        subject=offer.id,
-    )
+            value = clean(offers[started].value)
+            message = f"importing {value} {child.ending}. {advice(package.distribution)}"
+            yield finding(started, "error", "import", message)
+        first = started + 1

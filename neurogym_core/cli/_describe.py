@@ -1,14 +1,13 @@
 """Describe a class as JSON: ``python -m neurogym_core.cli._describe task|wrapper NAME``.
 
 ``ngym info`` runs this in a child process because it imports the code of other packages. It prints
-one object, ``{"description": {…}}`` or ``{"failure": {"message": …, "traceback": …}}``.
+one object, ``{"description": {…}}`` or ``{"failure": message}``.
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
-import traceback
 from typing import Any
 
 from neurogym_core.child import answer_with, claim_stdout, leave
@@ -21,30 +20,20 @@ from neurogym_core.terminal.description import describe_class
 def main(arguments: list[str]) -> None:
     """Describe the class that the two arguments name, and end the process."""
     answer, _ = claim_stdout()
-    kind, name = arguments
     try:
-        value = {
-            "description": describe_task(name)
-            if kind == "task"
-            else describe_class(load_wrapper(name))
-        }
+        value: dict[str, Any] = {"description": describe(*arguments)}
     except BaseException as error:
-        value = {
-            "failure": {
-                "message": str(error) if isinstance(error, NeurogymError) else said_by(error),
-                "traceback": "".join(traceback.format_exception(error)),
-            }
-        }
+        value = {"failure": str(error) if isinstance(error, NeurogymError) else said_by(error)}
     answer_with(answer, value)
     leave()
 
 
-def describe_task(name: str) -> dict[str, Any]:
-    """Describe a task with its default parameters, or the class of any other environment."""
-    found: Any = load_task(name)
+def describe(kind: str, name: str) -> dict[str, Any]:
+    """Describe a task with its default parameters, or the class of a wrapper or another env."""
+    found: Any = load_task(name) if kind == "task" else load_wrapper(name)
     # A Task is recognised by the methods that its author writes, so that describing any other class
     # does not import NumPy.
-    if not (hasattr(found, "define") and hasattr(found, "new_trial")):
+    if kind != "task" or not (hasattr(found, "define") and hasattr(found, "new_trial")):
         return describe_class(found)
     from neurogym_core.tasks.describe import describe
 

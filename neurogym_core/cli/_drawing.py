@@ -12,25 +12,18 @@ import gymnasium
 from neurogym_core.canvas import save_figure
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.names import clean, said_by
-from neurogym_core.ecosystem.records import TaskInfo
 from neurogym_core.errors import NeurogymError
 from neurogym_core.play.make import resolve
 from neurogym_core.play.run import run
 from neurogym_core.plots import env_figure, trace_of, trial_figure
 from neurogym_core.session_plots import best_as_session, session_figure
-from neurogym_core.tasks.task import Task
 from neurogym_core.terminal.progress import Progress
 from neurogym_core.terminal.settings import made_task, read_conditions, read_wrap, usage_errors
 
 SESSION_TRIALS = 100
 """Trials of the figure of a session."""
 
-NO_SETTINGS: Mapping[str, Sequence[str]] = {
-    "parameters": (),
-    "timing": (),
-    "conditions": (),
-    "wrap": (),
-}
+NO_SETTINGS = dict.fromkeys(("parameters", "timing", "conditions", "wrap"), ())
 
 
 def draw(
@@ -56,7 +49,8 @@ def draw(
     Raises:
         click.UsageError: the task does not accept the settings.
     """
-    if _is_plain(name):
+    found: Any = resolve(name)
+    if isinstance(found, type) and issubclass(found, gymnasium.Env):
         if any(settings.values()):
             raise click.UsageError(
                 f"Settings of a trial were given for {clean(name)}. Expected none, because it is a"
@@ -74,16 +68,12 @@ def draw(
     with usage_errors():
         conditions = read_conditions(settings["conditions"])
         if session or (session is None and best_as_session(task)):
-            figure = _session(task, subject, seed, conditions, n_trials or SESSION_TRIALS)
+            count = n_trials or SESSION_TRIALS
+            record = run(task, subject, count, num_envs=1, seed=seed, conditions=conditions)
+            figure = session_figure(record, task, subject=subject)
         else:
             figure = trial_figure(trace_of(task, subject, seed, conditions))
         save_figure(figure, target)
-
-
-def _session(task: Task, subject: str, seed: int, conditions: dict[str, Any], trials: int) -> Any:
-    """Let one subject play trials, and return their figure."""
-    record = run(task, subject, trials, num_envs=1, seed=seed, conditions=conditions)
-    return session_figure(record, task, subject=subject)
 
 
 def draw_all(folder: Path, kind: str, subject: str, seed: int) -> None:
@@ -98,8 +88,15 @@ def draw_all(folder: Path, kind: str, subject: str, seed: int) -> None:
     with Progress("drawing", len(tasks)) as progress:
         for done, task in enumerate(tasks):
             progress.show(done, clean(task.id))
-            reason = _failure(task, folder / f"{task.id.replace('/', '-')}.{kind}", subject, seed)
-            if reason is not None:
+            target = folder / f"{task.id.replace('/', '-')}.{kind}"
+            try:
+                if not task.usable:
+                    raise click.ClickException(f"is not usable ({task.status})")
+                draw(task.id, target, subject, seed, NO_SETTINGS)
+            except click.ClickException as error:
+                failed.append(f"{clean(task.id)}: {clean(error.message)}")
+            except Exception as error:  # the other tasks are still drawn
+                reason = str(error) if isinstance(error, NeurogymError) else said_by(error)
                 failed.append(f"{clean(task.id)}: {clean(reason)}")
     click.echo(f"Drew {len(tasks) - len(failed)} of {len(tasks)} tasks into {clean(str(folder))}.")
     if failed:
@@ -108,22 +105,3 @@ def draw_all(folder: Path, kind: str, subject: str, seed: int) -> None:
         raise click.ClickException(
             f"{len(failed)} of {len(tasks)} tasks could not be drawn; the reasons are above."
         )
-
-
-def _failure(task: TaskInfo, target: Path, subject: str, seed: int) -> str | None:
-    """Draw one task; return the reason if that fails, so that the other tasks are still drawn."""
-    if not task.usable:
-        return f"is not usable ({task.status})"
-    try:
-        draw(task.id, target, subject, seed, NO_SETTINGS)
-    except click.ClickException as error:
-        return error.message
-    except Exception as error:
-        return str(error) if isinstance(error, NeurogymError) else said_by(error)
-    return None
-
-
-def _is_plain(name: str) -> bool:
-    """Return whether this is a Gymnasium env that is not a `Task`."""
-    found: Any = resolve(name)
-    return isinstance(found, type) and issubclass(found, gymnasium.Env)

@@ -29,11 +29,6 @@ BUILT_IN = {
 """{command of the core: the first sentence of its help}, so that ``ngym --help`` imports none."""
 
 
-def built_in() -> list[str]:
-    """Return the names of the core's commands, in alphabetical order."""
-    return list(BUILT_IN)
-
-
 class LazyGroup(click.Group):
     """A group that imports a command only when the command is called.
 
@@ -57,13 +52,19 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Resolve as click does; the error for an unknown name suggests the nearest one."""
         name = args[0]
-        if (
-            not ctx.resilient_parsing
-            and not name.startswith("-")
-            and name not in self.list_commands(ctx)
+        # A built-in command starts without a scan of the installed packages.
+        if not (
+            name in BUILT_IN
+            or ctx.resilient_parsing
+            or name.startswith("-")
+            or name in self.list_commands(ctx)
         ):
+            offers = [offer for offer in installed().commands if offer.name == name]
+            if offers:
+                reason = offers[0].problems[0].message
+                raise click.UsageError(f"{name!r} cannot be used: {reason}")
             if name in companions.COMMANDS:
-                raise click.UsageError(_missing(name))
+                raise click.UsageError(companions.comes_with(name, companions.COMMANDS[name]))
             known = [*self.list_commands(ctx), *companions.COMMANDS]
             ctx.fail(f"No such command {name!r}.{did_you_mean(name, known)}")
         return super().resolve_command(ctx, args)
@@ -83,11 +84,16 @@ class LazyGroup(click.Group):
         """
         with formatter.section("Commands"):
             formatter.write_dl(list(BUILT_IN.items()))
-        if foreign := self.foreign():
+        rows = []
+        for name, offers in sorted(self.foreign().items()):
+            owners = list(dict.fromkeys(offer.distribution for offer in offers))
+            ours = owners == [companions.COMMANDS.get(name)]
+            rows.append(
+                (name, companions.SUMMARIES[name] if ours else f"from {' and from '.join(owners)}")
+            )
+        if rows:
             with formatter.section("Commands of other packages"):
-                formatter.write_dl(
-                    [(name, _summary(name, offers)) for name, offers in sorted(foreign.items())]
-                )
+                formatter.write_dl(rows)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
         """Return the commands and options that start with the text, without importing them."""
@@ -109,38 +115,16 @@ class LazyGroup(click.Group):
         except NeurogymError as error:
             raise click.ClickException(clean(str(error), keep_lines=True)) from error
         except OSError as error:
-            if error.errno not in _NO_ROOM or error.filename is not None:
+            no_room = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
+            if error.errno not in no_room or error.filename is not None:
                 raise
-            _drop_output()
+            # Python would otherwise fail to write the rest of stdout again on exit.
+            with contextlib.suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), sys.stdout.fileno())
             raise click.ClickException(
                 f"The output cannot be written: {error.strerror}. Expected free space at its"
                 " destination. Make space, or write it elsewhere."
             ) from error
-
-
-_NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
-
-
-def _drop_output() -> None:
-    """Discard the rest of stdout, which Python would otherwise fail to write again on exit."""
-    with contextlib.suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())
-
-
-def _summary(name: str, offers: list[Offer]) -> str:
-    """Return the summary of a command of this project's packages, else ``from PACKAGE``."""
-    owners = list(dict.fromkeys(offer.distribution for offer in offers))
-    if owners == [companions.COMMANDS.get(name)]:
-        return companions.SUMMARIES[name]
-    return "from " + " and from ".join(owners)
-
-
-def _missing(name: str) -> str:
-    """Return a line with the package that brings a command, or the reason why it is unusable."""
-    offers = [offer for offer in installed().commands if offer.name == name]
-    if offers:
-        return f"{name!r} cannot be used: {offers[0].problems[0].message}"
-    return companions.comes_with(name, companions.COMMANDS[name])
 
 
 def require_command(offer: Offer, found: Any) -> click.Command:
@@ -164,14 +148,8 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_version,
-    help="Show the version and exit.",
-)
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False,
+              callback=_print_version, help="Show the version and exit.")  # fmt: skip
 def main() -> None:
     """List, inspect, run and plot the tasks that are installed.
 

@@ -64,10 +64,10 @@ def completed(
 ) -> Experiment:
     """Return the experiment with the command line's values, or defaults where it has none."""
     changed: dict[str, Any] = {
-        "subject": checked_subject(subject or experiment.subject or "random")
+        "subject": checked_subject(subject or experiment.subject or "random"),
+        "seed": next(one for one in (seed, experiment.seed, 0) if one is not None),
+        "subjects": subjects or experiment.subjects,
     }
-    changed["seed"] = next(one for one in (seed, experiment.seed, 0) if one is not None)
-    changed["subjects"] = subjects or experiment.subjects
     if n_steps or n_trials:
         changed |= {"steps": n_steps, "trials": n_trials}
     elif experiment.trials is None and experiment.steps is None:
@@ -111,11 +111,6 @@ class Game:
         """Number of trials played, or of steps if no number of trials was given."""
         return self.game.steps if self.n_trials is None else self.game.played.count
 
-    @property
-    def steps(self) -> int:
-        """Number of steps played."""
-        return self.game.steps
-
 
 # -- printed page ----------------------------------------------------------------------------------
 
@@ -127,7 +122,12 @@ def show(
     page = Page()
     page.heading(f"{game.task}, played by: {game.subject_name}")
     if stopped:
-        page.text(_stop_message(game, record))
+        ended = 0 if record is None else len(record)
+        if game.n_trials is None:
+            steps = f"{game.game.steps:,} of {game.n_steps:,} steps"
+            page.text(f"Stopped after {steps}; {ended:,} trials had ended.")
+        else:
+            page.text(f"Stopped after {ended:,} of {game.n_trials:,} trials.")
     if record is None and not stopped:
         page.text(
             f"No trial ended within {game.n_steps} steps. Give more with --n-steps.", indent=2
@@ -141,15 +141,6 @@ def show(
     if save is not None:
         page.text(f"The experiment is in {save}.", indent=2)
     page.show()
-
-
-def _stop_message(game: Game, record: TrialRecord | None) -> str:
-    ended = 0 if record is None else len(record)
-    if game.n_trials is None:
-        return (
-            f"Stopped after {game.steps:,} of {game.n_steps:,} steps; {ended:,} trials had ended."
-        )
-    return f"Stopped after {ended:,} of {game.n_trials:,} trials."
 
 
 def _add_trials(page: Page, record: TrialRecord) -> None:
@@ -183,30 +174,21 @@ def _summary(record: TrialRecord) -> list[tuple[str, str]]:
     order = np.argsort(-counts, kind="stable")
     listed = [f"{outcomes[i]} {counts[i]} ({counts[i] / len(record):.0%})" for i in order]
     several = len(np.unique(record["subject"]))
+    number = dict(zip(outcomes.tolist(), counts.tolist(), strict=True))
+    correct, accuracy = number.get("correct", 0), ""
+    if answers := correct + number.get("error", 0):
+        low, high = wilson_interval(correct, answers)
+        accuracy = (
+            f"{correct / answers:.3f} of {answers} answers (95 % interval {low:.3f}–{high:.3f})"
+        )
+    times = record["reaction_time"] if "reaction_time" in record else np.zeros(0)
+    times = times[~np.isnan(times)]
     return [
         ("subjects", f"{several:,}" if several > 1 else ""),
         ("trials", f"{len(record):,}, of {record['steps'].sum():,} steps"),
         ("outcomes", ", ".join(listed)),
-        ("accuracy", _accuracy(record)),
+        ("accuracy", accuracy),
         ("performance", f"{record['performance'].mean():.3f}"),
         ("reward", f"{record['reward'].mean():.4g} per trial, {record['reward'].sum():.4g} in all"),
-        ("reaction time", _reaction_time(record)),
+        ("reaction time", f"median {np.median(times):.4g} ms" if len(times) else ""),
     ]
-
-
-def _accuracy(record: TrialRecord) -> str:
-    outcomes = record["outcome"].tolist()
-    correct = outcomes.count("correct")
-    answers = correct + outcomes.count("error")
-    if not answers:
-        return ""
-    low, high = wilson_interval(correct, answers)
-    return f"{correct / answers:.3f} of {answers} answers (95 % interval {low:.3f}–{high:.3f})"
-
-
-def _reaction_time(record: TrialRecord) -> str:
-    if "reaction_time" not in record:
-        return ""
-    times = record["reaction_time"]
-    times = times[~np.isnan(times)]
-    return f"median {np.median(times):.4g} ms" if len(times) else ""

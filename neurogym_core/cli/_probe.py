@@ -11,8 +11,7 @@ finds in installed packages are printed on separate lines,
 from __future__ import annotations
 
 import sys
-import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 
 from neurogym_core.child import answer_with, claim_stdout, leave, printed_bytes
 from neurogym_core.cli._main import require_command
@@ -31,12 +30,14 @@ def main(arguments: list[str]) -> None:
         if index < int(first):
             continue
         answer_with(answer, {"start": index})
-        before = printed_bytes(descriptor)
-        message, trace = attempt(offer, lambda value: answer_with(answer, value))
+        before, message = printed_bytes(descriptor), None
+        try:
+            for report in _imported(offer):
+                answer_with(answer, report)
+        except BaseException as error:
+            message = str(error) if isinstance(error, NeurogymError) else said_by(error)
         printed = printed_bytes(descriptor) - before
-        answer_with(
-            answer, {"done": index, "message": message, "traceback": trace, "printed": printed}
-        )
+        answer_with(answer, {"done": index, "message": message, "printed": printed})
     leave()
 
 
@@ -47,38 +48,24 @@ def usable_offers(distribution: str, groups: Sequence[str] = ()) -> list[Offer]:
     return [offer for offer in offers if not groups or offer.group in groups]
 
 
-def attempt(offer: Offer, report: Callable[[dict[str, str]], None]) -> tuple[str | None, str]:
-    """Import an offer; return (error message or None, traceback).
-
-    Args:
-        offer: the offer to import.
-        report: called with each problem that the offer, a registry, finds in another package.
-    """
-    try:
-        _try(offer, report)
-    except BaseException as error:
-        said = str(error) if isinstance(error, NeurogymError) else said_by(error)
-        return said, "".join(traceback.format_exception(error))
-    return None, ""
-
-
-def _try(offer: Offer, report: Callable[[dict[str, str]], None]) -> None:
-    if offer.group in SPECIFICATIONS:
+def _imported(offer: Offer) -> Iterator[dict[str, str]]:
+    """Import an offer; yield the problems that it, a registry, finds in installed packages."""
+    if offer.group == "neurogym.commands":
+        require_command(offer, load(offer))
+    elif offer.group not in SPECIFICATIONS:
+        load(offer)
+    else:
         manager = new_manager(offer.group)
         load_plugin(manager, offer)
         if offer.group == "neurogym.registries":
             for found in manager.hook.ngym_checkup(packages=installed().packages):
                 for package, problem in found:
-                    report({
+                    yield {
                         "package": package,
                         "level": problem.level,
                         "code": problem.code,
                         "message": str(problem),
-                    })  # fmt: skip
-        return
-    found = load(offer)
-    if offer.group == "neurogym.commands":
-        require_command(offer, found)
+                    }
 
 
 if __name__ == "__main__":

@@ -3,37 +3,28 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from neurogym_core.child import SECONDS
 from neurogym_core.ecosystem.companions import REGISTRY, comes_with
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.names import CORE, canonical
-from neurogym_core.ecosystem.records import KINDS, Installed, PackageInfo
+from neurogym_core.ecosystem.records import KINDS, Installed
 from neurogym_core.ecosystem.switches import BLOCK, DISABLE, STRICT, is_on
 from neurogym_core.terminal.output import Page, print_json
 
 if TYPE_CHECKING:
-    from neurogym_core.cli._checkup import Finding, Kernel
-
-SECONDS = 20.0
+    from neurogym_core.cli._checkup import Finding
 
 
 @click.command()
-@click.option(
-    "--no-import",
-    is_flag=True,
-    help="Read only metadata, manifests and the registry; run no code of packages.",
-)
-@click.option(
-    "--seconds",
-    metavar="S",
-    default=SECONDS,
-    show_default=True,
-    type=click.FloatRange(min=0.1),
-    help="Time limit for each import.",
-)
+@click.option("--no-import", is_flag=True,
+              help="Read only metadata, manifests and the registry; run no code of"
+              " packages.")  # fmt: skip
+@click.option("--seconds", metavar="S", default=SECONDS, show_default=True,
+              type=click.FloatRange(min=0.1), help="Time limit for each import.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for programs.")
 def command(no_import: bool, seconds: float, as_json: bool) -> None:
     """Check the installation, and say how to repair it.
@@ -50,110 +41,86 @@ def command(no_import: bool, seconds: float, as_json: bool) -> None:
     found = installed()
     results = findings(found, imports=not no_import, seconds=seconds)
     needed = {"neurogym-core": found.core_version, **versions()}
-    kernel = kernel_in_use()
+    kernel, reason, line = kernel_in_use()
+    switches = {name: os.environ[name] for name in (BLOCK, DISABLE, STRICT) if os.environ.get(name)}
+    wrong = sum(map(_counts, results)) + (kernel is None)
     if as_json:
-        print_json(_row(found, needed, kernel, results))
+        print_json(
+            {
+                "ok": not wrong,
+                "versions": needed,
+                "kernel": {"name": kernel, "reason": reason},
+                "switches": switches,
+                "packages": [
+                    {
+                        "package": package.distribution,
+                        "version": package.version,
+                        "origin": package.editable or package.location,
+                        "editable": package.editable is not None,
+                        "removal": package.removal,
+                    }
+                    for package in found.packages
+                ],
+                "problems": [
+                    {
+                        "package": finding.package.distribution,
+                        "version": finding.package.version,
+                        "level": finding.problem.level,
+                        "code": finding.problem.code,
+                        "id": finding.subject,
+                        "message": str(finding.problem),
+                        "removal": finding.package.removal,
+                    }
+                    for finding in results
+                ],
+            }
+        )
     else:
-        _show(found, needed, kernel, results)
-    if _wrong(kernel, results):
+        page = Page()
+        page.heading("versions")
+        page.table(
+            ("", ""), [(name, version or "not installed") for name, version in needed.items()]
+        )
+        page.heading("kernel", mark="" if kernel else "!")
+        page.text(line, indent=2)
+        if switches:
+            page.heading("switches")
+            page.table(("", ""), list(switches.items()))
+        _add_packages(page, found, results)
+        minor = len(results) - sum(map(_counts, results))
+        said = f"{wrong} problem{'s' if wrong != 1 else ''}" if wrong else "No problems"
+        page.heading(f"{said} found{f', {minor} minor' if minor else ''}.")
+        page.show()
+    if wrong:
         raise click.exceptions.Exit(1)
 
 
 def _counts(finding: Finding) -> bool:
     """Return whether a finding makes the exit code 1."""
-    return finding.problem.level in ("fatal", "error") or (
-        finding.problem.level == "warning" and is_on(STRICT)
-    )
+    serious = ("fatal", "error", "warning") if is_on(STRICT) else ("fatal", "error")
+    return finding.problem.level in serious
 
 
-def _wrong(kernel: Kernel, results: list[Finding]) -> int:
-    """Return the number of findings, the kernel included, that make the exit code 1."""
-    return sum(map(_counts, results)) + (kernel.name is None)
-
-
-def _row(
-    found: Installed, needed: dict[str, str | None], kernel: Kernel, results: list[Finding]
-) -> dict[str, Any]:
-    return {
-        "ok": not _wrong(kernel, results),
-        "versions": needed,
-        "kernel": {"name": kernel.name, "reason": kernel.reason},
-        "switches": _switches(),
-        "packages": [
-            {
-                "package": package.distribution,
-                "version": package.version,
-                "origin": package.editable or package.location,
-                "editable": package.editable is not None,
-                "removal": package.removal,
-            }
-            for package in found.packages
-        ],
-        "problems": [
-            {
-                "package": finding.package.distribution,
-                "version": finding.package.version,
-                "level": finding.problem.level,
-                "code": finding.problem.code,
-                "id": finding.subject,
-                "message": str(finding.problem),
-                "removal": finding.package.removal,
-            }
-            for finding in results
-        ],
-    }
-
-
-def _switches() -> dict[str, str]:
-    return {name: os.environ[name] for name in (BLOCK, DISABLE, STRICT) if os.environ.get(name)}
-
-
-def _show(
-    found: Installed, needed: dict[str, str | None], kernel: Kernel, results: list[Finding]
-) -> None:
-    page = Page()
-    page.heading("versions")
-    page.table(("", ""), [(name, version or "not installed") for name, version in needed.items()])
-    page.heading("kernel", mark="" if kernel.name else "!")
-    page.text(kernel.line, indent=2)
-    if _switches():
-        page.heading("switches")
-        page.table(("", ""), list(_switches().items()))
+def _add_packages(page: Page, found: Installed, results: list[Finding]) -> None:
+    """Add a table of the packages, and the problems of each."""
     if not found.registries:
         page.heading("revoked versions")
         page.text(f"not checked: {comes_with('ngym registry', REGISTRY)}", indent=2)
-    page.heading("packages")
-    page.table(
-        ("name", "version", "offers", "from"),
-        [_package_cells(package) for package in found.packages],
-    )
+    rows = []
     for package in found.packages:
-        _show_problems(
-            page, package, [finding for finding in results if finding.package is package]
-        )
-    page.heading(_verdict(_wrong(kernel, results), len(results) - sum(map(_counts, results))))
-    page.show()
-
-
-def _package_cells(package: PackageInfo) -> tuple[str, str, str, str]:
-    origin = f"{package.editable} (editable)" if package.editable else package.location
-    counts = [f"{len(getattr(package, kind))} {kind}" for kind in KINDS if getattr(package, kind)]
-    return package.distribution, package.version, ", ".join(counts), origin
-
-
-def _show_problems(page: Page, package: PackageInfo, results: list[Finding]) -> None:
-    if not results:
-        return
-    serious = any(map(_counts, results))
-    page.heading(f"{package.distribution} {package.version}", mark="!" if serious else "")
-    for finding in results:
-        page.text(f"{finding.problem.level}: {finding}", indent=2)
-    if serious and canonical(package.distribution) != CORE:
-        page.text(f"remove it with: {package.removal}", indent=2, style="bold")
-
-
-def _verdict(wrong: int, to_note: int) -> str:
-    others = f", {to_note} minor" if to_note else ""
-    if not wrong:
-        return f"No problems found{others}."
-    return f"{wrong} problem{'s' if wrong != 1 else ''} found{others}."
+        origin = f"{package.editable} (editable)" if package.editable else package.location
+        counts = {kind: len(getattr(package, kind)) for kind in KINDS}
+        offers = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+        rows.append((package.distribution, package.version, offers, origin))
+    page.heading("packages")
+    page.table(("name", "version", "offers", "from"), rows)
+    for package in found.packages:
+        mine = [finding for finding in results if finding.package is package]
+        if not mine:
+            continue
+        serious = any(map(_counts, mine))
+        page.heading(f"{package.distribution} {package.version}", mark="!" if serious else "")
+        for finding in mine:
+            page.text(f"{finding.problem.level}: {finding}", indent=2)
+        if serious and canonical(package.distribution) != CORE:
+            page.text(f"remove it with: {package.removal}", indent=2, style="bold")

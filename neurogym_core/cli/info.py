@@ -75,10 +75,27 @@ def command(name: str, as_json: bool, as_bibtex: bool, offline: bool) -> None:
         listed = _listed(name, offline)
         if listed is None:
             raise error from None
-        _print_listed(listed, as_json, as_bibtex)
+        for note in listed.notes:
+            click.echo(f"Note: {clean(note)}", err=True)
+        if as_bibtex:
+            _print_references(listed.id, "registry", listed.references)
+        elif as_json:
+            print_json(listed.row)
+        else:
+            page = Page()
+            listed.show(page)
+            page.show()
         return
+    if as_bibtex and target is None:
+        raise click.UsageError(
+            f"--bibtex was given with the file {name}. Expected a task, wrapper or package, whose"
+            " manifest has the references. Leave out --bibtex."
+        )
     if as_bibtex:
-        _print_references(name, "manifest", _references(name, target))
+        package = isinstance(target, PackageInfo)
+        entries: list[Any] = [*target.tasks, *target.wrappers] if package else [target]  # type: ignore[union-attr]
+        references = [reference for entry in entries for reference in entry.references]
+        _print_references(name, "manifest", references)
     elif isinstance(target, PackageInfo):
         _print_package(target, as_json)
     else:
@@ -133,25 +150,27 @@ def _listed(name: str, offline: bool) -> Listed | None:
     return found[0] if found else None
 
 
-def _print_listed(listed: Listed, as_json: bool, as_bibtex: bool) -> None:
-    for note in listed.notes:
-        click.echo(f"Note: {clean(note)}", err=True)
-    if as_bibtex:
-        _print_references(listed.id, "registry", listed.references)
-    elif as_json:
-        print_json(listed.row)
-    else:
-        page = Page()
-        listed.show(page)
-        page.show()
-
-
 # -- packages --------------------------------------------------------------------------------------
 
 
 def _print_package(package: PackageInfo, as_json: bool) -> None:
+    every = (*package.problems, *(one for offer in package.offers for one in offer.problems))
+    problems = [(problem.level, str(problem)) for problem in dict.fromkeys(every)]
     if as_json:
-        print_json(_package_row(package))
+        print_json(
+            {
+                "package": package.distribution,
+                "version": package.version,
+                "namespace": package.namespace,
+                "requires_core": package.requires_core,
+                "compatible": package.compatible,
+                "blocked": package.blocked,
+                "location": package.location,
+                "editable": package.editable,
+                "offers": {kind: [one.name for one in getattr(package, kind)] for kind in KINDS},
+                "problems": [{"level": level, "message": text} for level, text in problems],
+            }
+        )
         return
     page = Page()
     page.heading(f"{package.distribution} {package.version}")
@@ -178,7 +197,6 @@ def _print_package(package: PackageInfo, as_json: bool) -> None:
             ("", "name", "object"),
             [(one.group.removeprefix("neurogym."), one.name, one.value) for one in others],
         )
-    problems = _all_problems(package)
     if problems:
         page.heading("problems")
         page.table(("", ""), problems)
@@ -189,31 +207,6 @@ def _status(status: str) -> str:
     return "" if status == "ok" else f"! {status}"
 
 
-def _all_problems(package: PackageInfo) -> list[tuple[str, str]]:
-    every = (
-        *package.problems,
-        *(problem for offer in package.offers for problem in offer.problems),
-    )
-    return [(problem.level, str(problem)) for problem in dict.fromkeys(every)]
-
-
-def _package_row(package: PackageInfo) -> dict[str, Any]:
-    return {
-        "package": package.distribution,
-        "version": package.version,
-        "namespace": package.namespace,
-        "requires_core": package.requires_core,
-        "compatible": package.compatible,
-        "blocked": package.blocked,
-        "location": package.location,
-        "editable": package.editable,
-        "offers": {kind: [offer.name for offer in getattr(package, kind)] for kind in KINDS},
-        "problems": [
-            {"level": level, "message": message} for level, message in _all_problems(package)
-        ],
-    }
-
-
 # -- tasks and wrappers ----------------------------------------------------------------------------
 
 
@@ -221,8 +214,18 @@ def _print_class(name: str, entry: Entry | None, as_json: bool) -> None:
     """Print the manifest's part and the class's part; exit with code 1 if the class fails."""
     description, failure = _describe(name, entry)
     if as_json:
-        row: dict[str, Any] = {} if entry is None else _entry_row(entry)
-        print_json({"id": name, **row, "description": description, "failure": failure})
+        row: dict[str, Any] = {"id": name}
+        if entry is not None:
+            left_out = ("distribution", "group", "value")
+            row = {
+                "id": entry.id,
+                "kind": "task" if isinstance(entry, TaskInfo) else "wrapper",
+                **{key: one for key, one in asdict(entry).items() if key not in left_out},
+                "package": entry.distribution,
+                "status": entry.status,
+                "problems": [str(problem) for problem in entry.problems],
+            }
+        print_json({**row, "description": description, "failure": failure})
     else:
         _show_class(name, entry, description, failure)
     if failure is not None:
@@ -243,26 +246,10 @@ def _describe(name: str, entry: Entry | None) -> tuple[dict[str, Any] | None, st
     value = child.values[-1] if child.values and isinstance(child.values[-1], dict) else {}
     if isinstance(value.get("description"), dict):
         return value["description"], None
-    if isinstance(value.get("failure"), dict):
-        return None, clean(str(value["failure"].get("message")))
+    if "failure" in value:
+        return None, clean(str(value["failure"]))
     hint = " Correct the file." if entry is None else f" {advice(entry.distribution)}"
     return None, f"Importing it {child.ending}.{hint}"
-
-
-def _entry_row(entry: Entry) -> dict[str, Any]:
-    row = {
-        key: value
-        for key, value in asdict(entry).items()
-        if key not in ("distribution", "group", "value")
-    }
-    return {
-        "id": entry.id,
-        "kind": "task" if isinstance(entry, TaskInfo) else "wrapper",
-        **row,
-        "package": entry.distribution,
-        "status": entry.status,
-        "problems": [str(problem) for problem in entry.problems],
-    }
 
 
 def _show_class(
@@ -272,7 +259,22 @@ def _show_class(
     if entry is None:
         page.heading(name)
     else:
-        _show_manifest(page, entry)
+        page.heading(entry.id, mark=_status(entry.status))
+        for text in filter(None, (entry.title, entry.summary)):
+            page.text(text, indent=2)
+        page.facts(
+            (
+                ("package", f"{entry.distribution} {entry.version}"),
+                ("tags", ", ".join(entry.tags)),
+                ("species", ", ".join(entry.species)),
+                ("formerly", ", ".join(entry.aliases)),
+                *(("expected", f"{key} = {value}") for key, value in entry.expected.items()),
+                *((one.kind, citation(one)) for one in entry.references),
+            )
+        )
+        if entry.problems:
+            page.heading("problems")
+            page.table(("", ""), [(problem.level, str(problem)) for problem in entry.problems])
         if name in entry.presets:
             page.text(f"{name} is now {entry.id}, with {entry.presets[name]}", indent=2)
     if failure is not None:
@@ -280,39 +282,6 @@ def _show_class(
         page.text(failure, indent=2)
     add_description(page, description or {})
     page.show()
-
-
-def _show_manifest(page: Page, entry: Entry) -> None:
-    page.heading(entry.id, mark=_status(entry.status))
-    for text in (entry.title, entry.summary):
-        if text:
-            page.text(text, indent=2)
-    page.facts(
-        (
-            ("package", f"{entry.distribution} {entry.version}"),
-            ("tags", ", ".join(entry.tags)),
-            ("species", ", ".join(entry.species)),
-            ("formerly", ", ".join(entry.aliases)),
-            *(
-                ("expected", f"{key} = {value}")
-                for key, value in getattr(entry, "expected", {}).items()
-            ),
-            *((one.kind, citation(one)) for one in entry.references),
-        )
-    )
-    if entry.problems:
-        page.heading("problems")
-        page.table(("", ""), [(problem.level, str(problem)) for problem in entry.problems])
-
-
-def _references(name: str, target: PackageInfo | Entry | None) -> list[Reference]:
-    if target is None:
-        raise click.UsageError(
-            f"--bibtex was given with the file {name}. Expected a task, wrapper or package, whose"
-            " manifest has the references. Leave out --bibtex."
-        )
-    entries = (*target.tasks, *target.wrappers) if isinstance(target, PackageInfo) else (target,)
-    return [reference for entry in entries for reference in entry.references]
 
 
 def _print_references(name: str, source: str, references: Sequence[Reference]) -> None:

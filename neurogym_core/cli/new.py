@@ -107,9 +107,7 @@ def _given(value: str | None, question: str, choices: tuple[str, ...] = ()) -> s
 def _add(folder: Path, name: str, kind: str) -> None:
     """Add to an existing package, and print the files."""
     checked = {"task_name": name, "lab": "x", "author": "x", "licence": LICENCES[0]}
-    wrong = _hook().problems({**checked, "kind": KINDS[0], "repository": "https://example.org/x"})
-    if wrong:
-        raise InvalidValueError(" ".join(wrong) + " Nothing was written.")
+    _refuse_answers({**checked, "kind": KINDS[0], "repository": "https://example.org/x"})
     for path in add_to(folder, name, kind):
         click.echo(f"Wrote {path}.")
     click.echo("Install the package again, because its entry points have changed:")
@@ -123,38 +121,39 @@ def refuse(answers: Mapping[str, str], target: Path) -> None:
         InvalidValueError: the answers are invalid, the name resembles that of another package, or
             the folder exists.
     """
-    wrong = _hook().problems(answers)
-    if wrong:
-        raise InvalidValueError(" ".join(wrong) + " Nothing was written.")
+    _refuse_answers(answers)
     if target.exists():
         raise InvalidValueError(
             f"{target} exists already. Expected a new folder. Choose another name or folder."
         )
-    _refuse_taken(target.name)
-
-
-def _refuse_taken(name: str) -> None:
-    """Raise an error for a name that resembles that of a package in an installed registry.
-
-    Uses no network.
-    """
     if not declared().registries:
         click.echo(
-            f"Note: {name} was not compared with the names of other packages:"
+            f"Note: {target.name} was not compared with the names of other packages:"
             f" {comes_with('ngym registry', REGISTRY)}",
             err=True,
         )
         return
     try:
-        others = hooks.looks_like(name)
+        others = hooks.looks_like(target.name)  # uses no network
     except (RegistryError, PluginError) as error:
         click.echo(f"Note: {error}", err=True)
         return
     for other in others:
         raise InvalidValueError(
-            f"The package would be called {name}, which looks like {other}. Expected a distinct"
-            " name. Choose another with --lab. Nothing was written."
+            f"The package would be called {target.name}, which looks like {other}. Expected a"
+            " distinct name. Choose another with --lab. Nothing was written."
         )
+
+
+def _refuse_answers(answers: Mapping[str, str]) -> None:
+    """Raise an error if the template's own check of the answers finds a problem."""
+    # Cookiecutter runs this file too. An import would write byte code into the template.
+    path = template_folder() / "hooks" / "pre_gen_project.py"
+    check = ModuleType("ngym_template_answers")
+    exec(compile(path.read_text("utf-8"), str(path), "exec"), check.__dict__)
+    wrong = check.problems(answers)
+    if wrong:
+        raise InvalidValueError(" ".join(wrong) + " Nothing was written.")
 
 
 def render(answers: Mapping[str, str], folder: Path) -> Path:
@@ -177,12 +176,3 @@ def render(answers: Mapping[str, str], folder: Path) -> Path:
             config_file=str(settings),
         )
     return Path(made)
-
-
-def _hook() -> ModuleType:
-    """Load the template's check of the answers, which cookiecutter itself also runs."""
-    path = template_folder() / "hooks" / "pre_gen_project.py"
-    module = ModuleType("ngym_template_answers")
-    # An import would write byte code into the template.
-    exec(compile(path.read_text("utf-8"), str(path), "exec"), module.__dict__)
-    return module

@@ -5,95 +5,27 @@ Names are imported when first used, so that importing this package is fast.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import Any
 
-if TYPE_CHECKING:
-    from neurogym_core.ecosystem.discovery import (
-        find_task,
-        find_wrapper,
-        installed,
-        load,
-        load_task,
-        load_wrapper,
-        refresh,
-        task_id,
-    )
-    from neurogym_core.ecosystem.hooks import (
-        PluginFailure,
-        hookimpl,
-        hookspec,
-        trial_end_listeners,
-        wrap_env,
-    )
-    from neurogym_core.ecosystem.manifest import Manifest, parse_manifest, read_manifest, vocabulary
-    from neurogym_core.ecosystem.records import (
-        Installed,
-        Offer,
-        PackageInfo,
-        Problem,
-        Reference,
-        TaskInfo,
-        WrapperInfo,
-    )
-
-__all__ = [
-    "Installed",
-    "Manifest",
-    "Offer",
-    "PackageInfo",
-    "PluginFailure",
-    "Problem",
-    "Reference",
-    "TaskInfo",
-    "WrapperInfo",
-    "find_task",
-    "find_wrapper",
-    "hookimpl",
-    "hookspec",
-    "installed",
-    "load",
-    "load_task",
-    "load_wrapper",
-    "parse_manifest",
-    "read_manifest",
-    "refresh",
-    "task_id",
-    "trial_end_listeners",
-    "vocabulary",
-    "wrap_env",
-]
-
-_HOME = {
-    "discovery": (
-        "find_task",
-        "find_wrapper",
-        "installed",
-        "load",
-        "load_task",
-        "load_wrapper",
-        "refresh",
-        "task_id",
-    ),
-    "hooks": ("PluginFailure", "hookimpl", "hookspec", "trial_end_listeners", "wrap_env"),
-    "manifest": ("Manifest", "parse_manifest", "read_manifest", "vocabulary"),
-    "records": (
-        "Installed",
-        "Offer",
-        "PackageInfo",
-        "Problem",
-        "Reference",
-        "TaskInfo",
-        "WrapperInfo",
-    ),
+_HOMES = {
+    "find_task": "discovery",
+    "find_wrapper": "discovery",
+    "hookimpl": "hooks",
+    "installed": "discovery",
+    "load_task": "discovery",
+    "load_wrapper": "discovery",
+    "refresh": "discovery",
+    "task_id": "discovery",
 }
-_MODULE_OF = {name: module for module, found in _HOME.items() for name in found}
+
+__all__ = [*_HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -22,11 +22,6 @@ COMMANDS = {
 }
 """{command of ``ngym``: package}"""
 
-SUBJECTS = dict.fromkeys(
-    ("q_learner", "hybrid", "win_stay_lose_shift", "diffusion"), "neurogym-study"
-)
-"""{name of a subject: package}"""
-
 SUBJECT_SUMMARIES = {
     "q_learner": "Learns the value of actions from rewards (SARSA with eligibility traces).",
     "hybrid": "Mixes model-based and model-free values (Daw et al. 2011).",
@@ -34,6 +29,9 @@ SUBJECT_SUMMARIES = {
     "diffusion": "Accumulates evidence to a bound, then answers (drift diffusion).",
 }
 """{name of a subject of another package: summary}, for help texts, which import no subject."""
+
+SUBJECTS = dict.fromkeys(SUBJECT_SUMMARIES, "neurogym-study")
+"""{name of a subject: package}"""
 
 SUBJECT_SETTINGS: dict[str, dict[str, object]] = {
     "q_learner": {"alpha": 0.5, "beta": 5.0, "trace": 1.0, "perseveration": 0.0},
@@ -44,49 +42,23 @@ SUBJECT_SETTINGS: dict[str, dict[str, object]] = {
 
 WRAPPERS = dict.fromkeys(
     (
-        "AdaptiveNoise",
-        "AnswerProbabilities",
-        "CatchTrials",
-        "Combine",
-        "Curriculum",
-        "EvolvingHistory",
-        "MissPenalty",
-        "Mixture",
-        "Monitor",
-        "Schedule",
-        "SideBias",
-        "TTLPulse",
-        "TimeOut",
-        "Transfer",
-        "TrialHistory",
-        "VariableChoices",
-        "VariableMapping",
+        "AdaptiveNoise", "AnswerProbabilities", "CatchTrials", "Combine", "Curriculum",
+        "EvolvingHistory", "MissPenalty", "Mixture", "Monitor", "Schedule", "SideBias", "TTLPulse",
+        "TimeOut", "Transfer", "TrialHistory", "VariableChoices", "VariableMapping",
     ),
     "neurogym-wrappers",
-)
+)  # fmt: skip
 """{name of a wrapper: package}. Another package's wrapper of the same name needs its full id."""
 
 FORMER_WRAPPERS = dict.fromkeys(
     (
-        "CurriculumLearning",
-        "MissTrialReward",
-        "MultiEnvs",
-        "RandomAnswers",
-        "RandomGroundTruth",
-        "ScheduleAttr",
-        "ScheduleEnvs",
-        "Shaping",
-        "TrHReset",
-        "TransferLearning",
-        "TrialHistoryEvolution",
-        "TrialHistoryObsolete",
-        "TrialHistoryV2",
-        "TrialHistory_NAlt",
-        "Variable_nch",
-        "compose",
+        "CurriculumLearning", "MissTrialReward", "MultiEnvs", "RandomAnswers", "RandomGroundTruth",
+        "ScheduleAttr", "ScheduleEnvs", "Shaping", "TrHReset", "TransferLearning",
+        "TrialHistoryEvolution", "TrialHistoryObsolete", "TrialHistoryV2", "TrialHistory_NAlt",
+        "Variable_nch", "compose",
     ),
     "neurogym-wrappers",
-)
+)  # fmt: skip
 """{former name of a wrapper, in any version of NeuroGym: package}"""
 
 SUMMARIES = {
@@ -105,17 +77,9 @@ SUMMARIES = {
 NAMESPACES = {
     name: f"neurogym-task-{name}"
     for name in (
-        "control",
-        "ibl",
-        "memory",
-        "motor",
-        "perceptual",
-        "timing",
-        "value",
-        "visual",
-        "yang19",
+        "control", "ibl", "memory", "motor", "perceptual", "timing", "value", "visual", "yang19",
     )
-}
+}  # fmt: skip
 """{namespace of tasks: package of this project}"""
 
 MODULES = {

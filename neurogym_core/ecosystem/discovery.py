@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from neurogym_core.ecosystem import companions
-from neurogym_core.ecosystem.distributions import declarations
 from neurogym_core.ecosystem.files import is_file_reference, load_from_file
 from neurogym_core.ecosystem.names import (
     SUBJECTS,
@@ -35,12 +34,11 @@ from neurogym_core.ecosystem.records import (
     WrapperInfo,
     advice,
 )
-from neurogym_core.ecosystem.scan import scan
+from neurogym_core.ecosystem.scan import declarations, scan
 from neurogym_core.ecosystem.switches import blocked
 from neurogym_core.errors import (
     AmbiguousTaskError,
     BrokenTaskError,
-    DiscoveryError,
     IncompatibleTaskError,
     UnknownNameError,
     UnknownTaskError,
@@ -162,7 +160,12 @@ def load(offer: Offer) -> Any:
         BrokenTaskError: its declaration is invalid, it is blocked, or its import failed; names the
             phase.
     """
-    _refuse_unusable(offer)
+    for problem in offer.problems:
+        whose = f"{clean(offer.id)!r} of {offer.distribution} {offer.version}"
+        if problem.code == "incompatible":
+            raise IncompatibleTaskError(f"{whose} cannot be loaded: {problem.message}")
+        if problem.level == "fatal" or problem.code == "blocked":
+            raise BrokenTaskError(f"{whose} cannot be loaded: {problem.message}")
     module, _, attribute = offer.value.partition(":")
     found = _attempt(offer, f"import {module}", lambda: importlib.import_module(module))
     if attribute:
@@ -192,15 +195,6 @@ def _quickly(kind: str, name: str) -> Described:
         return _find(kind, name, declared().tasks if kind == "task" else declared().wrappers)
     except UnknownTaskError:
         return find_task(name) if kind == "task" else find_wrapper(name)
-
-
-def _refuse_unusable(offer: Offer) -> None:
-    whose = f"{clean(offer.id)!r} of {offer.distribution} {offer.version}"
-    for problem in offer.problems:
-        if problem.code == "incompatible":
-            raise IncompatibleTaskError(f"{whose} cannot be loaded: {problem.message}")
-        if problem.level == "fatal" or problem.code == "blocked":
-            raise BrokenTaskError(f"{whose} cannot be loaded: {problem.message}")
 
 
 def _attempt(offer: Offer, phase: str, action: Callable[[], Any]) -> Any:
@@ -240,8 +234,13 @@ def _find(kind: str, name: str, offers: Sequence[_InfoT]) -> _InfoT:
     free = [match for match in matches if not match.has("blocked")]
     if len(free) == 1:
         return free[0]
+    if free and len({match.id for match in free}) == 1:
+        raise AmbiguousTaskError(free[0].problems[-1].message)
     if free:
-        raise _ambiguous(name, free)
+        owners = ", ".join(f"{one.id!r} ({one.distribution} {one.version})" for one in free)
+        raise AmbiguousTaskError(
+            f"{name!r} is offered by {len(free)} packages: {owners}. Give the full id."
+        )
     if matches:
         raise UnknownTaskError(f"{name!r} cannot be used: {matches[0].problems[0].message}")
     raise UnknownTaskError(_unknown(kind, name, [offer for offer in offers if offer.usable]))
@@ -269,15 +268,17 @@ def missing_companion(name: str) -> str | None:
     """
     namespace, _, bare = name.rpartition("/")
     package = _companion(bare) or companions.FORMER_WRAPPERS.get(bare)
-    if package is None or namespace not in ("", "core", namespace_of(package)):
-        return None
-    present = any(canonical(one.distribution) == package for one in declared().packages)
-    return None if present else package
+    own = package is not None and namespace in ("", "core", namespace_of(package))
+    return _if_missing(package) if own else None
 
 
 def missing_package_of_tasks(name: str) -> str | None:
     """Return the package of this project that owns the namespace of a task and is not installed."""
-    package = companions.NAMESPACES.get(name.partition("/")[0]) if "/" in name else None
+    namespace, slash, _ = name.partition("/")
+    return _if_missing(companions.NAMESPACES.get(namespace)) if slash else None
+
+
+def _if_missing(package: str | None) -> str | None:
     present = any(canonical(one.distribution) == package for one in declared().packages)
     return None if present else package
 
@@ -288,25 +289,19 @@ def _companion(bare: str) -> str | None:
     return packages.get(snake_case(bare))
 
 
-def _ambiguous(name: str, matches: Sequence[Offer]) -> DiscoveryError:
-    if len({match.id for match in matches}) == 1:
-        return AmbiguousTaskError(matches[0].problems[-1].message)
-    owners = ", ".join(f"{match.id!r} ({match.distribution} {match.version})" for match in matches)
-    return AmbiguousTaskError(
-        f"{name!r} is offered by {len(matches)} packages: {owners}. Give the full id."
-    )
-
-
 def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
     """Return the error message for a name without an offer, with the most helpful hint."""
     if kind == "wrapper" and (package := missing_companion(name)):
         return companions.comes_with(name, package)
     show = f"`ngym list{' --wrappers' if kind == 'wrapper' else ''}` lists the installed {kind}s."
-    if renamed := [offer for offer in offers if _was_called(offer, name)]:
-        return (
-            f"{name!r} is now {' or '.join(_called_now(offer, name) for offer in renamed)}. Use"
-            " that name."
-        )
+    now = []
+    for offer in offers:
+        if _was_called(offer, name):
+            # The settings that reproduce the former behaviour.
+            preset = offer.presets.get(name.rpartition("/")[2])
+            now.append(f"{offer.id!r} with {preset}" if preset else repr(offer.id))
+    if now:
+        return f"{name!r} is now {' or '.join(now)}. Use that name."
     if kind == "task" and (package := _package_to_install(name)):
         return (
             f"Unknown task {name!r}: its package {package} is not installed. Install it: `ngym"
@@ -317,15 +312,25 @@ def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
         return f"Unknown task {name!r}: {companions.comes_with(f'{namespace}/', package)}"
     if not offers:
         return f"Unknown {kind} {name!r}: no installed package offers any {kind}."
-    if kind == "task" and (versions := _other_versions(name, offers)):
-        known = " or ".join(map(repr, versions))
+    versions = sorted(
+        (
+            (int(one.name.rpartition("-v")[2]), one.id)
+            for one in offers
+            if kind == "task"
+            and _without_version(name) in map(_without_version, (one.name, one.id))
+        ),
+        reverse=True,
+    )
+    if versions:
+        known = " or ".join(repr(one) for _, one in versions)
         return (
             f"Unknown task {name!r}: an id ends with the task's version. Did you mean {known}?"
             f" {show}"
         )
     namespace, slash, _ = name.partition("/")
     spaces = list(dict.fromkeys(offer.namespace for offer in offers))
-    hint = _nearest(name, offers)
+    names = [offer.id if slash else offer.name for offer in offers]
+    hint = did_you_mean(name, [*names, *(snake_case(one) for one in names if name.islower())])
     if slash and namespace not in spaces and not hint:
         return (
             f"Unknown {kind} {name!r}: no installed package has the namespace {namespace!r}."
@@ -359,12 +364,6 @@ def _was_called(offer: _InfoT, name: str) -> bool:
     return moved and (bare in offer.aliases or snake_case(bare) == snake_case(offer.name))
 
 
-def _called_now(offer: Described, name: str) -> str:
-    """Return the id for a former name, with the settings that reproduce the former behaviour."""
-    preset = offer.presets.get(name.rpartition("/")[2])
-    return f"{offer.id!r} with {preset}" if preset else repr(offer.id)
-
-
 def find_renamed(name: str) -> WrapperInfo | None:
     """Return the installed wrapper that has this former name, or None."""
     return next(
@@ -372,23 +371,6 @@ def find_renamed(name: str) -> WrapperInfo | None:
     )
 
 
-def _other_versions(name: str, offers: Iterable[Offer]) -> list[str]:
-    """Return the ids of the other versions of a task, newest first."""
-    namespace, _, bare = name.rpartition("/")
-    base = _base(bare)
-    same = [one for one in offers if _base(one.name) == base and namespace in ("", one.namespace)]
-    return [
-        one.id
-        for one in sorted(same, key=lambda one: int(one.name.rpartition("-v")[2]), reverse=True)
-    ]
-
-
-def _base(name: str) -> str:
-    """Return a task's name without its version."""
+def _without_version(name: str) -> str:
     base, dash, version = name.rpartition("-v")
     return base if dash and version.isdecimal() else name
-
-
-def _nearest(name: str, offers: Iterable[Offer]) -> str:
-    known = [offer.id if "/" in name else offer.name for offer in offers]
-    return did_you_mean(name, [*known, *(snake_case(one) for one in known if name.islower())])

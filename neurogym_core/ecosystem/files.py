@@ -66,7 +66,12 @@ class _Loader(importlib.machinery.SourceFileLoader):
 
 def _module(path: Path) -> ModuleType:
     """Return the module of a file; run the file unless it was run before in the same state."""
-    name = _module_name(path)
+    status = path.stat()
+    spelled = "".join(
+        chr(byte) if chr(byte).isalnum() and byte < 128 else f"_{byte:02x}"
+        for byte in os.fsencode(path)
+    )
+    name = f"{__name__}.{spelled}__{status.st_mtime_ns:x}x{status.st_size:x}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path, loader=_Loader(name, str(path)))
@@ -82,24 +87,20 @@ def _module(path: Path) -> ModuleType:
         raise
     except BaseException as error:
         del sys.modules[name]
-        said = clean(said_by(error)).rstrip(".")
+        number = error.lineno if isinstance(error, SyntaxError) else None
+        step = None if isinstance(error, SyntaxError) else error.__traceback__
+        while step is not None:  # to the last line of the file that was running
+            if step.tb_frame.f_code.co_filename == str(path):
+                number = step.tb_lineno
+            step = step.tb_next
+        line, said = f" (line {number})" if number else "", clean(said_by(error)).rstrip(".")
         raise BrokenTaskError(
-            f"{path.name} fails when it is run{_line(error, path)}: {said}. Correct the file."
+            f"{path.name} fails when it is run{line}: {said}. Correct the file."
         ) from error
     finally:
         with contextlib.suppress(ValueError):  # the file may have removed it itself
             sys.path.remove(str(path.parent))
     return module
-
-
-def _module_name(path: Path) -> str:
-    """Return the name of a file's module, which is another one after the file is edited."""
-    status = path.stat()
-    spelled = "".join(
-        chr(byte) if chr(byte).isalnum() and byte < 128 else f"_{byte:02x}"
-        for byte in os.fsencode(path)
-    )
-    return f"{__name__}.{spelled}__{status.st_mtime_ns:x}x{status.st_size:x}"
 
 
 def _path_of(name: str) -> Path:
@@ -136,17 +137,6 @@ class _Finder:
 
 
 sys.meta_path.append(_Finder())
-
-
-def _line(error: BaseException, path: Path) -> str:
-    """Return `` (line 3)``, the last line of the file that was running."""
-    number = error.lineno if isinstance(error, SyntaxError) else None
-    step = None if isinstance(error, SyntaxError) else error.__traceback__
-    while step is not None:
-        if step.tb_frame.f_code.co_filename == str(path):
-            number = step.tb_lineno
-        step = step.tb_next
-    return f" (line {number})" if number else ""
 
 
 def _class_in(module: ModuleType, path: Path, name: str | None) -> type:

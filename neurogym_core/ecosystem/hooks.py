@@ -23,12 +23,12 @@ There is no hook per step: calling pluggy costs a quarter of a step even without
 
 from __future__ import annotations
 
-import functools
-import importlib
+import pkgutil
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from typing import Any
 
 import pluggy
@@ -180,13 +180,6 @@ class PluginFailureError(PluginError):
 
     failure: PluginFailure
 
-    @classmethod
-    def of(cls, failure: PluginFailure) -> PluginFailureError:
-        """Return the error for a failure."""
-        error = cls(str(failure))
-        error.failure = failure
-        return error
-
 
 @dataclass
 class Plugins:
@@ -199,35 +192,31 @@ class Plugins:
     def implementing(self, hook: str) -> Iterator[tuple[Offer, Callable[..., list[Any]]]]:
         """Yield each plug-in with this hook, and a callable that runs its implementation only.
 
-        The plug-ins come in pluggy's order.
+        The plug-ins come in pluggy's order. The callable raises `PluginFailureError`.
         """
         order = dict.fromkeys(
             one.plugin_name for one in reversed(getattr(self.manager.hook, hook).get_hookimpls())
         )
         for name in order:
             others = [plugin for key, (_, plugin) in self.loaded.items() if key != name]
-            yield self.loaded[name][0], self.manager.subset_hook_caller(hook, others)
+            offer = self.loaded[name][0]
+            yield offer, partial(_phase, offer, hook, self.manager.subset_hook_caller(hook, others))
+
+    def keep(self, failure: PluginFailure) -> None:
+        """Keep a failure, and warn of it."""
+        self.failures.append(failure)
+        warnings.warn(str(failure), RuntimeWarning, stacklevel=2)
 
 
-def plugins() -> Plugins:
+def plugins(group: str = "neurogym.plugins") -> Plugins:
     """Return the plug-ins of the installed packages, which are loaded by the first call.
+
+    Args:
+        group: their entry-point group; that of `RegistryHooks` is ``neurogym.registries``.
 
     Raises:
         PluginError: a plug-in failed, and `NGYM_STRICT` is set.
     """
-    return _required("neurogym.plugins")
-
-
-def registries() -> Plugins:
-    """Return the installed modules that know a registry, which are loaded by the first call.
-
-    Raises:
-        PluginError: a module failed, and `NGYM_STRICT` is set.
-    """
-    return _required("neurogym.registries")
-
-
-def _required(group: str) -> Plugins:
     found = _loaded(declared(), not is_on(DISABLE), group)
     if found.failures and is_on(STRICT):
         raise PluginError(
@@ -243,8 +232,12 @@ def wrap_env(env: Any, spec: Any) -> Any:
         PluginError: a hook failed or did not return an environment; names the plug-in.
     """
     for offer, call in plugins().implementing("ngym_wrap_env"):
-        for wrapped in _run(offer, "ngym_wrap_env", call, env=env, spec=spec):
-            env = _checked(offer, wrapped)
+        for env in call(env=env, spec=spec):  # noqa: B020
+            if not (hasattr(env, "step") and hasattr(env, "reset")):
+                message = (
+                    f"ngym_wrap_env returned {type(env).__name__}, expected an environment or None"
+                )
+                raise _failure(offer, "ngym_wrap_env", message)
     return env
 
 
@@ -255,8 +248,19 @@ def trial_end_listeners() -> tuple[Callable[[Any, Any], None], ...]:
     is kept, with one warning per plug-in. If `NGYM_STRICT` is set, it raises `PluginError`.
     """
     found = plugins()
+
+    def listen(offer: Offer, call: Callable[..., list[Any]], env: Any, trial: Any) -> None:
+        try:
+            call(env=env, trial=trial)
+        except PluginFailureError as error:
+            if is_on(STRICT):
+                raise
+            same = (offer.distribution, offer.name, error.failure.phase)
+            if same not in {(one.distribution, one.name, one.phase) for one in found.failures}:
+                found.keep(error.failure)
+
     return tuple(
-        _Listener(found, offer, call) for offer, call in found.implementing("ngym_trial_end")
+        partial(listen, offer, call) for offer, call in found.implementing("ngym_trial_end")
     )
 
 
@@ -269,10 +273,8 @@ def check_task(spec: Any) -> list[tuple[str, Any]]:
     for offer, call in plugins().implementing("ngym_check_task"):
         try:
             results += [(offer.distribution, result) for result in call(spec=spec)]
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            results.append((offer.distribution, _failure(offer, "ngym_check_task", error)))
+        except PluginFailureError as error:
+            results.append((offer.distribution, error.failure))
     return results
 
 
@@ -283,7 +285,8 @@ def listed_in_registries(name: str, *, offline: bool) -> list[Listed]:
         RegistryError: a registry cannot be read.
         PluginError: a hook failed; names the package.
     """
-    answers = _asked("ngym_listed", name=name, offline=offline)
+    found = plugins("neurogym.registries").implementing("ngym_listed")
+    answers = (answer for _, call in found for answer in call(name=name, offline=offline))
     return [one for answer in answers for one in answer]
 
 
@@ -293,20 +296,8 @@ def looks_like(distribution: str) -> list[str]:
     Raises:
         RegistryError, PluginError: see `listed_in_registries`.
     """
-    return _asked("ngym_looks_like", distribution=distribution)
-
-
-def _asked(hook: str, **arguments: Any) -> list[Any]:
-    """Call a hook of all packages that know a registry, and join the answers."""
-    answers: list[Any] = []
-    for offer, call in registries().implementing(hook):
-        try:
-            answers += call(**arguments)
-        except (KeyboardInterrupt, RegistryError):
-            raise
-        except BaseException as error:
-            raise PluginFailureError.of(_failure(offer, hook, error)) from error
-    return answers
+    found = plugins("neurogym.registries").implementing("ngym_looks_like")
+    return [name for _, call in found for name in call(distribution=distribution)]
 
 
 def load_plugin(manager: pluggy.PluginManager, offer: Offer) -> Any:
@@ -318,11 +309,27 @@ def load_plugin(manager: pluggy.PluginManager, offer: Offer) -> Any:
     for problem in offer.problems:
         if problem.level == "fatal":
             phase = "compatibility" if problem.code == "incompatible" else "declaration"
-            raise PluginFailureError.of(_failure(offer, phase, problem.message))
-    plugin = _phase(offer, "import", lambda: _import(offer.value))
+            raise _failure(offer, phase, problem.message)
+    # `resolve_name` imports a name without a colon by trial and error, which hides the error.
+    value = offer.value if ":" in offer.value else f"{offer.value}:"
+    plugin = _phase(offer, "import", pkgutil.resolve_name, value)
     try:
-        _phase(offer, "register", lambda: manager.register(plugin, name=offer.id))
-        _check_hooks(manager, offer, plugin)
+        _phase(offer, "register", manager.register, plugin, name=offer.id)
+        # pluggy would silently never call a hook that it does not know.
+        callers, known = manager.get_hookcallers(plugin) or [], hooks_of(offer.group)
+        unknown = [
+            caller.name
+            for caller in callers
+            if not caller.has_spec()
+            and not all(
+                one.optionalhook for one in caller.get_hookimpls() if one.plugin_name == offer.id
+            )
+        ]
+        if unknown:
+            said = f"unknown hooks {listed(unknown)}.{did_you_mean(unknown[0], known)}"
+            raise _failure(offer, "hooks", f"{said} Known: {listed(known)}")
+        if not callers:
+            raise _failure(offer, "hooks", f"it implements no hook. Known: {listed(known)}")
     except PluginFailureError:
         # pluggy registers hook by hook: a plug-in that failed may be registered in part.
         if manager.has_plugin(offer.id):
@@ -338,118 +345,44 @@ def new_manager(group: str = "neurogym.plugins") -> pluggy.PluginManager:
     return manager
 
 
-@functools.lru_cache(maxsize=8)
+@lru_cache(maxsize=8)
 def _loaded(scan: Installed, wanted: bool, group: str) -> Plugins:
     """Load the plug-ins of a scan; a new scan, as after `refresh`, loads them again."""
     found = Plugins(new_manager(group))
-    there = scan.plugins if group == "neurogym.plugins" else scan.registries
-    offers = [offer for offer in there if wanted and not offer.has("blocked")]
+    offers = scan.plugins if group == "neurogym.plugins" else scan.registries
     # pluggy calls the last registered plug-in first; this order makes the calls alphabetical.
-    for offer in reversed(offers):
+    for offer in reversed(offers if wanted else ()):
+        if offer.has("blocked"):
+            continue
         try:
             found.loaded[offer.id] = offer, load_plugin(found.manager, offer)
         except PluginFailureError as error:
-            _keep(found, error.failure)
+            found.keep(error.failure)
     return found
 
 
-def _keep(found: Plugins, failure: PluginFailure) -> None:
-    found.failures.append(failure)
-    warnings.warn(str(failure), RuntimeWarning, stacklevel=2)
-
-
-def _import(value: str) -> Any:
-    module, _, attribute = value.partition(":")
-    found: Any = importlib.import_module(module)
-    for part in attribute.split(".") if attribute else ():
-        found = getattr(found, part)
-    return found
-
-
-def _check_hooks(manager: pluggy.PluginManager, offer: Offer, plugin: Any) -> None:
-    """Raise an error for a plug-in with an unknown hook, which would silently never be called."""
-    callers = manager.get_hookcallers(plugin) or []
-    known = hooks_of(offer.group)
-    unknown = [
-        caller.name
-        for caller in callers
-        if not caller.has_spec()
-        and not all(
-            one.optionalhook for one in caller.get_hookimpls() if one.plugin_name == offer.id
-        )
-    ]
-    if unknown:
-        hint = did_you_mean(unknown[0], known)
-        raise PluginFailureError.of(
-            _failure(
-                offer, "hooks", f"unknown hooks {listed(unknown)}.{hint} Known: {listed(known)}"
-            )
-        )
-    if not callers:
-        raise PluginFailureError.of(
-            _failure(offer, "hooks", f"it implements no hook. Known: {listed(known)}")
-        )
-
-
-def _phase(offer: Offer, phase: str, action: Callable[[], Any]) -> Any:
-    """Return the result of `action`; turn any exception into a `PluginFailureError`.
+def _phase(offer: Offer, phase: str, action: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call `action`; turn any exception but a `RegistryError` into a `PluginFailureError`.
 
     This includes `SystemExit`: a plug-in must not end the process.
     """
     try:
-        return action()
-    except KeyboardInterrupt:
+        return action(*args, **kwargs)
+    except (KeyboardInterrupt, RegistryError):
         raise
     except BaseException as error:
-        raise PluginFailureError.of(_failure(offer, phase, error)) from error
-
-
-def _run(offer: Offer, hook: str, call: Callable[..., list[Any]], **arguments: Any) -> list[Any]:
-    return _phase(offer, hook, lambda: call(**arguments))
-
-
-def _checked(offer: Offer, env: Any) -> Any:
-    if not (hasattr(env, "step") and hasattr(env, "reset")):
-        message = f"ngym_wrap_env returned {type(env).__name__}, expected an environment or None"
-        raise PluginFailureError.of(_failure(offer, "ngym_wrap_env", message))
-    return env
-
-
-def _failure(offer: Offer, phase: str, what: BaseException | str) -> PluginFailure:
-    return PluginFailure(
-        distribution=offer.distribution,
-        version=offer.version,
-        group=offer.group,
-        name=offer.name,
-        phase=phase,
-        message=what if isinstance(what, str) else clean(said_by(what)),
-        traceback="" if isinstance(what, str) else _traceback(what),
-    )
-
-
-def _traceback(error: BaseException) -> str:
-    try:
-        return "".join(traceback.format_exception(error))
-    except Exception:  # the exception's own ``__str__`` fails
-        return ""
-
-
-class _Listener:
-    """Calls one plug-in's ``ngym_trial_end``."""
-
-    def __init__(self, found: Plugins, offer: Offer, call: Callable[..., list[Any]]):
-        self.found, self.offer, self.call = found, offer, call
-
-    def __call__(self, env: Any, trial: Any) -> None:
         try:
-            _run(self.offer, "ngym_trial_end", self.call, env=env, trial=trial)
-        except PluginFailureError as error:
-            if is_on(STRICT):
-                raise
-            self.keep(error.failure)
+            lines = "".join(traceback.format_exception(error))
+        except Exception:  # the exception's own ``__str__`` fails
+            lines = ""
+        raise _failure(offer, phase, clean(said_by(error)), lines) from error
 
-    def keep(self, failure: PluginFailure) -> None:
-        same = (failure.distribution, failure.name, failure.phase)
-        known = ((one.distribution, one.name, one.phase) for one in self.found.failures)
-        if same not in known:
-            _keep(self.found, failure)
+
+def _failure(offer: Offer, phase: str, message: str, lines: str = "") -> PluginFailureError:
+    failure = PluginFailure(
+        distribution=offer.distribution, version=offer.version, group=offer.group, name=offer.name,
+        phase=phase, message=message, traceback=lines,
+    )  # fmt: skip
+    error = PluginFailureError(str(failure))
+    error.failure = failure
+    return error

@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 
 from neurogym_core.ecosystem.names import TASK_NAME, WRAPPER_NAME, clean, said_by, tag_key
 from neurogym_core.ecosystem.records import Level, Problem, Reference
-from neurogym_core.errors import ManifestError, did_you_mean, listed
+from neurogym_core.errors import did_you_mean, listed
 
 SCHEMA = 1
 TITLE_LENGTH = 100
@@ -79,14 +79,6 @@ class Manifest(NamedTuple):
     def row(self, kind: str, name: str) -> Row | None:
         """Return the row of this kind and name, or None."""
         return next((row for row in self.rows if (row.kind, row.name) == (kind, name)), None)
-
-    def require_valid(self) -> None:
-        """Raise a `ManifestError` that lists all errors, if there are any; ignore warnings."""
-        broken = [
-            str(problem) for problem in self.all_problems if problem.level in ("fatal", "error")
-        ]
-        if broken:
-            raise ManifestError("\n".join([f"{self.file} breaks {len(broken)} rule(s):", *broken]))
 
 
 class Vocabulary(NamedTuple):
@@ -143,112 +135,89 @@ def parse_manifest(text: str, file: str = "ngym.toml") -> Manifest:
             file,
             f"schema is {tables['schema']!r}; this core reads schema {SCHEMA}. Use a newer core.",
         )
-    problems = [_unknown_table(file, key) for key in tables if key not in ("schema", *_KINDS)]
-    rows: list[Row] = []
+    top = _Reader(file, "")
+    top.check_fields("", [key for key in tables if key != "schema"], _KINDS, "table")
+    rows: dict[tuple[str, str], Row] = {}
     for kind in _KINDS:
-        _read_rows(file, kind, tables.get(kind, []), rows, problems)
-    return Manifest(file=file, rows=tuple(rows), problems=tuple(problems))
-
-
-def _unknown_table(file: str, key: str) -> Problem:
-    message = f"unknown table.{did_you_mean(key, _KINDS)} Known: {listed(_KINDS)}."
-    return _problem(file, "", clean(key), message, "warning")
+        top.row = ""
+        if not isinstance(tables.get(kind, []), list):
+            top.note(kind, f"is {_type(tables[kind])}, expected rows written as [[{kind}]].")
+            continue
+        for number, table in enumerate(tables.get(kind, []), 1):
+            top.row = f"[[{kind}]] number {number}"
+            name = table.get("name") if isinstance(table, dict) else None
+            if not isinstance(name, str) or not name.strip():
+                top.note("name", "is missing; expected the entry point's name.")
+            elif (kind, name) in rows:
+                top.note("name", f"{clean(name)!r} has a row already; only the first is used.")
+            else:
+                reader = _Reader(file, f"[[{kind}]] {clean(name)!r}")
+                rows[kind, name] = reader.read(kind, name, table)
+    return Manifest(file=file, rows=tuple(rows.values()), problems=tuple(top.problems))
 
 
 def _unreadable(file: str, message: str) -> Manifest:
-    return Manifest(file=file, problems=(_problem(file, "", "", message),))
+    problem = Problem(level="error", code="manifest", message=message, file=file)
+    return Manifest(file=file, problems=(problem,))
 
 
-def _problem(
-    file: str, row: str, field: str, message: str, level: Level = "error", code: str = "manifest"
-) -> Problem:
-    return Problem(level=level, code=code, message=message, file=file, row=row, field=field)
+class _Reader:
+    """Reads one row, or the file if `row` is "", and collects the problems."""
 
-
-def _read_rows(file: str, kind: str, tables: Any, rows: list[Row], problems: list[Problem]) -> None:
-    """Append the rows of one kind; a row without a usable name becomes a problem of the file."""
-    if not isinstance(tables, list):
-        problems.append(
-            _problem(file, "", kind, f"is {_type(tables)}, expected rows written as [[{kind}]].")
-        )
-        return
-    for index, table in enumerate(tables):
-        where = f"[[{kind}]] number {index + 1}"
-        name = table.get("name") if isinstance(table, dict) else None
-        if not isinstance(name, str) or not name.strip():
-            problems.append(
-                _problem(file, where, "name", "is missing; expected the entry point's name.")
-            )
-            continue
-        if any((row.kind, row.name) == (kind, name) for row in rows):
-            problems.append(
-                _problem(
-                    file,
-                    where,
-                    "name",
-                    f"{clean(name)!r} has a row already; only the first is used.",
-                )
-            )
-            continue
-        rows.append(_RowReader(file, kind, name, table).read())
-
-
-class _RowReader:
-    """Reads one row, and collects its problems."""
-
-    def __init__(self, file: str, kind: str, name: str, table: dict[str, Any]):
-        self.file, self.kind, self.name, self.table = file, kind, name, table
-        self.where = f"[[{kind}]] {clean(name)!r}"
+    def __init__(self, file: str, row: str):
+        self.file, self.row = file, row
         self.problems: list[Problem] = []
-
-    def read(self) -> Row:
-        self.check_fields("", self.table, _KINDS[self.kind])
-        grammar = TASK_NAME if self.kind == "task" else WRAPPER_NAME
-        if grammar.fullmatch(self.name) is None:
-            form = "CapitalizedWords-v0" if self.kind == "task" else "CapitalizedWords"
-            self.note("name", f"is {clean(self.name)!r}, expected a name of the form {form}.")
-        return Row(
-            kind=self.kind,
-            name=self.name,
-            title=self.line("title", TITLE_LENGTH),
-            summary=self.line("summary", SUMMARY_LENGTH),
-            tags=self.words("tags"),
-            species=self.words("species"),
-            aliases=self.strings("aliases"),
-            references=self.references(),
-            expected=self.expected(),
-            presets=self.presets(),
-            problems=tuple(self.problems),
-        )
 
     def note(
         self, field: str, message: str, level: Level = "error", code: str = "manifest"
     ) -> None:
-        self.problems.append(_problem(self.file, self.where, field, message, level, code))
-
-    def check_fields(self, prefix: str, table: Mapping[str, Any], known: Iterable[str]) -> None:
-        known = tuple(known)
-        for key in table:
-            if key not in known:
-                hint = did_you_mean(key, known)
-                self.note(
-                    f"{prefix}{clean(key)}",
-                    f"unknown field.{hint} Known: {listed(known)}.",
-                    "warning",
-                )
-
-    def line(self, field: str, length: int) -> str:
-        """Return a required text of one line."""
-        text = self.table.get(field)
-        if not isinstance(text, str) or not text.strip():
-            found = "is missing" if text is None else f"is {_type(text)}"
-            self.note(
-                field,
-                f"{found}; expected one line of text.",
-                "error" if text is not None else "warning",
+        self.problems.append(
+            Problem(
+                level=level, code=code, message=message, file=self.file, row=self.row, field=field
             )
-            return ""
-        return self.plain(field, text, length)
+        )
+
+    def check_fields(
+        self, prefix: str, names: Iterable[str], known: Iterable[str], what: str = "field"
+    ) -> None:
+        known = tuple(known)
+        for name in names:
+            if name not in known:
+                message = f"unknown {what}.{did_you_mean(name, known)} Known: {listed(known)}."
+                self.note(f"{prefix}{clean(name)}", message, "warning")
+
+    def read(self, kind: str, name: str, table: dict[str, Any]) -> Row:
+        self.check_fields("", table, _KINDS[kind])
+        grammar, form = (
+            (TASK_NAME, "CapitalizedWords-v0")
+            if kind == "task"
+            else (WRAPPER_NAME, "CapitalizedWords")
+        )
+        if grammar.fullmatch(name) is None:
+            self.note("name", f"is {clean(name)!r}, expected a name of the form {form}.")
+        row = Row(
+            kind=kind,
+            name=name,
+            title=self.line("title", table.get("title"), TITLE_LENGTH),
+            summary=self.line("summary", table.get("summary"), SUMMARY_LENGTH),
+            tags=self.words("tags", table),
+            species=self.words("species", table),
+            aliases=self.strings("aliases", table),
+            references=self.references(kind, table.get("reference", [])),
+            expected=self.expected(table.get("expected", {})) if kind == "task" else {},
+            presets=self.presets(table) if kind == "wrapper" else {},
+        )
+        return row._replace(problems=tuple(self.problems))
+
+    def line(self, field: str, text: Any, length: int) -> str:
+        """Return a required text of one line."""
+        if isinstance(text, str) and text.strip():
+            return self.plain(field, text, length)
+        if text is None:
+            self.note(field, "is missing; expected one line of text.", "warning")
+        else:
+            self.note(field, f"is {_type(text)}; expected one line of text.")
+        return ""
 
     def plain(self, field: str, text: str, length: int) -> str:
         """Return the text, cleaned and cut; note a problem if that changed it."""
@@ -264,19 +233,19 @@ class _RowReader:
             self.note(field, f"has {len(tidy)} characters; at most {length} are shown.")
         return tidy[:length]
 
-    def strings(self, field: str) -> tuple[str, ...]:
-        values = self.table.get(field, [])
+    def strings(self, field: str, table: dict[str, Any]) -> tuple[str, ...]:
+        values = table.get(field, [])
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
             self.note(field, f"is {_type(values)}, expected a list of strings.")
             return ()
         return tuple(self.plain(field, value, TITLE_LENGTH) for value in values)
 
-    def words(self, field: str) -> tuple[str, ...]:
+    def words(self, field: str, table: dict[str, Any]) -> tuple[str, ...]:
         """Return the controlled words of a field; keep unknown words, with a warning."""
-        return tuple(dict.fromkeys(self.word(field, value) for value in self.strings(field)))
+        found = (self.word(field, value, field) for value in self.strings(field, table))
+        return tuple(dict.fromkeys(found))
 
-    def word(self, field: str, value: str, kind: str = "") -> str:
-        kind = kind or field
+    def word(self, field: str, value: str, kind: str) -> str:
         word = vocabulary().resolve(kind, value)
         if word is None:
             hint = did_you_mean(value, vocabulary().words[kind])
@@ -286,98 +255,80 @@ class _RowReader:
             self.note(field, f"{value!r} should be {word!r}.", "warning", "vocabulary")
         return word
 
-    def references(self) -> tuple[Reference, ...]:
-        tables = self.table.get("reference", [])
+    def references(self, kind: str, tables: Any) -> tuple[Reference, ...]:
         if not isinstance(tables, list):
-            self.note(
-                "reference",
-                f"is {_type(tables)}, expected rows written as [[{self.kind}.reference]].",
-            )
+            message = f"is {_type(tables)}, expected rows written as [[{kind}.reference]]."
+            self.note("reference", message)
             return ()
-        read = (self.reference(index, table) for index, table in enumerate(tables))
+        read = (self.reference(f"reference {k}", table) for k, table in enumerate(tables, 1))
         return tuple(reference for reference in read if reference is not None)
 
-    def reference(self, index: int, table: Any) -> Reference | None:
-        field = f"reference {index + 1}"
+    def reference(self, field: str, table: Any) -> Reference | None:
         if not isinstance(table, dict):
             self.note(field, f"is {_type(table)}, expected a table with a doi.")
             return None
         self.check_fields(f"{field} ", table, _REFERENCE_FIELDS)
-        doi = table.get("doi")
+        doi, year = table.get("doi"), table.get("year")
         if not isinstance(doi, str) or _DOI.fullmatch(doi) is None or clean(doi) != doi:
             self.note(
                 f"{field} doi",
                 f"is {clean(repr(doi))}, expected a bare DOI such as '10.1038/nature12742'.",
             )
             return None
-        year = table.get("year")
         if year is not None and (isinstance(year, bool) or not isinstance(year, int)):
             self.note(f"{field} year", f"is {_type(year)}, expected a whole number.")
             year = None
-        texts = {
-            key: self.optional(f"{field} {key}", table.get(key, ""))
-            for key in ("title", "authors", "journal")
-        }
-        kind = self.word(
-            f"{field} kind",
-            self.optional(f"{field} kind", table.get("kind", "original")),
-            "reference",
-        )
-        return Reference(doi=doi, kind=kind, year=year, **texts)
+        texts = {}
+        for key in ("kind", "title", "authors", "journal"):
+            value = table.get(key, "original" if key == "kind" else "")
+            if not isinstance(value, str):
+                self.note(f"{field} {key}", f"is {_type(value)}, expected a string.")
+                value = ""
+            texts[key] = self.plain(f"{field} {key}", value, 3 * SUMMARY_LENGTH)
+        texts["kind"] = self.word(f"{field} kind", texts["kind"], "reference")
+        return Reference(doi=doi, year=year, **texts)
 
-    def optional(self, field: str, value: Any) -> str:
-        if isinstance(value, str):
-            return self.plain(field, value, 3 * SUMMARY_LENGTH)
-        self.note(field, f"is {_type(value)}, expected a string.")
-        return ""
-
-    def expected(self) -> dict[str, Any]:
-        table = self.table.get("expected", {})
-        if self.kind != "task":
-            return {}
+    def expected(self, table: Any) -> dict[str, Any]:
         if not isinstance(table, dict):
             self.note("expected", f"is {_type(table)}, expected a table of numbers.")
             return {}
-        self.check_fields("expected ", table, vocabulary().words["expected"])
-        return {key: value for key, value in table.items() if self.is_share(key, value)}
+        shares = vocabulary().words["expected"]
+        self.check_fields("expected ", table, shares)
+        valid = {}
+        for key, value in table.items():
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if number and math.isfinite(value) and (key not in shares or 0 <= value <= 1):
+                valid[key] = value
+            else:
+                message = f"is {clean(repr(value))}, expected a number between 0 and 1."
+                self.note(f"expected {clean(key)}", message)
+        return valid
 
-    def presets(self) -> dict[str, str]:
+    def presets(self, row: dict[str, Any]) -> dict[str, str]:
         """Return the settings by former name."""
-        table = self.table.get("presets", {})
-        if self.kind != "wrapper":
-            return {}
-        if not isinstance(table, dict) or not all(
-            isinstance(value, str) for value in table.values()
-        ):
+        table = row.get("presets", {})
+        if not isinstance(table, dict) or not all(isinstance(one, str) for one in table.values()):
             self.note("presets", f"is {_type(table)}, expected a table of strings.")
             return {}
-        for name in table:
-            if name not in self.table.get("aliases", ()):
-                self.note(f"presets {clean(name)}", "is not an alias; expected one of the aliases.")
-        return {
-            clean(name): self.plain(f"presets {clean(name)}", text, SUMMARY_LENGTH)
-            for name, text in table.items()
-        }
-
-    def is_share(self, key: str, value: Any) -> bool:
-        number = (
-            isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        )
-        if number and (key not in vocabulary().words["expected"] or 0 <= value <= 1):
-            return True
-        self.note(
-            f"expected {clean(key)}", f"is {clean(repr(value))}, expected a number between 0 and 1."
-        )
-        return False
+        valid = {}
+        aliases = row["aliases"] if isinstance(row.get("aliases"), list) else []
+        for name, text in table.items():
+            field = f"presets {clean(name)}"
+            if name not in aliases:
+                self.note(field, "is not an alias; expected one of the aliases.")
+            valid[clean(name)] = self.plain(field, text, SUMMARY_LENGTH)
+        return valid
 
 
 def _type(value: Any) -> str:
     """Return the type of a TOML value in words."""
-    names: dict[type, str] = {
-        str: "a string",
-        bool: "true or false",
-        int: "a number",
-        float: "a number",
-        list: "a list",
-    }
-    return names.get(type(value), "a table" if isinstance(value, dict) else "a date")
+    for kinds, words in (
+        (str, "a string"),
+        (bool, "true or false"),
+        (int | float, "a number"),
+        (list, "a list"),
+        (dict, "a table"),
+    ):
+        if isinstance(value, kinds):
+            return words
+    return "a date"

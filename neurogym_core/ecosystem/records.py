@@ -179,45 +179,26 @@ class PackageInfo:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Installed:
-    """The result of one scan, sorted by package. Two scans are never equal."""
+    """The result of one scan, sorted by package. Two scans are never equal.
+
+    ``tasks``, ``wrappers`` and so on are those of all packages, including unusable and blocked
+    ones.
+    """
 
     core_version: str
     packages: tuple[PackageInfo, ...] = ()
+    tasks: tuple[TaskInfo, ...] = field(init=False)
+    wrappers: tuple[WrapperInfo, ...] = field(init=False)
+    commands: tuple[Offer, ...] = field(init=False)
+    subjects: tuple[Offer, ...] = field(init=False)
+    trainers: tuple[Offer, ...] = field(init=False)
+    plugins: tuple[Offer, ...] = field(init=False)
+    registries: tuple[Offer, ...] = field(init=False)
 
-    @property
-    def tasks(self) -> tuple[TaskInfo, ...]:
-        """Tasks of all packages, including unusable and blocked ones."""
-        return tuple(task for package in self.packages for task in package.tasks)
-
-    @property
-    def wrappers(self) -> tuple[WrapperInfo, ...]:
-        """Wrappers of all packages, including unusable and blocked ones."""
-        return tuple(wrapper for package in self.packages for wrapper in package.wrappers)
-
-    @property
-    def commands(self) -> tuple[Offer, ...]:
-        """Commands that packages add to ``ngym``."""
-        return tuple(command for package in self.packages for command in package.commands)
-
-    @property
-    def subjects(self) -> tuple[Offer, ...]:
-        """Reference subjects that packages add to those of the core."""
-        return tuple(subject for package in self.packages for subject in package.subjects)
-
-    @property
-    def trainers(self) -> tuple[Offer, ...]:
-        """Trainers of all packages."""
-        return tuple(trainer for package in self.packages for trainer in package.trainers)
-
-    @property
-    def plugins(self) -> tuple[Offer, ...]:
-        """Modules with pluggy hooks, of all packages."""
-        return tuple(plugin for package in self.packages for plugin in package.plugins)
-
-    @property
-    def registries(self) -> tuple[Offer, ...]:
-        """Modules of all packages that know a registry."""
-        return tuple(one for package in self.packages for one in package.registries)
+    def __post_init__(self) -> None:
+        for kind in KINDS:
+            offers = (offer for package in self.packages for offer in getattr(package, kind))
+            setattr(self, kind, tuple(offers))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

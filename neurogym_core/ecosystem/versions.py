@@ -49,21 +49,16 @@ def core_specifier(requirements: Iterable[str], name: str) -> str | None:
 
 def _meets(have: tuple[int, ...], operator: str, number: str, star: str | None) -> bool:
     want = tuple(int(part) for part in number.split("."))
-    if operator == "~=":  # ~=1.4.2 is >=1.4.2, ==1.4.*
-        return _compare(have, want) >= 0 and _starts_with(have, want[:-1])
-    if operator in ("==", "===", "!="):
-        same = _starts_with(have, want) if star else _compare(have, want) == 0
-        return same != (operator == "!=")
-    order = _compare(have, want)
-    return {"<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0}[operator]
-
-
-def _compare(left: tuple[int, ...], right: tuple[int, ...]) -> int:
-    """Return -1, 0 or 1 for less, equal or greater; missing parts count as 0."""
-    size = max(len(left), len(right))
-    padded_left, padded_right = left + (0,) * (size - len(left)), right + (0,) * (size - len(right))
-    return (padded_left > padded_right) - (padded_left < padded_right)
-
-
-def _starts_with(have: tuple[int, ...], want: tuple[int, ...]) -> bool:
-    return (have + (0,) * len(want))[: len(want)] == want
+    size = max(len(have), len(want))
+    left, right = have + (0,) * (size - len(have)), want + (0,) * (size - len(want))
+    same = left[: len(want)] == want if star else left == right
+    return {
+        "<": left < right,
+        "<=": left <= right,
+        ">": left > right,
+        ">=": left >= right,
+        "==": same,
+        "===": same,
+        "!=": not same,
+        "~=": left >= right and left[: len(want) - 1] == want[:-1],  # ~=1.4.2 is >=1.4.2, ==1.4.*
+    }[operator]

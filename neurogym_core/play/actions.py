@@ -105,7 +105,9 @@ def added_by(stepper: Stepper, action: Array, values: Floats | None) -> Given | 
         extra = None
         # A task that is tracked without a trigger is paid for its error, unless its hook pays.
         if task.actions.trigger is None and task.step_action is None:
-            extra = _squared_error(stepper, values)
+            # The negative mean squared error per 100 ms, where the weight is not 0.
+            error = ((values - stepper.table_targets()) ** 2).mean(axis=1)
+            extra = -error * (stepper.table("weight") > 0) * task.dt / 100
         distance, graded = _judged(stepper, values)
         given = Given(extra=extra, distance=distance, graded=graded, values=values)
     if task.step_action is None:
@@ -133,14 +135,6 @@ def _each(value: Any, n: int, dtype: type[np.generic]) -> Array | None:
     if type(value) is np.ndarray and value.dtype == dtype and value.shape == (n,):
         return value if value.flags.c_contiguous else value.copy()  # the usual case, without a copy
     return None if value is None else np.ascontiguousarray(np.broadcast_to(value, (n,)), dtype)
-
-
-def _squared_error(stepper: Stepper, values: Floats) -> Floats:
-    """Return (N,) the negative mean squared error per 100 ms, where the weight is not 0."""
-    error: Floats = ((values - stepper.table_targets()) ** 2).mean(axis=1)
-    counts = stepper.table("weight") > 0
-    paid: Floats = -error * counts * stepper.task.dt / 100
-    return paid
 
 
 def _judged(stepper: Stepper, values: Floats) -> tuple[Floats, Floats | None]:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.actions import checked_all, checked_one
-from neurogym_core.play.bound_step import BoundStep
+from neurogym_core.play.env_base import BoundStep, action_space, observation_space
 from neurogym_core.play.kernel import Stepped
 from neurogym_core.play.options import read_options
 from neurogym_core.play.results import TrialInfo
-from neurogym_core.play.spaces import action_space, observation_space
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
@@ -173,8 +172,6 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
 
 class _Trace:
     """Observations, actions, rewards, targets and periods of the trial so far, for `render`."""
-
-    names: ClassVar = ("observations", "actions", "rewards", "targets", "periods")
 
     def __init__(self, env: TaskEnv) -> None:
         self.env = env

@@ -29,11 +29,10 @@ from __future__ import annotations
 
 import inspect
 import json
-import math
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
@@ -54,14 +53,14 @@ from neurogym_core.files import replacing
 from neurogym_core.play.dataset import Dataset
 from neurogym_core.play.dealer import Dealer
 from neurogym_core.play.make import (
-    _as_list,
-    _wrapper,
-    _wraps_tasks,
+    as_list,
     is_task,
     make,
     make_task,
     make_vec,
+    read_wrapper,
     resolve,
+    wraps_tasks,
 )
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.tasks.identity import plain_settings
@@ -76,6 +75,8 @@ NOTHING = "none"
 Keys = tuple[Any, ...]
 """Path of a key in a file: names, and indices of tables in a list."""
 
+_NUMBERS = {"seed": 0, "trials": 1, "steps": 1, "subjects": 1}  # {key: least value}
+_TABLES = (*SECTIONS, "imposed", "train")
 _TASK_ID = re.compile(r"[\w.-]+/[\w.-]+-v\d+")
 _WRAPPER_ID = re.compile(r"[\w.-]+/\w+")
 
@@ -135,14 +136,10 @@ class Experiment:
     def settings(self) -> dict[str, Any]:
         """The keywords of the task for `make`."""
         found = resolve(self.source)
-        parameters = {
-            name: _read(value, getattr(found, name, None))
-            for name, value in self.parameters.items()
-        }
         overrides = {
             name: dict(getattr(self, name)) for name in SECTIONS[1:] if getattr(self, name)
         }
-        return {**parameters, **overrides}
+        return {**_read(self.parameters, found), **overrides}
 
     @property
     def source(self) -> str:
@@ -150,25 +147,20 @@ class Experiment:
         return self._beside(self.task)
 
     def _beside(self, name: str) -> str:
-        return (
-            str(self.folder / name) if is_file_reference(name) and self.folder is not None else name
-        )
+        there = is_file_reference(name) and self.folder is not None
+        return str(self.folder / name) if there else name  # type: ignore[operator]
 
     @property
     def wrappers(self) -> list[tuple[str, dict[str, Any]]]:
         """The wrappers for `make`."""
-        made = []
-        for name, settings in self.wrap:
-            wrapper = load_wrapper(name)
-            read = {
-                key: _read(value, getattr(wrapper, key, None)) for key, value in settings.items()
-            }
-            made.append((name, _with_tasks(read, self._beside)))
-        return made
+        return [
+            (name, _with_tasks(_read(settings, load_wrapper(name)), self._beside))
+            for name, settings in self.wrap
+        ]
 
     def make_task(self) -> Task:
         """Return the task with its task wrappers; env wrappers are left out."""
-        wrap = [item for item in self.wrappers if _wraps_tasks(_wrapper(item)[0])]
+        wrap = [item for item in self.wrappers if wraps_tasks(read_wrapper(item)[0])]
         return make_task(self.source, wrap=wrap, **self.settings)
 
     def make(self, **options: Any) -> gymnasium.Env:
@@ -216,7 +208,7 @@ class Experiment:
             for name in ("seed", "trials", "steps", "subject", "subjects")
             if getattr(self, name) is not None
         ]
-        for name in (*SECTIONS, "imposed", "train"):
+        for name in _TABLES:
             if getattr(self, name):
                 lines += ["", f"[{name}]", *_entries(getattr(self, name))]
         for name, settings in self.wrap:
@@ -272,7 +264,7 @@ class Experiment:
             kept[name] = plain_settings(kept.get(name) or {})
         return cls(
             task=_full_id_of(task),
-            wrap=tuple(_named_wrapper(item) for item in _as_list(wrap)),
+            wrap=tuple(_named_wrapper(item) for item in as_list(wrap)),
             **kept,
         )
 
@@ -312,155 +304,122 @@ class _Reader:
     """Reads the text of an experiment; every error has the line."""
 
     def __init__(self, text: str, file: str, trust: bool, folder: Path) -> None:
-        self.file, self.trust, self.folder = file, trust, folder
+        self.text, self.file, self.trust, self.folder = text, file, trust, folder
         try:
             self.data = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            line = re.search(r"line (\d+)", str(error))
-            raise self.wrong(
-                int(line.group(1)) if line else None,
-                f"this is not TOML: {error}. Correct this line.",
+            line = re.search(r"line \d+", str(error))
+            place = f"{file}, {line.group()}" if line else file
+            raise InvalidValueError(
+                f"{place}: this is not TOML: {error}. Correct this line."
             ) from error
-        self.lines = dict(_lines_of(text))
 
-    def wrong(self, line: int | None, message: str) -> InvalidValueError:
-        """Return the error for a line."""
+    def wrong(self, key: Keys, message: str) -> InvalidValueError:
+        """Return the error for a key."""
+        line = self.line_of(key)
         return InvalidValueError(f"{self.file}{f', line {line}' if line else ''}: {message}")
 
-    def at(self, *path: Any) -> int | None:
+    def line_of(self, key: Keys) -> int | None:
         """Return the line of a key, or else of its table."""
-        while path:
-            if path in self.lines:
-                return self.lines[path]
-            path = path[:-1]
-        return None
+        # tomllib reports no lines, but the key is in the first part of the file that has it.
+        lines, complete = self.text.splitlines(), 0
+        for number in range(1, len(lines) + 1):
+            try:
+                found: Any = tomllib.loads("\n".join(lines[:number]))
+                for part in key:
+                    found = found[part]
+                return complete + 1 if key else None
+            except tomllib.TOMLDecodeError:  # this line continues on the next one
+                continue
+            except LookupError:
+                complete = number
+        return self.line_of(key[:-1])
 
     def read(self) -> Experiment:
-        self._check_keys()
-        self._check_task()
-        wrap = tuple(self._wrapper(k, table) for k, table in enumerate(self.data.get("wrap", [])))
-        seed, trials, steps, subjects = (
-            self._number(name) for name in ("seed", "trials", "steps", "subjects")
-        )
-        if trials is not None and steps is not None:
-            raise self.wrong(
-                self.at("steps"),
-                "trials and steps are both given. Expected one of them. Leave one out.",
-            )
-        sections: dict[str, Any] = {
-            name: self._table(name) for name in (*SECTIONS, "imposed", "train")
-        }
-        found = Experiment(
-            task=self.data["task"], wrap=wrap, subject=self._subject(), folder=self.folder,
-            seed=seed, trials=trials, steps=steps, subjects=subjects, **sections,
-        )  # fmt: skip
-        self._check_made(found)
-        return found
-
-    def _check_keys(self) -> None:
-        known = (
-            "schema",
-            "task",
-            "seed",
-            "trials",
-            "steps",
-            "subject",
-            "subjects",
-            *SECTIONS,
-            "imposed",
-            "wrap",
-            "train",
-        )
+        """Return the experiment; raise an error for the first mistake."""
+        known = ("schema", "task", *_NUMBERS, "subject", *_TABLES, "wrap")
         for name in self.data:
             if name not in known:
-                raise self.wrong(self.at(name), str(unknown("key", name, known)))
+                raise self.wrong((name,), str(unknown("key", name, known)))
         if self.data.get("schema", SCHEMA) != SCHEMA:
             raise self.wrong(
-                self.at("schema"),
+                ("schema",),
                 f"schema is {self.data['schema']!r}. Expected {SCHEMA}, which this core reads."
                 " Use a newer core.",
             )
         if "task" not in self.data:
             raise self.wrong(
-                None, 'the file names no task. Expected a full id. Give task = "namespace/Name-v0".'
+                (), 'the file names no task. Expected a full id. Give task = "namespace/Name-v0".'
             )
-
-    def _check_task(self) -> None:
-        self._check_task_name(self.data["task"], self.at("task"))
-        if not isinstance(self.data.get("wrap", []), list):
+        self._check_task(("task",), self.data["task"])
+        for name, least in _NUMBERS.items():
+            value = self.data.get(name, least)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise self.wrong(
+                    (name,),
+                    f"{name} is {value!r}. Expected a whole number, at least {least}. Give one.",
+                )
+        if "trials" in self.data and "steps" in self.data:
             raise self.wrong(
-                self.at("wrap"),
-                "wrap is not a list of tables. Expected one table per wrapper. Write each under"
-                " [[wrap]].",
+                ("steps",), "trials and steps are both given. Expected one of them. Leave one out."
             )
+        if not isinstance(self.data.get("subject", ""), str):
+            raise self.wrong(
+                ("subject",),
+                f"subject is {self.data['subject']!r}. Expected a text. Write a name such as"
+                ' "oracle".',
+            )
+        for name in _TABLES:
+            if not isinstance(self.data.get(name, {}), dict):
+                raise self.wrong(
+                    (name,),
+                    f"{name} is {self.data[name]!r}. Expected a table. Write its keys under"
+                    f" [{name}].",
+                )
+        given = {name: value for name, value in self.data.items() if name != "schema"}
+        found = Experiment(**{**given, "wrap": self._wrappers(), "folder": self.folder})
+        self._check_made(found)
+        return found
 
-    def _check_task_name(self, name: Any, line: int | None) -> None:
+    def _check_task(self, key: Keys, name: Any) -> None:
         if isinstance(name, str) and is_file_reference(name):
             if not self.trust:
                 raise self.wrong(
-                    line,
+                    key,
                     f"the task {name!r} is code in a file, which would be run. Expected your"
                     " permission. Read it, then give --trust (in Python: trust=True).",
                 )
         elif not isinstance(name, str) or not _TASK_ID.fullmatch(name):
+            try:
+                hint = f"Write {task_id(name)!r}."
+            except DiscoveryError as error:
+                hint = str(error)
             raise self.wrong(
-                line,
-                f"the task {name!r} is not a full id. Expected namespace/Name-v0."
-                f" {self._full_id(name)}",
+                key, f"the task {name!r} is not a full id. Expected namespace/Name-v0. {hint}"
             )
 
-    @staticmethod
-    def _full_id(name: Any) -> str:
-        """Return a hint with the full id of a name, or the reason why there is none."""
-        try:
-            return f"Write {task_id(name)!r}."
-        except DiscoveryError as error:
-            return str(error)
-
-    def _wrapper(self, k: int, table: Any) -> tuple[str, dict[str, Any]]:
-        name = table.get("name") if isinstance(table, dict) else None
-        if not isinstance(name, str) or not _WRAPPER_ID.fullmatch(name):
+    def _wrappers(self) -> tuple[tuple[str, dict[str, Any]], ...]:
+        tables = self.data.get("wrap", [])
+        if not isinstance(tables, list):
             raise self.wrong(
-                self.at("wrap", k, "name"),
-                f"the wrapper {name!r} is not a full id. Expected namespace/Name. Write a name such"
-                ' as "core/ReactionTime".',
+                ("wrap",),
+                "wrap is not a list of tables. Expected one table per wrapper. Write each under"
+                " [[wrap]].",
             )
-        settings = {key: value for key, value in table.items() if key != "name"}
-        for key, value in settings.items():
-            line = self.at("wrap", k, key)
-            _with_tasks({key: value}, partial(self._check_task_name, line=line))
-        return name, settings
-
-    def _number(self, name: str) -> int | None:
-        value, least = self.data.get(name), 0 if name == "seed" else 1
-        if value is not None and (
-            isinstance(value, bool) or not isinstance(value, int) or value < least
-        ):
-            raise self.wrong(
-                self.at(name),
-                f"{name} is {value!r}. Expected a whole number, at least {least}. Give one.",
-            )
-        return value
-
-    def _subject(self) -> str | None:
-        value = self.data.get("subject")
-        if value is not None and not isinstance(value, str):
-            raise self.wrong(
-                self.at("subject"),
-                f'subject is {value!r}. Expected a text. Write a name such as "oracle".',
-            )
-        return value
-
-    def _table(self, name: str) -> dict[str, Any]:
-        value = self.data.get(name, {})
-        if not isinstance(value, dict):
-            raise self.wrong(
-                self.at(name),
-                f"{name} is {value!r}. Expected a table. Write its keys under [{name}].",
-            )
-        return value
-
-    # ------------------------------------------------------------------ checks that make the task
+        read = []
+        for k, table in enumerate(tables):
+            settings = dict(table) if isinstance(table, dict) else {}
+            name = settings.pop("name", None)
+            if not isinstance(name, str) or not _WRAPPER_ID.fullmatch(name):
+                raise self.wrong(
+                    ("wrap", k, "name"),
+                    f"the wrapper {name!r} is not a full id. Expected namespace/Name. Write a name"
+                    ' such as "core/ReactionTime".',
+                )
+            for key, value in settings.items():
+                _with_tasks({key: value}, partial(self._check_task, ("wrap", k, key)))
+            read.append((name, settings))
+        return tuple(read)
 
     def _check_made(self, found: Experiment) -> None:
         """Make the task, wrapper by wrapper, and impose the conditions."""
@@ -477,9 +436,8 @@ class _Reader:
         for k, (name, settings) in enumerate(found.wrap):
             given = {("wrap", k, key): value for key, value in settings.items()}
             self._tried(partial(_check_env_wrapper, name, settings), ("wrap", k, "name"), given)
-            self._tried(
-                replace(found, wrap=found.wrap[: k + 1]).make_task, ("wrap", k, "name"), given
-            )
+            part = replace(found, wrap=found.wrap[: k + 1])
+            self._tried(part.make_task, ("wrap", k, "name"), given)
         given = {("imposed", key): value for key, value in found.imposed.items()}
         self._tried(
             lambda: Dealer(found.make_task(), 1, 0).impose(found.imposed), ("imposed",), given
@@ -499,77 +457,29 @@ class _Reader:
             says = str(error)
             # The message may list the known names after the one that it is about.
             places = {
-                path: found.start()
-                for path in given
-                if (found := re.search(rf"'{re.escape(path[-1])}'|\b{re.escape(path[-1])}=", says))
+                key: found.start()
+                for key in given
+                if (found := re.search(rf"'{re.escape(key[-1])}'|\b{re.escape(key[-1])}=", says))
             }
-            named = sorted(places, key=places.__getitem__)
-            valued = [
-                path
-                for path, value in given.items()
-                if any(repr(text) in says for text in _texts(value))
-            ]
-            about = (*named, *valued, fallback)[0]
-            raise self.wrong(self.at(*about), says) from error
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Yield all strings in a value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _texts(item)
+            valued = (
+                key
+                for key, value in given.items()
+                if any(text in says for text in re.findall(r"'[^']*'", repr(value)))
+            )
+            about = min(places, key=places.__getitem__) if places else next(valued, fallback)
+            raise self.wrong(about, says) from error
 
 
 def _check_env_wrapper(name: str, settings: Mapping[str, Any]) -> None:
     """Raise for unknown settings of an env wrapper; task wrappers raise when they are made."""
     wrapper = load_wrapper(name)
     parameters = inspect.signature(wrapper).parameters
-    if _wraps_tasks(wrapper) or any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+    if wraps_tasks(wrapper) or any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
         return
     known = list(parameters)[1:]
     for key in settings:
         if key not in known:
             raise unknown("parameter", key, known, of=wrapper.__name__)
-
-
-# ---- lines ----
-
-_HEADER = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(#.*)?$")
-_KEY = re.compile(r"""\s*("[^"]*"|'[^']*'|[\w.-]+)\s*=""")
-_QUOTED = re.compile(r"'''.*?'''|\"\"\".*?\"\"\"|\"(?:\\.|[^\"\\])*\"|'[^']*'|#.*")
-
-
-def _lines_of(text: str) -> Iterator[tuple[Keys, int]]:
-    """Yield each key of a TOML text with its line, from 1; keys of inline tables are left out.
-
-    `tomllib` does not report lines. This reader need not be exact: it only serves error messages.
-    """
-    table: Keys = ()
-    counts: dict[str, int] = {}
-    depth = 0
-    for number, line in enumerate(text.splitlines(), 1):
-        if depth == 0 and (header := _HEADER.match(line)):
-            name = header.group(2).strip("\"'")
-            table = (
-                (name, counts.setdefault(name, 0))
-                if header.group(1) == "[["
-                else tuple(name.split("."))
-            )
-            if header.group(1) == "[[":
-                counts[name] += 1
-            yield table, number
-            continue
-        if depth == 0 and (key := _KEY.match(line)):
-            yield (*table, key.group(1).strip("\"'")), number
-        bare = _QUOTED.sub("", line)
-        depth = max(
-            depth + sum(bare.count(one) for one in "[{") - sum(bare.count(one) for one in "]}"), 0
-        )
 
 
 # ---- values ----
@@ -581,34 +491,19 @@ def written(value: Any) -> str:
     Raises:
         NotSupportedError: TOML has no form for the value.
     """
-    if hasattr(value, "to_plain"):
-        value = value.to_plain()
+    for conversion in ("to_plain", "tolist", "__fspath__"):
+        value = getattr(value, conversion, lambda unchanged=value: unchanged)()
     if value is None:
-        return written(NOTHING)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
+        value = NOTHING
+    if isinstance(value, bool | int | str):
+        # As in JSON, except that TOML also requires DEL to be escaped.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, float):
-        return (
-            repr(value)
-            if math.isfinite(value)
-            else "nan"
-            if value != value
-            else "inf"
-            if value > 0
-            else "-inf"
-        )
-    if isinstance(value, str | os.PathLike):
-        return _text(str(value))
+        return repr(value)
     if isinstance(value, Mapping):
-        return (
-            "{" + ", ".join(f"{_key(name)} = {written(item)}" for name, item in value.items()) + "}"
-        )
+        return f"{{{', '.join(_entries(value))}}}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(written(item) for item in value)}]"
-    if hasattr(value, "tolist"):
-        return written(value.tolist())
     raise NotSupportedError(
         f"{value!r} cannot be written into an experiment's file. Expected numbers, strings, lists"
         " and mappings. Name tasks by their ids."
@@ -616,21 +511,20 @@ def written(value: Any) -> str:
 
 
 def _entries(values: Mapping[str, Any]) -> list[str]:
-    return [f"{_key(name)} = {written(value)}" for name, value in values.items()]
+    return [
+        f"{name if re.fullmatch(r'[A-Za-z0-9_-]+', name) else written(name)} = {written(value)}"
+        for name, value in values.items()
+    ]
 
 
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
-
-
-def _text(text: str) -> str:
-    """Return a TOML string: as in JSON, except that TOML also requires DEL to be escaped."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _read(value: Any, default: Any) -> Any:
-    """Return a value of the file; "none" means None, unless the setting is a string."""
-    return None if value == NOTHING and not isinstance(default, str) else value
+def _read(values: Mapping[str, Any], owner: Any) -> dict[str, Any]:
+    """Return settings of the file; "none" means None, unless the setting of `owner` is text."""
+    return {
+        name: None
+        if value == NOTHING and not isinstance(getattr(owner, name, None), str)
+        else value
+        for name, value in values.items()
+    }
 
 
 def _full_id_of(task: Any) -> str:
@@ -666,8 +560,6 @@ def _with_tasks(
     if isinstance(value, Mapping):
         inside = inside or key in TASK_KEYS
         return {name: _with_tasks(item, change, name, inside) for name, item in value.items()}
-    return (
-        [_with_tasks(item, change, key, inside) for item in value]
-        if isinstance(value, list | tuple)
-        else value
-    )
+    if isinstance(value, list | tuple):
+        return [_with_tasks(item, change, key, inside) for item in value]
+    return value

@@ -10,18 +10,14 @@ import importlib
 import os
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, NamedTuple, Protocol
-
-import numpy as np
-import numpy.typing as npt
+from typing import NamedTuple
 
 from neurogym_core.errors import InvalidValueError, MissingDependencyError
-from neurogym_core.play.blocks import Block
-from neurogym_core.play.kernel import Given, Moved, PlainKernel, Stepped, VectorStepped
-from neurogym_core.play.render import Steps, fill
-from neurogym_core.play.tables import Shown
-from neurogym_core.trials.arrays import Array, Bools, Floats, Ints, Singles, Wholes
+from neurogym_core.play.kernel import PlainKernel
+from neurogym_core.play.render import fill
 
+Kernel = PlainKernel
+"""The interface of both kernels."""
 VARIABLE = "NGYM_KERNEL"
 VERSION = 5
 """Version of the interface to `_kernel.c`, which has the same number. A compiled kernel of another
@@ -30,68 +26,6 @@ HOW_TO_BUILD = (
     "To compile it, install a C compiler (Debian: gcc and python3-dev) and run, in a checkout, "
     "`NEUROGYM_BUILD_KERNEL=1 python -m pip install -e .`, which reports why compiling fails"
 )
-
-
-class Kernel(Protocol):
-    """The interface of both kernels; `PlainKernel` documents the methods."""
-
-    key: int
-    last_reward: Floats
-    current: int
-
-    def __init__(
-        self,
-        n: int,
-        key: int,
-        names: npt.NDArray[np.str_],
-        per_session: int,
-        next_step: bool,
-        deal: Callable[[list[int]], None],
-        check: Callable[[Any], int],
-        check_all: Callable[[Any], Ints],
-        /,
-    ) -> None: ...
-
-    def attach(self, index: int, block: Block | None, /) -> None: ...
-
-    def get(self, name: str, /) -> Ints: ...
-
-    def set(self, name: str, values: Ints, /) -> None: ...
-
-    def sync(self) -> None: ...
-
-    def cursor(self, index: int, row: int | None = None, /) -> int: ...
-
-    def begin(self, env: int, index: int, row: int, /) -> None: ...
-
-    def begin_next(self, envs: list[int], /) -> None: ...
-
-    def stop(self, envs: list[int], /) -> None: ...
-
-    def advance(self, actions: Ints, given: Given | None = None, /) -> Moved: ...
-
-    def observe(self) -> Singles: ...
-
-    def step(self, action: Any) -> Stepped: ...
-
-    def vector_step(self, actions: Any, /) -> VectorStepped: ...
-
-
-class Fill(Protocol):
-    """The signature of `render.fill`, which documents it."""
-
-    def __call__(
-        self,
-        shown: Shown,
-        steps: Steps,
-        offset: Wholes,
-        key: int,
-        inputs: Singles,
-        targets: Array,
-        weights: Singles,
-        real: Bools | None,
-        /,
-    ) -> None: ...
 
 
 class Loaded(NamedTuple):
@@ -129,8 +63,23 @@ def load() -> Loaded:
         )
     if wanted == "plain":
         return Loaded(None, f"{VARIABLE} is plain")
-    found = _compiled()
-    if wanted == "compiled" and found.module is None:
+    found = Loaded(None, "the compiled kernel was not built")
+    try:
+        module = importlib.import_module(f"{__package__}._kernel")
+    except ModuleNotFoundError:
+        pass
+    except ImportError as error:
+        found = Loaded(None, f"the compiled kernel cannot be loaded ({error})")
+    else:
+        version = getattr(module, "version", None)
+        if version == VERSION:
+            return Loaded(module, f"version {version}, {module.__file__}")
+        found = Loaded(
+            None,
+            f"the compiled kernel has version {version} and was built from other sources; "
+            f"version {VERSION} is needed",
+        )
+    if wanted == "compiled":
         raise MissingDependencyError(
             f"{VARIABLE} is compiled, but {found.reason}. "
             f"Expected a compiled kernel of version {VERSION}. "
@@ -139,36 +88,11 @@ def load() -> Loaded:
     return found
 
 
-def _compiled() -> Loaded:
-    try:
-        module = importlib.import_module(f"{__package__}._kernel")
-    except ModuleNotFoundError:
-        return Loaded(None, "the compiled kernel was not built")
-    except ImportError as error:
-        return Loaded(None, f"the compiled kernel cannot be loaded ({error})")
-    version = getattr(module, "version", None)
-    if version != VERSION:
-        return Loaded(
-            None,
-            f"the compiled kernel has version {version} and was built from other sources; "
-            f"version {VERSION} is needed",
-        )
-    return Loaded(module, f"version {version}, {module.__file__}")
-
-
 def kernel_class() -> type[Kernel]:
     """Return the class of kernels to use: `PlainKernel`, or the compiled one."""
-    module = load().module
-    if module is None:
-        return PlainKernel
-    compiled: type[Kernel] = module.Kernel
-    return compiled
+    return getattr(load().module, "Kernel", PlainKernel)
 
 
-def fill_function() -> Fill:
+def fill_function() -> Callable[..., None]:
     """Return the function that renders trials into a batch: `render.fill`, or the compiled one."""
-    module = load().module
-    if module is None:
-        return fill
-    compiled: Fill = module.fill
-    return compiled
+    return getattr(load().module, "fill", fill)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import gymnasium
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import VectorWrapper
+from gymnasium.wrappers import OrderEnforcing
 
 from neurogym_core.ecosystem import discovery
 from neurogym_core.ecosystem.files import is_file_reference, load_from_file
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
 from neurogym_core.play.env import TaskEnv
 from neurogym_core.play.env_form import applied, form_of, is_env_class
-from neurogym_core.play.order_enforcing import OrderEnforcingOnce
-from neurogym_core.play.trial_end_hooks import TrialEndHooks
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.tasks.identity import plain_settings, with_settings
 from neurogym_core.tasks.task import Task
@@ -91,11 +90,17 @@ def make(
         >>> reward
         0.0
     """
+    if isinstance(task, str) and not is_file_reference(task):
+        name = discovery.task_id(task)
+    else:
+        found = resolve(task)
+        name = f"{(found if isinstance(found, type) else type(found)).__name__}-v0"
+    wrapping = {} if wrap is None or wrap == () else {"wrap": wrap}
     spec = EnvSpec(
-        id=_spec_id(task),
+        id=name,
         entry_point="neurogym_core.gym:env",
         vector_entry_point="neurogym_core.gym:vector_env",
-        kwargs=_spec_kwargs(task, wrap, params),
+        kwargs={"task": task, **plain_settings(params), **wrapping},
         disable_env_checker=True,
     )
     env, env_wrappers = _bare(task, wrap, render_mode, seed, params)
@@ -103,7 +108,17 @@ def make(
     env = OrderEnforcingOnce(env)
     for wrapper, settings in env_wrappers:
         env = applied(wrapper, env, settings=settings)
-    return _with_plugins(env, spec) if plugins else env
+    if not plugins or (
+        "neurogym_core.ecosystem.hooks" not in sys.modules
+        and not any(package.plugins for package in discovery.declared().packages)
+    ):
+        return env
+    # Imported only if there is a plug-in to call, because importing pluggy takes a while.
+    from neurogym_core.ecosystem import hooks
+
+    env = hooks.wrap_env(env, spec)
+    listeners = hooks.trial_end_listeners()
+    return TrialEndHooks(env, listeners) if listeners else env
 
 
 def bare_env(
@@ -131,22 +146,17 @@ def _bare(
     found = resolve(task)
     if is_env_class(found):
         params = {**params, "render_mode": render_mode} if render_mode else params
-        return form_of(found).make(found, params, seed), _env_wrappers(found, wrap)
+        wrappers = [read_wrapper(item) for item in as_list(wrap)]
+        for wrapper, _ in wrappers:
+            if wraps_tasks(wrapper):
+                raise NotSupportedError(
+                    f"{wrapper.__name__} wraps tasks, and {found.__name__} is"
+                    f" {form_of(found).name}, not a Task. Expected a wrapper of envs. Write it as"
+                    f" a Task, or change the env in a {form_of(found).wrapper}."
+                )
+        return form_of(found).make(found, params, seed), wrappers
     made, env_wrappers = prepared(found, wrap, params)
     return TaskEnv(made, render_mode=render_mode, seed=seed), env_wrappers
-
-
-def _env_wrappers(cls: type, wrap: Any) -> Wrappers:
-    """Return the wrappers of a plain env; refuse task wrappers."""
-    wrappers = [_wrapper(item) for item in _as_list(wrap)]
-    for wrapper, _ in wrappers:
-        if _wraps_tasks(wrapper):
-            raise NotSupportedError(
-                f"{wrapper.__name__} wraps tasks, and {cls.__name__} is {form_of(cls).name}, not a"
-                " Task. Expected a wrapper of envs. Write it as a Task, or change the env in a"
-                f" {form_of(cls).wrapper}."
-            )
-    return wrappers
 
 
 def make_vec(
@@ -185,7 +195,14 @@ def make_vec(
     made, env_wrappers = prepared(found, wrap, params)
     env = TaskVectorEnv(made, num_envs, autoreset_mode=autoreset_mode, seed=seed)
     for wrapper, settings in env_wrappers:
-        env = applied(_vector_twin(wrapper), env, settings=settings)
+        twin = getattr(wrapper, "vector", None) or wrapper
+        if twin is wrapper and isinstance(wrapper, type) and not issubclass(wrapper, VectorWrapper):
+            raise NotSupportedError(
+                f"make_vec() was given {wrapper.__name__}, which does not wrap vector envs."
+                " Expected a VectorWrapper, or a wrapper with the attribute `vector`. Give that,"
+                " or use make()."
+            )
+        env = applied(twin, env, settings=settings)
     return env
 
 
@@ -228,9 +245,9 @@ def prepared(task: TaskLike, wrap: Any, params: dict[str, Any]) -> tuple[Task, W
     elif params:
         found = with_settings(found, **params)
     env_wrappers: Wrappers = []
-    for item in _as_list(wrap):
-        wrapper, settings = _wrapper(item)
-        if _wraps_tasks(wrapper):
+    for item in as_list(wrap):
+        wrapper, settings = read_wrapper(item)
+        if wraps_tasks(wrapper):
             if env_wrappers:
                 raise InvalidValueError(
                     f"{wrapper.__name__}, which wraps tasks, was given after a wrapper of envs."
@@ -242,7 +259,8 @@ def prepared(task: TaskLike, wrap: Any, params: dict[str, Any]) -> tuple[Task, W
     return found, env_wrappers
 
 
-def _as_list(wrap: Any) -> list[Any]:
+def as_list(wrap: Any) -> list[Any]:
+    """Return the wrappers in the argument `wrap`, of which a single one may be given by itself."""
     if wrap is None or wrap == ():
         return []
     single = (
@@ -253,7 +271,8 @@ def _as_list(wrap: Any) -> list[Any]:
     return [wrap] if single else list(wrap)
 
 
-def _wrapper(item: Any) -> tuple[Any, dict[str, Any]]:
+def read_wrapper(item: Any) -> tuple[Any, dict[str, Any]]:
+    """Return wrapper and settings of one item of `wrap`."""
     wrapper, settings = item if isinstance(item, tuple) else (item, {})
     if isinstance(wrapper, str):
         wrapper = discovery.load_wrapper(wrapper)
@@ -265,47 +284,48 @@ def _wrapper(item: Any) -> tuple[Any, dict[str, Any]]:
     return wrapper, dict(settings)
 
 
-def _wraps_tasks(wrapper: Any) -> bool:
+def wraps_tasks(wrapper: Any) -> bool:
+    """Return whether a wrapper is a `TaskWrapper`."""
     return isinstance(wrapper, type) and issubclass(wrapper, TaskWrapper)
 
 
-def _vector_twin(wrapper: Any) -> Any:
-    twin = getattr(wrapper, "vector", None)
-    if twin is None and isinstance(wrapper, type):
-        if issubclass(wrapper, VectorWrapper):
-            return wrapper
-        raise NotSupportedError(
-            f"make_vec() was given {wrapper.__name__}, which does not wrap vector envs. Expected a"
-            " VectorWrapper, or a wrapper with the attribute `vector`. Give that, or use make()."
-        )
-    return twin or wrapper
+# ---- wrappers of every env ----
 
 
-def _spec_id(task: TaskLike) -> str:
-    if isinstance(task, str) and not is_file_reference(task):
-        return discovery.task_id(task)
-    found = resolve(task)
-    name = found.__name__ if isinstance(found, type) else type(found).__name__
-    return f"{name}-v0"
+class OrderEnforcingOnce(OrderEnforcing):
+    """Refuse `step` and `render` before the first `reset`.
+
+    After it there is nothing left to check, and `step` is that of the wrapped env.
+    """
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        result = super().reset(seed=seed, options=options)
+        self.step = self.env.step  # type: ignore[method-assign]
+        return result
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "step"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self._has_reset:
+            self.step = self.env.step  # type: ignore[method-assign]
 
 
-def _spec_kwargs(task: TaskLike, wrap: Any, params: dict[str, Any]) -> dict[str, Any]:
-    kwargs: dict[str, Any] = {"task": task, **plain_settings(params)}
-    if wrap is not None and wrap != ():
-        kwargs["wrap"] = wrap
-    return kwargs
+class TrialEndHooks(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Call every listener with the env and the record of each trial that ended."""
 
+    def __init__(
+        self, env: gymnasium.Env[Any, Any], listeners: tuple[Callable[..., Any], ...]
+    ) -> None:
+        super().__init__(env)
+        self._listeners = listeners
 
-def _with_plugins(env: gymnasium.Env[Any, Any], spec: EnvSpec) -> gymnasium.Env[Any, Any]:
-    if "neurogym_core.ecosystem.hooks" not in sys.modules and not any(
-        package.plugins for package in discovery.declared().packages
-    ):
-        return env
-    # Imported only if there is a plug-in to call, because importing pluggy takes a while.
-    from neurogym_core.ecosystem import hooks
-
-    env = hooks.wrap_env(env, spec)
-    listeners = hooks.trial_end_listeners()
-    if listeners:
-        env = TrialEndHooks(env, listeners)
-    return env
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        result = self.env.step(action)
+        if "trial" in result[4]:
+            for listener in self._listeners:
+                listener(self, result[4]["trial"])
+        return result

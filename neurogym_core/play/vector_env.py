@@ -11,11 +11,10 @@ from gymnasium.vector.utils import batch_space
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.actions import checked_all
-from neurogym_core.play.bound_step import BoundStep
+from neurogym_core.play.env_base import BoundStep, action_space, observation_space
 from neurogym_core.play.kernel import VectorStepped
 from neurogym_core.play.options import read_options, whole_number
 from neurogym_core.play.results import VectorInfo
-from neurogym_core.play.spaces import action_space, observation_space
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
@@ -63,7 +62,16 @@ class TaskVectorEnv(BoundStep, VectorEnv):
     ) -> None:
         self.task = task
         self.num_envs = whole_number(type(self).__name__, "num_envs", num_envs)
-        self.autoreset_mode = _mode(autoreset_mode)
+        modes: dict[Any, AutoresetMode] = {
+            "NextStep": AutoresetMode.NEXT_STEP,
+            "SameStep": AutoresetMode.SAME_STEP,
+        }
+        self.autoreset_mode = modes.get(autoreset_mode, autoreset_mode)
+        if self.autoreset_mode not in modes.values():
+            raise InvalidValueError(
+                f"autoreset_mode={autoreset_mode!r} was given. Expected 'NextStep' or 'SameStep'."
+                " Use one."
+            )
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = observation_space(task)
         self.single_action_space = action_space(task)
@@ -103,7 +111,17 @@ class TaskVectorEnv(BoundStep, VectorEnv):
             >>> envs.conditions["coherence"].tolist()
             [6.4, 51.2]
         """
-        seed = _one_seed(seed, self.num_envs)
+        if isinstance(seed, list | tuple):
+            if len(seed) != self.num_envs:
+                raise InvalidValueError(
+                    f"reset() was given {len(seed)} seeds for {self.num_envs} envs. Expected one"
+                    " per env. Give as many, or one number for all."
+                )
+            # Shifted by 1, so that None and 0 differ.
+            numbers = [0 if one is None else one + 1 for one in seed]
+            seed = (
+                int(np.random.SeedSequence(numbers).generate_state(1)[0]) if any(numbers) else None
+            )
         super().reset(seed=seed)
         observations = self.stepper.reset(seed, read_options(options))
         return observations, {"period": self.period}
@@ -193,28 +211,3 @@ class TaskVectorEnv(BoundStep, VectorEnv):
     def can_wait(self) -> Array:
         """(num_envs,) whether a slot can be answered on the current step and also on the next."""
         return self.stepper.can_wait()
-
-
-def _mode(mode: str | AutoresetMode) -> AutoresetMode:
-    names = {"NextStep": AutoresetMode.NEXT_STEP, "SameStep": AutoresetMode.SAME_STEP}
-    found = mode if isinstance(mode, AutoresetMode) else names.get(mode)
-    if found is None or found not in names.values():
-        raise InvalidValueError(
-            f"autoreset_mode={mode!r} was given. Expected 'NextStep' or 'SameStep'. Use one."
-        )
-    return found
-
-
-def _one_seed(seed: Any, num_envs: int) -> int | None:
-    if isinstance(seed, list | tuple):
-        if len(seed) != num_envs:
-            raise InvalidValueError(
-                f"reset() was given {len(seed)} seeds for {num_envs} envs. Expected one per env."
-                " Give as many, or one number for all."
-            )
-        if all(item is None for item in seed):
-            return None
-        # Shifted by 1, so that None and 0 differ.
-        numbers = [0 if item is None else item + 1 for item in seed]
-        return int(np.random.SeedSequence(numbers).generate_state(1)[0])
-    return seed  # type: ignore[no-any-return]

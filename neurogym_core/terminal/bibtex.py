@@ -10,26 +10,23 @@ from neurogym_core.ecosystem.records import Reference
 
 def bibtex(references: Sequence[Reference]) -> str:
     """Return one ``@article`` per reference, with all fields of the manifest."""
-    return "\n\n".join(_entry(reference) for reference in references)
+    entries = []
+    for reference in references:
+        # A DOI needs no escapes of BibTeX's special characters.
+        texts = {
+            "author": _escaped(reference.authors),
+            "title": _escaped(reference.title),
+            "journal": _escaped(reference.journal),
+            "year": str(reference.year or ""),
+            "doi": reference.doi,
+            "url": f"https://doi.org/{reference.doi}",
+        }
+        lines = [f"  {name} = {{{text}}}," for name, text in texts.items() if text]
+        entries.append("\n".join([f"@article{{{_key(reference)},", *lines, "}"]))
+    return "\n\n".join(entries)
 
 
-def _entry(reference: Reference) -> str:
-    fields = {
-        "author": reference.authors,
-        "title": reference.title,
-        "journal": reference.journal,
-        "year": str(reference.year or ""),
-        "doi": reference.doi,
-        "url": f"https://doi.org/{reference.doi}",
-    }
-    lines = [f"  {name} = {{{_value(name, text)}}}," for name, text in fields.items() if text]
-    return "\n".join([f"@article{{{_key(reference)},", *lines, "}"])
-
-
-def _value(name: str, text: str) -> str:
-    """Return the text with BibTeX's special characters escaped; a DOI needs no escapes."""
-    if name in ("doi", "url"):
-        return text
+def _escaped(text: str) -> str:
     return re.sub(r"([{}%#&$_])", r"\\\1", text.replace("\\", ""))
 
 

@@ -12,43 +12,33 @@ from neurogym_core.ecosystem.records import Reference
 from neurogym_core.terminal.output import Page
 from neurogym_core.terminal.timeline import timeline, written
 
-_TABLES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
-    ("parameters", (("name", ""), ("type", "type"), ("default", "default"), ("doc", "doc"))),
-    (
-        "channels",
-        (("name", ""), ("start", "from"), ("stop", "to"), ("kind", "encoder"), ("names", "units")),
-    ),
-    ("actions", (("name", ""), ("size", "size"), ("kind", "kind"), ("names", "choices"))),
-    ("conditions", (("name", ""), ("distribution", "drawn from"))),
-)
+_TABLES: dict[str, dict[str, str]] = {
+    "parameters": {"name": "", "type": "type", "default": "default", "doc": "doc"},
+    "channels": {"name": "", "start": "from", "stop": "to", "kind": "encoder", "names": "units"},
+    "actions": {"name": "", "size": "size", "kind": "kind", "names": "choices"},
+    "periods": {},
+    "conditions": {"name": "", "distribution": "drawn from"},
+}
+"""{part of a description: {field: head of the column}}"""
 
 
 def describe_class(found: type) -> dict[str, Any]:
     """Return docstring and parameters of any class."""
-    return {"docstring": inspect.getdoc(found) or "", "parameters": _parameters(found)}
-
-
-def _parameters(found: type) -> list[dict[str, Any]]:
     try:
-        signature = inspect.signature(found)
+        parameters = inspect.signature(found).parameters.values()
     except (TypeError, ValueError):
-        return []
-    named = (
-        one
-        for one in signature.parameters.values()
-        if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
-    )
-    return [_parameter(one) for one in named]
-
-
-def _parameter(one: inspect.Parameter) -> dict[str, Any]:
-    kind = inspect.formatannotation(one.annotation) if one.annotation is not one.empty else ""
-    row: dict[str, Any] = {"name": one.name, "type": kind.strip("'\""), "doc": ""}
-    if one.default is not one.empty:
-        row["default"] = (
-            one.default if isinstance(one.default, int | float | str | None) else repr(one.default)
-        )
-    return row
+        parameters = {}.values()  # type: ignore[assignment]
+    rows = []
+    for one in parameters:
+        if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
+            continue
+        kind = inspect.formatannotation(one.annotation) if one.annotation is not one.empty else ""
+        row: dict[str, Any] = {"name": one.name, "type": kind.strip("'\""), "doc": ""}
+        if one.default is not one.empty:
+            plain = isinstance(one.default, int | float | str | None)
+            row["default"] = one.default if plain else repr(one.default)
+        rows.append(row)
+    return {"docstring": inspect.getdoc(found) or "", "parameters": rows}
 
 
 def citation(reference: Reference) -> str:
@@ -74,21 +64,24 @@ def add_description(page: Page, description: Mapping[str, Any]) -> None:
     if isinstance(docstring, str) and docstring.strip():
         page.heading("description")
         page.text(docstring, indent=2, keep_lines=True)
-    for key, columns in _TABLES:
-        if key == "conditions":
-            _show_periods(page, description.get("periods"))
-        rows = _rows(description.get(key), [name for name, _ in columns])
-        if rows:
+    for key, columns in _TABLES.items():
+        found = description.get(key)
+        rows = [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+        if not rows:
+            continue
+        if key == "periods":
+            page.heading("periods of a trial")
+            pairs = [(clean(str(row.get("name", "?"))), row.get("duration")) for row in rows]
+            for line in timeline(pairs, min(page.width, 100) - 2):
+                page.text(line, indent=2, keep_lines=True)
+        else:
             page.heading(key)
-            page.table([head for _, head in columns], rows)
+            cells = [[_value(row.get(name)) for name in columns] for row in rows]
+            page.table(list(columns.values()), cells)
     rewards = description.get("rewards")
     if isinstance(rewards, dict) and rewards:
         page.heading("rewards")
         page.facts([(clean(str(name)), _value(amount)) for name, amount in rewards.items()])
-    _show_session(page, description)
-
-
-def _show_session(page: Page, description: Mapping[str, Any]) -> None:
     facts = [
         ("step", written(description.get("dt"))),
         ("supervised", {"True": "yes", "False": "no"}.get(str(description.get("supervised")))),
@@ -97,21 +90,6 @@ def _show_session(page: Page, description: Mapping[str, Any]) -> None:
     if any(value for _, value in facts):
         page.heading("session")
         page.facts(facts)
-
-
-def _show_periods(page: Page, periods: Any) -> None:
-    rows = [one for one in periods if isinstance(one, dict)] if isinstance(periods, list) else []
-    if rows:
-        page.heading("periods of a trial")
-        pairs = [(clean(str(row.get("name", "?"))), row.get("duration")) for row in rows]
-        for line in timeline(pairs, min(page.width, 100) - 2):
-            page.text(line, indent=2, keep_lines=True)
-
-
-def _rows(value: Any, keys: list[str]) -> list[list[str]]:
-    if not isinstance(value, list):
-        return []
-    return [[_value(row.get(key)) for key in keys] for row in value if isinstance(row, dict)]
 
 
 def _value(value: Any) -> str:

@@ -102,10 +102,23 @@ class Page:
             return
         heads = [columns[index] for index in used]
         cells = [[row[index] for index in used] for row in body]
-        if self._fits(heads, cells, indent):
-            self.parts.append(self._grid(heads, cells, indent))
-        else:
+        widths = [max(len(row[index]) for row in [heads, *cells]) for index in range(len(heads))]
+        # The widest column needs 24 columns of the terminal at least, the others their full width.
+        longest = max(widths, default=0)
+        least = indent + sum(widths) - longest + min(longest, 24) + 2 * len(heads)
+        if least > self.width:
             self._stack(heads, cells, indent)
+            return
+        rich = self._rich
+        table = rich.table.Table(
+            box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim",
+            show_header=any(heads),
+        )  # fmt: skip
+        for head, width in zip(heads, widths, strict=True):
+            table.add_column(rich.text.Text(head), overflow="fold", no_wrap=width < longest)
+        for row in cells:
+            table.add_row(*(rich.text.Text(cell) for cell in row))
+        self.parts.append(rich.padding.Padding(table, (0, 0, 0, indent), expand=False))
 
     def facts(self, pairs: Iterable[tuple[str, Any]]) -> None:
         """Add ``label  value`` lines; pairs without a value are left out."""
@@ -124,31 +137,6 @@ class Page:
         lines = [line.rstrip() for line in capture.get().rstrip("\n").split("\n")]
         text = encodable("\n".join(lines), getattr(sys.stdout, "encoding", None))
         click.echo(text, color=self.console.is_terminal)
-
-    def _fits(self, heads: list[str], cells: list[list[str]], indent: int) -> bool:
-        """Return whether the terminal is wide enough.
-
-        The widest column needs 24 columns of the terminal at least, the others their full width.
-        """
-        widths = [max(len(row[index]) for row in [heads, *cells]) for index in range(len(heads))]
-        longest = max(widths, default=0)
-        return indent + sum(widths) - longest + min(longest, 24) + 2 * len(heads) <= self.width
-
-    def _grid(self, heads: list[str], cells: list[list[str]], indent: int) -> Any:
-        rich = self._rich
-        table = rich.table.Table(
-            box=None,
-            pad_edge=False,
-            padding=(0, 2, 0, 0),
-            header_style="dim",
-            show_header=any(heads),
-        )
-        widths = [max(len(row[index]) for row in [heads, *cells]) for index in range(len(heads))]
-        for head, width in zip(heads, widths, strict=True):
-            table.add_column(rich.text.Text(head), overflow="fold", no_wrap=width < max(widths))
-        for row in cells:
-            table.add_row(*(rich.text.Text(cell) for cell in row))
-        return rich.padding.Padding(table, (0, 0, 0, indent), expand=False)
 
     def _stack(self, heads: list[str], cells: list[list[str]], indent: int) -> None:
         for first, *rest in cells:

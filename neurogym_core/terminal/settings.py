@@ -24,8 +24,6 @@ from neurogym_core.errors import InvalidValueError, UnknownNameError
 
 SUBJECT_HELP = "The subject that plays; `ngym run --help` lists the subjects."
 
-_NAMED = re.compile(r"\s*\w+\s*=")
-_CALLED = re.compile(r"[a-z_]+\(.*\)")
 _WORDS = {"true": True, "yes": True, "false": False, "no": False, "none": None}
 
 
@@ -139,10 +137,14 @@ def task_settings(found: Any, parameters: Sequence[str], timing: Sequence[str]) 
     """Return the keywords of a task from ``--set`` and ``--timing``."""
     from neurogym_core.trials.distributions import parse  # imports NumPy
 
-    values = {
-        key: _parameter(key, text, getattr(found, key, None))
-        for key, text in _pairs("--set", parameters)
-    }
+    values: dict[str, Any] = {}
+    for key, text in _pairs("--set", parameters):
+        default = getattr(found, key, None)
+        values[key] = read_value(text, default)
+        if isinstance(default, tuple) and _numeric(default) and not _numeric(values[key]):
+            raise InvalidValueError(
+                f"--set was given {key}={text!r}. Expected numbers, as in the default {default!r}."
+            )
     durations = {key: parse(text) for key, text in _pairs("--timing", timing)}
     return {**values, **({"timing": durations} if durations else {})}
 
@@ -156,24 +158,19 @@ def read_wrap(text: str) -> tuple[str, dict[str, Any]]:
     """
     name, _, settings = text.partition(":")
     wrapper = load_wrapper(name.strip())
-    pairs = _pairs("--wrap", _joined_values(_split(settings))) if settings else []
-    return name.strip(), {key: _setting(value, getattr(wrapper, key, None)) for key, value in pairs}
-
-
-def _joined_values(parts: Sequence[str]) -> list[str]:
-    """Join the parts without ``name=`` to the part before: they are more values of that name."""
-    joined: list[str] = []
-    for part in parts:
-        if joined and not _NAMED.match(part):
-            joined[-1] += f",{part}"
+    parts: list[str] = []
+    for part in _split(settings):
+        if parts and not re.match(r"\s*\w+\s*=", part):  # one more value of the name before
+            parts[-1] += f",{part}"
         else:
-            joined.append(part)
-    return joined
+            parts.append(part)
+    pairs = _pairs("--wrap", parts)
+    return name.strip(), {key: _setting(value, getattr(wrapper, key, None)) for key, value in pairs}
 
 
 def _setting(text: str, default: Any) -> Any:
     """Return a wrapper's setting: a distribution, a TOML value, or a value as in `read_value`."""
-    if _CALLED.fullmatch(text):
+    if re.fullmatch(r"[a-z_]+\(.*\)", text):
         from neurogym_core.trials.distributions import parse  # imports NumPy
 
         return parse(text)
@@ -197,18 +194,7 @@ def read_value(text: str, default: Any = None) -> Any:
     if isinstance(default, str):
         return text
     value = _literal(text.strip())
-    if isinstance(default, tuple) and not isinstance(value, tuple):
-        return (value,)
-    return value
-
-
-def _parameter(name: str, text: str, default: Any) -> Any:
-    value = read_value(text, default)
-    if isinstance(default, tuple) and _numeric(default) and not _numeric(value):
-        raise InvalidValueError(
-            f"--set was given {name}={text!r}. Expected numbers, as in the default {default!r}."
-        )
-    return value
+    return (value,) if isinstance(default, tuple) and not isinstance(value, tuple) else value
 
 
 def _numeric(values: tuple) -> bool:
@@ -242,14 +228,10 @@ def _pairs(option: str, texts: Sequence[str]) -> list[tuple[str, str]]:
 def _literal(text: str) -> Any:
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
-    try:
-        return (
-            float("nan")
-            if text.lower() == "nan"
-            else _tuples(json.loads(text.replace("(", "[").replace(")", "]")))
-        )
-    except json.JSONDecodeError:
-        pass
+    if text.lower() == "nan":
+        return float("nan")
+    with contextlib.suppress(json.JSONDecodeError):
+        return _tuples(json.loads(text.replace("(", "[").replace(")", "]")))
     if "," in text:
         return tuple(_literal(part.strip()) for part in _split(text))
     with contextlib.suppress(ValueError):  # numbers that JSON does not accept: .5, +3

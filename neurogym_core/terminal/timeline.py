@@ -23,14 +23,13 @@ def written(duration: Any) -> str:
 
 def typical(duration: Any) -> float | None:
     """Return the length to draw, in ms: of a distribution about its centre; None if unknown."""
-    if isinstance(duration, bool):
-        return None
-    if isinstance(duration, int | float):
-        return max(0.0, float(duration))
-    if not isinstance(duration, dict) or len(duration) != 1:
-        return None
-    ((name, arguments),) = duration.items()
-    numbers = _numbers(arguments)
+    name, arguments = "constant", duration
+    if isinstance(duration, dict) and len(duration) == 1:
+        ((name, arguments),) = duration.items()
+    inside = arguments if isinstance(arguments, list) else [arguments]
+    if inside and isinstance(inside[0], list):  # choice([values], [probabilities])
+        inside = inside[0]
+    numbers = [one for one in inside if isinstance(one, int | float) and not isinstance(one, bool)]
     if not numbers:
         return None
     first_is_centre = name in ("truncated_exponential", "constant")
@@ -40,6 +39,8 @@ def typical(duration: Any) -> float | None:
 def timeline(periods: Sequence[Period], width: int) -> list[str]:
     """Return one line per period; its bar begins where the previous one ends.
 
+    A bar is made of ``█``, or ``~`` if the length is unknown; a length of 0 is ``|``.
+
     Args:
         periods: name and duration of each period, in the order of the trial.
         width: columns of the terminal; the bars have at least 8 of them.
@@ -48,40 +49,20 @@ def timeline(periods: Sequence[Period], width: int) -> list[str]:
     known = [length for length in lengths if length]
     middle = sum(known) / len(known) if known else 1.0
     filled = [length if length is not None else middle for length in lengths]
-    names = max((len(name) for name, _ in periods), default=0)
-    texts = [written(duration) for _, duration in periods]
-    labels = [f"{name:<{names}}  {text}" for (name, _), text in zip(periods, texts, strict=True)]
+    size = max((len(name) for name, _ in periods), default=0)
+    labels = [f"{name:<{size}}  {written(duration)}" for name, duration in periods]
     left = max(map(len, labels), default=0)
-    room = width - left - 2
-    if room < 8:  # too narrow: each bar goes below its label
-        bars = _bars(lengths, filled, max(width - 2, 8))
-        pairs = zip(labels, bars, strict=True)
-        return [line for label, bar in pairs for line in (label, f"  {bar}")]
-    return [
-        f"{label:<{left}}  {bar}"
-        for label, bar in zip(labels, _bars(lengths, filled, min(room, 60)), strict=True)
-    ]
-
-
-def _bars(lengths: Sequence[float | None], filled: Sequence[float], room: int) -> list[str]:
-    """Return a bar of ``█`` per length; of ``~`` if the length is unknown, ``|`` if it is 0."""
+    narrow = width - left - 2 < 8  # each bar goes below its label
+    room = max(width - 2, 8) if narrow else min(width - left - 2, 60)
     scale = room / (sum(filled) or 1.0)
-    bars, start = [], 0.0
-    for length, drawn in zip(lengths, filled, strict=True):
+    lines, start = [], 0.0
+    for label, length, drawn in zip(labels, lengths, filled, strict=True):
         first, last = round(start * scale), round((start + drawn) * scale)
         sign = "~" if length is None else "█"
-        bars.append(" " * min(first, room - 1) + (sign * (last - first) or "|"))
+        bar = " " * min(first, room - 1) + (sign * (last - first) or "|")
+        lines += [label, f"  {bar}"] if narrow else [f"{label:<{left}}  {bar}"]
         start += drawn
-    return bars
-
-
-def _numbers(arguments: Any) -> list[float]:
-    inside = arguments if isinstance(arguments, list) else [arguments]
-    if inside and isinstance(inside[0], list):  # choice([values], [probabilities])
-        inside = inside[0]
-    return [
-        float(one) for one in inside if isinstance(one, int | float) and not isinstance(one, bool)
-    ]
+    return lines
 
 
 def _number(value: Any) -> str:

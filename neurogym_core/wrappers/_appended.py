@@ -5,7 +5,7 @@ observation.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import gymnasium
 import numpy as np
@@ -16,64 +16,67 @@ from gymnasium.vector.utils import batch_space
 from neurogym_core.errors import NotSupportedError
 
 
-def extended_space(space: gymnasium.Space, low: np.ndarray, high: np.ndarray, owner: str) -> Box:
-    """Return the space of observations (obs + k,) float32, with the bounds `low`, `high` (k,).
+class Code(Protocol):
+    """The values to append: their bounds `low` and `high`, (k,), and their values after a step."""
 
-    Raises:
-        NotSupportedError: the observations are not vectors.
-    """
+    low: np.ndarray
+    high: np.ndarray
+
+    def __call__(self, action: Any, reward: Any) -> np.ndarray:
+        """Return the values, (k,) for one env, or (N, k)."""
+
+
+def _extended(space: gymnasium.Space, code: Code, owner: object) -> Box:
+    """Return the space of observations (obs + k,) float32."""
     if not isinstance(space, Box) or len(space.shape) != 1:
         raise NotSupportedError(
-            f"{owner} cannot be applied: the observations are {space}. Expected vectors. Flatten"
-            " the observations first."
+            f"{type(owner).__name__} cannot be applied: the observations are {space}. Expected"
+            " vectors. Flatten the observations first."
         )
-    bounds = [
-        np.concatenate([mine, added]).astype(np.float32)
-        for mine, added in ((space.low, low), (space.high, high))
-    ]
-    return Box(*bounds, dtype=np.float32)
+    low, high = np.append(space.low, code.low), np.append(space.high, code.high)
+    return Box(low.astype(np.float32), high.astype(np.float32), dtype=np.float32)
 
 
 class Appending(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
-    """Append (k,) float32 values to every observation; zeros after a reset."""
+    """Append (k,) float32 values to every observation; zeros after a reset.
+
+    Args:
+        env: the env.
+        code: the values.
+        settings: arguments of the wrapper, for its copies.
+    """
 
     vector: type[VectorAppending]
     """The wrapper for vector envs."""
 
-    def _extend(self, low: np.ndarray, high: np.ndarray) -> None:
-        self.observation_space = extended_space(
-            self.env.observation_space, low, high, type(self).__name__
-        )
-        self._none = np.zeros(len(low), np.float32)
+    def __init__(self, env: gymnasium.Env, code: Code, **settings: Any) -> None:
+        gymnasium.utils.RecordConstructorArgs.__init__(self, **settings)
+        super().__init__(env)
+        self._code = code
+        self.observation_space = _extended(env.observation_space, code, self)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
         obs, info = self.env.reset(seed=seed, options=options)
-        return _joined(obs, self._none), info
+        return _joined(obs, np.zeros(len(self._code.low))), info
 
     def step(self, action: Any) -> tuple[np.ndarray, Any, bool, bool, dict[str, Any]]:
         obs, reward, terminated, truncated, info = self.env.step(action)
-        return _joined(obs, self._extra(action, reward)), reward, terminated, truncated, info
-
-    def _extra(self, action: Any, reward: Any) -> np.ndarray:
-        """Return the values to append, (k,) float32."""
-        raise NotImplementedError
+        return _joined(obs, self._code(action, reward)), reward, terminated, truncated, info
 
 
 class VectorAppending(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
     """Append (N, k) float32 values to every observation; zeros at the onset of every session."""
 
-    def __init__(self, env: VectorEnv) -> None:
+    def __init__(self, env: VectorEnv, code: Code, **settings: Any) -> None:
+        gymnasium.utils.RecordConstructorArgs.__init__(self, **settings)
         super().__init__(env)
-        self._over = np.zeros(env.num_envs, bool)
-
-    def _extend(self, low: np.ndarray, high: np.ndarray) -> None:
-        self.single_observation_space = extended_space(
-            self.env.single_observation_space, low, high, type(self).__name__
-        )
+        self._code = code
+        self.single_observation_space = _extended(env.single_observation_space, code, self)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self._last = np.zeros((self.num_envs, len(low)), np.float32)
+        self._over = np.zeros(env.num_envs, bool)
+        self._last = np.zeros((env.num_envs, len(code.low)), np.float32)
 
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
@@ -94,27 +97,17 @@ class VectorAppending(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
         obs, reward, terminated, truncated, info = self.env.step(actions)
         over = terminated | truncated
         mode = self.env.metadata.get("autoreset_mode")
-        extra = self._extra(actions, reward)
-        if mode == AutoresetMode.SAME_STEP:
-            info = self._with_final(info, extra)
+        extra = self._code(actions, reward)
+        if mode == AutoresetMode.SAME_STEP and "final_obs" in info:
+            final = np.full(self.num_envs, None, dtype=object)
+            for env in np.flatnonzero(info["_final_obs"]).tolist():
+                final[env] = _joined(info["final_obs"][env], extra[env])
+            info = {**info, "final_obs": final}
         # In NextStep mode, the step after the end of a session ignores the action and resets.
         fresh = over if mode == AutoresetMode.SAME_STEP else self._over
         self._last = np.where(fresh[:, None], np.float32(0), extra)
         self._over = over if mode == AutoresetMode.NEXT_STEP else self._over
         return _joined(obs, self._last), reward, terminated, truncated, info
-
-    def _with_final(self, info: dict[str, Any], extra: np.ndarray) -> dict[str, Any]:
-        """Return `info` with the values appended to the last observations of ended sessions."""
-        if "final_obs" not in info:
-            return info
-        final = np.full(self.num_envs, None, dtype=object)
-        for env in np.flatnonzero(info["_final_obs"]).tolist():
-            final[env] = _joined(info["final_obs"][env], extra[env])
-        return {**info, "final_obs": final}
-
-    def _extra(self, actions: Any, rewards: np.ndarray) -> np.ndarray:
-        """Return the values to append, (N, k) float32."""
-        raise NotImplementedError
 
 
 def _joined(obs: np.ndarray, extra: np.ndarray) -> np.ndarray:

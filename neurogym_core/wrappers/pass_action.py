@@ -33,26 +33,19 @@ class _Code:
         # Zeros, which mean "no action yet", must be in every space.
         self.low, self.high = np.minimum(self.low, 0), np.maximum(self.high, 0)
 
-    def __call__(self, actions: Any) -> np.ndarray:
-        actions = np.asarray(actions)
+    def __call__(self, action: Any, reward: Any) -> np.ndarray:
+        actions = np.asarray(action)
         if self.kind == "values":
             return actions.astype(np.float32)
-        return (
-            actions[..., None] == self.ids if self.kind == "one-hot" else actions[..., None]
-        ).astype(np.float32)
+        column = actions[..., None]
+        return (column == self.ids if self.kind == "one-hot" else column).astype(np.float32)
 
 
 class VectorPassAction(VectorAppending):
     """`PassAction` for vector envs: (num_envs, obs + k)."""
 
     def __init__(self, env: VectorEnv, raw: bool = False) -> None:
-        gymnasium.utils.RecordConstructorArgs.__init__(self, raw=raw)
-        super().__init__(env)
-        self._code = _Code(env.single_action_space, raw)
-        self._extend(self._code.low, self._code.high)
-
-    def _extra(self, actions: Any, rewards: np.ndarray) -> np.ndarray:
-        return self._code(actions)
+        super().__init__(env, _Code(env.single_action_space, raw), raw=raw)
 
 
 class PassAction(Appending):
@@ -76,10 +69,4 @@ class PassAction(Appending):
     vector = VectorPassAction
 
     def __init__(self, env: gymnasium.Env, raw: bool = False) -> None:
-        gymnasium.utils.RecordConstructorArgs.__init__(self, raw=raw)
-        super().__init__(env)
-        self._code = _Code(env.action_space, raw)
-        self._extend(self._code.low, self._code.high)
-
-    def _extra(self, action: Any, reward: Any) -> np.ndarray:
-        return self._code(action)
+        super().__init__(env, _Code(env.action_space, raw), raw=raw)

@@ -10,19 +10,21 @@ from gymnasium.vector import VectorEnv
 
 from neurogym_core.wrappers._appended import Appending, VectorAppending
 
-UNBOUNDED = np.array([np.inf])
+
+class _Code:
+    """The code of rewards, (…, 1) float32."""
+
+    low, high = np.array([-np.inf]), np.array([np.inf])
+
+    def __call__(self, action: Any, reward: Any) -> np.ndarray:
+        return np.asarray(reward, np.float32)[..., None]
 
 
 class VectorPassReward(VectorAppending):
     """`PassReward` for vector envs: (num_envs, obs + 1)."""
 
     def __init__(self, env: VectorEnv) -> None:
-        gymnasium.utils.RecordConstructorArgs.__init__(self)
-        super().__init__(env)
-        self._extend(-UNBOUNDED, UNBOUNDED)
-
-    def _extra(self, actions: Any, rewards: np.ndarray) -> np.ndarray:
-        return np.asarray(rewards, np.float32)[:, None]
+        super().__init__(env, _Code())
 
 
 class PassReward(Appending):
@@ -43,9 +45,4 @@ class PassReward(Appending):
     vector = VectorPassReward
 
     def __init__(self, env: gymnasium.Env) -> None:
-        gymnasium.utils.RecordConstructorArgs.__init__(self)
-        super().__init__(env)
-        self._extend(-UNBOUNDED, UNBOUNDED)
-
-    def _extra(self, action: Any, reward: Any) -> np.ndarray:
-        return np.array([reward], np.float32)
+        super().__init__(env, _Code())

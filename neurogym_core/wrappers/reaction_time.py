@@ -62,9 +62,21 @@ class ReactionTime(TaskWrapper):
         moved = [slot for slot in entries if self._moves(slot)]
         self._check_moved(moved)
         self._asked_from = min(self._place(slot.span.periods[0]) for slot in moved)
-        self._window = self._window_periods(moved)
-        self._dropped = self._dropped_periods(layouts) if self.end_on_stimulus else ()
-        self._check_dropped([slot for slot in slots if not self._moves(slot)])
+        names, last = period_names_of(self.task), self._place(self._evidence[-1])
+        end = last
+        if not self.end_on_stimulus:
+            end = max(self._place(slot.span.periods[-1]) for slot in moved)
+        self._window = names[self._place(self._evidence[0]) : end + 1]
+        reached = set().union(*(_destinations(layout) for layout in layouts))
+        later = names[last + 1 :] if self.end_on_stimulus else ()
+        self._dropped = tuple(name for name in later if name not in reached)
+        for slot in slots:
+            if not self._moves(slot) and not set(self._dropped).isdisjoint(slot.span.periods):
+                raise self._refusal(
+                    f"{slot.group!r} is asked in {listed(slot.span.periods)}, which"
+                    " end_on_stimulus=True would drop. Expected no slot there. Use"
+                    " end_on_stimulus=False"
+                )
 
     # ------------------------------------------------------------------ finding the window
 
@@ -125,7 +137,11 @@ class ReactionTime(TaskWrapper):
                 f"the window of {self._slot!r} is already open in {onset!r}, so it would have no"
                 " effect. Expected a window that opens later. Leave ReactionTime out"
             )
-        if self.urgency and any(_goes_on(slot) for slot in slots):
+        goes_on = (  # whether an answer can leave the window open
+            "wait" in slot.then.values() if slot.leads is None else bool((slot.leads == STAY).any())
+            for slot in slots
+        )
+        if self.urgency and any(goes_on):
             raise self._refusal(
                 f"answers to {self._slot!r} do not end the wait (then='wait'), until which urgency="
                 " is paid. Expected answers that do. Use urgency=0"
@@ -143,29 +159,6 @@ class ReactionTime(TaskWrapper):
             first == onset and (slot.span.start is None or bool((slot.span.start <= 0).all()))
         )
 
-    def _window_periods(self, slots: list[Slot]) -> tuple[str, ...]:
-        end = (
-            self._evidence[-1]
-            if self.end_on_stimulus
-            else max((slot.span.periods[-1] for slot in slots), key=self._place)
-        )
-        return period_names_of(self.task)[self._place(self._evidence[0]) : self._place(end) + 1]
-
-    def _dropped_periods(self, layouts: list[Layout]) -> tuple[str, ...]:
-        """Return the periods after the evidence, except those that are a destination."""
-        reached = set().union(*(_destinations(layout) for layout in layouts))
-        later = period_names_of(self.task)[self._place(self._evidence[-1]) + 1 :]
-        return tuple(name for name in later if name not in reached)
-
-    def _check_dropped(self, others: list[Slot]) -> None:
-        for slot in others:
-            if any(name in self._dropped for name in slot.span.periods):
-                raise self._refusal(
-                    f"{slot.group!r} is asked in {listed(slot.span.periods)}, which"
-                    " end_on_stimulus=True would drop. Expected no slot there. Use"
-                    " end_on_stimulus=False"
-                )
-
     def _place(self, period: str) -> int:
         return period_names_of(self.task).index(period)
 
@@ -177,19 +170,26 @@ class ReactionTime(TaskWrapper):
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
         layout = trial.layout
-        self._move_cue(layout)
-        layout.slots[:] = [self._moved(layout, slot) for slot in layout.slots]
+        # End the go cue at the opening of the window, or show it in the window, as before.
+        for edits, attribute in ((layout.shows, "channel"), (layout.frames, "name")):
+            for edit in [edit for edit in edits if getattr(edit, attribute) == self.go_cue]:
+                shown = [(self._place(period), period) for period in edit.span.periods]
+                periods = tuple(name for at, name in shown if at < self._place(self._window[0]))
+                if any(at >= self._asked_from for at, _ in shown):
+                    periods += self._window
+                edit.span = replace(edit.span, periods=periods)
+                if not periods:
+                    edits.remove(edit)
+        for index, slot in enumerate(layout.slots):
+            if self._moves(slot):
+                stop = self._stop(layout, slot.span)
+                span = Span(self._window, stop=stop, where=slot.span.where)
+                layout.slots[index] = replace(slot, span=span)
+                if self.urgency:
+                    layout.charges.append(Charge(self.urgency, span))
         for name in self._dropped:
             layout.timeline.steps[name] = np.zeros(trial.n, np.int64)
             layout.timeline.untimed.discard(name)
-
-    def _moved(self, layout: Layout, slot: Slot) -> Slot:
-        if not self._moves(slot):
-            return slot
-        span = Span(self._window, stop=self._stop(layout, slot.span), where=slot.span.where)
-        if self.urgency:
-            layout.charges.append(Charge(self.urgency, span))
-        return replace(slot, span=span)
 
     def _stop(self, layout: Layout, span: Span) -> np.ndarray | None:
         """Return when a window with a given `stop` closes, in ms from the onset of the evidence."""
@@ -199,29 +199,6 @@ class ReactionTime(TaskWrapper):
             self._place(self._window[0]) : self._place(span.periods[0])
         ]
         return span.stop + sum(layout.timeline.steps[name] for name in earlier) * layout.dt
-
-    def _move_cue(self, layout: Layout) -> None:
-        """End the go cue at the opening of the window, or show it in the window, as before."""
-        for edits, name in ((layout.shows, "channel"), (layout.frames, "name")):
-            for edit in [edit for edit in edits if getattr(edit, name) == self.go_cue]:
-                edit.span = replace(edit.span, periods=self._cue_periods(edit.span.periods))
-                if not edit.span.periods:
-                    edits.remove(edit)
-
-    def _cue_periods(self, shown: tuple[str, ...]) -> tuple[str, ...]:
-        before = tuple(
-            period for period in shown if self._place(period) < self._place(self._window[0])
-        )
-        return before + (
-            self._window if any(self._place(period) >= self._asked_from for period in shown) else ()
-        )
-
-
-def _goes_on(slot: Slot) -> bool:
-    """Return whether an answer can leave the window open."""
-    return (
-        bool((slot.leads == STAY).any()) if slot.leads is not None else "wait" in slot.then.values()
-    )
 
 
 def _destinations(layout: Layout) -> set[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.vector import VectorEnv, VectorWrapper
+from gymnasium.vector import VectorWrapper
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.trials.record import TrialRecord
@@ -30,25 +30,21 @@ class TrialLog:
         self._file = None if file is None else Path(file)
         self._parts: list[TrialRecord] | None = [] if memory else None
         self._header: list[str] | None = None
-        if self._file is not None:
-            self._open(append)
-
-    def _open(self, append: bool) -> None:
-        """Create the file, or prepare an existing one for more rows if `append` is set."""
-        path = self._file
-        exists = path.exists() and path.stat().st_size > 0  # type: ignore[union-attr]
+        if self._file is None:
+            return
+        exists = self._file.exists() and self._file.stat().st_size > 0
         if exists and not append:
             raise InvalidValueError(
-                f"RecordTrials was given file={str(path)!r}, which exists. Expected a new file."
-                " Choose another name, remove it, or give append=True to add to it."
+                f"RecordTrials was given file={str(self._file)!r}, which exists. Expected a new"
+                " file. Choose another name, remove it, or give append=True to add to it."
             )
-        path.parent.mkdir(parents=True, exist_ok=True)  # type: ignore[union-attr]
+        self._file.parent.mkdir(parents=True, exist_ok=True)
         if exists:
-            cut_half_line(path)  # type: ignore[arg-type]
-            with path.open(newline="", encoding="utf-8") as lines:  # type: ignore[union-attr]
+            cut_half_line(self._file)
+            with self._file.open(newline="", encoding="utf-8") as lines:
                 self._header = next(csv.reader(lines), None)
         else:
-            path.touch()  # type: ignore[union-attr]
+            self._file.touch()
 
     def add(self, record: TrialRecord) -> None:
         """Add trials."""
@@ -91,9 +87,19 @@ class TrialLog:
             return TrialRecord.from_csv(self._file)  # type: ignore[arg-type]
         if not self._parts:
             return TrialRecord({})
-        whole = TrialRecord.concatenate(_with_same_columns(self._parts))
-        self._parts = [whole]
-        return whole
+        # A part without an answer to a slot has no column for its reaction time: NaN stands there.
+        times = dict.fromkeys(
+            name for part in self._parts for name in part.columns if name.endswith("reaction_time")
+        )
+        whole = []
+        for part in self._parts:
+            columns = {name: part[name] for name in part.columns}
+            for name in times:
+                if f"{name.removesuffix('reaction_time')}choice" in part:
+                    columns.setdefault(name, np.full(len(part), np.nan))
+            whole.append(TrialRecord(columns, meta=part.meta))
+        self._parts = [TrialRecord.concatenate(whole)]
+        return self._parts[0]
 
 
 def cut_half_line(path: Path) -> None:
@@ -118,39 +124,23 @@ def cut_half_line(path: Path) -> None:
             file.truncate(end + whole)
 
 
-def _with_same_columns(parts: list[TrialRecord]) -> list[TrialRecord]:
-    """Return the records with all reaction times that occur in one of them; NaN where absent."""
-    times = dict.fromkeys(
-        name for part in parts for name in part.columns if name.endswith("reaction_time")
-    )
-    return [_with_times(part, [name for name in times if name not in part]) for part in parts]
+class _Recording(gymnasium.utils.RecordConstructorArgs):
+    """The methods of `RecordTrials` and `VectorRecordTrials`."""
 
-
-def _with_times(part: TrialRecord, absent: list[str]) -> TrialRecord:
-    asked = [name for name in absent if f"{name.removesuffix('reaction_time')}choice" in part]
-    if not asked:
-        return part
-    columns = {name: part[name] for name in part.columns}
-    return TrialRecord(
-        {**columns, **{name: np.full(len(part), np.nan) for name in asked}}, meta=part.meta
-    )
-
-
-class VectorRecordTrials(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
-    """`RecordTrials` for vector envs."""
+    _finished: staticmethod
 
     def __init__(
-        self, env: VectorEnv, file: Any = None, append: bool = False, memory: bool = True
+        self, env: Any, file: Any = None, append: bool = False, memory: bool = True
     ) -> None:
         gymnasium.utils.RecordConstructorArgs.__init__(
             self, file=file, append=append, memory=memory
         )
-        super().__init__(env)
+        super(gymnasium.utils.RecordConstructorArgs, self).__init__(env)  # type: ignore[call-arg]
         self._log = TrialLog(file, append, memory)
 
-    def step(self, actions: Any) -> tuple:
-        result = self.env.step(actions)
-        finished = finished_in_envs(result[4])
+    def step(self, action: Any) -> tuple:
+        result = self.env.step(action)  # type: ignore[attr-defined]
+        finished = self._finished(result[4])
         if finished is not None:
             self._log.add(finished)
         return result
@@ -161,7 +151,13 @@ class VectorRecordTrials(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
         return self._log.record
 
 
-class RecordTrials(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
+class VectorRecordTrials(_Recording, VectorWrapper):
+    """`RecordTrials` for vector envs."""
+
+    _finished = staticmethod(finished_in_envs)
+
+
+class RecordTrials(_Recording, gymnasium.Wrapper):
     """Record every finished trial: ``env.record`` is a `TrialRecord`.
 
     With a file, each trial is written as soon as it ends, so that an interrupted run loses nothing.
@@ -181,24 +177,4 @@ class RecordTrials(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
     """
 
     vector = VectorRecordTrials
-
-    def __init__(
-        self, env: gymnasium.Env, file: Any = None, append: bool = False, memory: bool = True
-    ) -> None:
-        gymnasium.utils.RecordConstructorArgs.__init__(
-            self, file=file, append=append, memory=memory
-        )
-        super().__init__(env)
-        self._log = TrialLog(file, append, memory)
-
-    def step(self, action: Any) -> tuple:
-        result = self.env.step(action)
-        finished = finished_in_env(result[4])
-        if finished is not None:
-            self._log.add(finished)
-        return result
-
-    @property
-    def record(self) -> TrialRecord:
-        """All trials so far, in the order in which they ended."""
-        return self._log.record
+    _finished = staticmethod(finished_in_env)

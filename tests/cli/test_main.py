@@ -9,7 +9,7 @@ import pytest
 
 import neurogym_core.cli
 from neurogym_core.cli import main
-from neurogym_core.cli._main import BUILT_IN, built_in
+from neurogym_core.cli._main import BUILT_IN
 from neurogym_core.ecosystem import companions
 
 TRAIN = """
@@ -30,7 +30,7 @@ def test_help_lists_the_commands_with_a_sentence_each(ngym, site) -> None:
 
 def test_the_table_of_built_in_commands_lists_the_modules_of_the_folder() -> None:
     modules = {module.name for module in pkgutil.iter_modules(neurogym_core.cli.__path__)}
-    assert built_in() == sorted(name for name in modules if not name.startswith("_"))
+    assert list(BUILT_IN) == sorted(name for name in modules if not name.startswith("_"))
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
@@ -41,7 +41,7 @@ def test_the_line_in_the_help_is_the_first_sentence_of_the_command(name: str) ->
 
 
 def test_every_command_answers_help_in_ascii(ngym, site) -> None:
-    for name in built_in():
+    for name in BUILT_IN:
         result = ngym(name, "--help")
         assert result.exit_code == 0
         assert result.stdout.isascii()
@@ -119,7 +119,7 @@ def test_a_command_that_two_packages_claim_is_an_error_naming_both(ngym, site) -
     assert "claimed by 'one', 'two'" in " ".join(result.stderr.split())
 
 
-@pytest.mark.parametrize("name", sorted({*companions.COMMANDS} - {*built_in()}))
+@pytest.mark.parametrize("name", sorted({*companions.COMMANDS} - {*BUILT_IN}))
 def test_a_command_of_a_package_that_is_not_installed_names_the_package(ngym, site, name) -> None:
     result = ngym(name, "--help")
     assert result.exit_code == 2

@@ -9,7 +9,7 @@ import click
 import pytest
 
 from neurogym_core.cli import main
-from neurogym_core.cli._main import built_in
+from neurogym_core.cli._main import BUILT_IN
 from neurogym_core.ecosystem.companions import COMMANDS, SUMMARIES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -35,7 +35,7 @@ def test_the_page_is_fresh(maker):
 def test_every_command_has_a_section(maker):
     page = maker.page()
     assert "## ngym\n" in page
-    assert all(f"## ngym {name}\n" in page for name in (*built_in(), *COMMANDS))
+    assert all(f"## ngym {name}\n" in page for name in (*BUILT_IN, *COMMANDS))
 
 
 def test_commands_of_packages_outside_this_project_are_not_in_it(maker, monkeypatch):

@@ -49,7 +49,6 @@ def test_the_names_that_are_given_as_examples_are_valid():
 def test_the_manifest_has_every_field_and_breaks_no_rule():
     text = re.search(r"```toml\n(.*?)```", section("The manifest"), re.DOTALL)[1]
     read = manifest.parse_manifest(text)
-    read.require_valid()
     assert not read.all_problems
     row = tomllib.loads(text)["task"][0]
     assert set(row) == set(manifest._KINDS["task"])

@@ -21,7 +21,7 @@ from neurogym_core.ecosystem import (
     task_id,
 )
 from neurogym_core.ecosystem.discovery import load
-from neurogym_core.ecosystem.distributions import declarations
+from neurogym_core.ecosystem.scan import declarations
 
 
 def package(name: str):

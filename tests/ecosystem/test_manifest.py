@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import neurogym_core.errors
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.manifest import Manifest, parse_manifest, read_manifest, vocabulary
-from neurogym_core.errors import ManifestError
 
 GOOD = """
 schema = 1
@@ -59,7 +58,6 @@ def test_a_good_manifest_has_no_problem() -> None:
     assert row.expected == {"chance": 0.5, "oracle_min": 1}
     assert manifest.row("wrapper", "Delay").title == "Delay"
     assert manifest.row("wrapper", "ContextDM-v0") is None
-    manifest.require_valid()
 
 
 @pytest.mark.parametrize(
@@ -99,8 +97,6 @@ def test_a_broken_rule_is_named_with_its_row_and_field(
     assert problem.field == field
     assert said in problem.message
     assert len(manifest.rows) == 1
-    with pytest.raises(ManifestError, match=r"ngym\.toml breaks 1 rule"):
-        manifest.require_valid()
 
 
 @pytest.mark.parametrize(
@@ -119,7 +115,6 @@ def test_unknown_words_and_fields_are_warnings(fields: dict[str, str], said: str
     (problem,) = manifest.all_problems
     assert problem.level == "warning"
     assert said in str(problem)
-    manifest.require_valid()
 
 
 def test_missing_title_and_summary_are_warnings() -> None:
@@ -180,7 +175,7 @@ VALUES = st.recursive(
     max_leaves=6,
 )
 FIELDS = st.sampled_from(
-    ["name", "title", "summary", "tags", "species", "aliases", "reference", "expected"]
+    ["name", "title", "summary", "tags", "species", "aliases", "reference", "expected", "presets"]
 )
 
 

@@ -254,16 +254,16 @@ def test_a_wrapper_that_cannot_apply_is_reported_with_its_line(tmp_path):
 
 
 def test_lines_of_keys_are_found_beside_lists_texts_and_comments():
-    text = '"a" = """\nb = 1\n"""\n'  # not a key: it is in a text of several lines
-    assert _Reader(
-        "task = \"x\"\n[train]\n'b' = [\n  {c = 1},\n]\nd = 2 # e = 3\n", "f", False, Path()
-    ).lines == {
-        ("task",): 1,
-        ("train",): 2,
-        ("train", "b"): 3,
-        ("train", "d"): 6,
-    }
-    assert ("a",) in _Reader(text, "f", False, Path()).lines
+    reader = _Reader(
+        "task = \"x\"\n[train]\n# c = 3\n'b' = [\n  {c = 1},\n]\nd = 2 # e = 3\n",
+        "f",
+        False,
+        Path(),
+    )
+    keys = [("task",), ("train",), ("train", "b"), ("train", "d"), ("train", "e"), ("f",)]
+    assert [reader.line_of(key) for key in keys] == [1, 2, 4, 7, 2, None]
+    text = 'a = """\nb = 1\n"""\nb = 2\n'  # the first b is in a text of several lines
+    assert _Reader(text, "f", False, Path()).line_of(("b",)) == 4
 
 
 # ---------------------------------------------------------------------- code in files

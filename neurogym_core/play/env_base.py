@@ -1,9 +1,14 @@
-"""`BoundStep`: base of the envs that use the kernel's step as their own."""
+"""Parts of `TaskEnv` and `TaskVectorEnv`: spaces and the bound step."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from neurogym_core.tasks.task import Task
 
 
 class BoundStep:
@@ -27,3 +32,15 @@ class BoundStep:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._bind()
+
+
+def observation_space(task: Task) -> spaces.Box:
+    """Return the space of observations: float32 vectors, unbounded because noise is Gaussian."""
+    return spaces.Box(-np.inf, np.inf, (task.channels.size,), np.float32)
+
+
+def action_space(task: Task) -> spaces.Discrete | spaces.Box:
+    """Return the space of actions: discrete ids, or float32 vectors in [-1, 1]."""
+    if task.actions.continuous:
+        return spaces.Box(-1.0, 1.0, (task.actions.size,), np.float32)
+    return spaces.Discrete(task.actions.size)
