@@ -126,7 +126,8 @@ class Oracle(Subject):
 
 class LateOracle(Subject):
     """Plays the target like the oracle, but answers 500 ms after the opening of a window, or on the
-    last step of a shorter one.
+    last step of a shorter one. Where no answer ends the waiting (continuous actions without a
+    trigger), it is the oracle.
 
     Figures of trials use it, since the oracle answers on the first step of a window, before the
     observations that follow.
@@ -147,7 +148,8 @@ class LateOracle(Subject):
 
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         target = env.target
-        if env.task.actions.rest is None:
+        actions = env.task.actions
+        if actions.rest is None or (actions.continuous and actions.trigger is None):
             return target
         # The current step counts, because an action takes effect at the end of its step.
         self._waited = np.where(env.is_asked, self._waited + 1, 0)

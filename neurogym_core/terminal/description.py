@@ -18,7 +18,18 @@ _TABLES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         "channels",
         (("name", ""), ("start", "from"), ("stop", "to"), ("kind", "encoder"), ("names", "units")),
     ),
-    ("actions", (("name", ""), ("size", "size"), ("kind", "kind"), ("names", "choices"))),
+    (
+        "actions",
+        (
+            ("name", ""),
+            ("size", "size"),
+            ("kind", "kind"),
+            ("names", "choices"),
+            ("axis", "from, to"),
+            ("rest", "rest"),
+            ("trigger", "trigger"),
+        ),
+    ),
     ("conditions", (("name", ""), ("distribution", "drawn from"))),
 )
 
@@ -85,6 +96,8 @@ def add_description(page: Page, description: Mapping[str, Any]) -> None:
     if isinstance(rewards, dict) and rewards:
         page.heading("rewards")
         page.facts([(clean(str(name)), _value(amount)) for name, amount in rewards.items()])
+    if isinstance(description.get("payoff"), str) and description["payoff"]:
+        page.text(description["payoff"], indent=2)
     _show_session(page, description)
 
 
@@ -122,6 +135,12 @@ def _value(value: Any) -> str:
         return written(value).removesuffix(" ms")
     if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
         return clean(", ".join(value))
+    if isinstance(value, list) and value and all(_is_number(one) for one in value):
+        return ", ".join(f"{one:g}" for one in value)
     if isinstance(value, dict | list | bool):
         return json.dumps(value)
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
