@@ -25,7 +25,7 @@ _TABLES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("size", "size"),
             ("kind", "kind"),
             ("names", "choices"),
-            ("axis", "from, to"),
+            ("axis", "range"),
             ("rest", "rest"),
             ("trigger", "trigger"),
         ),
@@ -136,7 +136,7 @@ def _value(value: Any) -> str:
     if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
         return clean(", ".join(value))
     if isinstance(value, list) and value and all(_is_number(one) for one in value):
-        return ", ".join(f"{one:g}" for one in value)
+        return f"[{', '.join(f'{one:g}' for one in value)}]"
     if isinstance(value, dict | list | bool):
         return json.dumps(value)
     return f"{value:g}" if isinstance(value, float) else str(value)

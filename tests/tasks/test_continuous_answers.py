@@ -148,12 +148,7 @@ def test_an_angle_takes_one_number_per_trial(target):
 # ---------------------------------------------------------------------- payoffs
 
 
-@pytest.mark.parametrize("kernel", ["plain", "compiled"])
-def test_rewards_count_without_a_trigger(kernel, monkeypatch):
-    from neurogym_core.play import kernels
-
-    monkeypatch.setenv("NGYM_KERNEL", kernel)
-    kernels.load.cache_clear() if hasattr(kernels.load, "cache_clear") else None
+def test_rewards_count_without_a_trigger(kernel):
     right = run(Vibration(rewards={"correct": 5}), "oracle", 20, seed=0)
     assert right["reward"].tolist() == [5.0] * 20
     wrong = run(Vibration(rewards={"error": -2, "correct": 1}), "rest", 20, seed=0)
