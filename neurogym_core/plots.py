@@ -86,7 +86,7 @@ class TrialTrace:
         action_names: names of the discrete actions, or of the k axes of continuous ones.
         dt: ms per step.
         unit_names: channel -> names of its units; default: their numbers.
-        axes: name -> axis of continuous actions, drawn in panels of their own. Targets and actions
+        axes: name -> axis of continuous actions, drawn in separate panels. Targets and actions
             are then in task units, an `Angle` in radians (NaN: no direction).
         title: title of the figure, e.g. the name of the task.
         subtitle: second line, e.g. the conditions of the trial.
