@@ -182,8 +182,8 @@ class Integrator(Subject):
 
     Args:
         channel: the evidence channel.
-        group: the actions that report the units of the channel, in the same order; by default the
-            first group other than resting.
+        group: the actions that report the units of the channel: those of the same names, or, where
+            names differ, in the same order; by default the first group other than resting.
         seed: seed of the random numbers that break ties.
 
     Raises:
@@ -210,7 +210,10 @@ class Integrator(Subject):
                 f" and {choices.stop - choices.start} choices in {group!r}. Expected as many"
                 " choices as units. Give the integrator another channel= or group=."
             )
-        self._units, self._first = part, choices.start
+        units, names = task.channels.units(self.channel), task.actions.units(group)
+        matched = sorted(units) == sorted(names)
+        order = [units.index(name) for name in names] if matched else range(len(units))
+        self._units, self._first = part.start + np.array(order), choices.start
         self._sum = np.zeros((env.num_envs, part.stop - part.start))
         self._trial = env.trial_number.copy()
 

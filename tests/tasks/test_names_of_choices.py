@@ -231,3 +231,28 @@ def test_the_figure_of_a_session_shows_the_names():
     figure = session_figure(run(Named, "guess", 40, num_envs=1, seed=0), Named())
     ticks = {text.get_text() for axes in figure.axes for text in axes.get_yticklabels()}
     assert {"left", "right"} <= ticks
+
+
+def test_the_integrator_matches_units_and_choices_by_name():
+    class Crossed(Named):
+        def define(self):
+            self.observe(fixation=1, stimulus=("right", "left"))
+            self.act(fixate=1, choose=("left", "right"))
+            self.vary(side=Choice(2), answer="side")
+
+        def new_trial(self, trial):
+            trial.periods("fixation", "stimulus")
+            right = trial.side[:, None] == [1, 0]
+            trial.show("stimulus", right, during="stimulus")
+            trial.answer("choose", trial.side, during="stimulus")
+
+    assert run(Crossed, "integrator", 40, seed=0)["performance"].mean() == 1
+
+
+def test_recorded_trials_of_an_env_have_names():
+    env = make(Named, wrap="RecordTrials")
+    env.reset(seed=0)
+    for _ in range(40):
+        env.step(env.unwrapped.target)
+    assert len(env.record) > 3
+    assert set(env.record.names()) <= {"left", "right"}
