@@ -256,3 +256,25 @@ def test_recorded_trials_of_an_env_have_names():
         env.step(env.unwrapped.target)
     assert len(env.record) > 3
     assert set(env.record.names()) <= {"left", "right"}
+
+
+@pytest.mark.parametrize("wrap", [(), "TrialHistory", "SideBias", "CatchTrials", "VariableMapping"])
+def test_a_condition_of_names_can_be_the_answer_also_for_wrappers(wrap):
+    if wrap:
+        pytest.importorskip("neurogym_wrappers")
+
+    class BySide(Named):
+        def define(self):
+            super().define()
+            self.vary(side=Choice(("left", "right")), answer="side")
+
+        def new_trial(self, trial):
+            trial.periods("fixation", "stimulus")
+            shown = trial.side[:, None] == ["left", "right"]
+            trial.show("stimulus", shown, during="stimulus")
+            trial.answer("choose", trial.right_answer, during="stimulus")
+
+    record = run(BySide, "oracle", 200, seed=0, wrap=wrap)
+    assert set(record["outcome"]) == {"correct"}
+    if not wrap:
+        assert np.array_equal(record.names(), record["side"])
