@@ -262,7 +262,7 @@ class TrialRecord:
             >>> from neurogym_core import run
             >>> record = run("perceptual/PerceptualDecisionMaking-v0", "oracle", 3, seed=0)
             >>> record["choice"].tolist(), record.names("choice").tolist()
-            ([1, 1, 1], ['left', 'left', 'left'])
+            ([0, 1, 0], ['right', 'left', 'right'])
         """
         known, indices = list(self.choices(column)), self[column]
         if indices.dtype.kind not in "iu" or indices.ndim != 1:
@@ -283,7 +283,7 @@ class TrialRecord:
             >>> from neurogym_core import run
             >>> record = run("perceptual/PerceptualDecisionMaking-v0", "oracle", 3, seed=0)
             >>> record.with_names()["choice"].tolist()
-            ['left', 'left', 'left']
+            ['right', 'left', 'right']
         """
         named = {
             name
