@@ -41,6 +41,7 @@ from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.play.make import bare_env, make_task, resolve
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.subjects import player_of
+from neurogym_core.tasks.drawing import answer_condition
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.interface import Angle, Axis
@@ -217,7 +218,9 @@ def trace_of(
     who = named if isinstance(named, str) else type(subject).__name__
     played = f"{who}: {info['trial']['outcome'][0]}"
     return _trace(
-        made, **steps, subtitle=_fitting("; ".join([played, *filter(None, [describe(drawn)])]))
+        made,
+        **steps,
+        subtitle=_fitting("; ".join([played, *filter(None, [describe(_named(made, drawn))])])),
     )
 
 
@@ -257,7 +260,7 @@ def trace_so_far(task: Task, buffers: Buffers) -> TrialTrace:
         actions=buffers.actions,
         rewards=buffers.rewards,
         periods=buffers.periods,
-        subtitle=_fitting(describe(buffers.conditions)),
+        subtitle=_fitting(describe(_named(task, buffers.conditions))),
     )
 
 
@@ -266,6 +269,18 @@ def describe(conditions: Mapping[str, Any]) -> str:
     return ", ".join(
         f"{name.replace('_', ' ')} {_written(value)}" for name, value in conditions.items()
     )
+
+
+def _named(task: Task, conditions: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return conditions with the name of the right answer, if one of them is its index."""
+    answer, actions = answer_condition(task), task.actions
+    group = next((name for name in actions if name != actions.rest_name), None)
+    if answer not in conditions or group is None:
+        return conditions
+    names, index = getattr(actions.parts[group], "names", ()), np.asarray(conditions[answer])
+    if index.ndim or index.dtype.kind not in "iu" or not 0 <= index < len(names):
+        return conditions
+    return {**conditions, answer: names[index]}
 
 
 def env_figure(task: str, seed: int | None = 0) -> Any:
