@@ -42,6 +42,7 @@ _HOMES = {
     "circular_distance": "neurogym_core.trials.encoders",
     "PowerLaw": "neurogym_core.trials.graded_rewards",
     "InverseSquare": "neurogym_core.trials.graded_rewards",
+    "Angle": "neurogym_core.trials.interface",
     "Axis": "neurogym_core.trials.interface",
     "hookimpl": "neurogym_core.ecosystem.hooks",
     "NeurogymError": "neurogym_core.errors",

@@ -43,8 +43,10 @@ from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.play.make import bare_env, make_task, resolve
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.subjects import player_of
+from neurogym_core.tasks.drawing import answer_condition
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
+from neurogym_core.trials.interface import Angle, Axis
 
 __all__ = [
     "TrialTrace",
@@ -87,6 +89,8 @@ class TrialTrace:
         action_names: names of the discrete actions, or of the k axes of continuous ones.
         dt: ms per step.
         unit_names: channel -> names of its units; default: their numbers.
+        axes: name -> axis of continuous actions, drawn in separate panels. Targets and actions
+            are then in task units, an `Angle` in radians (NaN: no direction).
         title: title of the figure, e.g. the name of the task.
         subtitle: second line, e.g. the conditions of the trial.
 
@@ -106,6 +110,7 @@ class TrialTrace:
     title: str = ""
     subtitle: str = ""
     unit_names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    axes: Mapping[str, Axis] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("observations", "targets", "actions", "rewards"):
@@ -186,7 +191,9 @@ def trace_of(
     who = named if isinstance(named, str) else type(subject).__name__
     played = f"{who}: {info['trial']['outcome'][0]}"
     return _trace(
-        made, **steps, subtitle=_fitting("; ".join([played, *filter(None, [describe(drawn)])]))
+        made,
+        **steps,
+        subtitle=_fitting("; ".join([played, *filter(None, [describe(_named(made, drawn))])])),
     )
 
 
@@ -232,7 +239,7 @@ def trace_so_far(task: Task, buffers: Any) -> TrialTrace:
         actions=buffers.actions,
         rewards=buffers.rewards,
         periods=buffers.periods,
-        subtitle=_fitting(describe(buffers.conditions)),
+        subtitle=_fitting(describe(_named(task, buffers.conditions))),
     )
 
 
@@ -241,6 +248,18 @@ def describe(conditions: Mapping[str, Any]) -> str:
     return ", ".join(
         f"{name.replace('_', ' ')} {_written(value)}" for name, value in conditions.items()
     )
+
+
+def _named(task: Task, conditions: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return conditions with the name of the right answer, if one of them is its index."""
+    answer, actions = answer_condition(task), task.actions
+    group = next((name for name in actions if name != actions.rest_name), None)
+    if answer not in conditions or group is None:
+        return conditions
+    names, index = getattr(actions.parts[group], "names", ()), np.asarray(conditions[answer])
+    if index.ndim or index.dtype.kind not in "iu" or not 0 <= index < len(names):
+        return conditions
+    return {**conditions, answer: names[index]}
 
 
 def env_figure(task: str, seed: int | None = 0) -> Any:
@@ -272,15 +291,25 @@ def env_figure(task: str, seed: int | None = 0) -> Any:
 def _trace(
     task: Task, *, periods: Sequence[str], targets: Any, actions: Any, rewards: Any, **rest: Any
 ) -> TrialTrace:
+    declared = task.actions
+    targets = np.stack(targets)
+    actions = None if actions is None else np.stack(actions).reshape(np.shape(targets))
+    if declared.continuous:
+        everything = slice(0, declared.size)
+        targets, actions = (
+            None if values is None else declared.read(declared.to_task_units(values), everything)
+            for values in (targets, actions)
+        )
     return TrialTrace(
         observations=np.stack(rest.pop("observations")),
         channels=dict(task.channels),
         periods=_runs(periods),
-        targets=np.stack(targets),
-        actions=None if actions is None else np.stack(actions).reshape(np.shape(targets)),
+        targets=targets,
+        actions=actions,
         rewards=None if rewards is None else np.asarray(rewards, float),
-        action_names=task.actions.labels(),
+        action_names=declared.labels(),
         unit_names={name: task.channels.units(name) for name in task.channels},
+        axes=declared.parts if declared.continuous else {},
         dt=task.dt,
         title=task.name,
         **rest,
@@ -456,7 +485,7 @@ def _mistakes(trace: TrialTrace) -> Iterator[str]:
 class _Panel(NamedTuple):
     """One row of the figure of a trial."""
 
-    kind: str  # of `_PAINTERS`
+    kind: str  # "lines", "image", "answers", "values", "rewards"
     name: str
     height: float  # inches, including the gap
 
@@ -471,11 +500,11 @@ def _panels(trace: TrialTrace) -> list[_Panel]:
             panels.append(_Panel("lines", name, line_height + 0.12 * (units - 1)))
         else:
             panels.append(_Panel("image", name, float(np.clip(0.55 + 0.03 * units, 0.7, 1.7))))
-    if trace.discrete:
-        height = float(np.clip(0.35 + 0.16 * len(_shown_actions(trace)), 0.75, 1.7))
-        panels.append(_Panel("choices", "action", height))
+    if trace.axes:
+        panels += [_Panel("values", name, 0.8) for name in trace.axes]
     else:
-        panels.append(_Panel("values", "action", 1.0))
+        height = float(np.clip(0.35 + 0.16 * len(_shown_actions(trace)), 0.75, 1.7))
+        panels.append(_Panel("answers", "action", height if trace.discrete else 1.0))
     if trace.rewards is not None:
         panels.append(_Panel("rewards", "reward", 0.55))
     return panels
@@ -503,7 +532,8 @@ def draw_trial(box: Box, trace: TrialTrace) -> None:
         height = panel.height * stretch
         axes = box.axes(_LEFT, top - height + _GAP, width, height - _GAP)
         _PAINTERS[panel.kind](axes, trace, panel.name)
-        name_row(axes, panel.name, _LEFT)
+        twice = panel.kind == "values" and panel.name in trace.channels
+        name_row(axes, f"{panel.name} (action)" if twice else panel.name, _LEFT)
         drawn.append(axes)
         top -= height
     for axes, panel in zip(drawn, panels, strict=True):
@@ -604,6 +634,8 @@ def _shade_periods(axes: Any, trace: TrialTrace, *, tint: bool) -> None:
 
 def _steps_line(axes: Any, trace: TrialTrace, values: np.ndarray, **style: Any) -> None:
     """Draw one value per step as a staircase; NaN leaves a gap."""
+    if "capstyle" in style:
+        style["solid_capstyle"] = style.pop("capstyle")
     edges = np.arange(trace.steps + 1) * trace.dt
     axes.step(edges, np.append(values, values[-1]), where="post", **style)
 
@@ -661,7 +693,43 @@ def _shown_actions(trace: TrialTrace) -> list[int]:
     return sorted(numbers[np.argsort(-counts, kind="stable")[:8]].tolist())
 
 
-def _paint_choices(axes: Any, trace: TrialTrace, _: str) -> None:
+def _paint_answers(axes: Any, trace: TrialTrace, _: str) -> None:
+    if trace.discrete:
+        _paint_choices(axes, trace)
+        return
+    finite = [v[np.isfinite(v)] for v in (trace.targets, trace.actions) if v is not None]
+    _paint_values(axes, trace, slice(None), list(trace.action_names))
+    low, high = (float(limit(np.append(np.concatenate(finite), 0.0))) for limit in (np.min, np.max))
+    value_axis(axes, low, high)
+
+
+def _paint_axis(axes: Any, trace: TrialTrace, name: str) -> None:
+    """Draw one axis of continuous actions from its lowest to its highest value, in task units."""
+    axis, start = trace.axes[name], 0
+    for other in trace.axes:
+        if other == name:
+            break
+        start += _width(trace.axes[other])
+    if axis.trigger is not None:
+        axes.axhline(axis.trigger, color=GREY, lw=0.8, ls=(0, (3, 2)), zorder=2)
+    width = _width(axis)
+    names = [str(k) for k in range(width)] if width > 1 else []
+    _paint_values(axes, trace, slice(start, start + width), names, circular=isinstance(axis, Angle))
+    if isinstance(axis, Angle):
+        axes.set_ylim(-1.12 * np.pi, 1.12 * np.pi)
+        axes.set_yticks([-np.pi, 0, np.pi], ["\N{MINUS SIGN}π", "0", "π"])
+        return
+    value_axis(axes, axis.low, axis.high)
+    if axis.low > 0 or axis.high < 0:
+        axes.set_yticks([axis.low, axis.high], [number(axis.low), number(axis.high)])
+
+
+def _width(axis: Axis) -> int:
+    """The number of columns of an axis in a trace."""
+    return 1 if isinstance(axis, Angle) else axis.size
+
+
+def _paint_choices(axes: Any, trace: TrialTrace) -> None:
     """Draw the target as a broad pale band, and the subject's action as a thin dark line on it."""
     _steps_line(
         axes, trace, _gaps(trace.targets), color=_TARGET, lw=6, solid_capstyle="butt", zorder=2
@@ -680,25 +748,36 @@ def _gaps(actions: np.ndarray) -> np.ndarray:
     return np.where(actions < 0, np.nan, actions.astype(float))
 
 
-def _paint_values(axes: Any, trace: TrialTrace, _: str) -> None:
-    """Draw each axis of continuous actions: target as a pale band, subject as a line."""
-    targets = trace.targets.reshape(trace.steps, -1).astype(float)
+def _paint_values(
+    axes: Any, trace: TrialTrace, part: slice, names: Sequence[str], *, circular: bool = False
+) -> None:
+    """Draw some columns of continuous actions: targets as pale bands, the subject as lines."""
+    targets = trace.targets.reshape(trace.steps, -1).astype(float)[:, part]
     actions = (
-        None if trace.actions is None else trace.actions.reshape(trace.steps, -1).astype(float)
+        None
+        if trace.actions is None
+        else trace.actions.reshape(trace.steps, -1).astype(float)[:, part]
     )
+    # Steps of an angle are not connected, because lines would cross the whole panel at the seam.
+    draw = _level_lines if circular else _steps_line
     several = targets.shape[1] > 1
-    for axis in range(targets.shape[1]):
-        band, line = (pale(cycle_colour(axis)), cycle_colour(axis)) if several else (_TARGET, INK)
-        _steps_line(
-            axes, trace, targets[:, axis], color=band, lw=5, solid_capstyle="butt", zorder=2
-        )
+    for k in range(targets.shape[1]):
+        band, line = (pale(cycle_colour(k)), cycle_colour(k)) if several else (_TARGET, INK)
+        draw(axes, trace, targets[:, k], color=band, lw=5, capstyle="butt", zorder=2)
         if actions is not None:
-            _steps_line(axes, trace, actions[:, axis], color=line, lw=1.3, zorder=3)
-    finite = np.concatenate([v[np.isfinite(v)] for v in (targets, actions) if v is not None])
-    value_axis(axes, min(0.0, float(finite.min(initial=0))), max(0.0, float(finite.max(initial=0))))
-    names = list(trace.action_names) or [str(axis) for axis in range(targets.shape[1])]
-    lines = [(name, cycle_colour(axis), 1.5) for axis, name in enumerate(names)] if several else []
-    key(axes, lines + _answer_key(trace, "#BBBBBB" if several else _TARGET, INK))
+            draw(axes, trace, actions[:, k], color=line, lw=1.3, zorder=3)
+    labels = list(names) or [str(k) for k in range(targets.shape[1])]
+    entries = [(name, cycle_colour(k), 1.5) for k, name in enumerate(labels)] if several else []
+    # There is room for about eight lines beside a panel.
+    room = max(8 - len(_answer_key(trace, "", "")), 0)
+    entries = entries if len(entries) <= room else []
+    key(axes, entries + _answer_key(trace, "#BBBBBB" if several else _TARGET, INK))
+
+
+def _level_lines(axes: Any, trace: TrialTrace, values: np.ndarray, **style: Any) -> None:
+    """Draw one value per step as a level line; NaN leaves a gap."""
+    start = np.arange(trace.steps) * trace.dt
+    axes.hlines(values, start, start + trace.dt, **style)
 
 
 def _answer_key(trace: TrialTrace, band: str, line: str) -> list[tuple[str, str, float]]:
@@ -723,7 +802,7 @@ def _paint_rewards(axes: Any, trace: TrialTrace, _: str) -> None:
 _PAINTERS = {
     "lines": _paint_lines,
     "image": _paint_image,
-    "choices": _paint_choices,
-    "values": _paint_values,
+    "answers": _paint_answers,
+    "values": _paint_axis,
     "rewards": _paint_rewards,
 }

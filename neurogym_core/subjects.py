@@ -126,7 +126,8 @@ class Oracle(Subject):
 
 class LateOracle(Subject):
     """Plays the target like the oracle, but answers 500 ms after the opening of a window, or on the
-    last step of a shorter one.
+    last step of a shorter one. Where no answer ends the waiting (continuous actions without a
+    trigger), it is the oracle.
 
     Figures of trials use it, since the oracle answers on the first step of a window, before the
     observations that follow.
@@ -147,7 +148,8 @@ class LateOracle(Subject):
 
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         target = env.target
-        if env.task.actions.rest is None:
+        actions = env.task.actions
+        if actions.rest is None or (actions.continuous and actions.trigger is None):
             return target
         # The current step counts, because an action takes effect at the end of its step.
         self._waited = np.where(env.is_asked, self._waited + 1, 0)
@@ -180,8 +182,8 @@ class Integrator(Subject):
 
     Args:
         channel: the evidence channel.
-        group: the actions that report the units of the channel, in the same order; by default the
-            first group other than resting.
+        group: the actions that report the units of the channel: those of the same names, or, where
+            names differ, in the same order; by default the first group other than resting.
         seed: seed of the random numbers that break ties.
 
     Raises:
@@ -208,7 +210,10 @@ class Integrator(Subject):
                 f" and {choices.stop - choices.start} choices in {group!r}. Expected as many"
                 " choices as units. Give the integrator another channel= or group=."
             )
-        self._units, self._first = part, choices.start
+        units, names = task.channels.units(self.channel), task.actions.units(group)
+        matched = sorted(units) == sorted(names)
+        order = [units.index(name) for name in names] if matched else range(len(units))
+        self._units, self._first = part.start + np.array(order), choices.start
         self._sum = np.zeros((env.num_envs, part.stop - part.start))
         self._trial = env.trial_number.copy()
 

@@ -30,7 +30,7 @@ class {{ cookiecutter.task_name }}(Task):
     def define(self) -> None:
         """Declare the channels, the actions and the conditions."""
         self.observe(at=1)
-        self.act(rest=1, push=2)  # the first single action is the rest; push 0 is down, 1 is up
+        self.act(rest=1, push=("down", "up"))  # the first single action is the rest
         self.vary(drift=Choice(self.drifts))
 
     def new_trial(self, trial: TrialBuilder) -> None:

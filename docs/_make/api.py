@@ -24,7 +24,8 @@ GROUPS = {
     "Records and experiment files": ("TrialRecord", "Outcome", "Experiment", "load"),
     "Write a task": ("Task", "TrialBuilder", "TrialBatch", "Session", "STAY", "END"),
     "Observations, actions and rewards": (
-        "Encoder", "Scalar", "OneHot", "Ring", "circular_distance", "Axis", "PowerLaw", "InverseSquare",
+        "Encoder", "Scalar", "OneHot", "Ring", "circular_distance", "Angle", "Axis", "PowerLaw",
+        "InverseSquare",
     ),
     "Distributions": ("Distribution", "Constant", "Uniform", "Choice", "TruncatedExponential", "parse"),
     "Extend": ("TaskWrapper", "hookimpl", "NeurogymError"),

@@ -458,6 +458,7 @@ def _env_trace(example: Example, wrap: Any) -> TrialTrace:
         actions=np.stack(seen["actions"]),
         rewards=np.array(seen["rewards"]),
         action_names=task.actions.labels(),
+        unit_names={name: task.channels.units(name) for name in task.channels},
     )
 
 

@@ -34,7 +34,7 @@
 #include "_noise.h"
 
 /* Equal to VERSION in kernels.py; raise both when the interface between the two files changes. */
-#define KERNEL_VERSION 5
+#define KERNEL_VERSION 6
 
 enum { STAY = -1, END = -2 };
 enum { NONE, CORRECT, ERROR, ABORT, MISS, OTHER, OUTCOMES };
@@ -524,10 +524,11 @@ static const struct {
     {"last_row", offsetof(Place, last_row), 0},
 };
 
-enum { GIVEN_REWARD, GIVEN_EXTRA, GIVEN_GOTO, GIVEN_OUTCOME, GIVEN_DISTANCE, GIVEN_GRADED, GIVEN_VALUES, GIVEN };
+enum { GIVEN_REWARD, GIVEN_EXTRA, GIVEN_GOTO, GIVEN_OUTCOME, GIVEN_DISTANCE, GIVEN_GRADED, GIVEN_SCORE, GIVEN_VALUES,
+       GIVEN };
 
 typedef struct {
-    const double *reward, *extra, *distance, *graded, *values;
+    const double *reward, *extra, *distance, *graded, *score, *values;
     const int64_t *leads, *outcome;
     Py_ssize_t slots, dimensions;
 } Given;
@@ -689,9 +690,9 @@ static int answer(Place *place, Py_ssize_t env, const Cell *cell, int64_t action
         if (given->slots != r->slots)
             return BAD_GIVEN;
         wrong = given->distance[env * r->slots + k] > terms->tolerance + 1e-9;
-        if (given->graded != NULL) {
+        if (given->graded != NULL && given->score != NULL) {
             pay = given->graded[env * r->slots + k];
-            score = isnan(pay) ? score : pay; /* graded by distance */
+            score = isnan(pay) ? score : given->score[env * r->slots + k]; /* graded by distance */
         }
     }
     if (r->needs[k] >= 0 && outcome == CORRECT &&
@@ -726,24 +727,28 @@ static int close_windows(Place *place, Py_ssize_t env, int64_t coming, const Giv
         const Py_ssize_t at = place->row * r->slots + q;
         const Terms *terms = &r->terms[place->type * r->slots + q];
         int outcome;
+        double score;
         if (!window[place->segment * r->slots + q] || LOGGED(r, int8_t, SLOT_OUTCOME)[at])
             continue;
         if (coming >= 0 && window[coming * r->slots + q])
             continue;
         if (r->trigger) {
             outcome = terms->miss_outcome;
+            score = outcome == CORRECT;
             *reward += terms->miss_reward;
         } else { /* without a trigger, the values on the last step of the window are the answer */
-            if (given == NULL || given->distance == NULL || given->values == NULL || given->slots != r->slots ||
-                given->dimensions != r->dimensions)
+            if (given == NULL || given->distance == NULL || given->graded == NULL || given->score == NULL ||
+                given->values == NULL || given->slots != r->slots || given->dimensions != r->dimensions)
                 return BAD_GIVEN;
             outcome = given->distance[env * r->slots + q] <= terms->tolerance + 1e-9 ? CORRECT : ERROR;
+            score = given->score[env * r->slots + q];
+            *reward += given->graded[env * r->slots + q];
             LOGGED(r, int64_t, SLOT_CHOICE)[at] = 0;
             memcpy(LOGGED(r, double, VALUES) + at * r->dimensions, given->values + env * r->dimensions,
                    (size_t)r->dimensions * sizeof(double));
         }
         LOGGED(r, int8_t, SLOT_OUTCOME)[at] = (int8_t)outcome;
-        LOGGED(r, double, SLOT_SCORE)[at] = outcome == CORRECT;
+        LOGGED(r, double, SLOT_SCORE)[at] = score;
     }
     return FINE;
 }
@@ -1193,7 +1198,8 @@ static int hold_actions(Kernel *kernel, PyObject *actions, Array *array)
 
 static int read_given(Kernel *kernel, PyObject *values, Given *given, Array *held)
 {
-    static const char *NAMES[GIVEN] = {"reward", "extra", "goto", "outcome", "distance", "graded", "values"};
+    static const char *NAMES[GIVEN] = {"reward", "extra", "goto", "outcome", "distance", "graded", "score",
+                                        "values"};
     const void *data[GIVEN] = {0};
     memset(given, 0, sizeof *given);
     if (!PyTuple_Check(values) || PyTuple_GET_SIZE(values) != GIVEN) {
@@ -1211,7 +1217,7 @@ static int read_given(Kernel *kernel, PyObject *values, Given *given, Array *hel
         if (wide) {
             Py_ssize_t columns = held[i].view.len / 8 / kernel->n;
             Py_ssize_t *expected = i == GIVEN_VALUES ? &given->dimensions : &given->slots;
-            if (held[i].view.len != 8 * columns * kernel->n || (i == GIVEN_GRADED && columns != given->slots)) {
+            if (held[i].view.len != 8 * columns * kernel->n || ((i == GIVEN_GRADED || i == GIVEN_SCORE) && columns != given->slots)) {
                 PyErr_Format(PyExc_ValueError, "%s has %zd items, which %zd envs cannot share.", NAMES[i],
                              held[i].view.len / 8, kernel->n);
                 return -1;
@@ -1221,7 +1227,8 @@ static int read_given(Kernel *kernel, PyObject *values, Given *given, Array *hel
     }
     given->reward = data[GIVEN_REWARD], given->extra = data[GIVEN_EXTRA];
     given->leads = data[GIVEN_GOTO], given->outcome = data[GIVEN_OUTCOME];
-    given->distance = data[GIVEN_DISTANCE], given->graded = data[GIVEN_GRADED], given->values = data[GIVEN_VALUES];
+    given->distance = data[GIVEN_DISTANCE], given->graded = data[GIVEN_GRADED];
+    given->score = data[GIVEN_SCORE], given->values = data[GIVEN_VALUES];
     return 0;
 }
 

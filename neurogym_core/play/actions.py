@@ -14,6 +14,8 @@ from neurogym_core.trials.arrays import Array, Floats, Ints, Wholes
 if TYPE_CHECKING:
     from neurogym_core.play.stepper import Stepper
 
+ROUNDING = 1e-6
+"""Largest error of an action, as a fraction of the range of its axis, that is due to rounding."""
 FEW = 12
 """Largest number of actions whose names are listed in messages."""
 NO_ENVS: Wholes = np.zeros(0, np.int64)
@@ -102,14 +104,16 @@ def added_by(stepper: Stepper, action: Array, values: Floats | None) -> Given | 
     """
     task, given = stepper.task, None
     if values is not None:
-        extra = None
         # A task that is tracked without a trigger is paid for its error, unless its hook pays.
-        if task.actions.trigger is None and task.step_action is None:
-            # The negative mean squared error per 100 ms, where the weight is not 0.
-            error = ((values - stepper.table_targets()) ** 2).mean(axis=1)
-            extra = -error * (stepper.table("weight") > 0) * task.dt / 100
-        distance, graded = _judged(stepper, values)
-        given = Given(extra=extra, distance=distance, graded=graded, values=values)
+        tracked = task.actions.trigger is None and task.step_action is None
+        distance, graded, score = _judged(stepper, values)
+        given = Given(
+            extra=_tracking(stepper, values) if tracked else None,
+            distance=distance,
+            graded=graded,
+            score=score,
+            values=values,
+        )
     if task.step_action is None:
         return given
     waiting = np.flatnonzero(stepper.state("waiting")) if stepper.may_wait else NO_ENVS
@@ -137,18 +141,50 @@ def _each(value: Any, n: int, dtype: type[np.generic]) -> Array | None:
     return None if value is None else np.ascontiguousarray(np.broadcast_to(value, (n,)), dtype)
 
 
-def _judged(stepper: Stepper, values: Floats) -> tuple[Floats, Floats | None]:
-    """Return (N, K) the distance of the action from the aim of each slot, and the graded rewards.
+def _tracking(stepper: Stepper, values: Floats) -> Floats:
+    """Return (N,) the pay for tracking, where the weight is not 0: 0 on target, -correct at worst.
 
-    A reward is NaN for a slot whose reward does not depend on the distance.
+    It is minus the reward `correct` times the mean squared error, per 100 ms. Errors are fractions
+    of the range of their axis, so that the pay does not depend on units.
     """
-    types, kind = stepper.any_block.types, stepper.state("type")
+    task, everything = stepper.task, slice(0, stepper.task.actions.size)
+    error = task.actions.errors(values, stepper.table_targets(), everything) / task.actions.ranges()
+    # Actions are float32: smaller differences are those of rounding.
+    error = np.where(np.abs(error) < ROUNDING, 0.0, error)
+    scale = task.rewards["correct"] * task.dt / 100
+    paid: Floats = -(error**2).mean(axis=1) * (stepper.table("weight") > 0) * scale
+    return paid + 0.0  # not -0.0
+
+
+def _judged(stepper: Stepper, values: Floats) -> tuple[Floats, Floats | None, Floats | None]:
+    """Return (N, K) the distance of the action from the aim of each slot, its reward, its score.
+
+    Rewards are NaN for a slot whose reward does not depend on the distance. Without a trigger they
+    are those of the answer, right or wrong.
+    """
+    types, kind, actions = stepper.any_block.types, stepper.state("type"), stepper.task.actions
     aim = stepper.gathered(lambda block, envs: block.tables.aim[kind[envs]])
     tolerance = stepper.gathered(lambda block, envs: block.tables.tolerance[kind[envs]])
-    distance, graded = np.zeros(tolerance.shape), None
-    for k, (units, pays) in enumerate(zip(types.slot_units, types.pays, strict=True)):
-        distance[:, k] = np.sqrt(((values[:, units] - aim[:, k, units]) ** 2).sum(axis=1))
+    distance = np.zeros(tolerance.shape)
+    for k, units in enumerate(types.slot_units):
+        errors = actions.errors(values, aim[:, k], units)
+        distance[:, k] = np.sqrt((errors**2).sum(axis=1))
+    graded, score = np.full((2, *tolerance.shape), np.nan)
+    for k, pays in enumerate(types.pays):
         if pays is not None:
-            graded = np.full(tolerance.shape, np.nan) if graded is None else graded
             graded[:, k] = pays(distance[:, k], tolerance[:, k])
-    return distance, graded
+            most = pays(np.zeros(stepper.n), tolerance[:, k])
+            share = np.divide(graded[:, k], most, out=np.ones(stepper.n), where=most != 0)
+            score[:, k] = np.clip(share, 0, 1)
+    if actions.trigger is None:
+        pay = stepper.gathered(
+            lambda block, envs: block.types.batch.payoffs.correct_reward[kind[envs]]
+        )
+        wrong = stepper.gathered(lambda block, envs: block.tables.error_reward[kind[envs]])
+        right = distance <= tolerance + 1e-9
+        flat = np.isnan(graded)
+        graded = np.where(right, np.where(flat, pay, graded), wrong)
+        score = np.where(right, np.where(flat, 1.0, score), 0.0)
+    elif np.isnan(graded).all():
+        return distance, None, None
+    return distance, graded, score

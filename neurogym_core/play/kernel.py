@@ -82,6 +82,8 @@ class Given(NamedTuple):
         outcome: (N,) int64, `Outcome` of the first slot; 0 leaves it to the table.
         distance: (N, K) float64, distance of a continuous action from the target of each slot.
         graded: (N, K) float64, reward if the distance is tolerated; NaN: reward of the table.
+            Without a trigger: reward of the answer when the window closes, whatever its distance.
+        score: (N, K) float64, score of the answer where `graded` is not NaN.
         values: (N, D) float64, the action in task units.
     """
 
@@ -91,6 +93,7 @@ class Given(NamedTuple):
     outcome: Ints | None = None
     distance: Floats | None = None
     graded: Floats | None = None
+    score: Floats | None = None
     values: Floats | None = None
 
 
@@ -384,10 +387,10 @@ class PlainKernel:
                     pay = rules.graded[terms * rules.n_grades + entry]
         elif given is not None and given.distance is not None:
             wrong = given.distance.item(env, k) > tolerance + 1e-9
-            if given.graded is not None:
+            if given.graded is not None and given.score is not None:
                 pay = given.graded.item(env, k)
                 # Graded by distance, so that performance distinguishes near from very near.
-                score = score if isnan(pay) else pay
+                score = score if isnan(pay) else given.score.item(env, k)
         # A slot that needs another one is correct only if that one was answered correctly before.
         needs = rules.needs[k]
         if needs >= 0 and outcome == CORRECT:
@@ -419,16 +422,16 @@ class PlainKernel:
                 continue
             if rules.trigger:
                 outcome = rules.miss_outcome[terms]
+                score = float(outcome == CORRECT)
                 reward += rules.miss_reward[terms]
             else:  # without a trigger, the values on the last step of the window are the answer
                 distance = given.distance.item(env, k)  # type: ignore[union-attr]
                 outcome = CORRECT if distance <= rules.tolerance[terms] + 1e-9 else ERROR
+                score = given.score.item(env, k)  # type: ignore[union-attr]
+                reward += given.graded.item(env, k)  # type: ignore[union-attr]
                 rules.log_slot_choice[at] = 0
                 rules.log.values[place.row, k] = given.values[env]  # type: ignore[union-attr, index]
-            rules.log_slot_outcome[at], rules.log_slot_score[at] = (
-                outcome,
-                float(outcome == CORRECT),
-            )
+            rules.log_slot_outcome[at], rules.log_slot_score[at] = outcome, score
         return reward
 
     def _landing(self, place: Place, segment: int) -> int:

@@ -193,9 +193,10 @@ def _choice(block: Block, rows: Array, k: int) -> Array:
     if not log.values.shape[2]:
         choice: Array = log.slot_choice[rows, k]
         return choice
-    values = np.where(
-        log.slot_choice[rows, k, None] >= 0, log.values[rows, k][:, block.types.slot_units[k]], 0.0
-    )
+    actions = block.types.batch.interface.actions
+    values = actions.read(log.values[rows, k], block.types.slot_units[k])
+    # A point in the middle of a circle has no angle; only reaction times are NaN in records.
+    values = np.where((log.slot_choice[rows, k, None] >= 0) & ~np.isnan(values), values, 0.0)
     whole: Array = values[:, 0] if values.shape[1] == 1 else values
     return whole
 

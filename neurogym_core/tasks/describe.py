@@ -26,7 +26,7 @@ def describe(task: Task) -> dict[str, Any]:
         docstring, dt (ms), supervised, trials_per_session, parameters (name, type, default, value),
         channels (name, start, stop, encoder), actions (name, start, stop, kind), periods (name,
         duration in written form or `UNTIMED`, typical ms or None), conditions (name, distribution),
-        rewards.
+        rewards, payoff (a text; empty for discrete actions).
     """
     return {
         "name": task.name,
@@ -42,7 +42,22 @@ def describe(task: Task) -> dict[str, Any]:
             {"name": name, "distribution": _written(spec)} for name, spec in task.conditions.items()
         ],
         "rewards": dict(task.rewards),
+        "payoff": _payoff(task),
     }
+
+
+def _payoff(task: Task) -> str:
+    """How answers of continuous actions are paid; empty for discrete actions."""
+    if not task.actions.continuous or task.step_action is not None:
+        return ""
+    within = "An answer within its tolerance pays `correct`, or a part of it that falls with the"
+    answer = f"{within} error; beyond the tolerance it pays `error`."
+    if task.actions.trigger is not None:
+        return answer
+    return (
+        f"{answer} It is given when its window closes. Every step with a weight costs `correct`"
+        " times the mean squared error, as a fraction of the range of each axis, per 100 ms."
+    )
 
 
 def _type(annotation: Any) -> str:
@@ -97,7 +112,7 @@ def _parts(named: Any) -> list[dict[str, Any]]:
     rows = []
     for name, part in named.parts.items():
         plain = part.to_plain()
-        kind = plain.pop("encoder", "Axis")
+        kind = plain.pop("encoder", type(part).__name__)
         place = {"start": named[name].start, "stop": named[name].stop, "size": part.size}
         rows.append({"name": name, **place, "kind": kind, **plain})
     return rows

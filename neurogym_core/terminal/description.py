@@ -15,7 +15,15 @@ from neurogym_core.terminal.timeline import timeline, written
 _TABLES: dict[str, dict[str, str]] = {
     "parameters": {"name": "", "type": "type", "default": "default", "doc": "doc"},
     "channels": {"name": "", "start": "from", "stop": "to", "kind": "encoder", "names": "units"},
-    "actions": {"name": "", "size": "size", "kind": "kind", "names": "choices"},
+    "actions": {
+        "name": "",
+        "size": "size",
+        "kind": "kind",
+        "names": "choices",
+        "axis": "range",
+        "rest": "rest",
+        "trigger": "trigger",
+    },
     "periods": {},
     "conditions": {"name": "", "distribution": "drawn from"},
 }
@@ -82,6 +90,8 @@ def add_description(page: Page, description: Mapping[str, Any]) -> None:
     if isinstance(rewards, dict) and rewards:
         page.heading("rewards")
         page.facts([(clean(str(name)), _value(amount)) for name, amount in rewards.items()])
+    if isinstance(description.get("payoff"), str) and description["payoff"]:
+        page.text(description["payoff"], indent=2)
     facts = [
         ("step", written(description.get("dt"))),
         ("supervised", {"True": "yes", "False": "no"}.get(str(description.get("supervised")))),
@@ -100,6 +110,12 @@ def _value(value: Any) -> str:
         return written(value).removesuffix(" ms")
     if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
         return clean(", ".join(value))
+    if isinstance(value, list) and value and all(_is_number(one) for one in value):
+        return f"[{', '.join(f'{one:g}' for one in value)}]"
     if isinstance(value, dict | list | bool):
         return json.dumps(value)
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

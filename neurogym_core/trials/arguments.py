@@ -9,7 +9,7 @@ import numpy as np
 
 from neurogym_core.errors import TrialLayoutError, listed, unknown
 from neurogym_core.trials.arrays import Array, Bools, Floats, Ints
-from neurogym_core.trials.interface import Actions
+from neurogym_core.trials.interface import Actions, Angle
 from neurogym_core.trials.layout import END, STAY, Destination, Layout, Slot, Span, to_steps
 
 OUTCOMES = ("correct", "error", "other")
@@ -86,7 +86,8 @@ def frames(layout: Layout, name: str, values: Any) -> Array:
     if part is None:
         raise unknown("channel", name, interface.channels, of=layout.name)
     values = np.asarray(values, dtype=np.float32)
-    width = part.stop - part.start
+    angle = name not in interface.channels and isinstance(interface.actions.parts[name], Angle)
+    width = 1 if angle else part.stop - part.start
     if values.ndim == 1:
         values = values[:, None]
     if values.ndim == 2:
@@ -96,7 +97,7 @@ def frames(layout: Layout, name: str, values: Any) -> Array:
             f"timecourse({name!r}) of {layout.name} was given shape {values.shape}; give"
             f" (T, {width}) or ({n}, T, {width})."
         )
-    return np.asarray(values)
+    return Angle.points(values[:, :, 0]).astype(np.float32) if angle else np.asarray(values)
 
 
 # ---------------------------------------------------------------------- periods
@@ -246,6 +247,8 @@ def right(layout: Layout, group: str, which: Any, tolerance: Any) -> tuple[Bools
     part = actions[group]
     k = part.stop - part.start
     which = np.asarray(which)
+    if isinstance(actions.parts[group], Angle):
+        return None, Angle.points(per_trial(layout, f"which= of answer({group!r})", which))
     if actions.continuous:
         return None, each_unit(layout, f"answer({group!r})", which, k)
     if which.dtype.kind == "U":

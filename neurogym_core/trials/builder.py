@@ -367,9 +367,10 @@ class TrialBuilder:
             group: name of an action or group of actions.
             which: index within the group, (n,) int, or its name, (n,) str; or an angle in radians,
                 (n,) float, with `tolerance`; or a mask (n, k) of right choices; or -1: resting
-                until the window closes is right. For continuous actions the target value(s).
+                until the window closes is right. For continuous actions the target value(s); for an
+                `Angle`, (n,) radians.
             tolerance: radians around an angle; for continuous actions the largest distance that is
-                still correct.
+                still correct, in task units.
             slot: name for the record; default: the group's. Two calls may open the same slot, but
                 not on the same step of a trial.
             then: the effect of an answer: "end" the trial, "wait" (time goes on, further answers
@@ -380,7 +381,7 @@ class TrialBuilder:
             correct, error, miss: rewards, number or (n,); default: the task's. Where resting is
                 right, it pays `correct`.
             pays: continuous actions: (distance, tolerance) -> reward of an answer within the
-                tolerance.
+                tolerance, instead of `correct`. Its share of the reward at distance 0 is the score.
 
         Example:
             >>> trial.periods("fixation", "light")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,8 +12,11 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError, unknown
 from neurogym_core.trials.arrays import Array, Floats, Ints, Singles
-from neurogym_core.trials.encoders import Encoder, Scalar
+from neurogym_core.trials.encoders import Encoder, Scalar, circular_distance
 from neurogym_core.trials.record import NO_CHOICE
+
+MIDDLE = 1e-6
+"""Distance from (0, 0) up to which a point has no direction."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,63 @@ class Axis:
             "trigger": self.trigger,
             "size": self.size,
         }
+
+
+@dataclass(frozen=True, init=False)
+class Angle(Axis):
+    """An angle as a continuous action: the direction of a point (cos, sin).
+
+    The subject's action is a point of two numbers in [-1, 1], so that neighbouring angles have
+    neighbouring actions all around the circle; only its direction counts. Targets, errors,
+    tolerances and the record are in radians, on the circle: the error is at most pi. The middle,
+    (0, 0), is the value of not acting; it has no direction, and its error is pi.
+
+    Example:
+        >>> import numpy as np
+        >>> from neurogym_core import Angle, Axis, Task, Uniform, run
+        >>> class Point(Task):
+        ...     timing = {"light": 300, "decision": 300}
+        ...
+        ...     def define(self):
+        ...         self.observe(light=2)
+        ...         self.act(go=Axis(-1, 1, rest=-1, trigger=0), report=Angle())
+        ...         self.vary(at=Uniform(-np.pi, np.pi))
+        ...
+        ...     def new_trial(self, trial):
+        ...         trial.periods("light", "decision")
+        ...         light = np.stack([np.cos(trial.at), np.sin(trial.at)], axis=1)
+        ...         trial.show("light", light, during="light")
+        ...         trial.answer("report", trial.at, during="decision", tolerance=0.1)
+        >>> record = run(Point, "oracle", 20, seed=0)
+        >>> bool(np.allclose(record["choice"], record["at"], atol=1e-6))
+        True
+    """
+
+    def __init__(self) -> None:
+        super().__init__(size=2)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the declaration as a dict for JSON."""
+        return {"axis": [-math.pi, math.pi], "size": 2, "circular": True}
+
+    @staticmethod
+    def points(radians: Any) -> Floats:
+        """Return the points (cos, sin) of angles, (…, 2).
+
+        Args:
+            radians: (…) numbers.
+        """
+        return np.stack([np.cos(radians), np.sin(radians)], axis=-1)
+
+    @staticmethod
+    def of(points: Array) -> Floats:
+        """Return the angles of points in radians, (…), in (-pi, pi]; NaN for the middle.
+
+        Args:
+            points: (…, 2).
+        """
+        radians = np.arctan2(points[..., 1], points[..., 0])
+        return np.where(np.hypot(points[..., 0], points[..., 1]) > MIDDLE, radians, np.nan)
 
 
 class _Named(Mapping[str, slice]):
@@ -264,6 +325,51 @@ class Actions(_Named):
         return self.low + (np.asarray(action, dtype=np.float64) + 1) * (
             0.5 * (self.high - self.low)
         )
+
+    def read(self, values: Array, part: slice) -> Floats:
+        """Return the values of some axes, (…, axes); an `Angle` is one value, NaN in the middle.
+
+        Args:
+            values: (…, D), actions in task units.
+            part: the dimensions of these axes.
+        """
+        columns = [
+            axis.of(values[..., own])[..., None] if isinstance(axis, Angle) else values[..., own]
+            for own, axis in self._axes(part)
+        ]
+        return np.concatenate(columns, axis=-1)
+
+    def errors(self, values: Array, targets: Array, part: slice) -> Floats:
+        """Return the errors of some axes, (…, axes): differences; of an `Angle`, 0 to pi.
+
+        Args:
+            values, targets: (…, D), actions in task units.
+            part: the dimensions of these axes.
+        """
+        columns = []
+        for own, axis in self._axes(part):
+            if isinstance(axis, Angle):
+                away = circular_distance(axis.of(values[..., own]), axis.of(targets[..., own]))
+                columns.append(np.where(np.isnan(away), np.pi, away)[..., None])
+            else:
+                columns.append(values[..., own] - targets[..., own])
+        return np.concatenate(columns, axis=-1)
+
+    def ranges(self) -> Floats:
+        """Return the largest error of every axis, (axes,): its range; of an `Angle`, pi."""
+        return np.concatenate(
+            [
+                [np.pi] if isinstance(axis, Angle) else np.full(axis.size, axis.high - axis.low)
+                for axis in self.parts.values()
+            ]
+        )
+
+    def _axes(self, part: slice) -> list[tuple[slice, Axis]]:
+        return [
+            (own, self.parts[name])
+            for name, own in self._slices.items()
+            if part.start <= own.start and own.stop <= part.stop
+        ]
 
     def from_task_units(self, value: Any) -> Singles:
         """Scale values in task units to actions, clipped to [-1, 1], float32."""

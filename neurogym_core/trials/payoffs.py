@@ -40,6 +40,8 @@ class Payoffs:
         window: (n, S, K) bool: the slot's response window.
         asked: (n, K) bool: the trial has the slot.
         miss_reward, miss_outcome: (n, K), if the window closes unanswered.
+        correct_reward: (n, K), of a right answer. Continuous actions without a trigger read it;
+            others have it in `reward`.
         error_reward: (n, K), if the slot of `needs` is not correct.
         due: (n, K) ms after the window's opening at which the answer is due; NaN for untimed slots.
         tolerance: (n, K) ms around `due`, or the largest error of a continuous answer.
@@ -66,6 +68,7 @@ class Payoffs:
     asked: Array
     miss_reward: Array
     miss_outcome: Array
+    correct_reward: Array
     error_reward: Array
     due: Array
     tolerance: Array
@@ -79,6 +82,7 @@ class Payoffs:
         "asked",
         "miss_reward",
         "miss_outcome",
+        "correct_reward",
         "error_reward",
         "due",
         "tolerance",
@@ -220,7 +224,8 @@ class _Builder:
         self.window = np.zeros((n, n_segments, len(names)), bool)
         self.asked = np.zeros((n, len(names)), bool)
         self.per_slot = {
-            name: np.zeros((n, len(names))) for name in ("miss_reward", "error_reward", "tolerance")
+            name: np.zeros((n, len(names)))
+            for name in ("miss_reward", "correct_reward", "error_reward", "tolerance")
         }
         self.per_slot["due"] = np.full((n, len(names)), np.nan)
         self.miss_outcome = np.full((n, len(names)), Outcome.MISS, np.int8)
@@ -330,6 +335,7 @@ class _Builder:
             self.priced[k] = True
             # Priced choices that join an open slot (a sure bet) leave its other terms as they are.
             rows = ~asked if slot.span.where is None else slot.span.where & ~asked
+        self.per_slot["correct_reward"][rows, k] = slot.correct[rows]
         self.per_slot["error_reward"][rows, k] = slot.error[rows]
         self._set_miss_terms(k, slot, rows)
         if slot.due is not None:

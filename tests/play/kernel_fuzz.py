@@ -259,7 +259,14 @@ def random_given(rng: Rng, game: Game) -> Given | None:
     )
     if size or rng.random() < 0.2:
         graded = np.where(rng.random(slots) < 0.5, rng.normal(size=slots), np.nan)
-        given = given._replace(distance=rng.random(slots) * 40, graded=maybe(graded))
+        pays = rng.random() < 0.3
+        if not tables.trigger:  # the answer is paid when its window closes, whatever its distance
+            graded, pays = np.nan_to_num(graded), True
+        given = given._replace(
+            distance=rng.random(slots) * 40,
+            graded=graded if pays else None,
+            score=rng.random(slots) if pays else None,
+        )
     return given._replace(values=rng.normal(size=(n, size))) if size else given
 
 

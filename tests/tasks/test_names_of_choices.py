@@ -227,7 +227,60 @@ def test_the_figure_of_a_trial_shows_the_names():
     assert {"fixate", "left", "right"} <= ticks
 
 
+def test_the_title_of_a_figure_names_the_right_answer():
+    trace = trace_of(Named(), seed=0, conditions={"side": 1})
+    assert trace.subtitle.endswith("side right")
+    assert trace_of(Numbered(), seed=0, conditions={"side": 1}).subtitle.endswith("side 1")
+
+
 def test_the_figure_of_a_session_shows_the_names():
     figure = session_figure(run(Named, "guess", 40, num_envs=1, seed=0), Named())
     ticks = {text.get_text() for axes in figure.axes for text in axes.get_yticklabels()}
     assert {"left", "right"} <= ticks
+
+
+def test_the_integrator_matches_units_and_choices_by_name():
+    class Crossed(Named):
+        def define(self):
+            self.observe(fixation=1, stimulus=("right", "left"))
+            self.act(fixate=1, choose=("left", "right"))
+            self.vary(side=Choice(2), answer="side")
+
+        def new_trial(self, trial):
+            trial.periods("fixation", "stimulus")
+            right = trial.side[:, None] == [1, 0]
+            trial.show("stimulus", right, during="stimulus")
+            trial.answer("choose", trial.side, during="stimulus")
+
+    assert run(Crossed, "integrator", 40, seed=0)["performance"].mean() == 1
+
+
+def test_recorded_trials_of_an_env_have_names():
+    env = make(Named, wrap="RecordTrials")
+    env.reset(seed=0)
+    for _ in range(40):
+        env.step(env.unwrapped.target)
+    assert len(env.record) > 3
+    assert set(env.record.names()) <= {"left", "right"}
+
+
+@pytest.mark.parametrize("wrap", [(), "TrialHistory", "SideBias", "CatchTrials", "VariableMapping"])
+def test_a_condition_of_names_can_be_the_answer_also_for_wrappers(wrap):
+    if wrap:
+        pytest.importorskip("neurogym_wrappers")
+
+    class BySide(Named):
+        def define(self):
+            super().define()
+            self.vary(side=Choice(("left", "right")), answer="side")
+
+        def new_trial(self, trial):
+            trial.periods("fixation", "stimulus")
+            shown = trial.side[:, None] == ["left", "right"]
+            trial.show("stimulus", shown, during="stimulus")
+            trial.answer("choose", trial.right_answer, during="stimulus")
+
+    record = run(BySide, "oracle", 200, seed=0, wrap=wrap)
+    assert set(record["outcome"]) == {"correct"}
+    if not wrap:
+        assert np.array_equal(record.names(), record["side"])

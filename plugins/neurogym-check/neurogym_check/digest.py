@@ -256,6 +256,9 @@ def _add_slots(batch: TrialBatch, result: _Digest) -> None:
         "period_then",
     ):
         result.array(name, getattr(payoffs, name))
+    actions = batch.interface.actions
+    if actions.continuous and actions.trigger is None:  # elsewhere it is in `reward`
+        result.array("correct_reward", payoffs.correct_reward)
     for name, pays in zip(payoffs.slot_names, payoffs.pays, strict=True):
         if pays is not None:
             error = np.linspace(0, 1, 9)

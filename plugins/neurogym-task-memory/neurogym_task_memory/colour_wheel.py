@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core import Axis, Choice, OneHot, PowerLaw, Task, TrialBuilder
+from neurogym_core import Angle, Axis, Choice, OneHot, PowerLaw, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 
 
@@ -17,23 +17,22 @@ class ColourWheel(Task):
     delay of 900 ms the location of one of them is cued and the fixation cue turns off; the subject
     points to its colour on a wheel. The action is three numbers: `go`, which gives the answer on
     the first step on which it is above 0, and `report`, a point (cos, sin) in the plane of the
-    wheel, whose radius is 1. The reward is `correct` times 1 - the distance from the point of the
-    colour, and 0 beyond a distance of 1, which is 60 degrees on the wheel; the middle of the wheel
-    earns nothing. Performance is that reward divided by `correct`. Answering before the fixation
-    cue turns off costs `abort` per 100 ms. Resting is go = -1.
+    wheel, whose direction is the answer. The reward falls linearly with the angle between report
+    and colour, from `correct` to 0 at 60 degrees, and is 0 beyond; the middle of the wheel earns
+    nothing. Performance is that reward divided by `correct`. Answering before the fixation cue
+    turns off costs `abort` per 100 ms. Resting is go = -1.
 
     Colours are shown imprecisely: each item is off by a Gaussian error with an SD of `memory_sd` on
     the wheel, drawn once per trial, and the report is scored against the colour itself. The default
     is the SD of the observers' reports of a single item, so an ideal observer has their precision
-    at set size 1: pointing to the displayed colour earns a performance of 0.81. Always the same
-    point earns at most 0.16.
+    at set size 1: pointing to the displayed colour earns a performance of 0.82. Always the same
+    point earns 0.17.
 
     Every location has two units, the cosine and the sine of its colour; both are 0 without an item.
     The condition `colours` holds angles in radians, (n, places), `blur` the errors in SD, and
     `order` the locations in random order: the first `set_size` of them hold items, and the first
-    one is cued. `wanted` in
-    the record is the angle of the cued item, and ``np.arctan2(choice[:, 1], choice[:, 0])`` that of
-    a report.
+    one is cued. `wanted` in the record is the angle of the cued item, and `choice` that of the
+    report, in radians.
 
     DelayEstimation is the same experiment for discrete actions: 180 colours, shown by rings of
     colour-selective units, and 180 choices without a right one. Here colours and reports are
@@ -74,7 +73,7 @@ class ColourWheel(Task):
                 " least 0."
             )
         self.observe(fixation=1, items=2 * self.places, cue=OneHot(self.places))
-        self.act(go=Axis(-1, 1, rest=-1, trigger=0), report=Axis(-1, 1, size=2))
+        self.act(go=Axis(-1, 1, rest=-1, trigger=0), report=Angle())
         self.vary(
             set_size=Choice(self.set_sizes),
             colours=lambda rng, prior: rng.uniform(-np.pi, np.pi, (prior.n, self.places)),
@@ -97,9 +96,9 @@ class ColourWheel(Task):
         trial.show("cue", self.channels.encoder("cue").encode(cued), during="decision")
         trial.answer(
             "report",
-            np.stack([np.cos(wanted), np.sin(wanted)], axis=1),
+            wanted,
             during="decision",
-            tolerance=1.0,
+            tolerance=np.pi / 3,
             pays=PowerLaw(exponent=1, least=0, most=self.rewards["correct"]),
         )
         trial.record(wanted=wanted)

@@ -20,12 +20,12 @@ class MemoryRecall(Task):
     A stream of 15 to 25 random vectors of -1 and 1 is shown; about one in ten is flagged. Then the
     flagged vectors reappear in the same order, each with some of its elements blanked (0), and
     while a cue is on the subject outputs the whole vector. Its action is a vector of numbers from
-    -1 to 1. The reward during recall is minus the mean squared error, per 100 ms: 0 at best, and
-    lower for every error. A vector is recalled correctly if the output on its last step is within
-    `tolerance` (Euclidean distance) of it; performance is the fraction of the stored vectors that
-    were recalled. A cue with few remaining elements may match two stored vectors. A subject without
-    memory that repeats the cue recalls 15 % (those with at most one blank); a constant output
-    recalls none.
+    -1 to 1. During recall errors cost: a quarter of the mean squared error, times `correct`, per
+    100 ms. A vector is recalled correctly if the output on its last step is within `tolerance`
+    (Euclidean distance) of it, which pays `correct`; performance is the fraction of the stored
+    vectors that were recalled. A cue with few remaining elements may match two stored vectors. A
+    subject without memory that repeats the cue recalls 15 % (those with at most one blank); a
+    constant output recalls none.
 
     The condition `vectors` holds the stream, (n, longest * size); `flags` (n, longest) marks the
     vectors to be stored, `blanked` (n, most * size) the missing elements of the cues.

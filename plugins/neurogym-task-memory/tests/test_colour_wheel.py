@@ -10,15 +10,10 @@ from neurogym_core import Constant, TaskEnv, run
 from neurogym_core.errors import InvalidValueError
 
 
-def angle_of(choice):
-    """Angles of reports (n, 2), radians."""
-    return np.arctan2(choice[:, 1], choice[:, 0])
-
-
 @pytest.mark.parametrize("dt", [10, 20, 100])
 def test_the_oracle_reports_the_angle_of_the_cued_item(dt):
     record = run(ColourWheel(dt=dt), "oracle", 300, seed=1)
-    error = np.angle(np.exp(1j * (angle_of(record["choice"]) - record["wanted"])))
+    error = np.angle(np.exp(1j * (record["choice"] - record["wanted"])))
     np.testing.assert_allclose(error, 0, atol=1e-5)
     rows = np.arange(300)
     np.testing.assert_allclose(record["wanted"], record["colours"][rows, record["order"][:, 0]])
@@ -81,15 +76,28 @@ def test_the_reward_falls_with_the_distance_up_to_60_degrees(degrees):
     env.reset(seed=6)
     angle = np.pi + np.deg2rad(degrees)  # across the seam of the circle
     reward, info = report(env, (np.cos(angle), np.sin(angle)))
-    distance = 2 * abs(np.sin(np.deg2rad(degrees) / 2))
-    assert reward == pytest.approx(max(0, 1 - distance), abs=1e-5)
+    assert reward == pytest.approx(max(0, 1 - abs(degrees) / 60), abs=1e-5)
     assert info["trial"]["outcome"] == ("correct" if abs(degrees) < 60 else "error")
 
 
-def test_the_middle_of_the_wheel_earns_nothing():
-    env = TaskEnv(ColourWheel())
+def test_only_the_direction_of_a_report_counts():
+    env = TaskEnv(ColourWheel(conditions={"colours": Constant((0.0,) * 8)}))
     env.reset(seed=7)
-    assert report(env, (0, 0))[0] == pytest.approx(0, abs=1e-6)
+    reward, info = report(env, (0.1, 0.0))
+    assert (reward, info["trial"]["choice"]) == (1.0, 0.0)
+
+
+def test_the_middle_of_the_wheel_earns_nothing():
+    env = TaskEnv(ColourWheel(conditions={"colours": Constant((0.0,) * 8)}))
+    env.reset(seed=7)
+    reward, info = report(env, (0, 0))
+    assert (reward, info["trial"]["outcome"]) == (0.0, "error")
+
+
+def test_a_larger_reward_pays_more_for_the_same_performance():
+    record = run(ColourWheel(rewards={"correct": 5}), "guess", 200, seed=8)
+    assert record["reward"].max() > 2
+    np.testing.assert_allclose(record["reward"], 5 * record["performance"], atol=1e-9)
 
 
 def test_more_items_than_places_are_refused():
@@ -103,10 +111,11 @@ def test_pointing_to_the_displayed_colour_earns_the_performance_of_a_remembered_
     batch = task.sample(5000, seed=8)
     rows, cued = np.arange(5000), batch.conditions["order"][:, 0]
     items = batch.shown[:, batch.period == 1][:, 0][:, task.channels["items"]]
-    shown = angle_of(items.reshape(5000, 8, 2)[rows, cued])
+    cosine, sine = items.reshape(5000, 8, 2)[rows, cued].T
+    shown = np.arctan2(sine, cosine)
     off = np.angle(np.exp(1j * (shown - batch.conditions["colours"][rows, cued])))
     assert np.rad2deg(off.std()) == pytest.approx(13.9, abs=0.7)
-    assert np.maximum(0, 1 - 2 * np.abs(np.sin(off / 2))).mean() == pytest.approx(0.807, abs=0.011)
+    assert np.maximum(0, 1 - np.abs(off) / (np.pi / 3)).mean() == pytest.approx(0.815, abs=0.011)
 
 
 def test_the_best_constant_report_earns_one_sixth():
@@ -117,7 +126,7 @@ def test_the_best_constant_report_earns_one_sixth():
         return np.column_stack([go, np.full(env.num_envs, 0.9), np.zeros(env.num_envs)])
 
     record = run(ColourWheel(), same, 3000, num_envs=30, seed=9)
-    assert record["performance"].mean() == pytest.approx(0.16, abs=0.028)
+    assert record["performance"].mean() == pytest.approx(1 / 6, abs=0.028)
 
 
 def test_a_negative_imprecision_is_refused():

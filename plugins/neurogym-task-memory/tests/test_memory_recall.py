@@ -21,15 +21,16 @@ def play(task: MemoryRecall, change, seed: int = 1) -> dict:
             return info["trial"]
 
 
-def test_the_reward_is_minus_the_error():
-    """The reward falls with the error and is 0 without one."""
+def test_a_recalled_vector_pays_and_errors_cost():
     task = MemoryRecall()
     right = play(task, lambda target: target)
     half = play(task, lambda target: 0.5 * target)
     wrong = play(task, lambda target: -target)
-    assert right["reward"] == 0
-    assert half["reward"] == pytest.approx(-0.25 * right["stored"])
-    assert wrong["reward"] == pytest.approx(-4 * right["stored"])
+    stored = right["stored"]
+    assert right["reward"] == stored
+    # Outputs at half of their value are at a distance of 1.6 from the vector.
+    assert half["reward"] == pytest.approx(-0.25 / 4 * stored)
+    assert wrong["reward"] == pytest.approx(-stored)
     assert (right["performance"], wrong["performance"]) == (1, 0)
 
 

@@ -34,12 +34,12 @@ REWARD = {
     JitteredPairedAssociation: 1,
     DualDelayMatchSample: 2,
     DualTask: 2,
-    MemoryRecall: 0,
+    MemoryRecall: None,
     TwoAlternativeChoice: 1,
     SimultaneousTwoAlternativeChoice: 1,
     GoNogoTwoAlternativeChoice: 1,
 }
-"""Largest reward of a trial."""
+"""Largest reward of a trial; None: the number of stored vectors."""
 WITH_CUE = [kind for kind in REWARD if "fixation" in kind().channels]
 NOISY = [kind for kind in REWARD if kind().sample(20, seed=0).noise.any()]
 
@@ -49,7 +49,8 @@ NOISY = [kind for kind in REWARD if kind().sample(20, seed=0).noise.any()]
 def test_oracle_is_always_right_and_paid_in_full(oracle, kind, dt):
     for trial in oracle(kind(dt=dt), 12):
         assert trial["performance"] == pytest.approx(1)
-        assert trial["reward"] == pytest.approx(REWARD[kind])
+        largest = trial["stored"] if kind is MemoryRecall else REWARD[kind]
+        assert trial["reward"] == pytest.approx(largest)
 
 
 @pytest.mark.parametrize("kind", REWARD, ids=lambda kind: kind.__name__)

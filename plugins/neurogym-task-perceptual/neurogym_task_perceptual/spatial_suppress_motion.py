@@ -22,8 +22,8 @@ class SpatialSuppressMotion(Task):
     units of a direction show contrast / 2 * (1 + cos(preferred - direction)) at every size up to
     the grating's. Its action is four numbers from 0 to 1, one for each direction: the probability
     that an observer of the grating up to that time reports it. The reward is minus the mean squared
-    error, per 100 ms. A trial is correct if the last output is within `tolerance` of the target
-    (Euclidean distance).
+    error, per 100 ms, times `correct`. A trial is correct, and pays `correct`, if the last output
+    is within `tolerance` of the target (Euclidean distance).
 
     Report probabilities follow a Weibull function of exposure: for the displayed direction they are
     1 - 3/4 (1/3) ^ ((t / threshold) ^ slope) after t ms, which is chance (1/4) at the onset and 3/4

@@ -51,7 +51,7 @@ KINDS = [*DISCRETE, SpatialSuppressMotion]
 def test_oracle_is_always_right_and_paid_in_full(oracle, kind, dt):
     for trial in oracle(kind(dt=dt), 12):
         assert trial["performance"] == 1
-        assert trial["reward"] == pytest.approx(0 if kind is SpatialSuppressMotion else 1, abs=1e-9)
+        assert trial["reward"] == pytest.approx(1, abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)

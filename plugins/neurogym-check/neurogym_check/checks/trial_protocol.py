@@ -326,10 +326,11 @@ def actions_outside_response_windows_do_not_pay(candidate: Candidate) -> None:
     gain = np.where(closed, payoffs.reward - payoffs.reward[:, :, :1], 0.0).max(axis=0)
     segment, action = np.unravel_index(int(np.argmax(gain)), gain.shape)
     period = batch.period_names[batch.period[segment]]
+    name = "acting" if task.actions.continuous else repr(task.actions.labels()[action])
     require(
         gain.max() <= 1e-12,
-        f"In period {period!r}, outside response windows, action {action} pays {gain.max():g} per"
-        " step more than rest, expected no more.",
+        f"In period {period!r}, outside response windows, {name} pays {gain.max():g} per step more"
+        " than rest, expected no more.",
     )
 
 
