@@ -160,6 +160,7 @@ def _columns(block: Block, rows: Array) -> dict[str, Array]:
         "session": log.session[rows],
     }
     columns |= {name: values[rows] for name, values in block.conditions.items()}
+    columns |= {name: values[rows] for name, values in block.columns.items()}
     columns |= {name: values[kind] for name, values in types.notes.items()}
     for k, name in enumerate(types.slot_names):
         prefix = f"{name}." if len(types.slot_names) > 1 else ""

@@ -103,6 +103,8 @@ class _Conditions(Mapping[str, Array]):
         def values_of(block: Block, envs: Envs) -> Array:
             if name in block.conditions:
                 return block.conditions[name][stepper.state("row")[envs]]
+            if name in block.columns:
+                return block.columns[name][stepper.state("row")[envs]]
             return block.types.notes[name][stepper.state("type")[envs]]
 
         return stepper.gathered(values_of)

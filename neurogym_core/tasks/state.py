@@ -64,6 +64,7 @@ class TaskState:
         warned: periods that a warning named already.
         period_names, typical_steps: those of a few trials that are built when the task is made.
         interface, timing: the part of the task that its trials depend on; set when it is complete.
+        columns: shape of one trial's values of each column of `session.record`, by its name.
         recorded: conditions that a wrapper draws for the record; they are not enumerated.
         stateful: whether trials depend on their session.
         joint: whether the task combines several tasks.
@@ -92,6 +93,7 @@ class TaskState:
     typical_steps: int = 1
     interface: Interface | None = None
     timing: Timing = field(default_factory=lambda: Timing(MappingProxyType({})))
+    columns: dict[str, tuple[int, ...]] = field(default_factory=dict)
     recorded: set[str] = field(default_factory=set)
     stateful: bool = False
     joint: bool = False

@@ -302,8 +302,8 @@ class Combine(ConditionWrapper):
         flat = impose_on(self.other, flat, rng, trials * len(session), {})
         shape = (trials, len(session))
         joined = {
-            self._conditions[name]: values.reshape(*shape, *values.shape[1:])
-            for name, values in flat.items()
+            self._conditions.get(name, name): values.reshape(*shape, *values.shape[1:])
+            for name, values in flat.items()  # also those of `session.record`
         }
         return self.draw_wrapped(session, rng, trials, {**imposed, **joined}, answer)
 
