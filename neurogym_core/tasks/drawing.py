@@ -274,7 +274,7 @@ def stacked(task: TaskLike, rows: list[Conditions]) -> Conditions:
 
 
 def without_columns(drawn: Mapping[str, Array]) -> tuple[Conditions, Conditions]:
-    """Return the conditions of drawn trials, and the columns of `session.record`, by their names."""
+    """Return the conditions of drawn trials, and the columns of `session.record`, by name."""
     columns = {
         name.removeprefix(RECORDED): values
         for name, values in drawn.items()

@@ -214,6 +214,7 @@ def complete(task: TaskLike) -> None:
         abort_ends_trial=task.abort_ends_trial,
         limits=state.limits,
         hooks=frozenset(hook for hook in HOOKS if getattr(task, hook) is not None),
+        trial_state=dict(task.trial_state),
     )
     state.sealed = True
     _probe(task, state)
@@ -264,6 +265,9 @@ def _probe(task: TaskLike, state: TaskState) -> None:
             source.layout for source in build_trials(task, conditions, rng, SINGLES).sources
         ]
     check_read(layouts, hooked)
+    state.repeated = frozenset().union(*(layout.timeline.repeat for layout in layouts))
+    recorded = set().union(*(layout.states for layout in layouts))
+    state.trial_columns = tuple(name for name in task.trial_state if name in recorded)
     for layout in layouts:
         check_values(layout)
     state.typical_steps = max(int(np.median(batch.duration.sum(axis=1))), 1)
