@@ -19,7 +19,7 @@ from neurogym_check.trajectories import has_nan
 from neurogym_core.errors import NeurogymError
 from neurogym_core.play.env import TaskEnv
 from neurogym_core.tasks.building import build_trials
-from neurogym_core.tasks.drawing import draw_independent, stateful
+from neurogym_core.tasks.drawing import draw_independent, stateful, without_columns
 from neurogym_core.tasks.identity import with_settings
 from neurogym_core.tasks.state import period_names_of, state_of
 from neurogym_core.tasks.task import Task
@@ -229,7 +229,7 @@ def imposed_values_are_played(candidate: Candidate) -> None:
     `x[mask] = …`). Draw conditions in `vary` or `draw`, not in `new_trial`, and take durations from
     `timing`."""
     task = candidate.task
-    wanted = draw_independent(task, np.random.default_rng(9), 12, {})
+    wanted, _ = without_columns(draw_independent(task, np.random.default_rng(9), 12, {}))
     if any(isinstance(one, Distribution) for one in task.conditions.values()) or task.conditions:
         for name, values in wanted.items():
             _impose(task, {name: np.array(values)}, candidate.several(6, 12))
