@@ -55,7 +55,6 @@ class PatchLeaving(Task):
     """
 
     dt: float = 500
-    trials_per_session: int | None = 30
     max_duration: float | None = 300_000  # ms
     first: float = 10.0
     first_sd: float = 1.0
@@ -64,32 +63,23 @@ class PatchLeaving(Task):
 
     timing = {"travel": 6000, "harvest": 3000, "choose": float("inf")}  # ms
     supervised = False
-    go_cue = None
     trial_state = {"left": 1.0, "apples": 0.0, "harvests": 0}
 
     def define(self) -> None:
         spread = self.depletion * (1 - self.depletion) / max(self.depletion_sd, 1e-9) ** 2 - 1
-        possible = 0 < self.depletion < 1 and spread > 0
-        if not (possible and self.first > 0 and self.first_sd >= 0):
+        if not (0 < self.depletion < 1 and spread > 0 and self.first > 0):
             raise InvalidValueError(
-                f"PatchLeaving was given depletion={self.depletion:g},"
-                f" depletion_sd={self.depletion_sd:g}, first={self.first:g} and"
-                f" first_sd={self.first_sd:g}; give a factor between 0 and 1 with an SD that a beta"
-                " distribution can have, and numbers of apples."
+                f"PatchLeaving was given first={self.first:g}, depletion={self.depletion:g} and"
+                f" depletion_sd={self.depletion_sd:g}; give some apples, and a beta distribution."
             )
         self._beta = spread * self.depletion, spread * (1 - self.depletion)
-        travel, harvest = (self.timing[name].mean for name in ("travel", "harvest"))
-        self._each = harvest + self.dt  # a harvest, and the decision that leads to it
-        count = np.arange(1, 1000)
-        factors = (1 - self.depletion**count) / (1 - self.depletion)
-        rates = self.first * factors / (travel + self._each * count)
-        self._rate, self._best = rates.max(), factors[rates.argmax()]
+        self._each = self.timing["harvest"].mean + self.dt  # with the decision that leads to it
+        factors = np.cumsum(self.depletion ** np.arange(1000))
+        rates = factors / (self.timing["travel"].mean + self._each * np.arange(1, 1001))
+        self._rate, self._best = self.first * rates.max(), factors[rates.argmax()]
         self.observe(tree=1, apples=1)
         self.act(rest=1, choose=2)
-        self.vary(fresh=self._fresh)
-
-    def _fresh(self, rng: np.random.Generator, prior: Any) -> np.ndarray:
-        return np.maximum(rng.normal(self.first, self.first_sd, prior.n), 0)
+        self.vary(fresh=lambda rng, prior: rng.normal(self.first, self.first_sd, prior.n).clip(0))
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("travel", "harvest", "choose", repeat=("harvest", "choose"))
@@ -108,8 +98,8 @@ class PatchLeaving(Task):
         return found, None
 
     def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
-        shown = now.in_period("choose") * now.trial_state["apples"] / self.first
-        obs[:, self.channels["apples"]] = shown[:, None]
+        # the channel `apples`
+        obs[:, 1] = now.in_period("choose") * now.trial_state["apples"] / self.first
         return obs
 
     def step_target(self, now: Any) -> np.ndarray:

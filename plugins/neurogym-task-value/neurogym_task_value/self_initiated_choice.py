@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from neurogym_core import STAY, Choice, Task, TrialBuilder, Uniform
-from neurogym_core.errors import InvalidValueError
 
 BLOCKS = ((0.9, 0.5), (0.5, 0.9), (0.5, 0.1), (0.1, 0.5))
 """Reward probabilities of the left and the right hole."""
@@ -42,50 +41,30 @@ class SelfInitiatedChoice(Task):
     - a side poke after tone B forfeits the reward, which comes 1 s after the onset of the tone
       (there, after the nose has left the centre);
     - sides are chosen directly; there is no way back to the dish.
-
-    Args:
-        p_choice: proportion of trials with a choice.
-        criterion: proportion of choices of the better hole that ends a block.
-        window: number of recent choices that are counted.
     """
 
     max_duration: float | None = 60_000  # ms
-    p_choice: float = 0.5
-    criterion: float = 0.8
-    window: int = 20
 
     timing = {"ready": float("inf"), "hold": Uniform(500, 1000), "paid": 500, "unpaid": 500}  # ms
     supervised = False
     reads_outcomes = True
-    go_cue = None
     trial_state = {"breaks": 0}
 
     def define(self) -> None:
-        if not (0 < self.p_choice <= 1 and 0 < self.criterion <= 1 <= self.window):
-            raise InvalidValueError(
-                f"SelfInitiatedChoice was given p_choice={self.p_choice:g},"
-                f" criterion={self.criterion:g} and window={self.window}; give proportions above 0,"
-                " and at least 1 choice."
-            )
         self.observe(tone=2, feedback=2)
         self.act(rest=1, centre=1, side=2)
-        self.vary(
-            choice_tone=Choice((True, False), p=(self.p_choice, 1 - self.p_choice)),
-            block=Choice(len(BLOCKS)),
-            luck=Uniform(0, 1),
-        )
+        self.vary(choice_tone=Choice((False, True)), block=Choice(4), luck=Uniform(0, 1))
 
     def new_session_one(self, session: Any, rng: np.random.Generator) -> None:
-        session.block, session.changes = int(rng.integers(len(BLOCKS))), 0
-        session.better = deque(maxlen=self.window)
+        session.block, session.changes = int(rng.integers(4)), 0
+        session.better = deque(maxlen=20)
 
     def draw_one(self, session: Any, rng: np.random.Generator) -> dict[str, int]:
         if session.previous["choice_tone"] and session.previous["choice"] >= 0:
             session.better.append(session.previous["performance"] == 1)
-        full = len(session.better) == self.window
-        if full and np.mean(session.better) >= self.criterion:
+        if len(session.better) == 20 and np.mean(session.better) >= 0.8:
             session.better.clear()
-            session.block = int(session.block + rng.integers(1, len(BLOCKS))) % len(BLOCKS)
+            session.block = int(session.block + rng.integers(1, 4)) % 4
             session.changes += 1
         session.record(changes=session.changes)
         return {"block": session.block}

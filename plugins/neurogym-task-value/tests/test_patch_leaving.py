@@ -86,7 +86,6 @@ def test_a_subject_that_never_decides_is_stopped_after_five_minutes():
 
 
 def test_wrong_numbers_are_refused():
-    with pytest.raises(InvalidValueError, match="a factor between 0 and 1"):
-        PatchLeaving(depletion=1.2)
-    with pytest.raises(InvalidValueError, match="that a beta distribution can have"):
-        PatchLeaving(depletion_sd=0.5)
+    for wrong in ({"depletion": 1.2}, {"depletion_sd": 0.5}, {"first": 0.0}):
+        with pytest.raises(InvalidValueError, match="give some apples, and a beta distribution"):
+            PatchLeaving(**wrong)

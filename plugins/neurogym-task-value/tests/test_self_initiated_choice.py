@@ -9,12 +9,11 @@ import pytest
 from neurogym_task_value.self_initiated_choice import BLOCKS, CENTRE, SelfInitiatedChoice
 
 from neurogym_core import make, run
-from neurogym_core.errors import InvalidValueError
 
 
 def test_a_trial_waits_for_the_poke_and_the_hold_begins_again_after_a_break():
-    env = make(SelfInitiatedChoice, timing={"hold": 600}, p_choice=1.0, seed=1)
-    env.reset(seed=1)
+    env = make(SelfInitiatedChoice, timing={"hold": 600}, seed=1)
+    env.reset(seed=1, options={"conditions": {"choice_tone": True}})
     actions = [0] * 30 + [CENTRE] * 4 + [0] * 3 + [CENTRE] * 7 + [2]
     periods = [env.step(action)[4]["period"] for action in actions]
     assert periods == [
@@ -55,7 +54,7 @@ def test_the_forced_tone_pays_after_a_second_without_a_choice():
 @pytest.mark.parametrize("block", range(4))
 def test_holes_pay_with_the_probabilities_of_the_block(block):
     """False alarms: below 1e-3 (3.5 standard errors of about 800 choices)."""
-    task = SelfInitiatedChoice(p_choice=1.0, conditions={"block": block})
+    task = SelfInitiatedChoice(conditions={"block": block, "choice_tone": True})
     record = run(task, "oracle", 800, num_envs=1, seed=2)
     p = max(BLOCKS[block])
     assert abs(record["reward"].mean() - p) < 3.5 * np.sqrt(p * (1 - p) / 800)
@@ -91,8 +90,3 @@ class Mixed:
         target = env.target
         other = np.where(target >= 2, 5 - target, target)
         return np.where(self.rng.random(env.num_envs) < 0.125, other, target)
-
-
-def test_wrong_numbers_are_refused():
-    with pytest.raises(InvalidValueError, match="give proportions above 0"):
-        SelfInitiatedChoice(p_choice=0)
