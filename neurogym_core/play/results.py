@@ -168,8 +168,9 @@ def _columns(block: Block, rows: Array) -> dict[str, Array]:
         "session": log.session[rows],
     }
     columns |= {name: values[rows] for name, values in block.conditions.items()}
-    columns |= {name: values[rows] for name, values in block.columns.items()}
     columns |= {name: values[kind] for name, values in types.notes.items()}
+    columns |= {name: values[rows] for name, values in block.states.items()}
+    columns |= {name: values[rows] for name, values in block.columns.items()}
     for k, name in enumerate(types.slot_names):
         prefix = f"{name}." if len(types.slot_names) > 1 else ""
         columns[f"{prefix}choice"] = _choice(block, rows, k)
@@ -179,7 +180,6 @@ def _columns(block: Block, rows: Array) -> dict[str, Array]:
         "outcome": OUTCOME_NAMES[log.outcome[rows]], "performance": log.performance[rows],
         "reward": log.reward[rows], "aborts": log.aborts[rows], "steps": log.steps[rows],
     }  # fmt: skip
-    columns |= {name: values[rows] for name, values in block.states.items()}
     columns |= {DURATION + name: ms[kind] for name, ms in types.durations.items()}
     return columns
 
