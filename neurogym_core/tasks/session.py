@@ -212,8 +212,8 @@ def check_column_name(name: str) -> None:
     """
     if name in RECORD_NAMES:
         raise TaskDefinitionError(
-            f"session.record({name}=…) has the name of a column that every record has. Expected a"
-            " name of its own. Rename it."
+            f"session.record({name}=…) has the name of a column that every record has. Expected"
+            " another name. Rename it."
         )
 
 

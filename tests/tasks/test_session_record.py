@@ -113,7 +113,7 @@ def test_both_forms_and_both_kernels_give_the_same_record(monkeypatch):
 
 @pytest.mark.parametrize("task", FORMS)
 def test_subjects_side_by_side_have_the_columns_of_their_own_history(task, kernel):
-    """Columns follow from a subject's own outcomes, whoever plays beside it."""
+    """Columns follow from a subject's own outcomes, not from those of the others."""
     record = run(task, "guess", 160, num_envs=4, seed=2)
     for subject in range(4):
         mine = record[record["subject"] == subject]

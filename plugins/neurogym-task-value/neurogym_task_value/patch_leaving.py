@@ -44,7 +44,7 @@ class PatchLeaving(Task):
       environments change between blocks;
     - the duration of a harvest, the apples of a fresh tree and the number of trees are ours, as is
       the first harvest without a choice;
-    - decisions have no time limit of their own, and their time adds to that of the harvest; a trial
+    - decisions have no time limit, and their time adds to that of the harvest; a trial
       ends as a miss after five minutes.
 
     Args:
