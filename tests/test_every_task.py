@@ -222,7 +222,7 @@ def test_other_time_steps_work(task_id, dt):
     record = run(task, "oracle", 24, num_envs=8, seed=0)
     assert record["performance"].mean() >= TASKS[task_id].expected.get("oracle_min", 1.0) - 0.01
     for name, distribution in task.timing.items():
-        if f"duration.{name}" in record:
+        if f"duration.{name}" in record and np.isfinite(distribution.bounds[0]):  # with a timer
             low, high = distribution.bounds
             played = record[f"duration.{name}"]
             assert played.min() >= min(low, high) - max(0.5 * task.dt, 0) - 1e-6

@@ -34,7 +34,7 @@
 #include "_noise.h"
 
 /* Equal to VERSION in kernels.py; raise both when the interface between the two files changes. */
-#define KERNEL_VERSION 6
+#define KERNEL_VERSION 7
 
 enum { STAY = -1, END = -2 };
 enum { NONE, CORRECT, ERROR, ABORT, MISS, OTHER, OUTCOMES };
@@ -193,7 +193,7 @@ typedef struct {
     double *graded, *best;
     float *shown, *sd, *script;
     int32_t *limit, *follows, *period, *entry, *needs, *first_action;
-    uint8_t *window, *endless;
+    uint8_t *window, *endless, *again;
     int sd_per_type;
     Array arrays[ARRAYS];
 } Rules;
@@ -214,7 +214,7 @@ static void free_rules(Rules *rules)
 enum { T_PERIOD, T_FOLLOWS, T_ENDLESS, T_ENTRY, T_DURATION, T_LIMIT, T_SHOWN, T_SD, T_SCRIPT, T_SCRIPT_AT, T_TARGET,
        T_REWARD, T_ABORTS, T_GOTO, T_SLOT, T_OUTCOME, T_SCORE, T_WINDOW, T_ASKED, T_MISS_REWARD, T_MISS_OUTCOME,
        T_ERROR_REWARD, T_ERROR_GOTO, T_DUE, T_TOLERANCE, T_GRADED, T_GRADED_FROM, T_BEST, T_NEEDS, T_FIRST_ACTION,
-       TABLES };
+       T_AGAIN, TABLES };
 
 static const struct {
     const char *name;
@@ -227,7 +227,7 @@ static const struct {
     {"outcome", 'b', 1}, {"score", 'd', 8}, {"window", '?', 1}, {"asked", '?', 1}, {"miss_reward", 'd', 8},
     {"miss_outcome", 'b', 1}, {"error_reward", 'd', 8}, {"error_goto", 'h', 2}, {"due", 'd', 8},
     {"tolerance", 'd', 8}, {"graded", 'd', 8}, {"graded_from", 'i', 4}, {"best", 'd', 8}, {"needs", 'i', 4},
-    {"first_action", 'i', 4},
+    {"first_action", 'i', 4}, {"again", '?', 1},
 };
 
 /* Read the shape of a table; return -1 with an error. */
@@ -260,7 +260,7 @@ static int copy_tables(Rules *r, Array *t)
     const Py_ssize_t k = r->types, S = r->segments, A = r->actions, K = r->slots, U = r->units, P = r->periods;
     const Py_ssize_t G = r->grades, R = r->script_rows, sds = (r->sd_per_type ? k : 1) * S * U;
     size_t doubles = (size_t)(k * K * G + k), floats = (size_t)(k * S * U + sds + R * U);
-    size_t whole = (size_t)(k + 2 * S + P + 2 * K), bytes = (size_t)(k * S * K + S);
+    size_t whole = (size_t)(k + 2 * S + P + 2 * K), bytes = (size_t)(k * S * K + S + K);
     char *at = r->memory = PyMem_Calloc(1, (size_t)(k * S * A) * sizeof(Cell) + (size_t)(k * S) * sizeof(Spot) +
                                                (size_t)(k * K) * sizeof(Terms) + 8 * doubles + 4 * floats +
                                                4 * whole + bytes + 64);
@@ -288,6 +288,7 @@ static int copy_tables(Rules *r, Array *t)
     COPY(first_action, int32_t, T_FIRST_ACTION, K);
     COPY(window, uint8_t, T_WINDOW, k * S * K);
     COPY(endless, uint8_t, T_ENDLESS, S);
+    COPY(again, uint8_t, T_AGAIN, K);
 
     for (Py_ssize_t s = 0; s < S; ++s) {
         if (!IN(r->period[s], 0, P))
@@ -400,7 +401,7 @@ static int read_tables(Rules *r, PyObject *tables)
     counts[T_SCRIPT] = times(r->script_rows, U);
     counts[T_WINDOW] = times(times(k, S), r->slots);
     counts[T_GRADED] = times(each, r->grades);
-    counts[T_NEEDS] = counts[T_FIRST_ACTION] = r->slots;
+    counts[T_NEEDS] = counts[T_FIRST_ACTION] = counts[T_AGAIN] = r->slots;
     /* First everything that can run Python; after it the memory of the arrays can be held. */
     value = PyObject_GetAttrString(tables, "dt");
     r->dt = value == NULL ? -1 : PyFloat_AsDouble(value);
@@ -627,8 +628,16 @@ static void enter(Place *place, int64_t segment, int64_t before)
     if (before < 0 || r->period[segment] != r->period[before])
         place->period_at = place->clock;
     for (Py_ssize_t q = 0; q < r->slots; ++q)
-        if (window[segment * r->slots + q] && (before < 0 || !window[before * r->slots + q]))
-            LOGGED(r, int64_t, OPENED)[place->row * r->slots + q] = place->clock;
+        if (window[segment * r->slots + q] && (before < 0 || !window[before * r->slots + q])) {
+            const int64_t at = place->row * r->slots + q;
+            LOGGED(r, int64_t, OPENED)[at] = place->clock;
+            if (r->again[q]) {
+                LOGGED(r, int8_t, SLOT_OUTCOME)[at] = NONE;
+                LOGGED(r, int64_t, SLOT_CHOICE)[at] = -1;
+                LOGGED(r, double, SLOT_TIME)[at] = Py_NAN;
+                LOGGED(r, double, SLOT_SCORE)[at] = 0.0;
+            }
+        }
     place->segment = segment;
     place->here = place->type * r->segments + segment;
     place->entered = place->clock;

@@ -113,6 +113,10 @@ class Block:
         self.kind = carved({"kind": (kind.shape, np.int64)})["kind"]
         self.kind[:] = kind
         self.conditions = conditions
+        self.columns: Columns = {}
+        """Name -> (n, …), columns that `session.record` adds to the record."""
+        self.states: dict[str, Array] = {}
+        """Name -> (n, …), last values of the arrays of `trial_state` that are recorded."""
         self.after: Any = None
         """State of the dealer after it drew this block, if trials depend on earlier ones."""
         self.following: Any = None

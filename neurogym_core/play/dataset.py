@@ -95,7 +95,9 @@ class Part:
 
     def trials(self) -> TrialBatch:
         """Return the trials as a batch."""
-        return self.types.batch.take(self.steps.kind, self.conditions())
+        batch = self.types.batch.take(self.steps.kind, self.conditions())
+        batch.notes.update({name: values[self.rows] for name, values in self.block.columns.items()})
+        return batch
 
 
 @dataclass(frozen=True, eq=False)

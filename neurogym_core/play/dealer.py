@@ -23,11 +23,14 @@ from neurogym_core.play.results import TrialResults
 from neurogym_core.play.types import TypeIndex
 from neurogym_core.tasks.building import typical_steps
 from neurogym_core.tasks.drawing import (
+    check_columns,
     dimensions_of,
+    draw_next,
     draw_overriding,
     fresh_session,
     impose_on,
     stateful,
+    without_columns,
 )
 from neurogym_core.tasks.imposed import read_values
 from neurogym_core.tasks.session import Session
@@ -148,9 +151,12 @@ class Dealer:
             name: values.reshape(-1, *values.shape[2:])
             for name, values in self._sessions(trials).items()
         }
+        conditions, columns = without_columns(drawn)
+        check_columns(task, columns, self.session)  # type: ignore[arg-type]
         block = self._build(
-            self._with_imposed(drawn, trials * self.n), trials * self.n, stride=self.n
+            self._with_imposed(conditions, trials * self.n), trials * self.n, stride=self.n
         )
+        block.columns = columns
         # Envs reach the end of the block at different times. The first one draws the next block,
         # from this state; the others find it, or draw an equal one if it is gone (`following`).
         block.after = _Snapshot(self)
@@ -196,21 +202,24 @@ class Dealer:
             over = envs[session.trial[envs] >= limit] if limit is not None else envs[:0]
             if len(over):
                 self._renew_sessions(over)
-        return self._add(self._draw(envs), len(envs))
+        return self._add(*self._draw(envs), len(envs))
 
-    def _draw(self, envs: Ints) -> Columns:
+    def _draw(self, envs: Ints) -> tuple[Columns, Columns]:
+        """Draw the next trial of some envs; return conditions, and columns of `session.record`."""
         session: Session = self.session  # type: ignore[assignment]
         if len(envs) == self.n:
-            drawn = self.task.draw(session, self.sessions)
+            drawn = draw_next(self.task, session, self.sessions)
             session.trial += 1
         else:
             part = session.take(envs)
-            drawn = self.task.draw(part, self.sessions)
+            drawn = draw_next(self.task, part, self.sessions)
             part.trial += 1
             session.put(envs, part)
-        return self._with_imposed(drawn, len(envs))
+        conditions, columns = without_columns(drawn)
+        check_columns(self.task, columns, session)
+        return self._with_imposed(conditions, len(envs)), columns
 
-    def _add(self, conditions: Columns, n: int) -> tuple[Block, int]:
+    def _add(self, conditions: Columns, columns: Columns, n: int) -> tuple[Block, int]:
         """Add trials on demand to the open block; begin another one if they do not fit into it."""
         types, kind = self.types.find(conditions, n, self.conditions, self._durations)
         block, used = self._open, self._used
@@ -219,16 +228,20 @@ class Dealer:
             or block.types is not types
             or used + n > len(block)
             or not _fits(block.conditions, conditions)
+            or not _fits(block.columns, columns)
         ):
             # If types do not recur, the next trials have other tables and cannot join this block.
             size = n if self.types.useless else max(n, ROOM)
             block = Block(
                 types, np.zeros(size, np.int64), self.serial, _room(conditions, size), stride=0
             )
+            block.columns = _room(columns, size)
             self._open, used = block, 0
         block.kind[used : used + n] = kind
         for name, values in conditions.items():
             block.conditions[name][used : used + n] = values
+        for name, values in columns.items():
+            block.columns[name][used : used + n] = values
         self._used = used + n
         # Rows that stay empty have no serial number: noise must not depend on the size of a block.
         self.serial += n

@@ -19,7 +19,7 @@ from neurogym_core.play.render import Steps, observation, render
 from neurogym_core.play.results import TrialInfo, TrialResults, VectorInfo
 from neurogym_core.trials.arrays import Array, Bools, Floats, Ints, Singles
 from neurogym_core.trials.layout import END, STAY
-from neurogym_core.trials.record import Outcome
+from neurogym_core.trials.record import RESTING, Outcome
 
 NONE, CORRECT, ERROR = int(Outcome.NONE), int(Outcome.CORRECT), int(Outcome.ERROR)
 ABORT, MISS, OTHER = int(Outcome.ABORT), int(Outcome.MISS), int(Outcome.OTHER)
@@ -125,7 +125,7 @@ class _Rules:
         "period", "follows", "endless", "entry", "duration", "limit", "reward", "aborts", "goto",
         "slot", "outcome", "score", "window", "asked", "miss_reward", "miss_outcome",
         "error_reward", "error_goto", "due", "tolerance", "graded", "graded_from", "best", "needs",
-        "first_action",
+        "first_action", "again",
     )  # fmt: skip
     LOGGED = (
         "env", "number", "session", "steps", "aborts", "reward", "performance", "outcome", "ended",
@@ -454,7 +454,12 @@ class PlainKernel:
         for k in range(rules.n_slots):
             was_open = before >= 0 and rules.window[first + before * rules.n_slots + k]
             if rules.window[first + segment * rules.n_slots + k] and not was_open:
-                rules.log_opened[place.row * rules.n_slots + k] = place.clock
+                at = place.row * rules.n_slots + k
+                rules.log_opened[at] = place.clock
+                # The record keeps the answer of the last visit; the reward of all is in the total.
+                if rules.again[k]:
+                    rules.log_slot_outcome[at], rules.log_slot_choice[at] = NONE, RESTING
+                    rules.log_slot_time[at], rules.log_slot_score[at] = float("nan"), 0.0
         place.segment, place.entered = segment, place.clock
         self._set_time(place)
 

@@ -124,6 +124,14 @@ class TrialResults:
         names = self._parts[0][0].conditions
         return {name: self._gather(partial(_condition, name)) for name in names}
 
+    def keep(self, name: str, values: Array) -> None:
+        """Store the last values of an array of `trial_state`, (m, …), for the record."""
+        for block, places in self._parts:
+            kept = block.states[name]
+            if kept.dtype != values.dtype:  # a hook may assign fractions to an array of ints
+                kept = block.states[name] = kept.astype(np.result_type(kept, values))
+            kept[self.rows[places]] = values[places]
+
     @cached_property
     def columns(self) -> dict[str, Array]:
         """All columns of the trial record, name -> (m, …)."""
@@ -174,6 +182,8 @@ def _columns(block: Block, rows: Array) -> dict[str, Array]:
     }
     columns |= {name: values[rows] for name, values in block.conditions.items()}
     columns |= {name: values[kind] for name, values in types.notes.items()}
+    columns |= {name: values[rows] for name, values in block.states.items()}
+    columns |= {name: values[rows] for name, values in block.columns.items()}
     for k, name in enumerate(types.slot_names):
         prefix = f"{name}." if len(types.slot_names) > 1 else ""
         columns[f"{prefix}choice"] = _choice(block, rows, k)

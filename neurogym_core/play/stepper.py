@@ -18,7 +18,7 @@ from neurogym_core.play.results import TrialResults
 from neurogym_core.tasks.building import hooked
 from neurogym_core.tasks.drawing import stateful
 from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import period_names_of
+from neurogym_core.tasks.state import period_names_of, state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array, Bools, Floats, Ints, Reals, Singles
 
@@ -103,6 +103,8 @@ class _Conditions(Mapping[str, Array]):
         def values_of(block: Block, envs: Envs) -> Array:
             if name in block.conditions:
                 return block.conditions[name][stepper.state("row")[envs]]
+            if name in block.columns:
+                return block.columns[name][stepper.state("row")[envs]]
             return block.types.notes[name][stepper.state("type")[envs]]
 
         return stepper.gathered(values_of)
@@ -326,6 +328,10 @@ class Stepper:
         self._blocks += [None] * (index + 1 - len(self._blocks))
         self._blocks[index] = block
         self._attached = True
+        if block is not None and not block.states:
+            for name in state_of(self.task).trial_columns:
+                initial = np.asarray(self.task.trial_state[name])
+                block.states[name] = np.repeat(initial[None], len(block), axis=0)
         self.kernel.attach(index, block)
 
     def _find_one(self) -> None:
@@ -467,5 +473,8 @@ class Stepper:
         moved = self.kernel.advance(columns, given)
         # The next trials have begun already; their state must not be that of the last ones.
         if self.trial_state and moved.finished is not None:
-            self._reset_trial_state(np.flatnonzero(moved.ended))
+            ended = np.flatnonzero(moved.ended)
+            for name in state_of(self.task).trial_columns:
+                moved.finished.keep(name, self.trial_state[name][ended])
+            self._reset_trial_state(ended)
         return moved

@@ -91,6 +91,7 @@ class Tables(Shown):
         best: (k,) float64, the maximal reward of a trial, or NaN: performance is the mean score.
         needs: (K,) int32, the slot that must be correct for this one to be correct, or -1.
         first_action: (K,) int32, the action that is choice 0 of the slot.
+        again: (K,) bool, the slot can be answered again when its window opens again.
         dt: ms per step.
         trigger: False for continuous actions without a trigger; these are scored when the window
             closes.
@@ -122,6 +123,7 @@ class Tables(Shown):
     best: Reals
     needs: Wholes
     first_action: Wholes
+    again: Bools
     dt: float
     trigger: bool
 
@@ -210,6 +212,7 @@ def tables_of(batch: TrialBatch, shown: Shown) -> Tables:
         best=_as(pay.best, np.float64),
         needs=np.array(pay.needs, np.int32),
         first_action=np.array([units.start for units in pay.units], np.int32),
+        again=np.array(pay.again, np.bool_),
         dt=float(batch.interface.dt),
         trigger=not actions.continuous or actions.trigger is not None,
     )

@@ -23,6 +23,7 @@ from neurogym_core.tasks.drawing import (
     impose_on,
     imposed_durations,
     stateful,
+    without_columns,
 )
 from neurogym_core.tasks.imposed import read_values
 from neurogym_core.tasks.state import Conditions, TaskLike, interface_of, state_of
@@ -48,6 +49,19 @@ def build_trials(
     Args:
         imposed: durations, period -> ms, number or (n,).
     """
+    conditions, columns = without_columns(conditions)
+    batch = _built(task, conditions, rng, n, imposed)
+    batch.notes.update(columns)
+    return batch
+
+
+def _built(
+    task: TaskLike,
+    conditions: Mapping[str, Array],
+    rng: np.random.Generator,
+    n: int,
+    imposed: Mapping[str, Any] | None,
+) -> TrialBatch:
     # Of durations, the caller's override the user's.
     durations = {**imposed_durations(state_of(task), rng, n), **(imposed or {})}
     if task.batched:

@@ -16,8 +16,10 @@ from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.tasks.drawing import (
     answer_condition,
     answer_of,
+    draw_next,
     draw_overriding,
     fresh_session,
+    stacked,
     stateful,
     without_imposed,
 )
@@ -87,7 +89,7 @@ def draw_one_by_one(
         rows.append(_draw_one(task, session, rng, now, None if answer is None else answer[k]))
         session.trial += 1
     session.trial[:] = before
-    return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+    return stacked(task, rows)
 
 
 def _draw_one(
@@ -98,8 +100,8 @@ def _draw_one(
     answer: Array | None,
 ) -> dict[str, Array]:
     if not imposed and answer is None:
-        return task.draw(session, rng)
-    drawn = _constrained_view(task, imposed, answer).draw(session, rng)
+        return draw_next(task, session, rng)
+    drawn = draw_next(_constrained_view(task, imposed, answer), session, rng)
     # A `draw` need not call `draw_conditions`, and may change its result.
     for name, values in imposed.items():
         if not np.array_equal(drawn[name], values):

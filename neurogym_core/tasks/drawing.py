@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError, TaskDefinitionError
-from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.session import RECORDED, Session
 from neurogym_core.tasks.state import Conditions, Drawn, TaskLike, TaskState, state_of
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.distributions import Distribution
@@ -257,6 +257,77 @@ def _blank_conditions(task: TaskLike, n: int) -> Conditions:
     }
 
 
+def draw_next(task: TaskLike, session: Session, rng: np.random.Generator) -> Conditions:
+    """Draw the next trial of all sessions, with the columns of `session.record`.
+
+    The names of these columns have the prefix `RECORDED`; `without_columns` takes them out."""
+    drawn = task.draw(session, rng)
+    return {**drawn, **session.take_columns()}
+
+
+def stacked(task: TaskLike, rows: list[Conditions]) -> Conditions:
+    """Join trials of `draw_next`, one after the other: name -> (trials, sessions, …)."""
+    first = column_shapes(without_columns(rows[0])[1])
+    for row in rows:
+        _check_shapes(task, first, column_shapes(without_columns(row)[1]))
+    return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+
+
+def without_columns(drawn: Mapping[str, Array]) -> tuple[Conditions, Conditions]:
+    """Return the conditions of drawn trials, and the columns of `session.record`, by name."""
+    columns = {
+        name.removeprefix(RECORDED): values
+        for name, values in drawn.items()
+        if name.startswith(RECORDED)
+    }
+    if not columns:
+        return dict(drawn), columns
+    return {name: one for name, one in drawn.items() if not name.startswith(RECORDED)}, columns
+
+
+def check_columns(task: TaskLike, columns: Conditions, session: Session) -> None:
+    """Check that trials have the columns that the first trials of a task have.
+
+    Args:
+        task: the task that drew them.
+        columns: the columns, by their names.
+        session: the session that drew them.
+
+    Raises:
+        TaskDefinitionError: other columns, or columns that are left in the session.
+    """
+    if session.take_columns():
+        raise TaskDefinitionError(
+            f"{task.name}.draw_ahead() calls session.record(…), which records one trial. Expected a"
+            " call in draw(). Remove draw_ahead(), or declare the column as a condition:"
+            " vary(name=int)."
+        )
+    _check_shapes(task, state_of(task).columns, column_shapes(columns))
+
+
+def column_shapes(columns: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
+    """Return the shape of one trial's values of each column: () or (k,)."""
+    return {name: values.shape[1:] for name, values in columns.items()}
+
+
+def _check_shapes(
+    task: TaskLike, first: Mapping[str, tuple[int, ...]], other: Mapping[str, tuple[int, ...]]
+) -> None:
+    if sometimes := first.keys() ^ other.keys():
+        raise TaskDefinitionError(
+            f"The draw of {task.name} recorded {', '.join(sorted(sometimes))} in some trials, and"
+            " not in others. Expected the same columns in all. Call session.record(…) with the"
+            " same names in every draw."
+        )
+    for name, shape in first.items():
+        if other[name] != shape:
+            raise TaskDefinitionError(
+                f"The draw of {task.name} recorded {name} with the shape {shape} in one trial, and"
+                f" {other[name]} in another. Expected one shape in all. Record a fixed number of"
+                " values, such as the length of a list."
+            )
+
+
 def draw_independent(
     task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
 ) -> Conditions:
@@ -264,7 +335,7 @@ def draw_independent(
     if not stateful(task):
         return draw_overriding(task, rng, n, imposed)
     session = fresh_session(task, rng, n)
-    return impose_on(task, task.draw(session, rng), rng, n, imposed)
+    return impose_on(task, draw_next(task, session, rng), rng, n, imposed)
 
 
 def imposed_durations(state: TaskState, rng: np.random.Generator, n: int) -> dict[str, Any]:

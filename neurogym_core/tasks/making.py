@@ -11,7 +11,7 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError, TrialLayoutError, unknown
 from neurogym_core.tasks.building import build_trials
-from neurogym_core.tasks.drawing import draw_independent
+from neurogym_core.tasks.drawing import column_shapes, draw_independent, without_columns
 from neurogym_core.tasks.hooks import HOOKS, read_by_hooks
 from neurogym_core.tasks.imposed import read_condition
 from neurogym_core.tasks.names import check_condition
@@ -214,6 +214,7 @@ def complete(task: TaskLike) -> None:
         abort_ends_trial=task.abort_ends_trial,
         limits=state.limits,
         hooks=frozenset(hook for hook in HOOKS if getattr(task, hook) is not None),
+        trial_state=dict(task.trial_state),
     )
     state.sealed = True
     _probe(task, state)
@@ -276,6 +277,9 @@ def _probe(task: TaskLike, state: TaskState) -> None:
             source.layout for source in build_trials(task, conditions, rng, SINGLES).sources
         ]
     check_read(layouts, hooked)
+    state.repeated = frozenset().union(*(layout.timeline.repeat for layout in layouts))
+    recorded = set().union(*(layout.states for layout in layouts))
+    state.trial_columns = tuple(name for name in task.trial_state if name in recorded)
     for layout in layouts:
         check_values(layout)
     state.typical_steps = max(int(np.median(batch.duration.sum(axis=1))), 1)
@@ -286,7 +290,16 @@ def _few_trials(task: TaskLike, state: TaskState, rng: np.random.Generator) -> T
     # The number of trials differs from every number of units, so that an array of the wrong shape
     # cannot pass for the right one.
     n = next(n for n in (7, 11, 13, 17, 19) if n not in sizes)
-    conditions = draw_independent(task, rng, n, {})
+    drawn = draw_independent(task, rng, n, {})
+    conditions, columns = without_columns(drawn)
+    state.columns = column_shapes(columns)
+    for name in columns:
+        if name in state.declared:
+            raise TaskDefinitionError(
+                f"{state.name}.draw() calls session.record({name}=…), which has the name of a"
+                " condition. Conditions are recorded anyway. Leave the call out, or rename the"
+                " column."
+            )
     for name in state.declared:
         if name not in conditions:
             raise TaskDefinitionError(
@@ -308,7 +321,7 @@ def _few_trials(task: TaskLike, state: TaskState, rng: np.random.Generator) -> T
             )
     state.example = {name: np.asarray(values)[0] for name, values in conditions.items()}
     state.dimensions = {name: np.ndim(values) - 1 for name, values in conditions.items()}
-    batch = build_trials(task, conditions, rng, n)
+    batch = build_trials(task, drawn, rng, n)
     if state.wraps is None:  # a wrapped task was checked itself; of a mixture, each task was
         check_shortest(task, batch, conditions)
     return batch

@@ -13,7 +13,7 @@ import numpy as np
 from neurogym_core.errors import TaskDefinitionError, unknown
 from neurogym_core.tasks.constrained import view_of_subject
 from neurogym_core.tasks.drawing import dimensions_of
-from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.session import Session, check_column_name
 from neurogym_core.tasks.state import Conditions, TaskLike, state_of
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.distributions import Distribution
@@ -55,6 +55,31 @@ class SubjectSession:
         self.trial = 0
         self.previous: dict[str, Any] = {}
         self.subject = subject
+        self._columns: dict[str, Array] = {}
+
+    def record(self, **columns: Any) -> None:
+        """Add columns to the record of the trial that `draw_one` is drawing.
+
+        Call it in `draw_one`, with the same names for every trial; the values are part of the
+        record alone. Conditions are recorded without it.
+
+        Args:
+            columns: name -> a bool, number or text, or k of them.
+
+        Raises:
+            TaskDefinitionError: a value of another type or shape, or a name of a column that every
+                record has.
+        """
+        for name, value in columns.items():
+            check_column_name(name)
+            row = as_texts(np.asarray(value))
+            if row.dtype.kind not in "biufU" or row.ndim > 1 or not row.size:
+                raise TaskDefinitionError(
+                    f"session.record({name}={value!r}) was called. Expected a bool, number or text,"
+                    " or a list of k of them, which a row of a table can hold. Give len(…), the"
+                    " last entry, or another summary."
+                )
+            self._columns[name] = row
 
 
 def begin_sessions(task: TaskLike, session: Session, rng: np.random.Generator) -> None:
@@ -77,7 +102,29 @@ def draw_subjects(task: TaskLike, session: Session, rng: np.random.Generator) ->
     for i, (one, own) in enumerate(_subjects(session)):
         decided = _decided(task, task.draw_one(one, own or rng))  # type: ignore[misc]
         rows.append(view_of_subject(task, i).draw_conditions(own or rng, 1, decided))
+    _record_together(task, session, [one for one, _ in _subjects(session)])
     return {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
+
+
+def _record_together(task: TaskLike, session: Session, ones: list[SubjectSession]) -> None:
+    """Record the columns of all subjects in their common session."""
+    rows = [dict(one._columns) for one in ones]
+    for one in ones:
+        one._columns.clear()
+    if any(row.keys() != rows[0].keys() for row in rows):
+        names = sorted({", ".join(row) or "none" for row in rows})
+        raise TaskDefinitionError(
+            f"{task.name}.draw_one() recorded different columns for different trials:"
+            f" {'; '.join(names)}. Expected the same in all. Call session.record(…) in every trial."
+        )
+    for name in rows[0]:
+        shapes = {row[name].shape for row in rows}
+        if len(shapes) > 1:
+            raise TaskDefinitionError(
+                f"{task.name}.draw_one() recorded {name} with the shapes {sorted(shapes)}. Expected"
+                " as many values in every trial. Record a fixed number of values."
+            )
+        session.record(**{name: np.stack([row[name] for row in rows])})
 
 
 def _subjects(session: Session) -> list[tuple[SubjectSession, np.random.Generator | None]]:

@@ -7,6 +7,10 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import TaskDefinitionError
+from neurogym_core.trials.record import RECORD_NAMES, as_texts
+
+RECORDED = "record."
+"""Prefix of the columns of `Session.record` among drawn conditions, whose names have no dot."""
 
 
 class Session:
@@ -36,9 +40,11 @@ class Session:
     """
 
     _n: int
+    _columns: dict[str, np.ndarray]
 
     def __init__(self, n: int, subject: Session | None = None) -> None:
         vars(self)["_n"] = n
+        vars(self)["_columns"] = {}
         self.trial = np.zeros(n, np.int64)
         self.previous: dict[str, np.ndarray] = {}
         if subject is not None:
@@ -73,6 +79,53 @@ class Session:
         names = sorted(name for name in self._arrays() if not name.startswith("_"))
         return f"<Session of {self._n}: {', '.join(names)}>"
 
+    def record(self, **columns: Any) -> None:
+        """Add columns to the record of the trial that `draw` is drawing.
+
+        Call it in `draw`, with the same names for every trial; the values are part of the record
+        alone. Conditions are recorded without it.
+
+        Args:
+            columns: name -> one value per subject, (n,), or k values, (n, k); bools, numbers or
+                texts.
+
+        Raises:
+            TaskDefinitionError: a column of another type or shape, or with the name of a column
+                that every record has; or a call for `session.subject`.
+
+        Example:
+            >>> from neurogym_core import Session
+            >>> session = Session(3)
+            >>> session.reversals = np.zeros(3, int)
+            >>> session.record(reversals=session.reversals)
+        """
+        if "subject" not in vars(self):
+            raise TaskDefinitionError(
+                f"session.subject.record({', '.join(columns)}) was called. Expected a call for the"
+                " trial that is drawn. Write session.record(…)."
+            )
+        for name, values in columns.items():
+            check_column_name(name)
+            values = as_texts(np.asarray(values))
+            shaped = values.ndim in (1, 2) and len(values) == self._n and values.size > 0
+            if values.dtype.kind not in "biufU" or not shaped:
+                raise TaskDefinitionError(
+                    f"session.record({name}=…) was given {_described(values)}. Expected bools,"
+                    f" numbers or texts with one row for each of the {self._n} subjects that are"
+                    f" played side by side: shape ({self._n},) or ({self._n}, k). Give the state of"
+                    " all subjects."
+                )
+            self._columns[name] = values.copy()
+
+    def take_columns(self) -> dict[str, np.ndarray]:
+        """Remove the columns that were recorded since the last call, and return them.
+
+        The core calls it after each call of `draw`. The names have the prefix `RECORDED`.
+        """
+        taken = {RECORDED + name: values for name, values in self._columns.items()}
+        self._columns.clear()
+        return taken
+
     def _arrays(self) -> dict[str, np.ndarray]:
         return {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
 
@@ -88,6 +141,7 @@ class Session:
         part.__dict__.update(vars(self))
         part.__dict__.update({name: value[rows] for name, value in self._arrays().items()})
         part.__dict__["_n"] = len(rows)
+        part.__dict__["_columns"] = {}
         part.previous = {name: value[rows] for name, value in self.previous.items()}
         part.__dict__.update(
             {
@@ -148,6 +202,19 @@ class Session:
                 )
             self.previous[name] = self.previous[name].copy()
             self.previous[name][rows] = value
+
+
+def check_column_name(name: str) -> None:
+    """Refuse a column of `record` that has the name of one that every record has.
+
+    Raises:
+        TaskDefinitionError: `name` is one of these.
+    """
+    if name in RECORD_NAMES:
+        raise TaskDefinitionError(
+            f"session.record({name}=…) has the name of a column that every record has. Expected"
+            " another name. Rename it."
+        )
 
 
 def _described(value: Any) -> str:

@@ -64,6 +64,9 @@ class TaskState:
         warned: periods that a warning named already.
         period_names, typical_steps: those of a few trials that are built when the task is made.
         interface, timing: the part of the task that its trials depend on; set when it is complete.
+        columns: shape of one trial's values of each column of `session.record`, by its name.
+        trial_columns: names of the arrays of `trial_state` whose last values are recorded.
+        repeated: periods that a trial may visit more than once.
         recorded: conditions that a wrapper draws for the record; they are not enumerated.
         stateful: whether trials depend on their session.
         joint: whether the task combines several tasks.
@@ -92,6 +95,9 @@ class TaskState:
     typical_steps: int = 1
     interface: Interface | None = None
     timing: Timing = field(default_factory=lambda: Timing(MappingProxyType({})))
+    columns: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    trial_columns: tuple[str, ...] = ()
+    repeated: frozenset[str] = frozenset()
     recorded: set[str] = field(default_factory=set)
     stateful: bool = False
     joint: bool = False
@@ -114,6 +120,9 @@ class TaskLike(Protocol):
 
     @property
     def batched(self) -> bool: ...
+
+    @property
+    def trial_state(self) -> Mapping[str, Any]: ...
 
     @property
     def reads_outcomes(self) -> bool: ...

@@ -174,9 +174,9 @@ class Task:
         """
         rows = []
         for _ in range(trials):
-            rows.append(self.draw(session, rng))
+            rows.append(drawing.draw_next(self, session, rng))
             session.trial += 1
-        return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+        return drawing.stacked(self, rows)
 
     new_session_one: ClassVar[Callable[..., None] | None] = None
     """For one subject: ``new_session_one(self, session, rng)`` sets attributes of `session`."""

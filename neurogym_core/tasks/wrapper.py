@@ -16,7 +16,7 @@ from neurogym_core.tasks.constrained import draw_constrained, draw_one_by_one
 from neurogym_core.tasks.drawing import draw_conditions, draw_once, for_each_trial, impose_on
 from neurogym_core.tasks.names import check_assignment, check_class, check_form
 from neurogym_core.tasks.parameters import checked, keywords_of, own_annotations
-from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.session import RECORDED, Session
 from neurogym_core.tasks.state import STATE, Answer, Conditions, state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array
@@ -298,7 +298,9 @@ def _with_own(
     n = math.prod(shape)
     flat = {name: values.reshape(n, *values.shape[len(shape) :]) for name, values in drawn.items()}
     whole = draw_once(task, rng, n, flat)
-    return {name: values.reshape(*shape, *values.shape[1:]) for name, values in whole.items()}
+    joined = {name: values.reshape(*shape, *values.shape[1:]) for name, values in whole.items()}
+    recorded = {name: values for name, values in drawn.items() if name.startswith(RECORDED)}
+    return {**joined, **recorded}
 
 
 def _remake(cls: type[TaskWrapper], task: Task, settings: Mapping[str, Any]) -> TaskWrapper:

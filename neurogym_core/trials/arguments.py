@@ -11,6 +11,7 @@ from neurogym_core.errors import TrialLayoutError, listed, unknown
 from neurogym_core.trials.arrays import Array, Bools, Floats, Ints
 from neurogym_core.trials.interface import Actions, Angle
 from neurogym_core.trials.layout import END, STAY, Destination, Layout, Slot, Span, to_steps
+from neurogym_core.trials.record import RECORD_NAMES
 
 OUTCOMES = ("correct", "error", "other")
 """Keys of a dict that is passed as `then=`."""
@@ -367,16 +368,42 @@ def _by_outcome(layout: Layout, then: str | Mapping[str, str]) -> dict[str, str]
     return outcomes
 
 
+def check_state_column(layout: Layout, name: str) -> None:
+    """Check that the record can hold an array of `trial_state`.
+
+    Raises:
+        TrialLayoutError: its values have another shape or type, or its name is that of a column.
+    """
+    initial = np.asarray(layout.interface.trial_state[name])
+    if initial.ndim > 1 or not initial.size or initial.dtype.kind not in "biuf":
+        raise TrialLayoutError(
+            f"record({name!r}) of {layout.name} names an array of trial_state with"
+            f" {initial.dtype} of shape {initial.shape} in each trial; a record holds bools or"
+            " numbers, one or k of them. Record another array."
+        )
+    if name in RECORD_NAMES:
+        raise TrialLayoutError(
+            f"record({name!r}) of {layout.name} has the name of a column that every record has;"
+            " rename the array in trial_state."
+        )
+
+
 def _check_joins(layout: Layout, name: str, terms: Mapping[str, Any]) -> None:
     """Check that all calls that open one slot judge its answers alike.
 
     The tables have one due time, one need and one graded reward per slot.
     """
     for slot in layout.slots:
+        if slot.name == name and slot.again != terms["again"]:
+            raise TrialLayoutError(
+                f"The slot {name!r} of {layout.name} is opened twice, once with again=True; give"
+                " both calls the same again=, or the second another name (slot=…)."
+            )
         if slot.name != name or slot.amounts is not None or terms.get("amounts") is not None:
             continue
         timed = (slot.due is None) != (terms.get("due") is None)
-        if timed or slot.needs != terms["needs"] or slot.pays != terms.get("pays"):
+        judged = slot.needs == terms["needs"] and slot.pays == terms.get("pays")
+        if timed or not judged:
             raise TrialLayoutError(
                 f"The slot {name!r} of {layout.name} is opened twice with different due times,"
                 " needs= or pays=; give the second another name (slot=…)."

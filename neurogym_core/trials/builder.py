@@ -47,6 +47,9 @@ class TrialBuilder:
         slot: name of a response window in the record.
         then: the period that follows an answer; "end", "wait", "stay" or "restart".
         needs: name of an earlier slot that must be answered correctly first.
+        again: whether the slot can be answered again each time that its window opens again, in
+            periods that repeat. Each answer is rewarded, and the record keeps the last visit. By
+            default a slot is answered once in a trial.
         correct, error, miss: rewards, number or (n,); default: those of the task.
 
     Attributes:
@@ -152,13 +155,21 @@ class TrialBuilder:
 
     # ------------------------------------------------------------------ periods
 
-    def periods(self, *names: str, then: Mapping[str, str] | None = None, **computed: Any) -> None:
+    def periods(
+        self,
+        *names: str,
+        then: Mapping[str, str] | None = None,
+        repeat: str | Iterable[str] = (),
+        **computed: Any,
+    ) -> None:
         """Name the periods of the trial in order.
 
         Args:
             names: the periods; each takes its duration from `timing`, or from `computed`.
             then: for periods that the next one does not follow: period -> the period that follows
                 when its time runs out, or "end".
+            repeat: a period, or several, that a trial may visit more than once: where `then` or
+                an answer leads back to an earlier period.
             computed: durations in ms: number, (n,), or a function without arguments that may call
                 `duration` for earlier periods. They override the class's `timing`; the user's
                 `timing` and imposed durations override them.
@@ -166,7 +177,7 @@ class TrialBuilder:
         Raises:
             TrialLayoutError: no name, a name given twice, a second call, or a period without a
                 valid duration.
-            UnknownNameError: a name in `then` or `computed` that is not a period.
+            UnknownNameError: a name in `then`, `repeat` or `computed` that is not a period.
 
         Example:
             >>> trial.periods("fixation", "light", light=lambda: 2 * trial.duration("fixation"))
@@ -195,6 +206,10 @@ class TrialBuilder:
             arguments.check_period(layout, name)
             arguments.check_goto(layout, target, ("end",))
             layout.timeline.then[name] = target
+        repeated = {repeat} if isinstance(repeat, str) else set(repeat)
+        for name in sorted(repeated):
+            arguments.check_period(layout, name)
+        layout.timeline.repeat |= repeated
 
     def add_period(self, name: str) -> None:
         """Add a period after the last one, with its duration in `timing`; for task wrappers.
@@ -360,6 +375,7 @@ class TrialBuilder:
         error: Any = None,
         miss: Any = None,
         pays: Pays | None = None,
+        again: bool = False,
     ) -> None:
         """Open a response window in which an action of `group` is right or wrong.
 
@@ -391,7 +407,7 @@ class TrialBuilder:
         span = arguments.span(self.layout, during, start, stop, where)
         self._ask(
             slot, group, span, then, correct=correct, error=error, miss=miss, right=right, aim=aim,
-            needs=needs, tolerance=tolerance, pays=pays,
+            needs=needs, tolerance=tolerance, pays=pays, again=again,
         )  # fmt: skip
 
     def answer_at(
@@ -412,6 +428,7 @@ class TrialBuilder:
         correct: Any = None,
         error: Any = None,
         miss: Any = None,
+        again: bool = False,
     ) -> None:
         """Ask for an action `ms` after the onset of the window, within `tolerance` ms.
 
@@ -434,7 +451,7 @@ class TrialBuilder:
         self._ask(
             slot, action, span, then, correct=correct, error=error, miss=miss, right=right, aim=aim,
             needs=needs, due=arguments.moment(layout, ms, "ms"), pays=pays,
-            tolerance=arguments.per_trial(layout, "tolerance", tolerance),
+            tolerance=arguments.per_trial(layout, "tolerance", tolerance), again=again,
         )  # fmt: skip
 
     def offer_choices(
@@ -451,6 +468,7 @@ class TrialBuilder:
         then: Destination = "end",
         needs: str | None = None,
         miss: Any = None,
+        again: bool = False,
     ) -> None:
         """Offer choices that have prices instead of one right answer.
 
@@ -476,7 +494,7 @@ class TrialBuilder:
         span = arguments.span(layout, during, start, stop, where)
         self._ask(
             slot, group, span, then, correct=0.0, error=0.0, miss=miss, right=None,
-            aim=np.argmax(worths, axis=1), amounts=amounts, worth=worths, needs=needs,
+            aim=np.argmax(worths, axis=1), amounts=amounts, worth=worths, needs=needs, again=again,
         )  # fmt: skip
 
     def _ask(
@@ -505,7 +523,8 @@ class TrialBuilder:
 
         Args:
             only_recorded: names of conditions that `new_trial` does not use otherwise (the block's
-                number, say).
+                number, say), or of arrays of `trial_state`, whose values at the end of the trial
+                are recorded.
 
         Raises:
             TrialLayoutError: a covariate with the name of a condition or column, or of another
@@ -517,7 +536,11 @@ class TrialBuilder:
         """
         layout = self.layout
         for name in only_recorded:
-            self.__getattr__(name)  # counts as reading it
+            if name in layout.interface.trial_state and name not in self.conditions:
+                arguments.check_state_column(layout, name)
+                layout.states.add(name)
+            else:
+                self.__getattr__(name)  # counts as reading it
         for name, values in covariates.items():
             if name in self.conditions:
                 raise TrialLayoutError(

@@ -391,6 +391,7 @@ class Interface:
         limits: ms after which a trial is over, None: ten times its drawn length. A mixture of tasks
             has those of all of them; the latest applies.
         hooks: the step hooks of the task, of "step_action", "step_observation" and "step_target".
+        trial_state: initial values of the arrays of the hooks, by name.
     """
 
     name: str
@@ -401,6 +402,7 @@ class Interface:
     abort_ends_trial: bool = False
     limits: tuple[float | None, ...] = (None,)
     hooks: frozenset[str] = field(default=frozenset())
+    trial_state: Mapping[str, Any] = field(default_factory=dict)
 
     def max_steps_of(self, steps: Array) -> Ints:
         """Return the limits, in steps, of trials that were drawn to last `steps`; same shape."""

@@ -116,6 +116,7 @@ class Slot:
         due: ms from the window's onset at which the answer is due, (n,); only for `answer_at`.
         tolerance: ms (n,) around `due`, or the largest error of a continuous answer.
         pays: (error, tolerance) -> reward of a correct answer, for timed and continuous answers.
+        again: whether it can be answered again when its window opens again.
     """
 
     name: str
@@ -134,6 +135,7 @@ class Slot:
     due: Floats | None = None
     tolerance: Any = None
     pays: Pays | None = None
+    again: bool = False
 
 
 @dataclass(eq=False, repr=False)
@@ -145,12 +147,14 @@ class Timeline:
         steps: period -> (n,) steps.
         untimed: the periods without a timer.
         then: period -> the one that follows it, or "end", where it is not the next one.
+        repeat: the periods that a trial may visit more than once.
     """
 
     names: tuple[str, ...] = ()
     steps: dict[str, Array] = field(default_factory=dict)
     untimed: set[str] = field(default_factory=set)
     then: dict[str, str] = field(default_factory=dict)
+    repeat: set[str] = field(default_factory=set)
 
 
 @dataclass(eq=False, repr=False)
@@ -168,6 +172,7 @@ class Layout:
         holds, charges, slots: the payoffs.
         weights: weights of steps in a supervised loss.
         notes: covariates, name -> (n, …).
+        states: names of the arrays of `trial_state` whose last values are recorded.
         best_pay: (n,) the largest reward of each trial, where `max_reward` set it.
         random: whether `new_trial` drew from `rng`; trials with equal conditions may then differ.
     """
@@ -185,6 +190,7 @@ class Layout:
     slots: list[Slot] = field(default_factory=list)
     weights: list[Weigh] = field(default_factory=list)
     notes: dict[str, Array] = field(default_factory=dict)
+    states: set[str] = field(default_factory=set)
     best_pay: Array | None = None
     random: bool = False
 

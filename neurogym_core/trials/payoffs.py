@@ -27,6 +27,7 @@ class Payoffs:
     Attributes:
         slot_names: (K,) names of the slots.
         needs: (K,) index of the slot that must be correct first, or -1.
+        again: (K,) whether the slot can be answered again when its window opens again.
         pays: (K,) reward of graded answers, or None.
         units: (K,) the actions that answer each slot.
         period: (S,) int, the period of each segment.
@@ -54,6 +55,7 @@ class Payoffs:
 
     slot_names: tuple[str, ...]
     needs: tuple[int, ...]
+    again: tuple[bool, ...]
     pays: tuple[Pays | None, ...]
     units: tuple[slice, ...]
     period: Array
@@ -384,6 +386,7 @@ class _Builder:
         return Payoffs(
             slot_names=tuple(names),
             needs=needs,
+            again=tuple(first[name].again for name in names),
             pays=tuple(first[name].pays for name in names),
             units=tuple(units),
             period=self.geometry.period,
@@ -460,6 +463,7 @@ def _with_slots(part: Payoffs, names: tuple[str, ...], parts: Sequence[Payoffs])
             -1 if owner.needs[k] < 0 else names.index(owner.slot_names[owner.needs[k]])
             for owner, k in owners
         ),
+        again=tuple(owner.again[k] for owner, k in owners),
         pays=tuple(owner.pays[k] for owner, k in owners),
         units=tuple(owner.units[k] for owner, k in owners),
         **wide,

@@ -10,6 +10,7 @@ column                  values
                         in files of `RecordTrials`, of its env
 ``env``, ``session``    int, number of the env, and of the session in that env
 *name of a condition*   its value, a number or a string; (n,), or (n, k) for k values
+*name of a covariate*   as `trial.record` and `session.record` wrote it; (n,), or (n, k)
 ``choice``              int, index of the choice, -1 for none (`TrialRecord.names` gives its name);
                         float for continuous answers
 ``outcome``             str, one of `OUTCOME_NAMES`: the outcome of the whole trial

@@ -36,6 +36,7 @@ PAGES = (
     "trial.md",
     "write-a-task.md",
     "write-a-closed-loop-task.md",
+    "recipes.md",
     "write-a-wrapper.md",
     "bring-your-task.md",
     "conformance.md",

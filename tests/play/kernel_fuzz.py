@@ -123,6 +123,7 @@ def valid_tables(rng: Rng) -> Tables:
         best=sometimes(0.5, rng.normal(size=n_types), np.nan),
         needs=whole(-1, n_slots, (n_slots,), np.int32),
         first_action=whole(0, n_actions, (n_slots,), np.int32),
+        again=rng.random(n_slots) < 0.3,
         dt=float(rng.choice([1, 20, 100])),
         trigger=trigger,
     )

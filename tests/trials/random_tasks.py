@@ -76,6 +76,8 @@ class Description:
     """
     untimed: str | None = None
     """A period without a timer."""
+    again: bool = False
+    """Slots are answered again each time that their window opens again."""
 
     @property
     def noisy(self) -> bool:
@@ -134,6 +136,7 @@ class Described(Task):
             "slot": slot["slot"],
             "then": slot["then"],
             "needs": slot["needs"],
+            "again": self.description.again,
             "miss": self._of(trial, slot["miss"]),
             **self._span(trial, slot),
         }
@@ -358,6 +361,7 @@ def descriptions(draw, fixed=False, jumps=True, drawn=(None,), untimed=False):
             )
         ),
         drawn=draw(st.sampled_from(drawn)), untimed=free,
+        again=draw(st.booleans()) if jumps else False,
     )  # fmt: skip
     said.shows.extend(draw(st.lists(_shows(said), max_size=4)))
     frames = draw(st.lists(_frames(said), max_size=2))

@@ -364,7 +364,11 @@ class Subject:
         if coming is not None:
             # After a step back, windows open again.
             before = set() if coming <= self.here else self._open_at(self.here)
-            self.opened |= dict.fromkeys(self._open_at(coming) - before, self.clock)
+            opening = self._open_at(coming) - before
+            self.opened |= dict.fromkeys(opening, self.clock)
+            for slot in self.written.trial.slots:
+                if slot.again and slot.name in opening:
+                    self.answers[slot.name] = Answered()
         self.here, self.finished = coming, None
         if coming is not None:
             return reward, False, False

@@ -244,6 +244,8 @@ def _add_slots(batch: TrialBatch, result: _Digest) -> None:
     payoffs = batch.payoffs
     result.plain("slots", list(payoffs.slot_names))
     result.plain("needs", list(payoffs.needs))
+    if any(payoffs.again):  # otherwise digests are those of tasks that were written before it
+        result.plain("again", list(payoffs.again))
     for name in (
         "asked",
         "miss_reward",

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_check.stable_generator import StableGenerator
-from neurogym_core.tasks.drawing import fresh_session
+from neurogym_core.tasks.drawing import draw_next, fresh_session, without_columns
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.record import Outcome
 
@@ -65,11 +65,13 @@ def _course(task: Task, apart: bool) -> Iterator[dict[str, Any]]:
         groups = [[0, 1], [LAST]] if apart and trial % 3 else [[*range(SUBJECTS)]]
         for rows in map(np.array, groups):
             part = session.take(rows)
-            drawn = task.draw(part, first if own else SameForAll(trial + 1))
+            drawn = draw_next(task, part, first if own else SameForAll(trial + 1))
             part.trial += 1
             session.put(rows, part)
             if task.reads_outcomes:
-                session.remember(rows, {**drawn, **_results(task, trial, rows, apart)})
+                session.remember(
+                    rows, {**without_columns(drawn)[0], **_results(task, trial, rows, apart)}
+                )
         yield {name: np.asarray(values)[-1].copy() for name, values in drawn.items()}
 
 

@@ -157,6 +157,17 @@ class StableGenerator:
             tries = np.ceil(np.log1p(-unit) / np.log1p(-np.asarray(p, float)))
         return self._given(np.maximum(tries, 1), size, np.int64)
 
+    def beta(self, a: Any, b: Any, size: Any = None) -> Any:
+        """Numbers of a beta distribution, by its cumulated density on a grid.
+
+        `a` and `b` are single numbers.
+        """
+        unit = self._shaped(size)
+        x = (np.arange(4096) + 0.5) / 4096
+        logarithm = (a - 1) * np.log(x) + (b - 1) * np.log1p(-x)
+        cumulated = np.cumsum(np.exp(logarithm - logarithm.max()))
+        return self._given(np.interp(unit, cumulated / cumulated[-1], x), size)
+
     # ------------------------------------------------------------------ orders
 
     def choice(

@@ -101,6 +101,16 @@ def test_a_task_that_mixes_what_its_subjects_did_is_caught(wrong, name):
     assert "'strength' of trial" in reason
 
 
+def test_a_column_of_the_record_that_mixes_subjects_is_caught(wrong):
+    results = check_task(wrong.RecordsAllSubjects, "full", select=["G004"])
+    assert "'record.hits' of trial" in results[0].reason
+
+
+def test_periods_may_be_visited_twice_if_the_task_says_so(wrong):
+    for task, failed in ((wrong.GoesBack, {"T001"}), (wrong.SaysThatItGoesBack, set())):
+        assert failing(check_task(task, select="T")) == failed
+
+
 @pytest.mark.parametrize("name", BY_FILE)
 def test_a_task_that_another_process_plays_otherwise_is_caught(name):
     results = check_task(f"{HERE / 'wrong_tasks.py'}:{name}", select=["D", "S", "M005"])

@@ -130,6 +130,27 @@ class GoesBack(Right):
         trial.answer("choose", trial.side, during="decision", then="stimulus")
 
 
+class SaysThatItGoesBack(GoesBack):
+    """The same, with the periods named in `repeat`: no fault."""
+
+    def new_trial(self, trial):
+        names = ("fixation", "stimulus", "decision", "end")
+        trial.periods(*names, repeat=names[1:3], end=300)
+        trial.show("stimulus", self.strengths(trial), during="stimulus", noise=self.sigma)
+        trial.answer("choose", trial.side, during="decision", then="stimulus")
+
+
+class RecordsAllSubjects(Right):
+    """A column of the record is the sum over all subjects."""
+
+    reads_outcomes = True
+
+    def draw(self, session, rng):
+        hits = (session.previous["outcome"] == 1).sum()
+        session.record(hits=np.full(len(session), hits))
+        return self.draw_conditions(rng, len(session))
+
+
 class CountsInSteps(Right):
     """A period of eight steps at every dt."""
 

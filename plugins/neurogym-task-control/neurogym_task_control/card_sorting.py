@@ -33,7 +33,8 @@ class CardSorting(Task):
 
     Deviations from the paper:
 
-    - the deck is shuffled for every session, and both times in the same order;
+    - the deck is shuffled for every session, and dealt in the same order both times (there, the
+      cards are numbered from 1 to 64, in an order that is the same for all);
     - a session always has 128 trials; the test ends after six rules at criterion;
     - durations are ours: the test is self-paced.
 

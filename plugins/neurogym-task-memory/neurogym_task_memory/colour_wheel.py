@@ -43,6 +43,8 @@ class ColourWheel(Task):
     - the imprecision of memory is that of the display (`memory_sd`; 0 shows colours exactly);
     - colours are angles, independent of each other (there, 180 colours), so two items may look
       alike;
+    - the numbers of items and the duration of the stimulus were not compared with the text of the
+      paper, and count as ours;
     - reports are rewarded (there, observers were paid for their time), and their time is limited;
     - the cue is one unit per location (there, an outlined square).
 

@@ -37,7 +37,11 @@ class GradedComparison(Task):
     - the report is graded (there, one of two buttons: higher or lower);
     - eight differences from -8 to 8 Hz, so that there is something to grade (there, mostly 8 Hz),
       and five bases; both are ours;
-    - a fixation of 500 ms and 600 ms to report are ours; the subject need not hold down a key.
+    - a fixation of 500 ms is ours; the durations of vibrations and delay were not compared with the
+      text of the paper (in a later one, the delay is 1 to 3 s: Salinas, Hernández, Zainos & Romo
+      2000, Journal of Neuroscience 20:5503);
+    - there, the monkey holds down a lever, releases it within 600 ms and presses a button; here,
+      the subject reports within 600 ms.
 
     Args:
         bases: base frequencies, Hz, equally likely.

@@ -29,8 +29,9 @@ class PoissonClicks(Task):
     Deviations from the paper:
 
     - the clicks of one step add up to one observation;
-    - the pairs of rates, the rule for ties and the durations of fixation and decision are ours; the
-      moment of the first click is fixed, and the trains end with the go cue;
+    - the pairs of rates, the rule for ties and the durations of fixation and decision are ours, and
+      the bounds of the trains' duration, which were not compared with the text of the paper, count
+      as ours; the moment of the first click is fixed, and the trains end with the go cue;
     - sounds have no duration and no noise: the paper infers the noise of each click from behaviour.
 
     Args:

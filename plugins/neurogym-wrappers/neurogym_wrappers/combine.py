@@ -18,6 +18,7 @@ from neurogym_core.tasks.drawing import (
     impose_on,
     imposed_durations,
     stateful,
+    without_columns,
 )
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import Conditions, state_of
@@ -207,7 +208,7 @@ class Combine(ConditionWrapper):
         mains = sample_layouts(self.task)
         for main in mains:
             onset = np.asarray(self._onset.sample(rng, main.n), float)
-            conditions = draw_independent(self.other, rng, main.n, {})
+            conditions, _ = without_columns(draw_independent(self.other, rng, main.n, {}))
             for part in self._parts(conditions, rng, main.n, {}):
                 self._check_in_time(main, part, onset)
 
@@ -302,8 +303,8 @@ class Combine(ConditionWrapper):
         flat = impose_on(self.other, flat, rng, trials * len(session), {})
         shape = (trials, len(session))
         joined = {
-            self._conditions[name]: values.reshape(*shape, *values.shape[1:])
-            for name, values in flat.items()
+            self._conditions.get(name, name): values.reshape(*shape, *values.shape[1:])
+            for name, values in flat.items()  # also those of `session.record`
         }
         return self.draw_wrapped(session, rng, trials, {**imposed, **joined}, answer)
 

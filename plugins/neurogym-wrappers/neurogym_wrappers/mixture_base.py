@@ -18,8 +18,9 @@ from neurogym_core.tasks.drawing import (
     impose_on,
     imposed_durations,
     stateful,
+    without_columns,
 )
-from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.session import RECORDED, Session
 from neurogym_core.tasks.state import Conditions, period_names_of, state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.builder import TrialBuilder
@@ -235,7 +236,8 @@ class MixtureBase(ConditionWrapper):
 
     def _join_conditions(self) -> None:
         rng = np.random.default_rng(0)
-        drawn = [draw_independent(task, rng, 7, {}) for task in self.tasks]
+        both = [without_columns(draw_independent(task, rng, 7, {})) for task in self.tasks]
+        drawn, recorded = ([one[part] for one in both] for part in (0, 1))
         types, conditions = merged(
             [{name: column_type(np.asarray(v)) for name, v in one.items()} for one in drawn],
             self.labels,
@@ -244,6 +246,14 @@ class MixtureBase(ConditionWrapper):
         self._samples = {
             joined: np.asarray(one[name][:0])
             for one, names in reversed(list(zip(drawn, conditions, strict=True)))
+            for name, joined in names.items()
+        }
+        _, self._columns = merged(
+            [{name: column_type(v) for name, v in one.items()} for one in recorded], self.labels, eq
+        )
+        self._samples |= {
+            RECORDED + joined: one[name][:0]
+            for one, names in zip(recorded, self._columns, strict=True)
             for name, joined in names.items()
         }
         state = state_of(self)
@@ -469,10 +479,14 @@ class MixtureBase(ConditionWrapper):
         values = draw_constrained(task, part or Session(m), rng, 1, wanted)
         flat = impose_on(task, {name: value[0] for name, value in values.items()}, rng, m, {})
         for name, value in flat.items():
-            joined = names[name]
+            joined = names[name] if name in names else self._column(k, name)
             if drawn[joined].dtype != value.dtype:
                 drawn[joined] = drawn[joined].astype(np.result_type(drawn[joined], value))
             drawn[joined][where] = value
+
+    def _column(self, k: int, name: str) -> str:
+        """Return the joined name of a column that `session.record` of task `k` adds."""
+        return RECORDED + self._columns[k][name.removeprefix(RECORDED)]
 
     def _indices(self, names: np.ndarray) -> np.ndarray:
         """Return the indices of the tasks with these names."""

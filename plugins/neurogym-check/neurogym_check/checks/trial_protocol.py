@@ -19,7 +19,7 @@ from neurogym_check.trajectories import has_nan
 from neurogym_core.errors import NeurogymError
 from neurogym_core.play.env import TaskEnv
 from neurogym_core.tasks.building import build_trials
-from neurogym_core.tasks.drawing import draw_independent, stateful
+from neurogym_core.tasks.drawing import draw_independent, stateful, without_columns
 from neurogym_core.tasks.identity import with_settings
 from neurogym_core.tasks.state import period_names_of, state_of
 from neurogym_core.tasks.task import Task
@@ -32,11 +32,11 @@ TASK = ("task",)
 
 @check("T001", kinds=("task", "trial env"))
 def periods_are_uninterrupted(candidate: Candidate) -> None:
-    """The oracle visits each period of a trial exactly once, for the recorded duration.
+    """The oracle visits each period of a trial once, unless it repeats, for the recorded duration.
 
     A hook that jumps to another period (goto) must not do so while the subject plays the target. If
-    a period is to be visited twice, make it two periods. A period without a response window runs to
-    its end."""
+    a period is to be visited twice, make it two periods, or name it in
+    `trial.periods(…, repeat=…)`. A period without a response window runs to its end."""
     if "oracle" not in candidate.recordings:
         raise NotApplicable("it has no property `target`")
     runs: list[tuple[str, int]] = []
@@ -58,7 +58,8 @@ def _check_runs(
     candidate: Candidate, runs: list[tuple[str, int]], record: Mapping[str, Any], number: int
 ) -> None:
     names = [name for name, _ in runs]
-    twice = [name for name in names if names.count(name) > 1]
+    repeated = state_of(candidate.task).repeated if candidate.kind == "task" else ()
+    twice = [name for name in names if names.count(name) > 1 and name not in repeated]
     require(
         not twice,
         f"Trial {number} visits the periods {names}, expected {twice[:1]} only once.",
@@ -228,7 +229,7 @@ def imposed_values_are_played(candidate: Candidate) -> None:
     `x[mask] = …`). Draw conditions in `vary` or `draw`, not in `new_trial`, and take durations from
     `timing`."""
     task = candidate.task
-    wanted = draw_independent(task, np.random.default_rng(9), 12, {})
+    wanted, _ = without_columns(draw_independent(task, np.random.default_rng(9), 12, {}))
     if any(isinstance(one, Distribution) for one in task.conditions.values()) or task.conditions:
         for name, values in wanted.items():
             _impose(task, {name: np.array(values)}, candidate.several(6, 12))

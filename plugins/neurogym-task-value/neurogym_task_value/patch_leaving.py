@@ -1,0 +1,107 @@
+"""Patch leaving: when to leave a depleting patch for a fresh one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from neurogym_core import Task, TrialBuilder
+from neurogym_core.errors import InvalidValueError
+
+LEAVE = 2
+"""The action of leaving; 1 is harvesting, and 0 waiting."""
+
+
+class PatchLeaving(Task):
+    """Harvest apples from a tree that depletes, and leave it for a fresh one.
+
+    Constantino & Daw (2015), Cognitive, Affective, & Behavioral Neuroscience 15:837,
+    doi:10.3758/s13415-015-0350-y; with monkeys: Hayden, Pearson & Platt (2011), Nature Neuroscience
+    14:933, doi:10.1038/nn.2856.
+
+    A trial is one tree. After the travel to it comes the first harvest. Then the subject chooses,
+    as often as it likes and at its own pace, between another harvest (choice 0), which takes time,
+    and leaving (choice 1), which ends the trial: the travel to the next tree is the beginning of
+    the next trial. A harvest gives the apples of the last one times a random depletion, from a beta
+    distribution. The reward of a harvest comes at its end, in apples. The channel `apples` shows
+    the apples of the last harvest (divided by `first`) while the subject chooses, and `tree` is on
+    except during the travel.
+
+    By the marginal value theorem, the reward per time is largest if the subject leaves when the
+    expected apples of the next harvest are fewer than the average reward rate times the duration of
+    a harvest. The oracle does so. Longer travel is a reason to stay longer:
+    ``timing={"travel": 12000}``.
+
+    The reward rate, ``reward.sum() / steps.sum()``, measures success. Performance is the reward
+    divided by that of a tree which is left at the right time, at most 1: it does not fall if the
+    subject stays too long. The record has the number of `harvests` of each tree. `choice` and
+    `reaction_time` are those of the last decision.
+
+    Deviations from the paper:
+
+    - the numbers are those of one of its environments, with short travel and fast depletion; there,
+      environments change between blocks;
+    - the duration of a harvest, the apples of a fresh tree and the number of trees are ours, as is
+      the first harvest without a choice;
+    - decisions have no time limit, and their time adds to that of the harvest; a trial
+      ends as a miss after five minutes.
+
+    Args:
+        first: mean apples of the first harvest of a tree.
+        first_sd: SD of these.
+        depletion: mean factor from one harvest to the next.
+        depletion_sd: SD of the factor.
+    """
+
+    dt: float = 500
+    max_duration: float | None = 300_000  # ms
+    first: float = 10.0
+    first_sd: float = 1.0
+    depletion: float = 0.88
+    depletion_sd: float = 0.07
+
+    timing = {"travel": 6000, "harvest": 3000, "choose": float("inf")}  # ms
+    supervised = False
+    trial_state = {"left": 1.0, "apples": 0.0, "harvests": 0}
+
+    def define(self) -> None:
+        spread = self.depletion * (1 - self.depletion) / max(self.depletion_sd, 1e-9) ** 2 - 1
+        if not (0 < self.depletion < 1 and spread > 0 and self.first > 0):
+            raise InvalidValueError(
+                f"PatchLeaving was given first={self.first:g}, depletion={self.depletion:g} and"
+                f" depletion_sd={self.depletion_sd:g}; give some apples, and a beta distribution."
+            )
+        self._beta = spread * self.depletion, spread * (1 - self.depletion)
+        self._each = self.timing["harvest"].mean + self.dt  # with the decision that leads to it
+        factors = np.cumsum(self.depletion ** np.arange(1000))
+        rates = factors / (self.timing["travel"].mean + self._each * np.arange(1, 1001))
+        self._rate, self._best = self.first * rates.max(), factors[rates.argmax()]
+        self.observe(tree=1, apples=1)
+        self.act(rest=1, choose=2)
+        self.vary(fresh=lambda rng, prior: rng.normal(self.first, self.first_sd, prior.n).clip(0))
+
+    def new_trial(self, trial: TrialBuilder) -> None:
+        trial.periods("travel", "harvest", "choose", repeat=("harvest", "choose"))
+        trial.show("tree", 1, during=("harvest", "choose"))
+        trial.offer_choices("choose", 0, during="choose", then=("harvest", "end"), again=True)
+        trial.max_reward(trial.fresh * self._best)
+        trial.record("harvests")
+
+    def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, None]:
+        state = now.trial_state
+        done = now.in_period("harvest") & (now.remaining < 1.5 * now.dt)
+        found = np.where(done, now.conditions["fresh"] * state["left"], 0.0)
+        state["apples"] = np.where(done, found, state["apples"])
+        state["left"] = state["left"] * np.where(done, now.rng.beta(*self._beta, now.n), 1.0)
+        state["harvests"] = state["harvests"] + done
+        return found, None
+
+    def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
+        # the channel `apples`
+        obs[:, 1] = now.in_period("choose") * now.trial_state["apples"] / self.first
+        return obs
+
+    def step_target(self, now: Any) -> np.ndarray:
+        stays = now.trial_state["apples"] * self.depletion >= self._rate * self._each
+        return now.in_period("choose") * np.where(stays, 1, LEAVE)

@@ -1,0 +1,95 @@
+"""Free choice in trials that the subject starts itself."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from neurogym_core import STAY, Choice, Task, TrialBuilder, Uniform
+
+BLOCKS = ((0.9, 0.5), (0.5, 0.9), (0.5, 0.1), (0.1, 0.5))
+"""Reward probabilities of the left and the right hole."""
+CENTRE = 1
+"""The action of holding the nose in the centre hole; 0 is none, and 2 and 3 are left and right."""
+
+
+class SelfInitiatedChoice(Task):
+    """Start a trial with a poke into the centre hole, hold it, then choose the left or right hole.
+
+    The conditional free-choice task of Ito & Doya (2009), Journal of Neuroscience 29:9861,
+    doi:10.1523/JNEUROSCI.6157-08.2009.
+
+    A trial waits until the subject pokes its nose into the centre hole, and the nose has to stay
+    there for 500 to 1000 ms; if it leaves, the trial waits again. Then one of two tones is on.
+    After tone A, the choice tone, the subject pokes into the left or the right hole, and is
+    rewarded with a probability that depends on the hole and the block: (left, right) = (0.9, 0.5),
+    (0.5, 0.9), (0.5, 0.1) or (0.1, 0.5). After tone B, the reward comes without a choice, 1 s
+    later. The block changes when 80 % of the last 20 choices went to the better hole. The channel
+    `feedback` shows whether there was a reward.
+
+    Time before the poke belongs to the trial, so that slow subjects earn less per time. The record
+    has the number of `breaks` of the hold in each trial, and of `changes` of the block before it.
+    The better hole is the best-paid choice; the performance of a trial is 1 if it was chosen.
+
+    Deviations from the paper:
+
+    - the proportion of choice trials, the limits of 5 s to choose and of 60 s for a trial, the
+      feedback's duration, and the order of blocks (each of the other three, equally likely) are
+      ours;
+    - a side poke after tone B forfeits the reward, which comes 1 s after the onset of the tone
+      (there, after the nose has left the centre);
+    - sides are chosen directly; there is no way back to the dish.
+    """
+
+    max_duration: float | None = 60_000  # ms
+
+    timing = {"ready": float("inf"), "hold": Uniform(500, 1000), "paid": 500, "unpaid": 500}  # ms
+    supervised = False
+    reads_outcomes = True
+    trial_state = {"breaks": 0}
+
+    def define(self) -> None:
+        self.observe(tone=2, feedback=2)
+        self.act(rest=1, centre=1, side=2)
+        self.vary(choice_tone=Choice((False, True)), block=Choice(4), luck=Uniform(0, 1))
+
+    def new_session_one(self, session: Any, rng: np.random.Generator) -> None:
+        session.block, session.changes = int(rng.integers(4)), 0
+        session.better = deque(maxlen=20)
+
+    def draw_one(self, session: Any, rng: np.random.Generator) -> dict[str, int]:
+        if session.previous["choice_tone"] and session.previous["choice"] >= 0:
+            session.better.append(session.previous["performance"] == 1)
+        if len(session.better) == 20 and np.mean(session.better) >= 0.8:
+            session.better.clear()
+            session.block = int(session.block + rng.integers(1, 4)) % 4
+            session.changes += 1
+        session.record(changes=session.changes)
+        return {"block": session.block}
+
+    def new_trial(self, trial: TrialBuilder) -> None:
+        free, forced = trial.choice_tone, ~trial.choice_tone
+        computed = {"choose": np.where(free, 5000, 0), "wait": np.where(free, 0, 1000)}
+        names = ("ready", "hold", "choose", "wait", "paid", "unpaid")
+        trial.periods(*names, then={"paid": "end"}, repeat=("ready", "hold"), **computed)
+        p = np.array(BLOCKS)[trial.block]
+        paid = trial.luck[:, None] < p
+        trial.show("tone", np.column_stack((free, forced)), during=("choose", "wait"))
+        trial.show("feedback", (1, 0), during="paid")
+        trial.show("feedback", (0, 1), during="unpaid")
+        trial.hold(("ready", "hold"), cost=0)
+        leads = np.where(paid, "paid", "unpaid")
+        trial.offer_choices("side", paid, "choose", worth=p, where=free, then=leads)
+        trial.answer("side", -1, "wait", slot="side", where=forced, then="unpaid")
+        trial.answer("centre", 0, "ready", slot="start", then="hold", correct=0, again=True)
+        trial.record("breaks")
+
+    def step_action(self, now: Any, action: np.ndarray) -> tuple[None, np.ndarray]:
+        broken = now.in_period("hold") & (action != CENTRE)
+        now.trial_state["breaks"] = now.trial_state["breaks"] + broken
+        return None, np.where(broken, now.number_of("ready"), STAY)
+
+    def step_target(self, now: Any) -> np.ndarray:
+        return np.where(now.in_period("hold"), CENTRE, now.target)

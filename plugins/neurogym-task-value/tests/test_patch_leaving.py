@@ -1,0 +1,91 @@
+"""PatchLeaving: depletion, time, and the marginal value theorem."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from neurogym_task_value.patch_leaving import LEAVE, PatchLeaving
+
+from neurogym_core import make, run
+from neurogym_core.errors import InvalidValueError
+
+
+class LeaveAfter:
+    """Leaves a tree after a number of harvests."""
+
+    carries_state = False
+
+    def __init__(self, harvests):
+        self.harvests = harvests
+
+    def __call__(self, env, observations):
+        harvests = env.stepper.trial_state["harvests"]
+        return env.is_asked * np.where(harvests < self.harvests, 1, LEAVE)
+
+
+def rate(record):
+    return record["reward"].sum() / record["steps"].sum()
+
+
+def test_a_harvest_gives_the_apples_of_the_last_one_times_the_depletion():
+    env = make(PatchLeaving, first_sd=0, depletion_sd=1e-4, seed=1)
+    env.reset(seed=1)
+    rewards, shown = [], []
+    for _ in range(60):
+        obs, reward, *_, info = env.step(1 if env.unwrapped.is_asked else 0)
+        rewards += [reward] if reward else []
+        shown += [obs[1]] if obs[1] else []
+        assert "trial" not in info
+    np.testing.assert_allclose(rewards, 10 * 0.88 ** np.arange(len(rewards)), rtol=1e-2)
+    np.testing.assert_allclose(shown, np.array(rewards[: len(shown)]) / 10, rtol=1e-4)
+    assert len(rewards) == 7
+
+
+def test_factors_have_the_declared_mean_and_sd():
+    """False alarms: below 1e-4 (four standard errors of 1,600 factors)."""
+    record = run(PatchLeaving(first_sd=0), LeaveAfter(2), 1600, seed=1)
+    factors = record["reward"] / 10 - 1
+    assert abs(factors.mean() - 0.88) < 4 * 0.07 / 40
+    assert abs(factors.std() - 0.07) < 0.01
+
+
+def test_a_visit_takes_the_travel_and_the_harvests():
+    record = run(PatchLeaving(), LeaveAfter(4), 20, seed=1)
+    assert (record["harvests"] == 4).all()
+    assert (record["steps"] * 0.5 == 6 + 4 * (3 + 0.5)).all()
+    assert (record["choice"] == 1).all()
+
+
+@pytest.mark.parametrize("travel", [6000, 12000])
+def test_no_fixed_number_of_harvests_earns_more_per_time_than_the_oracle(travel):
+    task = PatchLeaving(timing={"travel": travel})
+    best = rate(run(task, "oracle", 600, seed=1))
+    rates = [rate(run(task, LeaveAfter(n), 600, seed=1)) for n in range(1, 13)]
+    assert max(rates) < best
+    assert rates[0] < 0.75 * best
+
+
+def test_the_oracle_stays_longer_where_travel_is_longer_and_depletion_slower():
+    stays = [
+        run(task, "oracle", 300, seed=1)["harvests"].mean()
+        for task in (
+            PatchLeaving(),
+            PatchLeaving(timing={"travel": 12000}),
+            PatchLeaving(depletion=0.94),
+        )
+    ]
+    assert stays[0] + 1 < stays[1]
+    assert stays[0] + 1 < stays[2]
+
+
+def test_a_subject_that_never_decides_is_stopped_after_five_minutes():
+    record = run(PatchLeaving(), "rest", 3, seed=1)
+    assert (record["steps"] == 600).all()
+    assert (record["outcome"] == "miss").all()
+    assert (record["harvests"] == 1).all()
+
+
+def test_wrong_numbers_are_refused():
+    for wrong in ({"depletion": 1.2}, {"depletion_sd": 0.5}, {"first": 0.0}):
+        with pytest.raises(InvalidValueError, match="give some apples, and a beta distribution"):
+            PatchLeaving(**wrong)
