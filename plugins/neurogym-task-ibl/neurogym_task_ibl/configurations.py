@@ -33,17 +33,19 @@ class IBLTwoChoice(IBL):
     unbiased_trials: int = 0
     priors: tuple[float, ...] = (0.5,)
 
+    evidence_periods = ("look",)
+
     def declare_interface(self) -> None:
         self.observe(grating=len(SIDES))
         self.act(choose=len(SIDES))
 
     def new_trial(self, trial: TrialBuilder) -> None:
-        trial.periods("response", response=self.dt)  # one step, since every action is a choice
+        trial.periods("look", look=self.dt)  # one step, since every action is a choice
         which = trial.right_answer
         sides = (which[:, None] == (0, 1)) * trial.contrast[:, None] / 100
         noise = self.sigma * (self.dt / 100) ** 0.5  # one look has the same SD at any dt
-        trial.show("grating", sides, during="response", noise=noise)
-        trial.answer("choose", which, during="response")
+        trial.show("grating", sides, during="look", noise=noise)
+        trial.answer("choose", which, during="look")
         trial.record(signed_contrast=(2 * which - 1) * trial.contrast)
         self.note_block(trial)
 
