@@ -73,8 +73,8 @@ class IBLTraining(IBL):
     after 200 more 0 %, and after 200 more 50 % is dropped, which is the contrast set of the full
     task. Until then, an error or a miss at a contrast of 50 % or more is followed by the same
     contrast on a side that counteracts the subject's bias: the right side if a draw from a Gaussian
-    around the fraction of rightward choices among the last 10, SD 0.5, falls below 0.5. The stage and
-    the trials that count towards the next one belong to the subject and persist over sessions,
+    around the fraction of rightward choices among the last 10, SD 0.5, falls below 0.5. The stage
+    and the trials that count towards the next one belong to the subject and persist over sessions,
     until a reset with a seed.
 
     In the record, `stage` counts from 0, `repeated` is true if the trial repeats an error trial,

@@ -26,8 +26,8 @@ class PerceptualDecisionMakingDelayResponse(Task):
 
     Deviations from the paper:
 
-    - noisy evidence of varying strength (there, easily distinguishable stimuli: ``coherences=(100,),
-      sigma=0``);
+    - noisy evidence of varying strength (there, easily distinguishable stimuli:
+      ``coherences=(100,)``);
     - licking early costs `abort`, but does not pause the trial;
     - coherences, noise and the length of the response window are ours.
 

@@ -64,8 +64,9 @@ class ManteDecisionMaking(ContextDecisionMaking):
     """Judge the motion or the colour of the same dots, as a cue indicates on every trial.
 
     The whole task of Mante, Sussillo, Shenoy & Newsome (2013), Nature 503:78,
-    doi:10.1038/nature12742: ContextDecisionMaking with ``context="cued"``. With ``block_length`` above
-    1 the two contexts alternate in blocks, as in the paper; the first is drawn for every session.
+    doi:10.1038/nature12742: ContextDecisionMaking with ``context="cued"``. With ``block_length``
+    above 1 the two contexts alternate in blocks, as in the paper; the first is drawn for every
+    session.
 
     Deviations from the paper: those of ContextDecisionMaking. By default the context is drawn for
     every trial (there, blocks of a few dozen trials).
@@ -80,8 +81,8 @@ class ManteDecisionMaking(ContextDecisionMaking):
     def define(self) -> None:
         if self.block_length < 1:
             raise InvalidValueError(
-                f"ManteDecisionMaking was given block_length={self.block_length!r}; give a number of"
-                " trials, at least 1."
+                f"ManteDecisionMaking was given block_length={self.block_length!r}; give a number"
+                " of trials, at least 1."
             )
         super().define()
 

@@ -1,8 +1,8 @@
 """Default noise: the best observer is as good as the subjects of the papers.
 
-Each test sums the rendered evidence of 20,000 trials at each strength. The SE of a fraction is then
-at most 0.0035 (0.0025 in 40,000 trials), and limits of 0.014 are 4 SEs: p < 1e-4 for each, p < 0.004
-for all of this file. Seeds are fixed.
+Each test sums the rendered evidence of 20,000 trials at each strength. The SE of a fraction is
+then at most 0.0035, and limits of 0.014 are 4 SEs: p < 1e-4 for each, p < 0.005 for all of this
+file. Seeds are fixed.
 """
 
 from __future__ import annotations
@@ -110,9 +110,9 @@ KIANI_SHADLEN_MONKEY_1 = {3.2: 0.573, 6.4: 0.637, 12.8: 0.750, 25.6: 0.918, 51.2
     ids=lambda given: getattr(given, "name", ""),
 )
 def test_the_best_observer_is_as_accurate_as_the_monkeys(task, monkeys):
-    """Within 3 points; the expectations lie within 2.6 of the monkeys' and the SE is at most 0.35.
+    """Within 3.5 points.
 
-    The largest difference, 2.6, is NAlt's at 12.8 %, where the SE is 0.2: p < 0.03.
+    The largest expected difference, 2.6, is NAlt's at 12.8 %, where the SE is 0.2: p < 1e-4.
     """
     answer = (lambda drawn: drawn["strongest"]) if "NAlt" in task.name else direction
     for coherence, fraction in monkeys.items():
@@ -164,7 +164,7 @@ def test_two_modalities_are_better_than_one(coherence, both, one):
     ("modality", "published"), [("visual", (2.08, 2.28)), ("both", (1.45, 1.58))]
 )
 def test_rates_are_as_hard_to_tell_apart_as_for_the_published_networks(modality, published):
-    """The SD that fits the fractions at the eight rates; its SE is 0.02 or less, the limits 0.08."""
+    """The SD that fits the fractions at eight rates; its SE is 0.02 or less, the limits 0.08."""
     task = AudioVisualRateDiscrimination()
     evidence, batch = evidence_of(task, "visual", 40_000, modality=modality)
     if modality == "both":
