@@ -140,7 +140,7 @@ class ReadySetGoSinglePrior(Ramp):
 
     The subject's measurement has scalar noise, which the task adds: Ready and Set are `measured` ms
     apart, the interval with an SD of `weber` times the interval. The target time is the interval
-    itself, `wanted` in the record, ms. The noise is what makes a prior useful: the best subject
+    itself, `wanted` in the record, ms. With this noise a prior is useful: the best subject
     produces long intervals shorter than measured, and short ones longer. It is correct in 81 % of
     trials, one that reproduces the measured interval in 58 %, and one that always acts at the same
     time, whatever the interval, in 40 %.

@@ -32,8 +32,8 @@ class ReadySetGo(Production):
     effect that Jazayeri & Shadlen found. With several `gains`, which are interleaved, the channel
     `gain` shows which one applies throughout the trial, unit k the k-th.
 
-    A Weber fraction of 0.1 is a round value of what they inferred for people, and that of the
-    production belongs to the subject. A subject that reproduces the measured interval is correct in
+    The Weber fraction of 0.1 is a round value of their estimates for people; that of the production
+    belongs to the subject. A subject that reproduces the measured interval is correct in
     58 % of trials, the best one, which knows the range of intervals, in 82 %; one that always goes
     at 800 ms, whatever the interval, in 29 % (2 of the 7 intervals). With ``weber=0`` the first is
     always correct.
