@@ -184,9 +184,10 @@ def train(example: Example, seed: int) -> dict[str, Any]:
 
 def thresholds(seed: int) -> dict[str, Any]:
     """Return the coherences with 75 % correct while a network learns random dots."""
-    from neurogym_core import make_task
     from neurogym_study import fit_psychometric
     from neurogym_study.trainers import trainer_named
+
+    from neurogym_core import make_task
 
     began = time.perf_counter()
     # A third of the default rate slows learning down, so that the checkpoints show it.
