@@ -95,25 +95,25 @@ def reliable(record: Any) -> bool:
 
 
 STRONG = (
-    "--set coherences=0,12.8,25.6,51.2,102.4 --timing fixation=300 --timing stimulus=500 --timing"
+    "--set coherences=0,12.8,25.6,51.2,102.4 --set sigma=1.0 --timing fixation=300 --timing stimulus=500 --timing"
     " decision=300"
 )
 
 EXAMPLES = (
     Example(
         "perceptual", "Perceptual decision", f"85 % correct; {SONG_2016}", ("PerceptualDecisionMaking-v0",), "rnn", 2000,
-        at_least(0.85), correct,
-        words="ngym train PerceptualDecisionMaking-v0 --model rnn --updates 2000 --criterion 0.85 --out run",
+        at_least(0.85), correct, parameters={"sigma": 1.0},
+        words="ngym train PerceptualDecisionMaking-v0 --model rnn --set sigma=1.0 --updates 2000 --criterion 0.85 --out run",
     ),
     Example(
         "context", "Context-dependent decision", f"90 % correct; {SONG_2016}", ("ManteDecisionMaking-v0",), "rnn", 4000,
-        at_least(0.9), correct,
-        words="ngym train ManteDecisionMaking-v0 --model rnn --updates 4000 --criterion 0.9 --out run",
+        at_least(0.9), correct, parameters={"sigma": 1.0},
+        words="ngym train ManteDecisionMaking-v0 --model rnn --set sigma=1.0 --updates 4000 --criterion 0.9 --out run",
     ),
     Example(
         "multisensory", "Multisensory integration", f"90 % correct; {SONG_2016}", ("MultiSensoryIntegration-v0",), "rnn", 2000,
-        at_least(0.9), correct,
-        words="ngym train MultiSensoryIntegration-v0 --model rnn --updates 2000 --criterion 0.9 --out run",
+        at_least(0.9), correct, parameters={"sigma": 1.0},
+        words="ngym train MultiSensoryIntegration-v0 --model rnn --set sigma=1.0 --updates 2000 --criterion 0.9 --out run",
     ),
     Example(
         "memory", "Parametric working memory", f"85 % correct in the worst condition (the command line: 96 % over all); {SONG_2016}", ("DelayComparison-v0",),
@@ -124,7 +124,7 @@ EXAMPLES = (
         "agent", "Random dots, an agent with an LSTM (PPO)",
         f"80 % of the answers correct, 99 % of the trials answered ({SONG_2017}), within 50,000 steps",
         ("PerceptualDecisionMaking-v0",), "recurrent-ppo", 50_000, reliable, correct,
-        parameters={"coherences": (0, 12.8, 25.6, 51.2, 102.4),
+        parameters={"coherences": (0, 12.8, 25.6, 51.2, 102.4), "sigma": 1.0,
                     "timing": {"fixation": 300, "stimulus": 500, "decision": 300}},
         words=f"ngym train PerceptualDecisionMaking-v0 --algo recurrent-ppo {STRONG} --steps 50000 --criterion 0.8 --out run",
     ),
@@ -187,10 +187,15 @@ def thresholds(seed: int) -> dict[str, Any]:
     from neurogym_study import fit_psychometric
     from neurogym_study.trainers import trainer_named
 
+    from neurogym_core import make_task
+
     began = time.perf_counter()
     # A third of the default rate slows learning down, so that the checkpoints show it.
     trainer = trainer_named("rnn")(
-        "PerceptualDecisionMaking-v0", seed=seed, test_every=200, learning_rate=3e-4
+        make_task("PerceptualDecisionMaking-v0", sigma=1.0),
+        seed=seed,
+        test_every=200,
+        learning_rate=3e-4,
     )
     found = []
     for updates in CHECKPOINTS:

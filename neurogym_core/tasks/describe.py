@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from neurogym_core._patterns import Pattern
 from neurogym_core.tasks.building import build_trials
 from neurogym_core.tasks.drawing import draw_independent
 from neurogym_core.tasks.identity import parameters_of, plain_settings
@@ -17,6 +18,8 @@ from neurogym_core.trials.distributions import Distribution
 
 UNTIMED = "until an action"
 """The written duration of a period without a timer."""
+REFERENCE = Pattern(r"(as in|see) `?[\w.]+`?\.?")
+"""The text on a parameter that refers to another class."""
 
 
 def describe(task: Task) -> dict[str, Any]:
@@ -85,10 +88,16 @@ def _parameters(task: Task) -> list[dict[str, Any]]:
 
 
 def argument_docs(cls: type) -> dict[str, str]:
-    """Return the text on each parameter in the ``Args:`` sections of a class and its bases."""
+    """Return the text on each parameter in the ``Args:`` sections of a class and its bases.
+
+    Where a class only refers to a base, as in "sigma: as in PerceptualDecisionMaking.", the text of
+    the base stays.
+    """
     docs: dict[str, str] = {}
     for base in reversed(cls.__mro__):
-        docs.update(_read_arguments(inspect.cleandoc(base.__doc__ or "")))
+        for name, text in _read_arguments(inspect.cleandoc(base.__doc__ or "")).items():
+            if name not in docs or not REFERENCE.fullmatch(text):
+                docs[name] = text
     return docs
 
 

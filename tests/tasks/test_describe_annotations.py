@@ -1,4 +1,4 @@
-"""`describe` writes the types of parameters as in the source, in every form that Python keeps."""
+"""`describe` writes the types and texts of parameters as in the source."""
 
 import neurogym_core as core
 from neurogym_core.tasks.describe import describe
@@ -29,3 +29,28 @@ def test_types_are_written_as_in_the_source():
     assert types["label"] == "str | None"
     assert types["written"] == "int"
     assert types["dt"] == "float"
+
+
+class Base(Plain):
+    """One step without answers.
+
+    Args:
+        gain: factor on the light.
+        levels: heights of the light, %.
+    """
+
+
+class Derived(Base):
+    """As Base.
+
+    Args:
+        gain, label: as in Base.
+        levels: heights of the light, as in Base but twice as many.
+    """
+
+
+def test_a_reference_to_a_base_class_keeps_the_text_of_the_base():
+    docs = {row["name"]: row["doc"] for row in describe(Derived())["parameters"]}
+    assert docs["gain"] == "factor on the light."
+    assert docs["label"] == "as in Base."  # no base describes it
+    assert docs["levels"] == "heights of the light, as in Base but twice as many."

@@ -21,12 +21,9 @@ from neurogym_study.psychometric import PsychometricFit, fit_psychometric
 
 TASK = "perceptual/PerceptualDecisionMaking-v0"
 SUBJECTS = ("random", "oracle", "integrator")
-# At the default noise, sigma = 1, the integrator's threshold is near 3 %, below all coherences but
-# 0: the curve would be a step. At 4 it is four times as high, in their middle.
-SIGMA = 4.0
 SHOWN = {"coherence": 25.6}  # of the trial in the figure, %
-ABOUT = f"""\
-The evidence has noise, sigma = {SIGMA:g}; at the default, 1, an ideal observer hardly ever errs.
+ABOUT = """\
+The evidence is as noisy as for the monkeys of Roitman & Shadlen (2002).
 - random: acts at random on every step;
 - oracle: knows the targets;
 - integrator: sums the evidence and reports the larger sum; no observer can do better."""
@@ -78,9 +75,7 @@ def list_tasks() -> None:
 
 def play(n_trials: int, seed: int) -> dict[str, TrialRecord]:
     """Return the records of the three subjects, name -> record."""
-    return {
-        name: run(TASK, name, n_trials, num_envs=64, seed=seed, sigma=SIGMA) for name in SUBJECTS
-    }
+    return {name: run(TASK, name, n_trials, num_envs=64, seed=seed) for name in SUBJECTS}
 
 
 def draw_and_tell(records: Mapping[str, TrialRecord], output: Path, seed: int) -> None:
@@ -106,8 +101,8 @@ def draw_and_tell(records: Mapping[str, TrialRecord], output: Path, seed: int) -
 
 def one_trial(seed: int) -> TrialTrace:
     """Return the trial of the figure."""
-    trace = trace_of(TASK, "integrator", seed=seed, conditions=SHOWN, sigma=SIGMA)
-    return replace(trace, subtitle=f"{trace.subtitle} %, sigma {SIGMA:g}")
+    trace = trace_of(TASK, "integrator", seed=seed, conditions=SHOWN)
+    return replace(trace, subtitle=f"{trace.subtitle} %")
 
 
 def accuracies(rows: Mapping[str, Sequence[ProportionRow]]) -> list[tuple[str, ...]]:

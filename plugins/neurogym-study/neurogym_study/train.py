@@ -97,7 +97,7 @@ def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: A
     """Train a network or an agent on one task, or on several at once.
 
     \b
-    ngym train PerceptualDecisionMaking-v0 --model rnn --criterion 0.85 --out run
+    ngym train PerceptualDecisionMaking-v0 --model rnn --criterion 0.75 --out run
     ngym train PerceptualDecisionMaking-v0 --algo ppo --steps 50000 --out run
     ngym train experiment.toml --seed 2 --out run2
     ngym train --resume run --updates 4000

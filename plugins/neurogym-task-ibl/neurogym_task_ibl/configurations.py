@@ -12,15 +12,20 @@ class IBLTwoChoice(IBL):
     After Burgess, Lak, Steinmetz, et al. (2017), Cell Rep. 20:2513,
     doi:10.1016/j.celrep.2017.08.047.
 
-    A trial is one step. The subject sees the contrast of a grating on its left or on its right,
-    with noise, and chooses a side; there is no resting action. The simplest version, for
-    bandit-like learners.
+    A trial is one step, whatever dt is. The subject sees the contrast of a grating on its left or
+    on its right, with noise, and chooses a side: choice 0 is left, choice 1 right; there is no
+    resting action. The simplest version, for bandit-like learners. The best observer, which
+    compares the two sides, is correct in 54.5, 58.9, 67.5, 81.7, 96.5 and 100 % of trials at
+    contrasts of 1.6, 3.2, 6.4, 12.8, 25.6 and 51.2 %.
 
     Deviations from the paper:
 
     - one step instead of quiescence, stimulus and feedback; contrasts are those of NeuroGym's
       corresponding task;
-    - the noise is ours, 0.1 per step of 100 ms as in NeuroGym.
+    - the noise of the look is NeuroGym's, an SD of 10 % contrast on either side.
+
+    Args:
+        sigma: noise of the look at any dt; 1 is an SD of 10 % contrast on either side.
     """
 
     contrasts: tuple[float, ...] = (51.2, 25.6, 12.8, 6.4, 3.2, 1.6)  # as in NeuroGym
@@ -28,18 +33,19 @@ class IBLTwoChoice(IBL):
     unbiased_trials: int = 0
     priors: tuple[float, ...] = (0.5,)
 
-    timing = {"response": 100}  # ms; one step, since every action is a choice
+    evidence_periods = ("look",)
 
     def declare_interface(self) -> None:
         self.observe(grating=SIDES)
         self.act(choose=SIDES)
 
     def new_trial(self, trial: TrialBuilder) -> None:
-        trial.periods("response")
+        trial.periods("look", look=self.dt)  # one step, since every action is a choice
         which = trial.right_answer
         sides = (which[:, None] == (0, 1)) * trial.contrast[:, None] / 100
-        trial.show("grating", sides, during="response", noise=self.sigma)
-        trial.answer("choose", which, during="response")
+        noise = self.sigma * (self.dt / 100) ** 0.5  # one look has the same SD at any dt
+        trial.show("grating", sides, during="look", noise=noise)
+        trial.answer("choose", which, during="look")
         trial.record(signed_contrast=(2 * which - 1) * trial.contrast)
         self.note_block(trial)
 
@@ -50,7 +56,8 @@ class IBLBlocks(IBLTwoChoice):
     After the International Brain Laboratory (2021), eLife 10:e63711, doi:10.7554/eLife.63711.
 
     As `IBLTwoChoice`, but the left side has a probability of 0.2, 0.8 or 0.5 for 200 trials each,
-    never the same twice in a row.
+    never the same twice in a row. The side of the block alone gives 80 % in biased blocks, 70 %
+    overall.
 
     Deviations from the paper:
 
@@ -71,7 +78,7 @@ class IBL20(IBL):
     After the International Brain Laboratory (2021), eLife 10:e63711, doi:10.7554/eLife.63711.
 
     As `IBL`, but without an unbiased beginning; the probability of the left side alternates between
-    0.8 and 0.2 every 90 trials.
+    0.8 and 0.2 every 90 trials. The side of the block alone gives 80 %.
 
     Deviations from the paper:
 

@@ -71,10 +71,10 @@ class IBLTraining(IBL):
     and 50 %. When more than 80 % of the last 50 trials of each of them on each side were correct,
     25 % is added; when the same holds for 25 %, 12.5 % is added; after 200 more trials 6.25 %,
     after 200 more 0 %, and after 200 more 50 % is dropped, which is the contrast set of the full
-    task. Until then, an error at a contrast of 50 % or more is followed by the same contrast on a
-    side that counteracts the subject's bias: the right side if a draw from a Gaussian around the
-    fraction of rightward choices among the last 10, SD 0.5, falls below 0.5. The current stage and
-    the trials that count towards the next one belong to the subject and persist over sessions,
+    task. Until then, an error or a miss at a contrast of 50 % or more is followed by the same
+    contrast on a side that counteracts the subject's bias: the right side if a draw from a Gaussian
+    around the fraction of rightward choices among the last 10, SD 0.5, falls below 0.5. The stage
+    and the trials that count towards the next one belong to the subject and persist over sessions,
     until a reset with a seed.
 
     In the record, `stage` counts from 0, `repeated` is true if the trial repeats an error trial,
@@ -86,6 +86,8 @@ class IBLTraining(IBL):
     - the blocks that follow the last stage are a separate task, `IBL`; training itself does not
       end;
     - a session has 300 trials, and none ends early;
+    - the last 50 trials of a contrast and the 200 trials of a stage count over sessions (in the rig
+      software, within one session);
     - contrasts of a stage are equally likely;
     - those of `IBL`.
     """
@@ -161,7 +163,8 @@ class IBLTraining(IBL):
 
     def _is_repeated(self, session: Session) -> np.ndarray:
         previous = session.previous
-        wrong = (previous["outcome"] == Outcome.ERROR) & (session.subject.stage < len(STAGES) - 1)
+        wrong = np.isin(previous["outcome"], (Outcome.ERROR, Outcome.MISS))
+        wrong &= session.subject.stage < len(STAGES) - 1
         return wrong & (previous["contrast"] >= EASY) if "contrast" in previous else wrong
 
     def _against_bias(self, session: Session, rng: np.random.Generator) -> np.ndarray:

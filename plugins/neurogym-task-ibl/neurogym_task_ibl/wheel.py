@@ -31,12 +31,18 @@ class IBLWheel(IBL):
 
     The channel `grating` has nine units with preferred azimuths from -70 to 70 degrees, 17.5 apart;
     the grating shows contrast / 100, shared between the two adjacent units. The record contains the
-    outcome; `choice` is not used.
+    outcome; `choice` and `reaction_time` are not used, because no single action is the answer. The
+    time from the onset of the grating to the outcome is `steps` times dt, minus the quiescence and
+    1 s of reward or 2 s of time-out (the paper's mice took a median of 0.47 s).
+
+    Turning at random is correct in half of the trials and an error in nearly all others, because
+    within 60 s the grating reaches either side; resting is a miss. The best observer is limited
+    only by its patience: see `IBL` for the accuracy after one or two looks of 100 ms.
 
     Deviations from the paper:
 
-    - the wheel turns at one speed or not at all, so that the centre is reached in 350 ms; the
-      subject need not stop there;
+    - the wheel turns at one speed or not at all, so that the centre is reached in 350 ms, in whole
+      steps: 400 ms at the default dt of 100 ms; the subject need not stop there;
     - those of `IBL` that do not concern the wheel.
 
     Args:

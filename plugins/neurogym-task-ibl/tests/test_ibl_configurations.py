@@ -48,7 +48,21 @@ def test_two_choice_has_the_six_contrasts_on_both_sides_alike():
     positive = [1.6, 3.2, 6.4, 12.8, 25.6, 51.2]
     np.testing.assert_allclose(values, [*(-c for c in reversed(positive)), *positive])
     np.testing.assert_allclose(counts, 1000, atol=160)  # five SDs
-    assert batch.noise[0, 0].max() == pytest.approx(0.1)  # NeuroGym's, per step of 100 ms
+
+
+@pytest.mark.parametrize("dt", [10, 20, 100])
+@pytest.mark.parametrize("kind", [IBLTwoChoice, IBLBlocks])
+def test_one_look_is_as_difficult_at_any_dt(kind, dt):
+    """20,000 trials: SE 0.0035 or less, limits of 0.014 (p < 1e-4 for each of 36)."""
+    task = kind(dt=dt)
+    for contrast, expected in zip(
+        (1.6, 3.2, 6.4, 12.8, 25.6, 51.2), (0.545, 0.589, 0.675, 0.817, 0.965, 1.0), strict=True
+    ):
+        batch = task.sample(20_000, seed=5, contrast=contrast)
+        assert set(batch.steps) == {1}
+        seen = batch.render(np.random.default_rng(6))
+        right = seen.argmax(axis=1) == (batch.conditions["side"] == "right")
+        assert abs(right.mean() - expected) < 0.014
 
 
 @pytest.mark.parametrize("task", [IBL20, IBLTwoChoice, IBLBlocks])

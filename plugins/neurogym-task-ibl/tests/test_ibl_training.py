@@ -115,6 +115,14 @@ def test_repetitions_counteract_a_bias(always, wanted):
     assert fresh.mean() == pytest.approx(0.5, abs=5 * 0.5 / np.sqrt(len(fresh)))
 
 
+def test_easy_misses_are_followed_by_the_same_contrast_too():
+    """As in the rig software."""
+    task = IBLTraining(timing={"quiescence": 200, "response": 500, "timeout": 100})
+    trials = run(task, "rest", 60, seed=5)
+    assert set(trials["outcome"]) == {"miss"}
+    assert trials["repeated"][1:].all()
+
+
 def test_hard_errors_and_those_of_the_proficient_are_not_repeated():
     task = training(conditions={"contrast": 25.0})
     assert not run(task, "guess", 500, seed=7)["repeated"].any()

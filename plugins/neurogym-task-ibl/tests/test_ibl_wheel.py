@@ -102,3 +102,21 @@ def test_wheel_single_and_vector_env_agree(same_in_both):
 def test_a_wheel_that_does_not_turn_is_refused():
     with pytest.raises(InvalidValueError, match="speed"):
         IBLWheel(speed=0.0)
+
+
+def test_turning_at_random_reaches_either_side_within_a_minute():
+    """400 trials: SE 0.025, limits of 0.11 (p < 1e-4)."""
+    record = run(IBLWheel(), "random", 400, num_envs=50, seed=6)
+    assert abs((record["outcome"] == "correct").mean() - 0.5) < 0.11
+    assert (record["outcome"] == "error").mean() > 0.38
+
+
+@pytest.mark.parametrize(("dt", "latency"), [(10, 350), (100, 400)])
+def test_the_centre_is_reached_after_350_ms_in_whole_steps(dt, latency):
+    env = TaskEnv(IBLWheel(dt=dt, timing={"quiescence": 200}))
+    env.reset(seed=7)
+    turning = 0
+    while env.period != "reward":
+        turning += dt * (env.period == "response")
+        env.step(env.target)
+    assert turning == latency

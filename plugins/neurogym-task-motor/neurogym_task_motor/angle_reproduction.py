@@ -27,7 +27,8 @@ class AngleReproduction(Task):
     outcome is correct if the cursor is within `tolerance` of the angle at the end of both go
     periods.
 
-    Angle and cursor are coded by rings of units that show cos(preferred - direction).
+    Angle and cursor are coded by rings of units that show cos(preferred - direction). A subject
+    that never moves has a performance of 0.20.
 
     Deviations from the paper:
 

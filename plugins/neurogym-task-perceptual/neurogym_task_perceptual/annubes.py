@@ -24,7 +24,9 @@ class Annubes(Task):
     catch trials: the start cue appears alone, and withholding until the end is correct. The first
     response counts. Each modality of a stimulus has its own strength, drawn for every trial; the
     modalities of the stimulus are noisy, the others show 0. The number of consecutive trials with
-    the same stimulus can be limited; catch trials are not counted.
+    the same stimulus can be limited; catch trials are not counted. Responding in all trials is
+    correct in 50 %, never responding in the other 50 %. The noise is that of the networks' inputs
+    and far too small to hide a stimulus.
 
     The condition `stimulus` names the modalities, joined by "+", or is "catch"; `strengths` holds a
     strength for every modality (in alphabetical order), whether it is shown or not.

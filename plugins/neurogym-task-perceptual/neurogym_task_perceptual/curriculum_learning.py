@@ -34,7 +34,7 @@ class CVLearning(Task):
     `stage`, 0 to 4):
 
     0. nothing is shown; both sides are rewarded, but after three consecutive choices of one side
-       only the other one;
+       only the other one, so that a subject that alternates is always correct;
     1. the easiest stimulus is shown, without a delay, and after an error the same side is repeated
        until it is chosen;
     2. as 1, but errors cost `error`, and the same side is not repeated;
@@ -55,8 +55,9 @@ class CVLearning(Task):
       comparable steps);
     - in stage 1 the side is repeated on the next trial (in NeuroGym, the subject may correct itself
       within the trial);
-    - noisy evidence of varying strength (there, easily distinguishable stimuli); coherences and
-      noise are NeuroGym's.
+    - noisy evidence of varying strength (there, easily distinguishable stimuli); coherences are
+      NeuroGym's, and the noise is that of PerceptualDecisionMakingDelayResponse, where the best
+      observer is correct in 78 % of trials at the smallest coherence and in all at the largest.
 
     Args:
         coherences: coherences, %; the largest one is the easiest.
@@ -72,7 +73,7 @@ class CVLearning(Task):
     day: int = 300
     threshold: float = 0.7
     first_stage: int = 0
-    sigma: float = 1.0
+    sigma: float = 2.0
     trials_per_session: int | None = 300
 
     timing = {"fixation": 200, "stimulus": 1150, "decision": 1500}  # ms; the delay is a condition

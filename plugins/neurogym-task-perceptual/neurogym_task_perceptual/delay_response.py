@@ -18,13 +18,18 @@ class PerceptualDecisionMakingDelayResponse(Task):
 
     Two units, left and right, show (1 + c) / 2 and (1 - c) / 2, where c is the coherence as a
     fraction, with independent noise on every step. After an unpredictable delay the fixation cue
-    turns off, and the subject reports the stronger side.
+    turns off, and the subject reports the stronger side: choice 0 is left, choice 1 right.
+
+    The noise is that of PostDecisionWager, which is calibrated to a monkey; there are no data of
+    mice at these strengths. An observer that sums all the evidence is correct in 77.8, 93.8, 99.9
+    and 100 % of trials at 6.4, 12.8, 25.6 and 51.2 %.
 
     Deviations from the paper:
 
-    - noisy evidence of varying strength (there, easily distinguishable stimuli);
+    - noisy evidence of varying strength (there, easily distinguishable stimuli:
+      ``coherences=(100,)``);
     - licking early costs `abort`, but does not pause the trial;
-    - coherences, noise and the length of the response window are NeuroGym's.
+    - coherences, noise and the length of the response window are ours.
 
     Args:
         coherences: difference of the two sides, %.
@@ -34,7 +39,7 @@ class PerceptualDecisionMakingDelayResponse(Task):
 
     coherences: tuple[float, ...] = (0, 6.4, 12.8, 25.6, 51.2)
     stimulus_scale: float = 1.0
-    sigma: float = 1.0
+    sigma: float = 2.0
 
     timing = {
         "fixation": 0,

@@ -79,20 +79,29 @@ class HistoryPerceptualDecisionMaking(HistoryBlocks, PerceptualDecisionMaking):
     previous trial with a probability of 0.8, in alternating blocks with one of 0.2, whatever the
     subject answered. Blocks alternate; the first is drawn for every session, and the current block
     is never shown. A subject that expects the correct transition is more accurate than one that
-    uses only the motion, especially at low coherence.
+    uses only the motion, especially at low coherence. Without the motion, the transition alone
+    gives 80 % to a subject that knows the block; without either, it is 50 %.
+
+    Trials of a subject are a sequence: the rows of one subject of a record, in the order of
+    `trial`. In rows of several subjects, one after another, successive answers are unrelated at the
+    seams. A new session begins with a new block.
+
+    The noise is that of PostDecisionWager, which is calibrated to a monkey. An observer that sums
+    the motion and knows nothing of the blocks is correct in 64.0, 76.3, 92.4, 99.8 and 100 % of
+    trials at 3.2, 6.4, 12.8, 25.6 and 51.2 %.
 
     Deviations from the paper:
 
-    - random-dot motion (there, the louder of two sounds);
+    - random-dot motion (there, the louder of two sounds, and rats);
     - block length, probabilities and durations are NeuroGym's;
     - acting early costs as much as a correct answer earns.
 
     Args:
         p_repeat: probability that a direction repeats, in repeating and in alternating blocks.
         block_length: trials in a block.
-        directions, coherences, sigma: as in PerceptualDecisionMaking.
     """
 
+    sigma: float = 2.0
     trials_per_session: int | None = 400
     timing = {"fixation": 750, "stimulus": 1000, "delay": 0, "decision": 500}  # ms
     rewards = {"abort": -1.0, "correct": 1.0, "error": 0.0}
@@ -121,11 +130,15 @@ class PriorBlocks(HistoryBlocks):
     Two units show streams of Gaussian numbers, a new one on every step. The mean is 1 for the
     stronger stream; for the other it is drawn for every trial from 0.5 to 1. The SD of a step is 1
     at dt = 100 ms. When the fixation cue turns off, the subject reports the side of the stronger
-    stream. Blocks are those of HistoryPerceptualDecisionMaking.
+    stream: choice k is unit k, 0 on the left and 1 on the right. Blocks are those of
+    HistoryPerceptualDecisionMaking. An observer that sums the streams and knows nothing of the
+    blocks is correct in 70 % of trials, one that knows only the block and the previous answer in
+    80 %, and one that uses all of these in 82 %.
 
     Deviations from the paper:
 
-    - all numbers are NeuroGym's (there, the louder of two sounds);
+    - all numbers are NeuroGym's (there, the louder of two sounds), and the noise is not fitted to
+      the rats;
     - durations are ours.
 
     Args:
@@ -173,17 +186,21 @@ class HistoryNAltPerceptualDecisionMaking(NAltPerceptualDecisionMaking):
 
     A block has a number of alternatives, which is cued, and a transition rule, which is never
     shown: each correct answer is followed by one particular answer with a probability of 0.9; the
-    others share the rest. Rule and number are redrawn for every block. Wrappers can show the
-    subject its previous action and reward: ``make(…, wrap=("PassAction", "PassReward"))``.
+    others share the rest. Rule and number are redrawn for every block, so a session never returns
+    to an earlier rule except by chance. Wrappers can show the subject its previous action and
+    reward: ``make(…, wrap=("PassAction", "PassReward"))``.
 
-    Deviations from the paper: all numbers are ours or NeuroGym's; rules do not recur.
+    The first alternatives are offered, so always giving choice 0 is correct in 25 % of trials,
+    twice as often as one in eight; following the rule alone, in 90 %.
+
+    Deviations from the paper: all numbers are ours or NeuroGym's (there, two choices); coherences
+    and noise are those of NAltPerceptualDecisionMaking.
 
     In the record, `block` counts the blocks of a session, and `expected` is the most likely answer.
 
     Args:
         p_follow: probability of the successor given by the rule.
         block_length: trials in a block.
-        alternatives, fewest, coherences, sigma: as in NAltPerceptualDecisionMaking.
     """
 
     alternatives: int = 8

@@ -17,30 +17,40 @@ class NAltPerceptualDecisionMaking(Task):
 
     The subject fixates while one unit per choice shows evidence for it: (1 + c) / 2 for the correct
     choice, (1 - c) / 2 for the others, where c is the coherence as a fraction, with independent
-    noise on every step. When the fixation cue turns off, it reports the choice. Because more
-    alternatives are harder, coherences are multiplied by 1.847 ln(n) - 0.041 for n alternatives, up
-    to 100 %. With ``fewest`` below ``alternatives`` the number of alternatives varies from trial to
-    trial and is cued with the evidence; the evidence of unavailable alternatives is not shown.
+    noise on every step. When the fixation cue turns off, it reports the choice: choice k is unit k.
+    With ``fewest`` below ``alternatives`` the number of alternatives varies from trial to trial and
+    is cued with the evidence. The first of them are offered (of four, two are choices 0 and 1), and
+    units of the others show only noise. Always giving choice 0 is then correct more often than one
+    in ``alternatives``: 36 % with 2 to 4.
+
+    As in the paper, the coherences are the same for any number of alternatives, so more of them are
+    harder. The noise is calibrated to the monkeys of Roitman & Shadlen (2002), whose task is the
+    one with two choices: 77.2, 94.0, 99.5 and 100 % correct at 6.4, 12.8, 25.6 and 51.2 %. The best
+    observer, which sums all the evidence, is correct in 77.5, 91.4, 99.0 and 100 % of trials with
+    two alternatives, in 65.1, 85.5, 98.1 and 100 % with three and in 57.5, 81.4, 97.1 and 100 %
+    with four.
 
     Deviations from the paper:
 
-    - the strongest of several activities instead of the direction of dots; the scaling of
-      coherences is NeuroGym's;
+    - the strongest of several activities instead of the direction of dots (with two alternatives
+      the evidence is the same; with four, the units opposite each other in the paper's dots would
+      differ more than neighbours);
     - the experimenter determines the duration of the motion (there, the subject: wrap the task in
       ReactionTime for that);
-    - three alternatives by default (there, two and four); durations are NeuroGym's.
+    - three alternatives by default (there, two and four);
+    - the motion lasts 80 to 1500 ms, mean 390 (there, until the answer), as in NeuroGym.
 
     Args:
         alternatives: number of choices, at least 2.
         fewest: smallest number of them that a trial offers; None: always all.
-        coherences: coherences before scaling, %.
+        coherences: coherences, %.
         sigma: SD of the noise of the evidence, times sqrt(ms).
     """
 
     alternatives: int = 3
     fewest: int | None = None
     coherences: tuple[float, ...] = (0, 6.4, 12.8, 25.6, 51.2)
-    sigma: float = 1.0
+    sigma: float = 1.1
 
     timing = {
         "fixation": 500,
@@ -82,18 +92,13 @@ class NAltPerceptualDecisionMaking(Task):
                 self.cue.encode(trial.offered - self.counts[0]),
                 during=("stimulus", "decision"),
             )
-        strength = self.scaled(trial.coherence, trial.offered)
         for count in self.counts:
             sign = np.where(trial.right_answer[:, None] == np.arange(self.alternatives), 1, -1)
             there = np.arange(self.alternatives) < count
-            evidence = (0.5 + sign * strength[:, None] / 200) * there
+            evidence = (0.5 + sign * trial.coherence[:, None] / 200) * there
             trial.show("stimulus", evidence, during="stimulus", where=trial.offered == count)
         trial.show("stimulus", 0, during="stimulus", noise=self.sigma)
         trial.answer("choose", trial.right_answer, during="decision")
-
-    def scaled(self, coherence: np.ndarray, alternatives: np.ndarray) -> np.ndarray:
-        """Return the coherence of equal difficulty with this many alternatives, %, at most 100."""
-        return np.minimum(coherence * (1.847 * np.log(alternatives) - 0.041), 100)
 
 
 def _any_offered() -> Callable:

@@ -22,8 +22,11 @@ class ProbabilisticReasoning(Task):
     ten shapes has a weight, and the log odds (base 10) that the second target is the rewarded one
     are the sum of the four weights: P(second) = 1 / (1 + 10 ^ -sum). The rewarded target is drawn
     with this probability. When the fixation cue turns off, the subject chooses a target, and is
-    rewarded if it is the drawn one. Even a subject that knows all the weights is not always
-    rewarded; `log_odds` in the record gives the available evidence.
+    rewarded if it is the drawn one: choice 0 is the first target, choice 1 the second. Correct
+    means rewarded, so even a subject that knows all the weights is correct in 91 % of trials only;
+    `log_odds` in the record gives the available evidence. The two trump shapes, of which at least
+    one appears in 59 % of trials, make it easier: following them, and guessing in the other trials,
+    gives 76 %.
 
     The condition `shapes` holds the shapes, index of the weight, (n, 4), in the order of
     appearance; `places` holds their locations; `luck` determines, given the odds, which target is
@@ -32,7 +35,7 @@ class ProbabilisticReasoning(Task):
     Deviations from the paper:
 
     - the two trump shapes have weights of -10 and 10 (there, infinite), as in NeuroGym;
-    - targets are not shown, and durations are NeuroGym's.
+    - the two targets are not shown (there, one red and one green), and durations are NeuroGym's.
 
     Args:
         weights: weight of each shape, in favour of the second target.

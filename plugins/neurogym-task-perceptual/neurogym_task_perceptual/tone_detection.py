@@ -17,10 +17,14 @@ class ToneDetection(Task):
     1500 ms after its onset. When the fixation cue turns off, the subject reports no tone (choice 0)
     or the first, second or third time (choices 1 to 3).
 
+    A tone is 2.8 SDs of the noise that falls into its 50 ms. An observer that knows the three times
+    and reports the loudest, or no tone if none is above half the height of a tone, is correct in
+    87 % of trials. There are no subjects to compare with; the noise is ours.
+
     Deviations from the paper:
 
-    - the paper recorded from auditory nerve fibres of cats, without a report; the report and all
-      numbers are NeuroGym's, except the fixation cue and the response window, which are ours;
+    - the paper recorded from auditory nerve fibres of cats, without a report; the report and the
+      times are NeuroGym's, the noise, the fixation cue and the response window are ours;
     - at steps longer than a tone, a tone lasts one step.
 
     Args:
@@ -34,7 +38,7 @@ class ToneDetection(Task):
     onsets: tuple[float, ...] = (500, 1000, 1500)
     tone: float = 50
     strength: float = 1.0
-    sigma: float = 0.2
+    sigma: float = 2.5
 
     timing = {"stimulus": 2000, "decision": 300}  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}

@@ -1,4 +1,4 @@
-"""NAltPerceptualDecisionMaking: evidence, scaling, numbers of alternatives."""
+"""NAltPerceptualDecisionMaking: evidence, numbers of alternatives."""
 
 from __future__ import annotations
 
@@ -10,27 +10,17 @@ from neurogym_core.errors import InvalidValueError
 
 
 @pytest.mark.parametrize("alternatives", [2, 3, 4])
-def test_the_winner_is_stronger_by_the_scaled_coherence(alternatives):
+def test_the_winner_is_stronger_by_the_coherence_for_any_number_of_alternatives(alternatives):
     task = NAltPerceptualDecisionMaking(alternatives=alternatives, coherences=(12.8,))
     batch = task.sample(60, seed=1)
     shown = batch.shown[:, batch.period == 1][:, 0][:, task.channels["stimulus"]]
     np.testing.assert_array_equal(shown.argmax(axis=1), batch.conditions["strongest"])
-    scaled = 12.8 * (1.847 * np.log(alternatives) - 0.041)
-    np.testing.assert_allclose(np.ptp(shown, axis=1), scaled / 100, atol=1e-6)
+    np.testing.assert_allclose(np.ptp(shown, axis=1), 0.128, atol=1e-6)
     assert set(batch.conditions["strongest"]) == set(range(alternatives))
 
 
-def test_scaled_coherences_stop_at_100_percent():
-    task = NAltPerceptualDecisionMaking(alternatives=8, coherences=(51.2,))
-    batch = task.sample(10, seed=2)
-    assert batch.shown.max() == 1
-    assert batch.shown.min() == 0
-
-
 def test_fewer_alternatives_are_cued_and_the_others_never_right_nor_shown():
-    # Weak motion only: strong motion is scaled up to 100 %, at which all but the strongest
-    # alternative show 0 as well.
-    task = NAltPerceptualDecisionMaking(alternatives=4, fewest=2, coherences=(0, 12.8))
+    task = NAltPerceptualDecisionMaking(alternatives=4, fewest=2)
     batch = task.sample(300, seed=3)
     offered = batch.conditions["offered"]
     assert set(offered) == {2, 3, 4}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from neurogym_task_perceptual.context_decision_making import ContextDecisionMaking
 from neurogym_task_perceptual.named_configurations import (
@@ -10,6 +11,7 @@ from neurogym_task_perceptual.named_configurations import (
     SingleContextDecisionMaking,
 )
 
+from neurogym_core import run
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.tasks.identity import parameters_of
 
@@ -24,9 +26,8 @@ def test_durations_of_the_jittered_task_are_random_within_bounds():
 
 
 def test_contexts_of_the_named_versions():
-    assert parameters_of(ManteDecisionMaking()) == parameters_of(
-        ContextDecisionMaking(context="cued")
-    )
+    cued = parameters_of(ContextDecisionMaking(context="cued"))
+    assert parameters_of(ManteDecisionMaking()) == {**cued, "block_length": 1}
     assert parameters_of(SingleContextDecisionMaking(context="colour")) == parameters_of(
         ContextDecisionMaking(context="colour")
     )
@@ -37,3 +38,13 @@ def test_contexts_of_the_named_versions():
 def test_a_single_context_cannot_be_cued():
     with pytest.raises(InvalidValueError, match="'motion' or 'colour'"):
         SingleContextDecisionMaking(context="cued")
+
+
+def test_contexts_alternate_in_blocks_or_are_independent():
+    """Independent contexts: 800 trials, a share of changes outside 0.5 +- 0.08 has p < 1e-5."""
+    blocked = run(ManteDecisionMaking(block_length=36), "rest", 108, seed=1)["context"]
+    np.testing.assert_array_equal(np.flatnonzero(blocked[1:] != blocked[:-1]) + 1, [36, 72])
+    free = run(ManteDecisionMaking(), "rest", 800, seed=1)["context"]
+    assert abs((free[1:] != free[:-1]).mean() - 0.5) < 0.08
+    with pytest.raises(InvalidValueError, match="block_length=0"):
+        ManteDecisionMaking(block_length=0)

@@ -10,7 +10,7 @@ from neurogym_task_perceptual.perceptual_decision_making import PerceptualDecisi
 
 from neurogym_core import Dataset, TaskEnv, run
 
-COHERENCES = (0, 6.4, 12.8, 25.6, 51.2)
+COHERENCES = (0, 3.2, 6.4, 12.8, 25.6, 51.2)
 
 
 @pytest.mark.parametrize("dt", [10, 20, 100])

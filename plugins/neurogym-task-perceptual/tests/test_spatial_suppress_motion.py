@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from neurogym_task_perceptual.spatial_suppress_motion import SpatialSuppressMotion
@@ -21,7 +23,7 @@ def test_errors_cost_their_square():
 
 
 def test_probabilities_grow_from_chance_and_sum_to_one():
-    task = SpatialSuppressMotion()
+    task = SpatialSuppressMotion(timing={"stimulus": 300})
     batch = task.sample(50, seed=2)
     asked = batch.render_targets().reshape(50, 30, 4)
     np.testing.assert_allclose(asked.sum(axis=2), 1, atol=1e-5)
@@ -41,7 +43,7 @@ def test_large_gratings_are_harder_at_high_contrast_and_easier_at_low_contrast()
 
 
 def test_three_of_four_reports_are_right_at_the_threshold():
-    task = SpatialSuppressMotion(dt=10)
+    task = SpatialSuppressMotion(dt=10, timing={"stimulus": 300})
     batch = task.sample(4, seed=3, size=8, contrast=0.99, direction=[0, 1, 2, 3])
     asked = batch.render_targets().reshape(4, 30, 4)
     np.testing.assert_allclose(
@@ -58,7 +60,7 @@ def test_units_up_to_the_size_are_driven_by_the_contrast():
 
 
 def test_chance_is_not_correct():
-    env = TaskEnv(SpatialSuppressMotion())
+    env = TaskEnv(SpatialSuppressMotion(timing={"stimulus": 120}))
     env.reset(seed=5)
     while True:
         *_, info = env.step(np.full(4, -0.5, np.float32))  # a quarter each
@@ -66,3 +68,29 @@ def test_chance_is_not_correct():
             break
     assert info["trial"]["performance"] == 0
     assert info["trial"]["reward"] < 0
+
+
+CERTAIN = dict.fromkeys((20, 40, 60, 80, 100, 120), 1.0)
+BY_EXPOSURE = {
+    **CERTAIN,
+    20: 0.35,
+    40: 0.82,
+}  # the best choice at each exposure, whatever size and contrast
+
+
+@pytest.mark.parametrize(("report", "share"), [(CERTAIN, 8 / 24), (BY_EXPOSURE, 13 / 24)])
+def test_the_direction_alone_is_not_enough(report, share):
+    """All combinations of exposure, size and contrast; no chance is involved."""
+    task = SpatialSuppressMotion()
+    performance = []
+    for exposure, size, contrast in product(CERTAIN, task.sizes, (task.low, task.high)):
+        env = TaskEnv(task)
+        given = {"size": size, "contrast": contrast, "duration.stimulus": exposure}
+        env.reset(seed=6, options={"conditions": given})
+        reported = np.full(4, (1 - report[exposure]) / 3)
+        reported[env.conditions["direction"]] = report[exposure]
+        info = {"new_trial": False}
+        while not info["new_trial"]:
+            *_, info = env.step(task.actions.from_task_units(reported))
+        performance.append(info["trial"]["performance"])
+    assert np.mean(performance) == pytest.approx(share)

@@ -17,15 +17,18 @@ class Production(Task):
     than 0.1. Acting outside the tolerance is an error. The target time is in whole steps: `wanted`
     in the record, ms.
 
+    The default tolerance is 8 %. In the papers it follows performance, so that animals are rewarded
+    in about half of the trials; so is a subject here that measures with a Weber fraction of 0.1 and
+    produces with one of 0.06. NeuroGym's 20 % and 25 ms are so wide that a subject that ignores the
+    intervals, and always acts at the same time, is correct in 76 to 88 % of trials.
+
     Args:
         tolerance_share: tolerance as a fraction of the wanted time; `tolerance_ms` is added.
         tolerance_ms: constant part of the tolerance, ms.
     """
 
-    tolerance_share: float = (
-        0.2  # as in NeuroGym, after Wang et al. (2018), doi:10.1038/s41593-017-0028-6
-    )
-    tolerance_ms: float = 25  # likewise
+    tolerance_share: float = 0.08
+    tolerance_ms: float = 0
 
     def ask_at(
         self, trial: TrialBuilder, action: str, wanted: np.ndarray, during: str, **terms: Any
@@ -42,3 +45,25 @@ class Production(Task):
     def whole_steps(self, ms: Any) -> np.ndarray:
         """Return durations as displayed, ms: whole steps, halves rounded up, one at least."""
         return np.maximum(np.floor(np.asarray(ms, float) / self.dt + 0.5 + 1e-9), 1) * self.dt
+
+
+def measure(
+    interval: np.ndarray, weber: float, rng: np.random.Generator, times: int | None = None
+) -> np.ndarray:
+    """Draw noisy measurements of intervals, ms, (n,) or (n, times).
+
+    The SD is `weber` times the interval; measurements lie within 3 SD.
+    """
+    shape = np.shape(interval) if times is None else (*np.shape(interval), times)
+    error = np.clip(rng.standard_normal(shape), -3, 3)
+    true = interval if times is None else np.asarray(interval)[:, None]
+    return true * (1 + weber * error)
+
+
+def true_duration(task: Task, trial: TrialBuilder, period: str, interval: np.ndarray) -> np.ndarray:
+    """Return the interval without noise, ms (n,), or the duration of its period if that is given.
+
+    Durations are given by the setting `timing`, or imposed on trials.
+    """
+    given = period in task.timing or period in trial.layout.durations
+    return trial.duration(period) if given else interval

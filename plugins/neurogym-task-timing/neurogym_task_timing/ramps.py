@@ -8,7 +8,7 @@ import numpy as np
 
 from neurogym_core import Axis, Choice, Encoder, OneHot, Scalar, TrialBuilder, Uniform
 from neurogym_core.errors import InvalidValueError
-from neurogym_task_timing.production import Production
+from neurogym_task_timing.production import Production, measure, true_duration
 
 THRESHOLD = 0.95
 """Larger outputs count as acting."""
@@ -91,14 +91,15 @@ class CueSetGo(Ramp):
     with the error: (1 - error / tolerance) ^ 1.5, 0.1 at least. Crossing outside the tolerance, or
     never, is not rewarded; exceeding 0.95 before Set costs `abort`. Intervals lie around 800 and
     around 1500 ms. The target is a ramp, or with ``ramp=False`` a step; `wanted` in the record is
-    the interval in whole steps, ms from the onset of Set.
+    the interval in whole steps, ms from the onset of Set. Nothing is measured, so there is no
+    noise. A subject that ignores the cue is correct in 50 % of trials, by always acting at 1500 ms.
 
     Deviations from the paper:
 
     - the code of the cue and the spacing of the intervals (40 ms) are ours;
     - the noise of the networks' inputs is left out: add it with a wrapper;
-    - only the threshold of 0.95 matters: an output raised before Set, but not above it, costs
-      nothing except in the loss.
+    - only crossing 0.95 is judged: an output that rises before Set, but not above 0.95, is neither
+      an answer nor an abort, and only the supervised loss counts it.
 
     Args:
         intervals: intervals, ms, equally likely.
@@ -135,19 +136,27 @@ class ReadySetGoSinglePrior(Ramp):
     when the same interval has elapsed since the onset of Set. Crossing within the tolerance is
     correct, and the reward falls with the error: (1 - error / tolerance) ^ 1.5, 0.1 at least.
     Crossing outside the tolerance, or never, is not rewarded; exceeding 0.95 before Set costs
-    `abort`. The target is a ramp, or with ``ramp=False`` a step. `wanted` in the record is the
-    displayed interval, ms.
+    `abort`. The target is a ramp, or with ``ramp=False`` a step.
+
+    The subject's measurement has scalar noise, which the task adds: Ready and Set are `measured` ms
+    apart, the interval with an SD of `weber` times the interval. The target time is the interval
+    itself, `wanted` in the record, ms. With this noise a prior is useful: the best subject
+    produces long intervals shorter than measured, and short ones longer. It is correct in 81 % of
+    trials, one that reproduces the measured interval in 58 %, and one that always acts at the same
+    time, whatever the interval, in 40 %.
 
     Deviations from the paper:
 
     - animals reported by a saccade or a movement of the hand to one of two sides; here the action
       is one number;
-    - the noise of the networks' inputs is left out: add it with a wrapper;
-    - only the threshold of 0.95 matters: an output raised before Set, but not above it, costs
-      nothing except in the loss.
+    - the noise of the measurement is added to the stimulus; that of the networks' inputs is left
+      out: add it with a wrapper;
+    - only crossing 0.95 is judged: an output that rises before Set, but not above 0.95, is neither
+      an answer nor an abort, and only the supervised loss counts it.
 
     Args:
         intervals: intervals, ms, equally likely.
+        weber: SD of the measured interval as a fraction of the interval; 0.1 as in ReadySetGo.
         ramp: whether the target grows in proportion to time.
         total: duration of a trial, ms.
         pulse: duration of Ready and of Set, ms; one step at least.
@@ -157,11 +166,27 @@ class ReadySetGoSinglePrior(Ramp):
     """
 
     intervals: tuple[float, ...] = (480, 560, 640, 720, 800)
+    weber: float = 0.1
+    total: float = 2300
 
     def define(self) -> None:
-        self.check_total(300 + 2 * max(self.intervals))
+        self.check_measures(max(self.intervals))
         self.declare("ready", "set")
-        self.vary(interval=Choice(self.intervals))
+        self.vary(interval=Choice(self.intervals), measured=self.measured)
+
+    def check_measures(self, longest: float) -> None:
+        """Raise an error if measuring and producing the longest interval exceeds a trial."""
+        if not 0 <= self.weber < 0.3:
+            raise InvalidValueError(
+                f"{self.name} was given weber={self.weber!r}; give a Weber fraction from 0 to 0.3."
+            )
+        late = self.tolerance_share * longest + self.tolerance_ms
+        self.check_total(300 + longest * (1 + 3 * self.weber) + longest + late)
+
+    def measured(self, rng: np.random.Generator, prior: Any) -> np.ndarray:
+        """Draw the intervals as displayed, ms (n,); Ready and Set stay separate."""
+        noisy = measure(prior["interval"], self.weber, rng)
+        return np.maximum(noisy, max(self.pulse, self.dt) + self.dt)
 
     def new_trial(self, trial: TrialBuilder) -> None:
         self.lay_out_production(trial)
@@ -170,11 +195,12 @@ class ReadySetGoSinglePrior(Ramp):
         """Build Ready, Set and the answer."""
         before = ("burn", "wait", "measure")
         trial.periods(
-            *before, "production", measure=trial.interval, production=self.rest_of(trial, *before)
+            *before, "production", measure=trial.measured, production=self.rest_of(trial, *before)
         )
         self.flash(trial, "ready", "measure")
         self.flash(trial, "set", "production")
-        self.produce(trial, trial.duration("measure"))
+        interval = self.whole_steps(trial.interval)
+        self.produce(trial, true_duration(self, trial, "measure", interval))
 
 
 class ReadySetGoDoublePrior(ReadySetGoSinglePrior):
@@ -183,10 +209,12 @@ class ReadySetGoDoublePrior(ReadySetGoSinglePrior):
     After the recurrent networks of Sohn, Narain, Meirhaeghe & Jazayeri (2019), Neuron 103:934,
     doi:10.1016/j.neuron.2019.06.012.
 
-    Throughout the trial one of two cues is on: intervals are short (480 to 800 ms) or long (800 to
-    1200 ms). The interval of 800 ms belongs to both ranges: a subject that measures with noise and
-    knows the distribution of intervals produces it longer under the cue for long intervals.
-    Otherwise as ReadySetGoSinglePrior.
+    Throughout the trial one of two cues is on: intervals are short (480 to 800 ms; unit 0) or long
+    (800 to 1200 ms; unit 1). The interval of 800 ms belongs to both ranges: because measurements
+    are noisy, a subject that knows the distribution of intervals produces it longer under the cue
+    for long intervals. Otherwise as ReadySetGoSinglePrior. The best subject is correct in 81 % of
+    trials, one that reproduces the measured interval in 58 %, one that always acts at the same
+    time in 30 %, and one that has a fixed time for each cue in 40 %.
 
     Deviations from the paper: those of ReadySetGoSinglePrior; the range changes from trial to trial
     (there, in short blocks).
@@ -194,16 +222,19 @@ class ReadySetGoDoublePrior(ReadySetGoSinglePrior):
     Args:
         intervals: intervals of the short range, ms, equally likely.
         long_intervals: intervals of the long range, ms, equally likely.
-        ramp, total, pulse, strength, tolerance_share, tolerance_ms: as in ReadySetGoSinglePrior.
     """
 
     long_intervals: tuple[float, ...] = (800, 900, 1000, 1100, 1200)
-    total: float = 3000
+    total: float = 3200
 
     def define(self) -> None:
-        self.check_total(300 + 2 * max(*self.intervals, *self.long_intervals))
+        self.check_measures(max(*self.intervals, *self.long_intervals))
         self.declare("ready", "set", context=OneHot(2))
-        self.vary(prior=Choice(("short", "long")), interval=self._draw_interval)
+        self.vary(
+            prior=Choice(("short", "long")),
+            interval=self._draw_interval,
+            measured=self.measured,
+        )
 
     def _draw_interval(self, rng: np.random.Generator, prior: Any) -> np.ndarray:
         drawn = rng.choice(self.intervals, prior.n), rng.choice(self.long_intervals, prior.n)

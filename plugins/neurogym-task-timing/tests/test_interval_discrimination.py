@@ -12,7 +12,7 @@ from neurogym_core.tasks.drawing import answer_of
 
 @pytest.mark.parametrize("dt", [10, 20, 80, 100])
 def test_durations_are_the_papers_and_never_tie(dt):
-    batch = IntervalDiscrimination(dt=dt).sample(600, seed=1)
+    batch = IntervalDiscrimination(dt=dt, weber=0).sample(600, seed=1)
     assert set(batch.conditions["durations"].ravel()) == {200, 400, 600, 800, 1000, 1200}
     assert (batch.period_steps["first"] != batch.period_steps["second"]).all()
     for name, durations in (("first", 0), ("second", 1)):
@@ -30,7 +30,7 @@ def test_delays_are_the_papers():
 
 def test_the_side_of_the_colour_that_lasted_longer_is_right():
     """Read from the observations: count the steps of each colour, then find its side."""
-    task = IntervalDiscrimination()
+    task = IntervalDiscrimination(weber=0)
     batch = task.sample(200, seed=3)
     obs = np.split(batch.render(None), np.cumsum(batch.steps)[:-1])
     targets = np.split(batch.render_targets(), np.cumsum(batch.steps)[:-1])

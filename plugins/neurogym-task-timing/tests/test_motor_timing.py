@@ -61,7 +61,7 @@ def test_only_the_cued_interval_and_effector_are_rewarded(interval, ms, effector
 
 @pytest.mark.parametrize(
     ("ms", "reward"),
-    [(700, (1 - 100 / 185) ** 1.5), (900, (1 - 100 / 185) ** 1.5), (980, 0.1), (990, 0)],
+    [(770, (1 - 30 / 64) ** 1.5), (830, (1 - 30 / 64) ** 1.5), (860, 0.1), (870, 0)],
 )
 def test_the_reward_falls_with_the_error(ms, reward):
     assert produce(ms, EYE, interval="short", effector="eye")["reward"] == pytest.approx(reward)

@@ -13,7 +13,7 @@ from neurogym_core.errors import InvalidValueError
 @pytest.mark.parametrize("dt", [10, 20, 80, 100])
 @pytest.mark.parametrize(("kind", "flashes"), [(OneTwoThreeGo, 3), (OneTwoGo, 2)])
 def test_flashes_come_at_equal_intervals(kind, flashes, dt):
-    task = kind(dt=dt)
+    task = kind(dt=dt, weber=0)
     batch = task.sample(40, seed=1)
     for row, obs in enumerate(np.split(batch.render(None), np.cumsum(batch.steps)[:-1])):
         flash = obs[:, task.channels["flash"]][:, 0]
@@ -41,9 +41,9 @@ def test_intervals_are_the_five_of_the_paper():
     ("ms", "outcome", "reward"),
     [
         (800, "correct", 1.0),
-        (710, "correct", (1 - 90 / 185) ** 1.5),
-        (980, "correct", 0.1),
-        (990, "error", 0),
+        (770, "correct", (1 - 30 / 64) ** 1.5),
+        (860, "correct", 0.1),
+        (870, "error", 0),
         (100, "error", 0),
     ],
 )

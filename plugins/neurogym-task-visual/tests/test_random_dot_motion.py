@@ -109,3 +109,15 @@ def test_conditions_are_the_published_ones():
 def test_impossible_dots_are_refused(wrong):
     with pytest.raises(InvalidValueError):
         RandomDotMotion(**wrong)
+
+
+@pytest.mark.parametrize(("dt", "share"), [(16, 0.463), (100, 0.274)])
+def test_shown_coherence_falls_with_the_life_of_dots(dt, share):
+    """Counted in the positions: 3,000 dots, SE 0.009, limits of 0.04 (p < 1e-4)."""
+    env = RandomDotMotion(dt=dt, dots=3000, size=16, timing={"fixation": dt, "decision": dt})
+    env.reset(seed=3, options={"conditions": {"coherence": 51.2, "direction": 0}})
+    before = env._places.copy()
+    env._move()
+    step = (env._places - before) % 1
+    stayed = np.abs(step[:, 0] - (1.5625 * dt / 1000) % 1) + step[:, 1] < 1e-9
+    assert abs(stayed.mean() - share) < 0.04

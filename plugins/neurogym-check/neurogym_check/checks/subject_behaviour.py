@@ -94,6 +94,8 @@ def guessing_performs_at_chance(candidate: Candidate) -> dict[str, float]:
         f"The guessing subject finishes no trial within {played.steps} steps.",
     )
     performance, error = played.mean("performance")
+    if not error and 0 < chance < 1:  # few trials without a correct one say little about rare ones
+        error = (chance * (1 - chance) / played.performance.size) ** 0.5
     margin = _margin(error) + 0.0051  # manifests round to two digits
     require(
         abs(performance - chance) <= margin,
