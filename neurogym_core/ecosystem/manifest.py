@@ -15,11 +15,15 @@
     kind = "original"
     [task.expected]
     chance = 0.5
+    [task.shortcuts]                  # measured; written by `ngym check --write-shortcuts`
+    without.colour = 0.72
+    [task.admitted]                   # shortcut -> words of the docstring that name it
+    without.colour = "ignoring the context"
 
-A ``[[wrapper]]`` row has the same fields except ``expected``. Its ``[wrapper.presets]`` may give,
-for each alias, the settings that reproduce the former wrapper (``Old = "p=0.8"``). Reading a
-manifest raises no exceptions: a broken rule becomes a problem with file, row and field, and the
-valid rest is kept.
+A ``[[wrapper]]`` row has the same fields except ``expected``, ``shortcuts`` and ``admitted``. Its
+``[wrapper.presets]`` may give, for each alias, the settings that reproduce the former wrapper
+(``Old = "p=0.8"``). Reading a manifest raises no exceptions: a broken rule becomes a problem with
+file, row and field, and the valid rest is kept.
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ import functools
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -44,7 +48,7 @@ MAX_BYTES = 1_000_000  # a manifest has a few thousand bytes; a larger file is a
 
 _DOI = re.compile(r"10\.\d{4,9}/[^\s\x00-\x1f{}\\]+")
 _FIELDS = ("name", "title", "summary", "tags", "species", "aliases", "reference")
-_KINDS = {"task": (*_FIELDS, "expected"), "wrapper": (*_FIELDS, "presets")}
+_KINDS = {"task": (*_FIELDS, "expected", "shortcuts", "admitted"), "wrapper": (*_FIELDS, "presets")}
 _REFERENCE_FIELDS = ("doi", "kind", "title", "authors", "journal", "year")
 
 
@@ -61,6 +65,8 @@ class Row(NamedTuple):
     aliases: tuple[str, ...] = ()
     expected: Mapping[str, Any] = MappingProxyType({})
     presets: Mapping[str, str] = MappingProxyType({})
+    shortcuts: Mapping[str, float] = MappingProxyType({})
+    admitted: Mapping[str, str] = MappingProxyType({})
     problems: tuple[Problem, ...] = ()
 
 
@@ -218,6 +224,8 @@ class _RowReader:
             references=self.references(),
             expected=self.expected(),
             presets=self.presets(),
+            shortcuts=self.leaves("shortcuts", self.is_performance),
+            admitted=self.leaves("admitted", self.is_text),
             problems=tuple(self.problems),
         )
 
@@ -340,6 +348,36 @@ class _RowReader:
             return {}
         self.check_fields("expected ", table, vocabulary().words["expected"])
         return {key: value for key, value in table.items() if self.is_share(key, value)}
+
+    def leaves(self, field: str, is_valid: Callable[[str, Any], bool]) -> dict[str, Any]:
+        """Return the valid values of a table by their dotted names, such as ``channel.motion``."""
+        table = self.table.get(field, {})
+        if self.kind != "task":
+            return {}
+        if not isinstance(table, dict):
+            self.note(field, f"is {_type(table)}, expected a table.")
+            return {}
+        found: dict[str, Any] = {}
+        for key, value in table.items():
+            inner = value.items() if isinstance(value, dict) else ()
+            pairs = [(f"{key}.{part}", one) for part, one in inner] or [(key, value)]
+            found |= {clean(name): one for name, one in pairs if is_valid(f"{field} {name}", one)}
+        return found
+
+    def is_performance(self, field: str, value: Any) -> bool:
+        """Return whether a value is a number from 0 to 1; note a problem if not."""
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if number and 0 <= value <= 1:
+            return True
+        self.note(clean(field), f"is {clean(repr(value))}, expected a number between 0 and 1.")
+        return False
+
+    def is_text(self, field: str, value: Any) -> bool:
+        """Return whether a value is a text; note a problem if not."""
+        if isinstance(value, str) and value.strip():
+            return True
+        self.note(clean(field), f"is {_type(value)}, expected words of the task's docstring.")
+        return False
 
     def presets(self) -> dict[str, str]:
         """Return the settings by former name."""

@@ -43,7 +43,18 @@ _FORMS = {
     "neurogym.commands": (names.COMMAND_NAME, "lower-case-words"),
     "neurogym.subjects": (names.SUBJECT_NAME, "lower_case_words"),
 }
-_FROM_ROW = ("title", "summary", "tags", "species", "references", "aliases", "expected", "presets")
+_FROM_ROW = (
+    "title",
+    "summary",
+    "tags",
+    "species",
+    "references",
+    "aliases",
+    "expected",
+    "presets",
+    "shortcuts",
+    "admitted",
+)
 _OfferT = TypeVar("_OfferT", bound=Offer)
 
 
@@ -295,6 +306,13 @@ def _with_claim(offer: Offer, kind: str, owners: list[str]) -> Offer:
     return replace(
         offer, problems=(*offer.problems, Problem(level="fatal", code="duplicate", message=message))
     )
+
+
+def manifest_of(declared: Declaration) -> Path | None:
+    """Return the path of a package's manifest; None if it has none, or if the file is missing."""
+    values = [value for group, _, value in declared.entry_points if group == MANIFEST_GROUP]
+    path = _locate(values[0], declared) if values else None
+    return path if isinstance(path, Path) else None
 
 
 def _manifest(declared: Declaration) -> tuple[Manifest | None, list[Problem]]:

@@ -1,17 +1,19 @@
-"""The step of ``ngym new`` that stores the first digest of a new task."""
+"""The step of ``ngym new`` that stores the first digest and the shortcuts of a new task."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+from neurogym_check.audit.measures import measure_shortcuts
+from neurogym_check.audit.stored import to_store, write
 from neurogym_check.digest import FILE, digest_of, store
 from neurogym_core.ecosystem.files import load_from_file
 from neurogym_core.tasks.task import Task
 
 
 def store_first_digest(folder: Path, task: str) -> str | None:
-    """Store the digest of the new task in its package, as ``ngym check --write-digests`` does.
+    """Store the digest and the shortcuts of the new task in its package, as ``ngym check`` does.
 
     Args:
         folder: folder of the new package.
@@ -26,5 +28,7 @@ def store_first_digest(folder: Path, task: str) -> str | None:
     if not issubclass(found, Task):
         return None
     path = module / FILE
-    store(path, {f"{task}-v0": digest_of(found())})
-    return f"Stored the digest of {task}-v0 in {path}."
+    made = found()
+    store(path, {f"{task}-v0": digest_of(made)})
+    write(path.with_name("ngym.toml"), {f"{task}-v0": to_store(measure_shortcuts(made))})
+    return f"Stored the digest of {task}-v0 in {path}, and its shortcuts in ngym.toml."

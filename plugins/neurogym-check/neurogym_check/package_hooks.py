@@ -9,7 +9,7 @@ from neurogym_core import hookimpl
 
 @hookimpl
 def ngym_package_created(folder: Path, task: str) -> str | None:
-    """Store the digest of the task that `ngym new` has written, beside its manifest."""
+    """Store digest and shortcuts of the task that `ngym new` has written."""
     from neurogym_check.new_package import store_first_digest
 
     return store_first_digest(folder, task)

@@ -133,7 +133,9 @@ def _timed(task: Task, batch: TrialBatch, k: int, segment: np.ndarray) -> np.nda
     payoffs = batch.payoffs
     due, tolerance = payoffs.due[:, k], payoffs.tolerance[:, k]
     known = due[np.isfinite(due)]
-    moments = np.unique(np.round(np.quantile(known, np.linspace(0, 1, MOMENTS)) / task.dt)) * task.dt
+    moments = (
+        np.unique(np.round(np.quantile(known, np.linspace(0, 1, MOMENTS)) / task.dt)) * task.dt
+    )
     hits = np.abs(moments - due[:, None]) <= tolerance[:, None] + 1e-9
     if task.actions.continuous:
         right = np.ones((len(batch), 1))

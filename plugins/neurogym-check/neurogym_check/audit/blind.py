@@ -143,11 +143,11 @@ def _in_sessions(task: Task, seed: int) -> dict[str, Measure]:
     found = {"oracle": Measure.of(_performance(task, seed, lambda env: env.target))}
     if actions.continuous:
         found["random"] = Measure.of(
-            _performance(
-                task, seed, lambda env: rng.uniform(-1, 1, (env.num_envs, actions.size))
-            )
+            _performance(task, seed, lambda env: rng.uniform(-1, 1, (env.num_envs, actions.size)))
         )
-        found["rest"] = Measure.of(_performance(task, seed, lambda env: resting(task, env.num_envs)))
+        found["rest"] = Measure.of(
+            _performance(task, seed, lambda env: resting(task, env.num_envs))
+        )
         return found
     found["random"] = Measure.of(
         _performance(task, seed, lambda env: rng.integers(0, actions.size, env.num_envs))

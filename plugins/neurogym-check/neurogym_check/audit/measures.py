@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
+import gymnasium
 import numpy as np
 
 from neurogym_check.audit.answers import Answers, answers_of
@@ -69,7 +70,8 @@ class Audit:
             (acts at random on every step), ``reflex`` (sees the current step only), ``held`` (the
             right answer from the first step on), ``history`` (the right answer of the previous
             trial), ``durations`` (of periods), ``last`` (the last stimulus), ``channel.NAME`` and
-            ``period.NAME`` (that alone), ``without.NAME`` (everything but that).
+            ``period.NAME`` (that alone), ``duration.NAME`` (the duration of a period, where only
+            durations differ), ``without.NAME`` (everything but that).
     """
 
     measures: dict[str, Measure]
@@ -97,6 +99,9 @@ class Audit:
         for name, measure in known.items():
             if name in ("oracle", "all", "without.durations"):
                 continue
+            # One of several durations is a shortcut only if the others matter, too.
+            if name.startswith("duration.") and measure.high >= known["all"].low:
+                continue
             # If nothing else shows the answer, durations or the history are the task.
             if name == "durations" and not reaches("without.durations", blind):
                 continue
@@ -117,7 +122,7 @@ def measure_shortcuts(source: Any, seed: int = SEED) -> Audit:
         source: a `Task`, or a Gymnasium env with a `target`.
         seed: seed of trials and noise.
     """
-    if not isinstance(source, Task) and not hasattr(source, "channels"):
+    if isinstance(source, gymnasium.Env):
         return Audit(play_env(source, seed))
     task: Task = source
     if hooked(task) and (stateful(task) or not task.batched):
@@ -215,10 +220,13 @@ class _Auditor:
             yield "history", self._history()
         if not columns.values.shape[1]:
             return
+        # What is shown after the last window is feedback.
         content = columns.channel != DURATIONS
-        channels = list(dict.fromkeys(columns.channel[content]))[:PARTS]
+        before = columns.place <= columns.place_of[max(self.answers.last)]
+        channels = list(dict.fromkeys(columns.channel[content & before]))[:PARTS]
         # A period that only lasts longer or shorter is no part of the stimulus, unless all do.
-        shown = content if content.any() else ~content
+        kind = "period" if content.any() else "duration"
+        shown = before & (content if content.any() else ~content)
         order = np.argsort(columns.place, kind="stable")
         periods = list(dict.fromkeys(columns.period[order][shown[order]]))[:PARTS]
         yield "all", np.ones(len(content), bool)
@@ -232,8 +240,8 @@ class _Auditor:
                 yield f"without.{name}", columns.channel != name
         if len(periods) > 1:
             for name in periods:
-                yield f"period.{name}", columns.period == name
-                if len(periods) > 2 and name not in channels:
+                yield f"{kind}.{name}", columns.period == name
+                if content.any() and len(periods) > 2 and name not in channels:
                     yield f"without.{name}", columns.period != name
             yield from self._last(columns)
 

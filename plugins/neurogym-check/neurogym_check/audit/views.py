@@ -145,10 +145,14 @@ def columns_of(task: Task, batch: TrialBatch, seed: int) -> Columns:
         if np.ptp(lengths[:, place]):
             names.append((DURATIONS, period, place))
             reduced.append(lengths[:, [place]].astype(float))
-    channel, period, place = (np.array(part) for part in zip(*names, strict=True)) if names else (
-        np.zeros(0, str),
-        np.zeros(0, str),
-        np.zeros(0, int),
+    channel, period, place = (
+        (np.array(part) for part in zip(*names, strict=True))
+        if names
+        else (
+            np.zeros(0, str),
+            np.zeros(0, str),
+            np.zeros(0, int),
+        )
     )
     table = np.concatenate(reduced, axis=1) if reduced else np.zeros((len(batch), 0))
     return Columns(table, channel, period, place.astype(int), lengths > 0, place_of, lit)
