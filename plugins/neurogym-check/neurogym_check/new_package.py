@@ -30,5 +30,8 @@ def store_first_digest(folder: Path, task: str) -> str | None:
     path = module / FILE
     made = found()
     store(path, {f"{task}-v0": digest_of(made)})
-    write(path.with_name("ngym.toml"), {f"{task}-v0": to_store(measure_shortcuts(made))})
-    return f"Stored the digest of {task}-v0 in {path}, and its shortcuts in ngym.toml."
+    manifest = module / "ngym.toml"
+    if not manifest.is_file():
+        return f"Stored the digest of {task}-v0 in {path}."
+    write(manifest, {f"{task}-v0": to_store(measure_shortcuts(made))})
+    return f"Stored the digest of {task}-v0 in {path}, and its shortcuts in {manifest.name}."

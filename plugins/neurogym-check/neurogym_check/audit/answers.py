@@ -195,8 +195,9 @@ def _played(task: Task, batch: TrialBatch, seed: int) -> list[np.ndarray]:
     if actions.continuous:
         tried.insert(0, resting(task, 1)[0])
     results = [played_once(task, types, when_asked(task, np.asarray(action))) for action in tried]
-    if not batch.payoffs.slot_names:
-        return []
+    if len(batch.payoffs.slot_names) == 1:
+        # Also where performance is a share of the largest reward.
+        return [np.stack([performance for performance, _ in results], axis=1)]
     return [
         np.stack([slots[:, k] for _, slots in results], axis=1)
         for k in range(len(batch.payoffs.slot_names))

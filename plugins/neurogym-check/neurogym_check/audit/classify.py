@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -22,40 +23,62 @@ def best_policy(columns: np.ndarray, scores: np.ndarray) -> Policy:
 
     Policies regress the score of each answer on the columns and choose the largest prediction.
     Predictors are linear, have products of columns (a match of two stimuli is one), or look the
-    columns up if they have few distinct values.
+    columns up if they have few distinct values. The best kind is fitted again, on all trials.
 
     Args:
         columns: (n, d) what the policy sees of each trial.
         scores: (n, answers) the performance that each answer earns.
     """
+    if not len(seen := _distinct(columns)):
+        return _constant(columns, scores)
+    columns = columns[:, seen]
     fitted = np.arange(len(columns)) % 4 != 3
-    candidates = list(_candidates(columns[fitted], scores[fitted]))
     rest, earned = columns[~fitted], scores[~fitted]
     rows = np.arange(len(rest))
+    best, most = _constant, -1.0
     # The first of equals: simpler policies come first.
-    return max(candidates, key=lambda policy: earned[rows, policy(rest)].mean())
+    for fit in _kinds(columns):
+        score = earned[rows, fit(columns[fitted], scores[fitted])(rest)].mean()
+        if score > most + 1e-9:
+            best, most = fit, score
+    policy = best(columns, scores)
+    return lambda table: policy(table[:, seen])
 
 
-def _candidates(columns: np.ndarray, scores: np.ndarray) -> Iterator[Policy]:
-    best = int(scores.mean(axis=0).argmax())
-    yield lambda seen: np.full(len(seen), best)
-    if not columns.shape[1]:
-        return
-    columns = columns[:, kept := _distinct(columns)]
-    scaling = _Scaling(columns)
-    scaled = scaling(columns)
-    for expand in (_linear, _products):
-        if expand is _products and scaled.shape[1] == 1:
-            expand = _steps
-        features = expand(scaled)
-        gram, moments = features.T @ features, features.T @ scores
+Fit = Callable[[np.ndarray, np.ndarray], Policy]
+"""A function from columns (n, d) and scores (n, answers) to a policy."""
+
+
+def _kinds(columns: np.ndarray) -> Iterator[Fit]:
+    """Yield the kinds of policies for these columns, simple ones first."""
+    yield _constant
+    d = columns.shape[1]
+    expansions = [_linear, _steps if d == 1 else _pairs, *([_triples] if 1 < d <= CUBIC else [])]
+    for expand in expansions:
         for penalty in PENALTIES:
-            weights = _solve(gram, moments, penalty * len(features))
-            yield lambda seen, expand=expand, weights=weights: (
-                expand(scaling(seen[:, kept])) @ weights
-            ).argmax(axis=1)
-    if (table := _looked_up(columns, scores, best)) is not None:
-        yield lambda seen: table(seen[:, kept])
+            yield partial(_ridge, expand, penalty)
+    if len(np.unique(_key(columns[:400]))) <= DISTINCT < len(columns):
+        yield _looked_up
+
+
+def _constant(columns: np.ndarray, scores: np.ndarray) -> Policy:
+    best = int(scores.mean(axis=0).argmax())
+    return lambda seen: np.full(len(seen), best)
+
+
+def _ridge(
+    expand: Callable[[np.ndarray], np.ndarray],
+    penalty: float,
+    columns: np.ndarray,
+    scores: np.ndarray,
+) -> Policy:
+    scaling = _Scaling(columns)
+    features = expand(scaling(columns))
+    ridge = np.full(features.shape[1], penalty * len(features))
+    ridge[0] = 1e-6  # the first feature is the constant
+    gram = features.T @ features + np.diag(ridge)
+    weights = np.linalg.solve(gram, features.T @ scores)
+    return lambda seen: (expand(scaling(seen)) @ weights).argmax(axis=1)
 
 
 def _distinct(columns: np.ndarray) -> np.ndarray:
@@ -66,13 +89,6 @@ def _distinct(columns: np.ndarray) -> np.ndarray:
     normed = centred[:, varying] / size[varying]
     repeats = np.triu(np.abs(normed.T @ normed) > 0.999, 1).any(axis=0)
     return varying[~repeats]
-
-
-def _solve(gram: np.ndarray, moments: np.ndarray, penalty: float) -> np.ndarray:
-    ridge = np.full(len(gram), penalty)
-    ridge[0] = 1e-6 * penalty  # the first feature is the constant
-    weights: np.ndarray = np.linalg.solve(gram + np.diag(ridge + 1e-9), moments)
-    return weights
 
 
 class _Scaling:
@@ -99,14 +115,16 @@ def _linear(columns: np.ndarray) -> np.ndarray:
     return np.column_stack([np.ones(len(columns)), columns])
 
 
-def _products(columns: np.ndarray) -> np.ndarray:
-    d = columns.shape[1]
-    first, second = np.triu_indices(d)
-    pairs = columns[:, first] * columns[:, second]
-    parts = [np.ones((len(columns), 1)), columns, pairs]
-    if d <= CUBIC:
-        parts += [pairs[:, first >= k] * columns[:, [k]] for k in range(d)]
-    return np.concatenate(parts, axis=1)
+def _pairs(columns: np.ndarray) -> np.ndarray:
+    first, second = np.triu_indices(columns.shape[1])
+    return np.column_stack([_linear(columns), columns[:, first] * columns[:, second]])
+
+
+def _triples(columns: np.ndarray) -> np.ndarray:
+    first, second = np.triu_indices(columns.shape[1])
+    products = columns[:, first] * columns[:, second]
+    triples = [products[:, first >= k] * columns[:, [k]] for k in range(columns.shape[1])]
+    return np.concatenate([_linear(columns), products, *triples], axis=1)
 
 
 _KNOTS = np.linspace(-1.75, 1.75, 8)
@@ -117,13 +135,12 @@ def _steps(columns: np.ndarray) -> np.ndarray:
     return np.concatenate([_linear(columns), np.maximum(columns - _KNOTS, 0)], axis=1)
 
 
-def _looked_up(columns: np.ndarray, scores: np.ndarray, otherwise: int) -> Policy | None:
-    """Return a policy that looks rows up; None if most rows are distinct, as with noise."""
-    if len(columns) > 400 and len(np.unique(_key(columns[:400]))) > DISTINCT:
-        return None
+def _looked_up(columns: np.ndarray, scores: np.ndarray) -> Policy:
+    """Look rows up; the best fixed answer for rows that were not met, or if most are distinct."""
+    otherwise = int(scores.mean(axis=0).argmax())
     keys, place = np.unique(_key(columns), return_inverse=True)
     if len(keys) > DISTINCT:
-        return None
+        return _constant(columns, scores)
     sums = np.zeros((len(keys), scores.shape[1]))
     np.add.at(sums, place, scores)
     best = sums.argmax(axis=1)

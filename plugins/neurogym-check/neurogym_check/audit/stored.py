@@ -113,21 +113,16 @@ def _with_shortcuts(row: list[str], shortcuts: Mapping[str, float]) -> list[str]
             inside = line.strip() == _HEADER
         if not inside and not _INLINE.match(line):
             kept.append(line)
-    place = next(
-        (k for k in range(1, len(kept)) if kept[k].lstrip().startswith(("[", "#"))), len(kept)
-    )
-    fields = _without_empty_end(kept[:place])
+    place = next((k for k in range(1, len(kept)) if kept[k].lstrip().startswith("[")), len(kept))
+    while not kept[place - 1].strip() or kept[place - 1].lstrip().startswith("#"):
+        place -= 1  # a comment belongs to the table that follows it
     table = [_HEADER, *(f"{name} = {score}" for name, score in shortcuts.items())]
     rest = kept[place:]
+    while rest and not rest[0].strip():
+        rest = rest[1:]
     # A manifest ends with one newline; between rows and tables is an empty line.
     ends = [""] if rest or row[-1:] == [""] else []
-    return [*fields, "", *table, *ends, *rest]
-
-
-def _without_empty_end(lines: list[str]) -> list[str]:
-    while lines and not lines[-1].strip():
-        lines = lines[:-1]
-    return lines
+    return [*kept[:place], "", *table, *ends, *rest]
 
 
 __all__ = ["differences", "manifest_path", "to_store", "write"]
