@@ -87,6 +87,10 @@ def test_a_good_manifest_has_no_problem() -> None:
         ({"expected": "{chance = nan}"}, "expected chance", "between 0 and 1"),
         ({"expected": "{chance = true}"}, "expected chance", "between 0 and 1"),
         ({"expected": "0.5"}, "expected", "expected a table"),
+        ({"shortcuts": "0.5"}, "shortcuts", "expected a table"),
+        ({"shortcuts": "{clock = 1.5}"}, "shortcuts clock", "between 0 and 1"),
+        ({"shortcuts": "{channel.cue = true}"}, "shortcuts channel.cue", "between 0 and 1"),
+        ({"admitted": "{clock = 3}"}, "admitted clock", "expected words of the task's docstring"),
     ],
 )
 def test_a_broken_rule_is_named_with_its_row_and_field(
@@ -180,7 +184,18 @@ VALUES = st.recursive(
     max_leaves=6,
 )
 FIELDS = st.sampled_from(
-    ["name", "title", "summary", "tags", "species", "aliases", "reference", "expected"]
+    [
+        "name",
+        "title",
+        "summary",
+        "tags",
+        "species",
+        "aliases",
+        "reference",
+        "expected",
+        "shortcuts",
+        "admitted",
+    ]
 )
 
 
@@ -222,6 +237,17 @@ def test_no_spelling_of_the_vocabulary_means_two_words() -> None:
             one for word, row in tables[kind].items() for one in (word, *row.get("also", ()))
         ]
         assert len(spellings) == len(set(spellings)), kind
+
+
+def test_shortcuts_have_dotted_names() -> None:
+    row = (
+        '[[task]]\nname = "Foo-v0"\ntitle = "t"\nsummary = "s"\n'
+        '[task.shortcuts]\nrest = 0\nchannel.cue = 0.5\n[task.admitted]\n"channel.*" = "alone"\n'
+    )
+    (good,) = parse_manifest(row).rows
+    assert good.shortcuts == {"rest": 0, "channel.cue": 0.5}
+    assert good.admitted == {"channel.*": "alone"}
+    assert not good.problems
 
 
 def test_presets_belong_to_aliases_and_are_strings() -> None:

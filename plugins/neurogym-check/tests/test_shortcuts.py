@@ -100,6 +100,16 @@ def test_envs_that_are_no_tasks_are_played(wrong):
     assert set(result.details) == {"oracle", "rest", "constant"}
 
 
+def test_hooks_read_conditions_while_ended_trials_wait(wrong):
+    class Pays(wrong.Right):
+        """Pays on every step, by a condition; trials end at different times."""
+
+        def step_action(self, now, action):
+            return 0.01 * now.conditions["strength"], None
+
+    assert measure_shortcuts(make_task(Pays)).measures["oracle"].score == 1
+
+
 # ---------------------------------------------------------------------- the classifier
 
 
