@@ -104,13 +104,13 @@ class RedundantCue(Task):
 
 
 class NeededCue(RedundantCue):
-    """The test has a channel of its own."""
+    """The test has a separate channel."""
 
     own_channel: bool = True
 
 
 class FixedMean(Task):
-    """Compare two stimuli whose mean is always the same, so that one tells the other."""
+    """Compare two stimuli whose mean is always the same, so that either one suffices."""
 
     roving: float = 0.0
 
@@ -300,7 +300,7 @@ class RovingIntervals(LastInterval):
 
 
 class TellingDelay(Task):
-    """Report a side, of which the duration of the delay tells as much as the stimulus."""
+    """Report a side, which the duration of the delay shows as well as the stimulus."""
 
     longer_for_one: float = 300.0
 

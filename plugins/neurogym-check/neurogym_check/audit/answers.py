@@ -98,7 +98,7 @@ def _tabled(task: Task, batch: TrialBatch, k: int, segment: np.ndarray) -> np.nd
     """Return (n, answers) the scores of all actions on the first step of a window.
 
     If the right action changes within the window, as where one of several stimuli has to be
-    answered, later actions are answers of their own.
+    answered, later actions are separate answers.
     """
     payoffs = batch.payoffs
     scores = _at(task, batch, k, segment)

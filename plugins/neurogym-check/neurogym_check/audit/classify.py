@@ -26,7 +26,7 @@ def best_policy(columns: np.ndarray, scores: np.ndarray) -> Policy:
     columns up if they have few distinct values. The best kind is fitted again, on all trials.
 
     Args:
-        columns: (n, d) what the policy sees of each trial.
+        columns: (n, d) the visible part of each trial.
         scores: (n, answers) the performance that each answer earns.
     """
     if not len(seen := _distinct(columns)):

@@ -157,7 +157,7 @@ class _Auditor:
         """Return all measures."""
         self._blind()
         if not self.answers.scores or self.task.step_observation is not None:
-            # What is seen depends on the actions: only policies that see nothing are measured.
+            # Observations depend on the actions: only policies that see nothing are measured.
             return Audit(self.measures)
         columns = columns_of(self.task, self.batch, self.seed)
         for name, seen in self._parts_of(columns):
@@ -215,12 +215,12 @@ class _Auditor:
     # ------------------------------------------------------------------ policies that see a part
 
     def _parts_of(self, columns: Columns) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield the name of each measure, and what it sees, (n, d) with NaN for nothing."""
+        """Yield the name of each measure, and the columns (d,) or table (n, d) that it sees."""
         if self.previous is not None:
             yield "history", self._history()
         if not columns.values.shape[1]:
             return
-        # What is shown after the last window is feedback.
+        # Stimuli after the last window are feedback.
         content = columns.channel != DURATIONS
         before = columns.place <= columns.place_of[max(self.answers.last)]
         channels = list(dict.fromkeys(columns.channel[content & before]))[:PARTS]
@@ -252,7 +252,7 @@ class _Auditor:
         return [] if lit >= set(columns.period) else list(lit)
 
     def _last(self, columns: Columns) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield what is seen of the last stimulus, where trials differ in their last stimulus."""
+        """Yield a table of the last stimulus, if trials differ in its period."""
         content = columns.place[columns.channel != DURATIONS]
         shown = np.zeros(columns.places.shape[1], bool)
         shown[content] = True
@@ -290,7 +290,7 @@ class _Auditor:
         """Return (d,) whether a column is seen before the answer to a slot.
 
         Feedback is not. Nor is the duration of the window, or, if the answer is due at a moment,
-        what is shown after the window's opening.
+        a stimulus after the window's opening.
         """
         opens = columns.place_of[self.answers.first[k]]
         closes = columns.place_of[self.answers.last[k]]

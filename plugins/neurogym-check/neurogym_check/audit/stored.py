@@ -99,7 +99,7 @@ def _row(lines: list[str], task: str, file: str) -> tuple[int, int]:
         if "task" in lines[first] and any(found and found[1] == task for found in named):
             return first, after
     raise ManifestError(
-        f"{file} has no row of {task}. Expected [[task]] and name = {task!r} on lines of their own."
+        f"{file} has no row of {task}. Expected [[task]] and name = {task!r} on separate lines."
         " Add the row, and write the shortcuts again."
     )
 

@@ -15,7 +15,7 @@ from neurogym_core.trials.batch import TrialBatch
 ENVS = 64
 """Sessions that are drawn, for tasks whose trials depend on earlier ones."""
 SEGMENTS = 12
-"""Most segments of a trial that have columns of their own; else, periods have them."""
+"""Most segments of a trial that have separate columns; else, periods have them."""
 COMPONENTS = 6
 """Columns that are kept of a channel of more units, in each segment."""
 DURATIONS = "durations"
@@ -205,7 +205,7 @@ def _same(one: np.ndarray, other: np.ndarray) -> bool:
 
 
 def _components(clean: np.ndarray, noisy: np.ndarray) -> np.ndarray:
-    """Return the units of a channel, turned to the principal components of what is shown.
+    """Return the units of a channel, turned to principal components without noise.
 
     Units that always change together become one column; at most `COMPONENTS` are kept.
     """
