@@ -741,7 +741,10 @@ def _paint_image(axes: Any, trace: TrialTrace, name: str) -> None:
 
 
 def _shown_actions(trace: TrialTrace) -> list[int]:
-    """Return the actions with a tick: all of up to eight, else the eight most frequent."""
+    """Return the actions with a tick: all of up to eight, else the eight most frequent.
+
+    Of a ring, every eighth of a turn counts.
+    """
     seen = np.concatenate(
         [values for values in (trace.targets, trace.actions) if values is not None]
     )
@@ -749,6 +752,9 @@ def _shown_actions(trace: TrialTrace) -> list[int]:
     n_actions = max(len(trace.action_names), int(numbers.max(initial=0)) + 1)
     if n_actions <= _NAMED_ACTIONS:
         return list(range(n_actions))
+    if trace.rings:
+        scale = _ChoiceScale(trace)
+        return [i for i in range(n_actions) if (scale.angle(i) or 0) % 45 == 0]
     return sorted(numbers[np.argsort(-counts, kind="stable")[:_NAMED_ACTIONS]].tolist())
 
 
@@ -775,7 +781,7 @@ def _paint_choices(axes: Any, trace: TrialTrace) -> None:
     spaced_ticks(axes, places, labels, highest)
     entries = _answer_key(trace, _TARGET, INK)
     if (wanted := scale.angle(int(trace.targets.max()))) is not None:
-        entries[0] = (f"target {wanted:.0f}°", *entries[0][1:])
+        entries.insert(1, (f"at {wanted:.0f}°", "none", 0.0))
     key(axes, entries)
 
 

@@ -19,11 +19,13 @@
     without.colour = 0.72
     [task.admitted]                   # shortcut -> words of the docstring that name it
     without.colour = "ignoring the context"
+    [task.figure]                     # conditions of the trial that figures show
+    coherence = 25.6
 
-A ``[[wrapper]]`` row has the same fields except ``expected``, ``shortcuts`` and ``admitted``. Its
-``[wrapper.presets]`` may give, for each alias, the settings that reproduce the former wrapper
-(``Old = "p=0.8"``). Reading a manifest raises no exceptions: a broken rule becomes a problem with
-file, row and field, and the valid rest is kept.
+A ``[[wrapper]]`` row has the same fields except ``expected``, ``shortcuts``, ``admitted`` and
+``figure``. Its ``[wrapper.presets]`` may give, for each alias, the settings that reproduce the
+former wrapper (``Old = "p=0.8"``). Reading a manifest raises no exceptions: a broken rule becomes a
+problem with file, row and field, and the valid rest is kept.
 """
 
 from __future__ import annotations
@@ -48,7 +50,10 @@ MAX_BYTES = 1_000_000  # a manifest has a few thousand bytes; a larger file is a
 
 _DOI = re.compile(r"10\.\d{4,9}/[^\s\x00-\x1f{}\\]+")
 _FIELDS = ("name", "title", "summary", "tags", "species", "aliases", "reference")
-_KINDS = {"task": (*_FIELDS, "expected", "shortcuts", "admitted"), "wrapper": (*_FIELDS, "presets")}
+_KINDS = {
+    "task": (*_FIELDS, "expected", "shortcuts", "admitted", "figure"),
+    "wrapper": (*_FIELDS, "presets"),
+}
 _REFERENCE_FIELDS = ("doi", "kind", "title", "authors", "journal", "year")
 
 
@@ -67,6 +72,7 @@ class Row(NamedTuple):
     presets: Mapping[str, str] = MappingProxyType({})
     shortcuts: Mapping[str, float] = MappingProxyType({})
     admitted: Mapping[str, str] = MappingProxyType({})
+    figure: Mapping[str, Any] = MappingProxyType({})
     problems: tuple[Problem, ...] = ()
 
 
@@ -226,6 +232,7 @@ class _RowReader:
             presets=self.presets(),
             shortcuts=self.leaves("shortcuts", self.is_performance),
             admitted=self.leaves("admitted", self.is_text),
+            figure=self.leaves("figure", self.is_condition),
             problems=tuple(self.problems),
         )
 
@@ -377,6 +384,14 @@ class _RowReader:
         if isinstance(value, str) and value.strip():
             return True
         self.note(clean(field), f"is {_type(value)}, expected words of the task's docstring.")
+        return False
+
+    def is_condition(self, field: str, value: Any) -> bool:
+        """Return whether a value can be imposed on a condition; note a problem if not."""
+        values = value if isinstance(value, list) else [value]
+        if values and all(isinstance(one, bool | int | float | str) for one in values):
+            return True
+        self.note(clean(field), f"is {_type(value)}, expected the value of a condition.")
         return False
 
     def presets(self) -> dict[str, str]:

@@ -126,6 +126,7 @@ class Described(Offer):
     presets: Mapping[str, str] = field(default_factory=dict, hash=False)
     shortcuts: Mapping[str, float] = field(default_factory=dict, hash=False)
     admitted: Mapping[str, str] = field(default_factory=dict, hash=False)
+    figure: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 # The next two are no dataclasses, because they add no field and `dataclass` would add almost a

@@ -54,6 +54,7 @@ _FROM_ROW = (
     "presets",
     "shortcuts",
     "admitted",
+    "figure",
 )
 _OfferT = TypeVar("_OfferT", bound=Offer)
 

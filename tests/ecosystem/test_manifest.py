@@ -90,6 +90,11 @@ def test_a_good_manifest_has_no_problem() -> None:
         ({"shortcuts": "0.5"}, "shortcuts", "expected a table"),
         ({"shortcuts": "{clock = 1.5}"}, "shortcuts clock", "between 0 and 1"),
         ({"shortcuts": "{channel.cue = true}"}, "shortcuts channel.cue", "between 0 and 1"),
+        (
+            {"figure": "{coherence = [[1]]}"},
+            "figure coherence",
+            "expected the value of a condition",
+        ),
         ({"admitted": "{clock = 3}"}, "admitted clock", "expected words of the task's docstring"),
     ],
 )
@@ -195,6 +200,7 @@ FIELDS = st.sampled_from(
         "expected",
         "shortcuts",
         "admitted",
+        "figure",
     ]
 )
 
