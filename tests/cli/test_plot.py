@@ -59,7 +59,7 @@ def test_a_manifest_names_the_conditions_of_the_figure(ngym, tmp_path, monkeypat
     from neurogym_core.cli import _drawing
 
     class Found:
-        figure = {"coherence": 12.8, "direction": 1}  # noqa: RUF012
+        figure = {"coherence": 12.8, "direction": 1}
 
     monkeypatch.setattr(_drawing, "find_task", lambda name: Found)
     assert "direction 1, coherence 12.8" in drawn_by(ngym, tmp_path, DOTS)
