@@ -12,7 +12,7 @@ import click
 from neurogym_check.audit.measures import Audit
 from neurogym_check.audit.stored import manifest_path, to_store, write
 from neurogym_check.candidate import Candidate, Wrapped, expanded
-from neurogym_check.check_types import CheckResult
+from neurogym_check.check_types import CheckResult, NotApplicable
 from neurogym_check.checks.shortcuts import audit_of
 from neurogym_check.digest import digest_of, digests_path, store
 from neurogym_check.run_checks import all_checks, check_task
@@ -55,8 +55,11 @@ def measure(sources: Sequence[Candidate]) -> dict[str, Audit]:
     with Progress("measuring", len(sources)) as bar, contextlib.redirect_stdout(sys.stderr):
         for number, source in enumerate(sources):
             bar.show(number, source.name)
-            with usage_errors():
-                found[source.name] = audit_of(source)
+            try:
+                with usage_errors():
+                    found[source.name] = audit_of(source)
+            except NotApplicable as reason:
+                click.echo(f"{source.name}: no shortcuts; {reason}", err=True)
     return found
 
 
@@ -71,9 +74,9 @@ def write_shortcuts(names: list[str]) -> None:
     measured = measure(installed)
     fresh: dict[Any, dict[str, dict[str, float]]] = {}
     for source in installed:
-        fresh.setdefault(manifest_path(source.info), {})[source.info.name] = to_store(
-            measured[source.name]
-        )
+        if source.name in measured:
+            numbers = to_store(measured[source.name])
+            fresh.setdefault(manifest_path(source.info), {})[source.info.name] = numbers
     for path, numbers in fresh.items():
         written = write(path, numbers)
         click.echo(f"{path}: {len(written)} written, {len(numbers) - len(written)} unchanged")

@@ -94,8 +94,6 @@ def test_intervals_hold_the_true_performance_in_most_seeds(leaky):
 
 
 def test_envs_that_are_no_tasks_are_played(wrong):
-    (result,) = check_task(wrong.RightEnv, select=["A001"])
-    assert result.status in ("passed", "not applicable", "warning")
     (result,) = check_task(wrong.RightClassic, select=["A001"])
     assert set(result.details) == {"oracle", "rest", "constant"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 from typing import Any
 
-from neurogym_check.audit.measures import Audit, measure_shortcuts
+from neurogym_check.audit.measures import SEED, Audit, measure_shortcuts
 from neurogym_check.audit.stored import differences, to_store
 from neurogym_check.candidate import Candidate
 from neurogym_check.check_types import CheckWarning, NotApplicable, check, require
@@ -23,6 +23,7 @@ def audit_of(candidate: Candidate) -> Audit:
     if candidate.kind == "task":
         return candidate.once("audit", lambda one: measure_shortcuts(one.task))  # type: ignore[no-any-return]
     env = candidate.env()
+    env.reset(seed=SEED)  # a plain env may define its target only after the first reset
     if not hasattr(env.unwrapped, "target"):
         raise NotApplicable("its env has no target, so there is no oracle")
     return candidate.once("audit", lambda _: measure_shortcuts(env))  # type: ignore[no-any-return]
