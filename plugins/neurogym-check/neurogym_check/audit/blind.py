@@ -23,8 +23,8 @@ ENVS, TRIALS, STEPS = 64, 8, 1500
 """Envs, trials of each, and most steps, of a play in sessions."""
 IMITATED = 6000
 """Most steps of the oracle that are imitated."""
-IMAGE_STEPS, IMAGE_ANSWERS = 500, 9
-"""Steps of a play of an env that is no Task, e.g. with images, and fixed answers that it tries."""
+ENV_STEPS = 5_000
+"""Steps of a play of an env that is no Task, e.g. with images."""
 
 
 def blind_play(
@@ -196,42 +196,35 @@ def _performance(task: Task, seed: int, play: Any) -> np.ndarray:
 def play_env(env: Any, seed: int) -> dict[str, Measure]:
     """Return the measures of an env that is no Task: the oracle, rest, the best fixed answer.
 
-    Its observations may be images, of which no columns are made. Fixed answers are targets of some
-    trials, given whenever the target is not to rest.
+    Its observations may be images, of which no columns are made. The oracle plays; a fixed answer
+    is right in the trials whose last target, other than rest, equals it.
     """
     from neurogym_check.audit.measures import Measure
 
-    answers: list[Any] = []
-    rest = np.zeros_like(np.asarray(env.unwrapped.action_space.sample()))
-
-    def oracle(target: Any) -> Any:
-        if not np.array_equal(target, rest) and len(answers) < IMAGE_ANSWERS * 20:
-            answers.append(np.array(target))
-        return target
-
-    found = {"oracle": _of_env(env, seed, oracle), "rest": _of_env(env, seed, lambda _: rest)}
-    distinct = list({one.tobytes(): one for one in answers}.values())[:IMAGE_ANSWERS]
-    fixed = [
-        _of_env(env, seed, lambda target, one=one: rest if np.array_equal(target, rest) else one)
-        for one in distinct
-    ]
-    if fixed:
-        found["constant"] = max(fixed, key=lambda values: values.mean() if len(values) else 0)
-    return {name: Measure.of(values) for name, values in found.items() if len(values)}
-
-
-def _of_env(env: Any, seed: int, play: Any) -> Any:
-    """Return the performance of the trials of an env, (m,)."""
     env.reset(seed=seed)
-    scores: list[float] = []
     space = env.unwrapped.action_space
-    for _ in range(IMAGE_STEPS):
-        action = np.asarray(play(env.unwrapped.target))
-        _, _, terminated, truncated, info = env.step(
-            int(action) if not space.shape else action.astype(space.dtype)
-        )
+    rest = np.zeros_like(np.asarray(space.sample()))
+    answers: list[bytes] = []
+    scores: list[float] = []
+    answer = rest.tobytes()
+    for _ in range(ENV_STEPS):
+        target = np.asarray(env.unwrapped.target, dtype=rest.dtype)
+        if not np.array_equal(target, rest):
+            answer = target.tobytes()
+        action = target if space.shape else int(target)
+        _, _, terminated, truncated, info = env.step(action)
         if info.get("new_trial"):
+            answers.append(answer)
             scores.append(float(info.get("performance", 0)))
+            answer = rest.tobytes()
         if terminated or truncated:
             env.reset()
-    return np.array(scores)
+    if not answers:
+        return {}
+    share = {one: answers.count(one) / len(answers) for one in dict.fromkeys(answers)}
+    common = max(share, key=lambda one: share[one])
+    return {
+        "oracle": Measure.of(np.array(scores)),
+        "rest": Measure.of(np.array([one == rest.tobytes() for one in answers], float)),
+        "constant": Measure.of(np.array([one == common for one in answers], float)),
+    }
