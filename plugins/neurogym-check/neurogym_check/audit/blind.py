@@ -23,7 +23,7 @@ ENVS, TRIALS, STEPS = 64, 8, 1500
 """Envs, trials of each, and most steps, of a play in sessions."""
 IMITATED = 6000
 """Most steps of the oracle that are imitated."""
-ENV_STEPS = 5_000
+ENV_STEPS = 4_000
 """Steps of a play of an env that is no Task, e.g. with images."""
 
 
