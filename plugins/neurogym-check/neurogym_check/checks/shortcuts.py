@@ -90,7 +90,7 @@ def shortcuts_match_the_manifest(candidate: Candidate) -> None:
     require(not changed, f"Other shortcuts are measured: {', '.join(changed)}.", changed=changed)
 
 
-@check("A003", level="full", kinds=KINDS, installed=True)
+@check("A003", level="full", kinds=("task",), installed=True)
 def shortcuts_are_stored(candidate: Candidate) -> None:
     """The manifest states the shortcuts of the task, so that its users know what they earn.
 
