@@ -90,7 +90,14 @@ def pale(colour: str) -> str:
 
 
 def key(axes: Any, entries: list[tuple[str, str, float]]) -> None:
-    """Draw a legend of lines (name, colour, width in points) to the right of the axes."""
+    """Draw a legend of lines (name, colour, width in points) to the right of the axes.
+
+    If the axes are too low for all entries, the last one says how many are left out.
+    """
+    room = max(int(_height(axes) * 0.95 / 0.11), 1)
+    if len(entries) > room:
+        left_out = len(entries) - room + 1
+        entries = [*entries[: room - 1], (f"{left_out} more", "none", 0.0)]
     spacing = min(0.18 / _height(axes), 0.95 / len(entries))
     for row, (name, colour, width) in enumerate(entries):
         y = 0.5 + ((len(entries) - 1) / 2 - row) * spacing
@@ -144,7 +151,7 @@ def rounded(value: float) -> float:
     return float(np.trunc(value / half + np.sign(value) * 1e-6) * half)
 
 
-def spaced_ticks(axes: Any, places: list[int], names: list[str], highest: int) -> None:
+def spaced_ticks(axes: Any, places: list[float], names: list[str], highest: float) -> None:
     """Set ticks at `places`; of ticks that are too close to be legible, only the first is kept."""
     least = 0.13 * (highest + 1) / _height(axes)
     kept: list[int] = []

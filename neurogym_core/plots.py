@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -46,6 +47,7 @@ from neurogym_core.subjects import player_of
 from neurogym_core.tasks.drawing import answer_condition
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
+from neurogym_core.trials.encoders import Ring
 from neurogym_core.trials.interface import Angle, Axis
 
 __all__ = [
@@ -70,7 +72,9 @@ _LINES_UP_TO = 3  # units of a channel; a larger one is drawn as an image
 _FOOT = 0.55
 _LEFT, _RIGHT, _GAP, _ROW = 1.25, 0.75, 0.09, 0.17
 _DPI = 100
-_SUBTITLE = 100  # characters
+_SUBTITLE, _SUBTITLE_LINES = 96, 3  # characters of a line, and lines
+_NAMED_ACTIONS = 8  # actions that get a tick each
+_LONGEST = 4  # values of a condition that are written out
 _ENV_STEPS, _FRAMES = 400, 4  # of a plain env: steps at most, and frames in the figure
 
 
@@ -93,6 +97,8 @@ class TrialTrace:
             are then in task units, an `Angle` in radians (NaN: no direction).
         title: title of the figure, e.g. the name of the task.
         subtitle: second line, e.g. the conditions of the trial.
+        rings: name -> slice of the actions that are directions on a circle, of which the first is
+            0 degrees; they are drawn on an axis of angles.
 
     Raises:
         InvalidValueError: shapes do not agree, a period or channel is outside of the trial, or an
@@ -111,6 +117,7 @@ class TrialTrace:
     subtitle: str = ""
     unit_names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     axes: Mapping[str, Axis] = field(default_factory=dict)
+    rings: Mapping[str, slice] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("observations", "targets", "actions", "rewards"):
@@ -239,7 +246,8 @@ def trace_so_far(task: Task, buffers: Any) -> TrialTrace:
         actions=buffers.actions,
         rewards=buffers.rewards,
         periods=buffers.periods,
-        subtitle=_fitting(describe(_named(task, buffers.conditions))),
+        # All frames of a film have the height of one line.
+        subtitle=_fitting(describe(_named(task, buffers.conditions)), lines=1),
     )
 
 
@@ -312,8 +320,21 @@ def _trace(
         axes=declared.parts if declared.continuous else {},
         dt=task.dt,
         title=task.name,
+        rings=_rings(task),
         **rest,
     )
+
+
+def _rings(task: Task) -> dict[str, slice]:
+    """Return the groups of more than eight choices on a circle."""
+    if task.actions.continuous:
+        return {}
+    parts = task.actions.parts
+    return {
+        name: task.actions[name]
+        for name, part in parts.items()
+        if isinstance(part, Ring) and part.size > _NAMED_ACTIONS
+    }
 
 
 def _runs(periods: Sequence[str]) -> list[tuple[str, int, int]]:
@@ -328,13 +349,18 @@ def _runs(periods: Sequence[str]) -> list[tuple[str, int, int]]:
 
 def _written(value: Any) -> str:
     array = np.asarray(value)
+    if array.size > _LONGEST:
+        first = ", ".join(_written(item) for item in array.ravel()[: _LONGEST - 1])
+        return f"({first}, … {array.size} values)"
     if array.ndim:
         return f"({', '.join(_written(item) for item in array.ravel())})"
     return f"{array.item():.4g}" if array.dtype.kind == "f" else str(array.item())
 
 
-def _fitting(text: str) -> str:
-    return text if len(text) <= _SUBTITLE else f"{text[: _SUBTITLE - 1]}…"
+def _fitting(text: str, lines: int = _SUBTITLE_LINES) -> str:
+    """Return the text in lines that fit beside each other, broken at spaces."""
+    broken = textwrap.wrap(text, _SUBTITLE, max_lines=lines, placeholder=" …")
+    return "\n".join(broken)
 
 
 @lru_cache(maxsize=32)
@@ -511,7 +537,8 @@ def _panels(trace: TrialTrace) -> list[_Panel]:
 
 
 def _head_height(trace: TrialTrace) -> float:
-    return 0.15 + 0.24 * bool(trace.title) + 0.22 * bool(trace.subtitle)
+    lines = trace.subtitle.count("\n") + 1 if trace.subtitle else 0
+    return 0.15 + 0.24 * bool(trace.title) + 0.22 * bool(lines) + 0.15 * max(lines - 1, 0)
 
 
 def trial_height(trace: TrialTrace) -> float:
@@ -643,7 +670,9 @@ def _steps_line(axes: Any, trace: TrialTrace, values: np.ndarray, **style: Any) 
 def _paint_lines(axes: Any, trace: TrialTrace, name: str) -> None:
     values = trace.observations[:, trace.channels[name]]
     for unit, column in enumerate(values.T):
-        _steps_line(axes, trace, column, color=cycle_colour(unit), lw=1.2, zorder=2)
+        # Earlier units are broader, so that a later one of equal values does not hide them.
+        width = 1.2 + 1.1 * (values.shape[1] - 1 - unit)
+        _steps_line(axes, trace, column, color=cycle_colour(unit), lw=width, zorder=2)
     if values.shape[1] > 1:
         names = trace.unit_names.get(name) or map(str, range(values.shape[1]))
         key(axes, [(unit, cycle_colour(k), 1.5) for k, unit in enumerate(names)])
@@ -653,8 +682,14 @@ def _paint_lines(axes: Any, trace: TrialTrace, name: str) -> None:
 
 def _paint_image(axes: Any, trace: TrialTrace, name: str) -> None:
     values = trace.observations[:, trace.channels[name]].astype(float)
-    limit = float(np.abs(values).max()) or 1.0
-    signed = values.min() < -0.02 * limit
+    # Channels of equally many units have one colour scale, so that they can be compared.
+    alike = [
+        shown
+        for part in trace.channels.values()
+        if (shown := trace.observations[:, part]).shape[1] == values.shape[1]
+    ]
+    limit = max(float(np.abs(shown).max()) for shown in alike) or 1.0
+    signed = min(shown.min() for shown in alike) < -0.02 * limit
     image = axes.imshow(
         values.T,
         aspect="auto",
@@ -682,15 +717,21 @@ def _paint_image(axes: Any, trace: TrialTrace, name: str) -> None:
 
 
 def _shown_actions(trace: TrialTrace) -> list[int]:
-    """Return the actions with a tick: all of up to eight, else the eight most frequent."""
+    """Return the actions with a tick: all of up to eight, else the eight most frequent.
+
+    Of a ring, every eighth of a turn counts.
+    """
     seen = np.concatenate(
         [values for values in (trace.targets, trace.actions) if values is not None]
     )
     numbers, counts = np.unique(seen[seen >= 0], return_counts=True)
     n_actions = max(len(trace.action_names), int(numbers.max(initial=0)) + 1)
-    if n_actions <= 8:
+    if n_actions <= _NAMED_ACTIONS:
         return list(range(n_actions))
-    return sorted(numbers[np.argsort(-counts, kind="stable")[:8]].tolist())
+    if trace.rings:
+        scale = _ChoiceScale(trace)
+        return [i for i in range(n_actions) if (scale.angle(i) or 0) % 45 == 0]
+    return sorted(numbers[np.argsort(-counts, kind="stable")[:_NAMED_ACTIONS]].tolist())
 
 
 def _paint_answers(axes: Any, trace: TrialTrace, _: str) -> None:
@@ -731,17 +772,54 @@ def _width(axis: Axis) -> int:
 
 def _paint_choices(axes: Any, trace: TrialTrace) -> None:
     """Draw the target as a broad pale band, and the subject's action as a thin dark line on it."""
-    _steps_line(
-        axes, trace, _gaps(trace.targets), color=_TARGET, lw=6, solid_capstyle="butt", zorder=2
-    )
+    scale = _ChoiceScale(trace)
+    band = {"color": _TARGET, "lw": 6, "solid_capstyle": "butt", "zorder": 2}
+    _steps_line(axes, trace, scale(trace.targets), **band)
     if trace.actions is not None:
-        _steps_line(axes, trace, _gaps(trace.actions), color=INK, lw=1.5, zorder=3)
-    shown = _shown_actions(trace)
+        _steps_line(axes, trace, scale(trace.actions), color=INK, lw=1.5, zorder=3)
+    shown = [i for i in _shown_actions(trace) if scale.angle(i) is None]
     names = [str(trace.action_names[i]) if trace.action_names else str(i) for i in shown]
-    highest = max([*shown, len(trace.action_names) - 1, 1])
+    ticks = sorted([*zip(map(scale.place, shown), names, strict=True), *scale.angles])
+    places, labels = [place for place, _ in ticks], [label for _, label in ticks]
+    highest = max([*places, scale.place(len(trace.action_names) - 1), 1])
     axes.set_ylim(highest + 0.5 + 0.02 * highest, -0.5 - 0.02 * highest)
-    spaced_ticks(axes, shown, names, highest)
-    key(axes, _answer_key(trace, _TARGET, INK))
+    spaced_ticks(axes, places, labels, highest)
+    entries = _answer_key(trace, _TARGET, INK)
+    if (wanted := scale.angle(int(trace.targets.max()))) is not None:
+        entries.insert(1, (f"at {wanted:.0f}°", "none", 0.0))
+    key(axes, entries)
+
+
+class _ChoiceScale:
+    """Places of choices on the axis: their numbers, with a gap before each ring.
+
+    Attributes:
+        angles: place and label of four directions of each ring.
+    """
+
+    def __init__(self, trace: TrialTrace) -> None:
+        self.rings = sorted(trace.rings.values(), key=lambda ring: ring.start)
+        self.angles = [
+            (self.place(ring.start) + quarter / 4 * (ring.stop - ring.start), f"{90 * quarter}°")
+            for ring in self.rings
+            for quarter in range(4)
+        ]
+
+    def place(self, action: int) -> int:
+        """Return the place of an action."""
+        gaps = [(ring.stop - ring.start) // 8 for ring in self.rings if action >= ring.start]
+        return action + sum(gaps)
+
+    def angle(self, action: int) -> float | None:
+        """Return the direction of an action in degrees; None if it is not on a ring."""
+        for ring in self.rings:
+            if ring.start <= action < ring.stop:
+                return 360 * (action - ring.start) / (ring.stop - ring.start)
+        return None
+
+    def __call__(self, actions: np.ndarray) -> np.ndarray:
+        """Return the places of actions (T,); NaN for none."""
+        return _gaps(np.array([self.place(action) if action >= 0 else -1 for action in actions]))
 
 
 def _gaps(actions: np.ndarray) -> np.ndarray:

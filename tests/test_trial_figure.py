@@ -71,6 +71,40 @@ class TestTrialFigure:
         assert axes.get_ylim()[0] > axes.get_ylim()[1]
         np.testing.assert_array_equal(axes.images[0].get_array(), trace.observations[:, 1:].T)
 
+    def test_channels_of_equally_many_units_have_one_colour_scale(self):
+        observations = np.zeros((40, 16))
+        observations[:, 3], observations[:, 12] = 2.0, 0.1
+        channels = {"one": slice(0, 8), "other": slice(8, 16)}
+        trace = make_trace(observations=observations, channels=channels)
+        images = [image for axes in trial_figure(trace).axes for image in axes.images]
+        assert [image.get_clim() for image in images] == [(0.0, 2.0), (0.0, 2.0)]
+
+    def test_choices_on_a_ring_have_an_axis_of_angles_and_the_target_is_written(self):
+        targets = np.r_[np.zeros(30, int), np.full(10, 3)]
+        names = ["fixate", *(f"choose {k}" for k in range(32))]
+        trace = make_trace(
+            targets=targets, actions=targets, action_names=names, rings={"choose": slice(1, 33)}
+        )
+        written = texts(trial_figure(trace))
+        assert written >= {"fixate", "90°", "180°", "270°", "at 22°"}
+        assert "choose 2" not in written
+
+    def test_a_legend_that_does_not_fit_says_how_many_entries_are_left_out(self):
+        values = np.tile(np.arange(12.0), (40, 1))
+        trace = make_trace(
+            targets=values, actions=values, action_names=[f"a{k}" for k in range(12)]
+        )
+        assert any(text.endswith(" more") for text in texts(trial_figure(trace)))
+
+    def test_a_long_subtitle_is_broken_into_lines_and_makes_the_figure_higher(self):
+        from neurogym_core.plots import _fitting
+
+        text = ", ".join(f"condition {k} 0.5" for k in range(10))
+        assert _fitting(text).replace("\n", " ") == text
+        short, long = (make_trace(subtitle=_fitting(one)) for one in ("brief", text))
+        heights = [trial_figure(one).get_size_inches()[1] for one in (short, long)]
+        assert heights[1] > heights[0]
+
     @pytest.mark.parametrize("units", [1, 2, 32, 84])
     def test_nothing_is_cut_off(self, units):
         figure = trial_figure(make_trace(units=units))

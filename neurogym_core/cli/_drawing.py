@@ -10,7 +10,8 @@ import click
 import gymnasium
 
 from neurogym_core.canvas import save_figure
-from neurogym_core.ecosystem.discovery import installed
+from neurogym_core.ecosystem.discovery import find_task, installed
+from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.ecosystem.names import clean, said_by
 from neurogym_core.errors import NeurogymError
 from neurogym_core.play.make import resolve
@@ -72,8 +73,14 @@ def draw(
             record = run(task, subject, count, num_envs=1, seed=seed, conditions=conditions)
             figure = session_figure(record, task, subject=subject)
         else:
-            figure = trial_figure(trace_of(task, subject, seed, conditions))
+            shown = _shown_by_default(name) if not any(settings.values()) else conditions
+            figure = trial_figure(trace_of(task, subject, seed, shown))
         save_figure(figure, target)
+
+
+def _shown_by_default(name: str) -> dict[str, Any]:
+    """Return the conditions of the figure that the task's manifest names; none for a file."""
+    return {} if is_file_reference(name) else dict(find_task(name).figure)
 
 
 def draw_all(folder: Path, kind: str, subject: str, seed: int) -> None:

@@ -42,6 +42,7 @@ from neurogym_core.terminal.bibtex import bibtex
 from neurogym_core.terminal.complete import complete_anything
 from neurogym_core.terminal.description import add_description, citation
 from neurogym_core.terminal.output import Page, print_json, print_text
+from neurogym_core.terminal.shortcuts import summary
 
 Entry: TypeAlias = TaskInfo | WrapperInfo
 
@@ -269,6 +270,7 @@ def _show_class(
                 ("species", ", ".join(entry.species)),
                 ("formerly", ", ".join(entry.aliases)),
                 *(("expected", f"{key} = {value}") for key, value in entry.expected.items()),
+                ("shortcuts", summary(entry.shortcuts)),
                 *((one.kind, citation(one)) for one in entry.references),
             )
         )

@@ -51,7 +51,8 @@ def command(
       ngym plot --all figures
 
     The figure of a trial shows the channels (inputs), the periods, the correct answer, and the
-    subject's actions and rewards over time.
+    subject's actions and rewards over time. Without settings of the task, the trial has the
+    conditions that the task's manifest names for its figure.
 
     The figure of a session shows choices, outcomes, rewards, conditions and recorded values of one
     subject over trials.

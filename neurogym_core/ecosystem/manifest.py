@@ -15,11 +15,17 @@
     kind = "original"
     [task.expected]
     chance = 0.5
+    [task.shortcuts]                  # measured; written by `ngym check --write-shortcuts`
+    without.colour = 0.72
+    [task.admitted]                   # shortcut -> words of the docstring that name it
+    without.colour = "ignoring the context"
+    [task.figure]                     # conditions of the trial that figures show
+    coherence = 25.6
 
-A ``[[wrapper]]`` row has the same fields except ``expected``. Its ``[wrapper.presets]`` may give,
-for each alias, the settings that reproduce the former wrapper (``Old = "p=0.8"``). Reading a
-manifest raises no exceptions: a broken rule becomes a problem with file, row and field, and the
-valid rest is kept.
+A ``[[wrapper]]`` row has the same fields except ``expected``, ``shortcuts``, ``admitted`` and
+``figure``. Its ``[wrapper.presets]`` may give, for each alias, the settings that reproduce the
+former wrapper (``Old = "p=0.8"``). Reading a manifest raises no exceptions: a broken rule becomes a
+problem with file, row and field, and the valid rest is kept.
 """
 
 from __future__ import annotations
@@ -28,7 +34,7 @@ import functools
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -44,7 +50,10 @@ MAX_BYTES = 1_000_000  # a manifest has a few thousand bytes; a larger file is a
 
 _DOI = re.compile(r"10\.\d{4,9}/[^\s\x00-\x1f{}\\]+")
 _FIELDS = ("name", "title", "summary", "tags", "species", "aliases", "reference")
-_KINDS = {"task": (*_FIELDS, "expected"), "wrapper": (*_FIELDS, "presets")}
+_KINDS = {
+    "task": (*_FIELDS, "expected", "shortcuts", "admitted", "figure"),
+    "wrapper": (*_FIELDS, "presets"),
+}
 _REFERENCE_FIELDS = ("doi", "kind", "title", "authors", "journal", "year")
 
 
@@ -61,6 +70,9 @@ class Row(NamedTuple):
     aliases: tuple[str, ...] = ()
     expected: Mapping[str, Any] = MappingProxyType({})
     presets: Mapping[str, str] = MappingProxyType({})
+    shortcuts: Mapping[str, float] = MappingProxyType({})
+    admitted: Mapping[str, str] = MappingProxyType({})
+    figure: Mapping[str, Any] = MappingProxyType({})
     problems: tuple[Problem, ...] = ()
 
 
@@ -207,6 +219,12 @@ class _Reader:
             expected=self.expected(table.get("expected", {})) if kind == "task" else {},
             presets=self.presets(table) if kind == "wrapper" else {},
         )
+        if kind == "task":
+            row = row._replace(
+                shortcuts=self.leaves("shortcuts", table, self.is_performance),
+                admitted=self.leaves("admitted", table, self.is_text),
+                figure=self.leaves("figure", table, self.is_condition),
+            )
         return row._replace(problems=tuple(self.problems))
 
     def line(self, field: str, text: Any, length: int) -> str:
@@ -303,6 +321,44 @@ class _Reader:
                 message = f"is {clean(repr(value))}, expected a number between 0 and 1."
                 self.note(f"expected {clean(key)}", message)
         return valid
+
+    def leaves(
+        self, field: str, row: dict[str, Any], is_valid: Callable[[str, Any], bool]
+    ) -> dict[str, Any]:
+        """Return the valid values of a table by their dotted names, such as ``channel.motion``."""
+        table = row.get(field, {})
+        if not isinstance(table, dict):
+            self.note(field, f"is {_type(table)}, expected a table.")
+            return {}
+        found: dict[str, Any] = {}
+        for key, value in table.items():
+            inner = value.items() if isinstance(value, dict) else ()
+            pairs = [(f"{key}.{part}", one) for part, one in inner] or [(key, value)]
+            found |= {clean(name): one for name, one in pairs if is_valid(f"{field} {name}", one)}
+        return found
+
+    def is_performance(self, field: str, value: Any) -> bool:
+        """Return whether a value is a number from 0 to 1; note a problem if not."""
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if number and 0 <= value <= 1:
+            return True
+        self.note(clean(field), f"is {clean(repr(value))}, expected a number between 0 and 1.")
+        return False
+
+    def is_text(self, field: str, value: Any) -> bool:
+        """Return whether a value is a text; note a problem if not."""
+        if isinstance(value, str) and value.strip():
+            return True
+        self.note(clean(field), f"is {_type(value)}, expected words of the task's docstring.")
+        return False
+
+    def is_condition(self, field: str, value: Any) -> bool:
+        """Return whether a value can be imposed on a condition; note a problem if not."""
+        values = value if isinstance(value, list) else [value]
+        if values and all(isinstance(one, bool | int | float | str) for one in values):
+            return True
+        self.note(clean(field), f"is {_type(value)}, expected the value of a condition.")
+        return False
 
     def presets(self, row: dict[str, Any]) -> dict[str, str]:
         """Return the settings by former name."""

@@ -124,12 +124,15 @@ class Described(Offer):
     aliases: tuple[str, ...] = ()
     expected: Mapping[str, Any] = field(default_factory=dict, hash=False)
     presets: Mapping[str, str] = field(default_factory=dict, hash=False)
+    shortcuts: Mapping[str, float] = field(default_factory=dict, hash=False)
+    admitted: Mapping[str, str] = field(default_factory=dict, hash=False)
+    figure: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 # The next two are no dataclasses, because they add no field and `dataclass` would add almost a
 # millisecond per class to the first `make`.
 class TaskInfo(Described):
-    """An installed task; the conformance kit reads ``expected``."""
+    """An installed task; the conformance kit reads ``expected``, ``shortcuts``, ``admitted``."""
 
 
 class WrapperInfo(Described):

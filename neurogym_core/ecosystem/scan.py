@@ -49,7 +49,10 @@ _FORMS = {
     "neurogym.commands": (names.COMMAND_NAME, "lower-case-words"),
     "neurogym.subjects": (names.SUBJECT_NAME, "lower_case_words"),
 }
-_FROM_ROW = ("title", "summary", "tags", "species", "references", "aliases", "expected", "presets")
+_FROM_ROW = (
+    *("title", "summary", "tags", "species", "references", "aliases"),
+    *("expected", "presets", "shortcuts", "admitted", "figure"),
+)
 _warning = functools.partial(Problem, level="warning", code="metadata")
 _manifest_problem = functools.partial(Problem, level="error", code="manifest", file="manifest")
 _DescribedT = TypeVar("_DescribedT", bound=Described)
@@ -414,13 +417,15 @@ def _with_duplicates(packages: list[PackageInfo]) -> Iterator[PackageInfo]:
 # -- manifests -------------------------------------------------------------------------------------
 
 
-def _manifest(declared: Declaration) -> tuple[Manifest | None, list[Problem]]:
-    """Return the package's manifest, and the problems of the whole file.
+def manifest_of(declared: Declaration) -> Path | None:
+    """Return the path of a package's manifest; None if it has none, or if the file is missing."""
+    values = [value for group, _, value in declared.entry_points if group == MANIFEST_GROUP]
+    found = _locate(values[0], declared) if values else None
+    return found if isinstance(found, Path) else None
 
-    The file is looked for in the folder where pip installed the package, then with `find_spec` of
-    the top-level package. The latter finds editable installs without importing them, but takes
-    several times as long.
-    """
+
+def _manifest(declared: Declaration) -> tuple[Manifest | None, list[Problem]]:
+    """Return the package's manifest, and the problems of the whole file."""
     values = [value for group, _, value in declared.entry_points if group == MANIFEST_GROUP]
     if not values:
         if {"neurogym.tasks", "neurogym.wrappers"}.isdisjoint(
@@ -436,10 +441,27 @@ def _manifest(declared: Declaration) -> tuple[Manifest | None, list[Problem]]:
                 message=f"{len(values)} are declared; expected one. Only the first is read."
             )
         )
-    match = _MANIFEST_VALUE.fullmatch(values[0])
+    path = _locate(values[0], declared)
+    if isinstance(path, Problem):
+        return None, [*problems, path]
+    # Imported here because tomllib would slow down `make`, which reads no manifest.
+    from neurogym_core.ecosystem.manifest import read_manifest
+
+    manifest = read_manifest(path)
+    return manifest, [*problems, *manifest.problems]
+
+
+def _locate(value: str, declared: Declaration) -> Path | Problem:
+    """Return the path of the manifest that an entry point names, or the problem with it.
+
+    The file is looked for in the folder where pip installed the package, then with `find_spec` of
+    the top-level package. The latter finds editable installs without importing them, but takes
+    several times as long.
+    """
+    match = _MANIFEST_VALUE.fullmatch(value)
     if match is None:
-        message = f"{clean(values[0])!r} is not a valid value; expected `package:ngym.toml`."
-        return None, [*problems, _manifest_problem(message=message)]
+        message = f"{clean(value)!r} is not a valid value; expected `package:ngym.toml`."
+        return _manifest_problem(message=message)
     package, file = match.groups()
     top, *inner = package.split(".")
     folders: Iterable[str] = ()
@@ -456,16 +478,12 @@ def _manifest(declared: Declaration) -> tuple[Manifest | None, list[Problem]]:
                 f"the package {top!r} is missing, although its metadata is installed. Install it"
                 " again, or remove it."
             )
-            return None, [*problems, _manifest_problem(message=message, code="stale", file=file)]
+            return _manifest_problem(message=message, code="stale", file=file)
         path = _first_file(spec.submodule_search_locations or (), *inner, file)
     if path is None:
         message = f"is not in the package {package!r}. Its author should add it to the wheel."
-        return None, [*problems, _manifest_problem(message=message, file=file)]
-    # Imported here because tomllib would slow down `make`, which reads no manifest.
-    from neurogym_core.ecosystem.manifest import read_manifest
-
-    manifest = read_manifest(path)
-    return manifest, [*problems, *manifest.problems]
+        return _manifest_problem(message=message, file=file)
+    return path
 
 
 def _first_file(folders: Iterable[str], *parts: str) -> Path | None:

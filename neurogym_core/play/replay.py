@@ -23,7 +23,7 @@ def replay(task: Task, trials: TrialBatch, actions: Array) -> TrialRecord:
         actions: (n, T[, D]) actions on the observations along the oracle's path. A trial that
             leaves this path ends there, because the subject has not seen the steps that follow.
     """
-    stepper = _Replay(task, trials)
+    stepper = TrialsOnce(task, trials)
     segment, within = _path(trials)
     for step in range(actions.shape[1]):
         # A copy: stopping a trial changes `running`.
@@ -54,20 +54,27 @@ def _path(trials: TrialBatch) -> tuple[Array, Array]:
     return segment, within
 
 
-class _Replay(Stepper):
+class TrialsOnce(Stepper):
     """Play each of some trials once, one per env.
+
+    Args:
+        task: the task of the trials.
+        trials: the trials, or their types if a player of the same trials has built them.
 
     Attributes:
         trials: the block of the trials, and one more row: envs whose trial has ended wait there.
         running: (n,) whether the trial of each env has not ended.
     """
 
-    def __init__(self, task: Task, trials: TrialBatch) -> None:
-        super().__init__(task, len(trials), 0)
+    def __init__(self, task: Task, trials: TrialBatch | Types) -> None:
+        types = trials if isinstance(trials, Types) else Types(trials)
+        n = len(types.batch)
+        super().__init__(task, n, 0)
         self.may_wait = True  # envs whose trial has ended wait for the others
-        n = len(trials)
-        types = Types(trials)
-        self.trials = Block(types, np.append(np.arange(n), 0), 0, trials.conditions, stride=0)
+        rows = np.append(np.arange(n), 0)
+        # Hooks read the conditions of all envs, also of those that wait.
+        conditions = {name: values[rows] for name, values in types.batch.conditions.items()}
+        self.trials = Block(types, rows, 0, conditions, stride=0)
         self.running = np.ones(n, np.bool_)
         self.begun = True
         self._hold(0, self.trials)

@@ -18,6 +18,7 @@ ROW = {
     "species": '["monkey"]',
     "aliases": '["RDM-v0"]',
     "expected": "{chance = 0.5}",
+    "shortcuts": "{oracle = 1.0, clock = 0.12, without.cue = 0.75}",
     "reference": (
         "[{doi = '10.1523/JNEUROSCI.12-12-04745.1992', authors = 'Britten, K. H. & Shadlen', year ="
         " 1992}]"
@@ -96,6 +97,7 @@ class TestTask:
             "monkey",
             "RDM-v0",
             "chance = 0.5",
+            "without cue: 75 %; a clock: 12 %",
         ):
             assert part in result.stdout
         assert (

@@ -55,6 +55,17 @@ def drawn_by(ngym, tmp_path, *arguments):
     return target.read_text()
 
 
+def test_a_manifest_names_the_conditions_of_the_figure(ngym, tmp_path, monkeypatch):
+    from neurogym_core.cli import _drawing
+
+    class Found:
+        figure = {"coherence": 12.8, "direction": 1}
+
+    monkeypatch.setattr(_drawing, "find_task", lambda name: Found)
+    assert "direction 1, coherence 12.8" in drawn_by(ngym, tmp_path, DOTS)
+    assert "coherence 12.8" not in drawn_by(ngym, tmp_path, DOTS, "--condition", "coherence=6.4")
+
+
 def test_a_session_of_one_subject_is_drawn_with_the_settings_of_the_task(ngym, tmp_path):
     options = ("--session", "--subject", "guess", "--condition", "coherence=51.2")
     text = drawn_by(ngym, tmp_path, DOTS, *options)

@@ -85,6 +85,15 @@ def test_a_good_manifest_has_no_problem() -> None:
         ({"expected": "{chance = nan}"}, "expected chance", "between 0 and 1"),
         ({"expected": "{chance = true}"}, "expected chance", "between 0 and 1"),
         ({"expected": "0.5"}, "expected", "expected a table"),
+        ({"shortcuts": "0.5"}, "shortcuts", "expected a table"),
+        ({"shortcuts": "{clock = 1.5}"}, "shortcuts clock", "between 0 and 1"),
+        ({"shortcuts": "{channel.cue = true}"}, "shortcuts channel.cue", "between 0 and 1"),
+        (
+            {"figure": "{coherence = [[1]]}"},
+            "figure coherence",
+            "expected the value of a condition",
+        ),
+        ({"admitted": "{clock = 3}"}, "admitted clock", "expected words of the task's docstring"),
     ],
 )
 def test_a_broken_rule_is_named_with_its_row_and_field(
@@ -175,7 +184,10 @@ VALUES = st.recursive(
     max_leaves=6,
 )
 FIELDS = st.sampled_from(
-    ["name", "title", "summary", "tags", "species", "aliases", "reference", "expected", "presets"]
+    [
+        *("name", "title", "summary", "tags", "species", "aliases", "reference", "expected"),
+        *("presets", "shortcuts", "admitted", "figure"),
+    ]
 )
 
 
@@ -217,6 +229,17 @@ def test_no_spelling_of_the_vocabulary_means_two_words() -> None:
             one for word, row in tables[kind].items() for one in (word, *row.get("also", ()))
         ]
         assert len(spellings) == len(set(spellings)), kind
+
+
+def test_shortcuts_have_dotted_names() -> None:
+    row = (
+        '[[task]]\nname = "Foo-v0"\ntitle = "t"\nsummary = "s"\n'
+        '[task.shortcuts]\nrest = 0\nchannel.cue = 0.5\n[task.admitted]\n"channel.*" = "alone"\n'
+    )
+    (good,) = parse_manifest(row).rows
+    assert good.shortcuts == {"rest": 0, "channel.cue": 0.5}
+    assert good.admitted == {"channel.*": "alone"}
+    assert not good.problems
 
 
 def test_presets_belong_to_aliases_and_are_strings() -> None:

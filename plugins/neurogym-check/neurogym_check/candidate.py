@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from neurogym_core.ecosystem.records import TaskInfo
 from neurogym_core.errors import UnknownTaskError
 from neurogym_core.play.dealer import Dealer
 from neurogym_core.play.env_form import form_of
-from neurogym_core.play.make import make, resolve
+from neurogym_core.play.make import make, make_task, resolve
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.tasks.building import typical_steps
 from neurogym_core.tasks.drawing import stateful
@@ -73,6 +74,16 @@ class Candidate:
     def expected(self) -> Mapping[str, Any]:
         """Expected performance: ``chance`` and ``oracle_min``."""
         return {**(self.info.expected if self.info is not None else {}), **self._expected}
+
+    @property
+    def admitted(self) -> Mapping[str, str]:
+        """Shortcuts that the manifest admits, with words of the docstring."""
+        return self.info.admitted if self.info is not None else {}
+
+    @property
+    def docstring(self) -> str:
+        """The docstring of the task."""
+        return inspect.getdoc(self.cls) or ""
 
     @cached_property
     def found(self) -> Any:
@@ -217,6 +228,45 @@ class Candidate:
     def batch(self) -> TrialBatch:
         """Trials with the default settings, each the first of a session."""
         return self.task.sample(self.sample_size, seed=23)
+
+
+class Wrapped(Candidate):
+    """An installed task, or one in a file, with task wrappers.
+
+    The chance level, the oracle's performance and the admitted shortcuts of its manifest hold for
+    it, too; digest and stored shortcuts are those of the task alone, and are not compared.
+
+    Args:
+        source, level: see `Candidate`.
+        wrappers: (name, settings), innermost first.
+        text: the wrappers as they were written, for the name.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        level: Level,
+        wrappers: Sequence[tuple[str, Mapping[str, Any]]],
+        text: str,
+    ) -> None:
+        self.alone = Candidate(source, level)
+        super().__init__(make_task(source, wrap=list(wrappers)), level, self.alone.expected)
+        self._name = f"{self.alone.name} --wrap {text}"
+
+    @property
+    def name(self) -> str:
+        """Id or file reference, and the wrappers."""
+        return self._name
+
+    @property
+    def admitted(self) -> Mapping[str, str]:
+        """Shortcuts that the manifest admits of the task without wrappers."""
+        return self.alone.admitted
+
+    @property
+    def docstring(self) -> str:
+        """The docstring of the task without wrappers."""
+        return self.alone.docstring
 
 
 def dealer_of(env: Any) -> Dealer:

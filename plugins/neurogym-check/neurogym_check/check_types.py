@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from neurogym_check.candidate import Candidate
 
 Level = Literal["quick", "full"]
-Status = Literal["passed", "failed", "not applicable", "expected failure", "unexpected pass"]
+Status = Literal[
+    "passed", "failed", "warning", "not applicable", "expected failure", "unexpected pass"
+]
 
 FAMILIES = {
     "M": "packaging",
@@ -20,6 +22,7 @@ FAMILIES = {
     "S": "spaces and values",
     "T": "trials",
     "B": "behaviour",
+    "A": "shortcuts",
     "R": "digest",
 }
 """First letter of a check's code -> topic of the family."""
@@ -33,6 +36,19 @@ class CheckFailedError(AssertionError):
 
     Args:
         message: the finding and the expectation.
+        details: numbers and names for the report, JSON-compatible.
+    """
+
+    def __init__(self, message: str, **details: Any) -> None:
+        super().__init__(message)
+        self.details = details
+
+
+class CheckWarning(Exception):  # noqa: N818
+    """Raised when a task has a property that its author should look at, but breaks no rule.
+
+    Args:
+        message: the finding.
         details: numbers and names for the report, JSON-compatible.
     """
 
@@ -117,8 +133,8 @@ class CheckResult:
         task: id or name of the task.
         code, name, family, rule, advice: of the check; plug-in checks may leave all but the code
             empty.
-        status: passed, failed, not applicable, expected failure, or unexpected pass (listed as an
-            expected failure).
+        status: passed, failed, warning (look at it; no rule is broken), not applicable, expected
+            failure, or unexpected pass (listed as an expected failure).
         reason: the finding, or why the check does not apply; empty if it passed.
         seconds: duration of the check.
         details: numbers and names, JSON-compatible.
@@ -145,7 +161,7 @@ class CheckResult:
         text = f"{text} {self.reason}" if self.reason else text
         return (
             f"{text}\n  What to do: {self.advice}"
-            if self.status == "failed" and self.advice
+            if self.status in ("failed", "warning") and self.advice
             else text
         )
 
@@ -159,7 +175,7 @@ class CheckResult:
             "status": self.status,
             "rule": self.rule,
             "reason": self.reason,
-            "advice": self.advice if self.status == "failed" else "",
+            "advice": self.advice if self.status in ("failed", "warning") else "",
             "seconds": round(self.seconds, 3),
             "details": dict(self.details),
         }

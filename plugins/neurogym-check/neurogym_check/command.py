@@ -40,6 +40,23 @@ from neurogym_core.terminal.output import print_json
     is_flag=True,
     help="Store the digests of the tasks in digests.toml beside the manifest.",
 )
+@click.option(
+    "--wrap",
+    "wraps",
+    multiple=True,
+    metavar="NAME[:KEY=VALUE,...]",
+    help="Check the tasks with this task wrapper; may be repeated, innermost first.",
+)
+@click.option(
+    "--shortcuts",
+    is_flag=True,
+    help="Print the performance of policies that leave out a part of the task, and nothing else.",
+)
+@click.option(
+    "--write-shortcuts",
+    is_flag=True,
+    help="Store these numbers in the manifest.",
+)
 @click.option("--force", is_flag=True, help="Let --write-digests replace digests that differ.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as a JSON array.")
 def command(
@@ -49,6 +66,9 @@ def command(
     excuses: tuple[str, ...],
     listing: bool,
     write_digests: bool,
+    wraps: tuple[str, ...],
+    shortcuts: bool,
+    write_shortcuts: bool,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -62,12 +82,15 @@ def command(
     ngym check neurogym-task-perceptual --level full
     ngym check my_task.py:MyTask --select T --select D001
     ngym check . --write-digests
+    ngym check perceptual/Detection-v0 --shortcuts
+    ngym check perceptual/Detection-v0 --wrap side_bias:p=0.8
 
     Each check has a code: a letter for its family and a number. M: package, manifest and imports;
     G: Gymnasium's rules; D: determinism; S: spaces and values; T: trials; B: performance and reward
-    of reference subjects; R: the stored digest. Plug-ins add checks. The report of a failed check
-    has the finding and advice. If a task must break a rule, state the reason with
-    --expected-failure; an expected failure that passes counts as failed, so that it is removed.
+    of reference subjects; A: shortcuts; R: the stored digest. Plug-ins add checks. The report of a
+    failed check has the finding and advice; a warning is a finding that breaks no rule. If a task
+    must break a rule, state the reason with --expected-failure; an expected failure that passes
+    counts as failed, so that it is removed.
 
     Exit codes: 0 all passed, 1 a check failed, 2 wrong usage.
     """
@@ -86,11 +109,25 @@ def command(
             "--force was given without --write-digests. Expected both or neither. Leave --force"
             " out, or add --write-digests."
         )
+    if wraps and (write_digests or write_shortcuts):
+        raise click.UsageError(
+            "--wrap was given with an option that stores numbers of tasks. Expected tasks as they"
+            " are. Leave out --wrap."
+        )
     names = command_steps.names_of(targets)
     if write_digests:
         command_steps.write_digests(names, force)
+    if write_shortcuts:
+        command_steps.write_shortcuts(names)
+    if write_digests or write_shortcuts:
         return
-    results = command_steps.check_tasks(names, level, select, read_excuses(excuses))
+    sources = command_steps.sources_of(names, level, wraps)
+    if shortcuts:
+        chances = {source.name: source.expected.get("chance") for source in sources}
+        command_report.show_shortcuts(command_steps.measure(sources), chances, as_json)
+        return
+    names = [source.name for source in sources]
+    results = command_steps.check_tasks(sources, level, select, read_excuses(excuses))
     if as_json:
         print_json([result.to_plain() for result in results])
     else:

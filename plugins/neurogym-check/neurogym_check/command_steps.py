@@ -9,14 +9,17 @@ from typing import Any
 
 import click
 
-from neurogym_check.candidate import Candidate, expanded
-from neurogym_check.check_types import CheckResult
+from neurogym_check.audit.measures import Audit
+from neurogym_check.audit.stored import manifest_path, to_store, write
+from neurogym_check.candidate import Candidate, Wrapped, expanded
+from neurogym_check.check_types import CheckResult, NotApplicable
+from neurogym_check.checks.shortcuts import audit_of
 from neurogym_check.digest import digest_of, digests_path, store
 from neurogym_check.run_checks import all_checks, check_task
 from neurogym_core.ecosystem.discovery import find_task
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.terminal.progress import Progress
-from neurogym_core.terminal.settings import usage_errors
+from neurogym_core.terminal.settings import read_wrap, usage_errors
 
 
 def names_of(targets: Sequence[str]) -> list[str]:
@@ -33,22 +36,68 @@ def names_of(targets: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
+def sources_of(names: Sequence[str], level: Any, wraps: Sequence[str] = ()) -> list[Candidate]:
+    """Return the candidates of these names, with task wrappers.
+
+    Raises:
+        click.UsageError: a wrapper cannot be applied to a task.
+    """
+    with usage_errors():
+        if not wraps:
+            return [Candidate(name, level) for name in names]
+        wrappers = [read_wrap(text) for text in wraps]
+        return [Wrapped(name, level, wrappers, " ".join(wraps)) for name in names]
+
+
+def measure(sources: Sequence[Candidate]) -> dict[str, Audit]:
+    """Return the shortcuts of all candidates, by their names."""
+    found = {}
+    with Progress("measuring", len(sources)) as bar, contextlib.redirect_stdout(sys.stderr):
+        for number, source in enumerate(sources):
+            bar.show(number, source.name)
+            try:
+                with usage_errors():
+                    found[source.name] = audit_of(source)
+            except NotApplicable as reason:
+                click.echo(f"{source.name}: no shortcuts; {reason}", err=True)
+    return found
+
+
+def write_shortcuts(names: list[str]) -> None:
+    """Store the shortcuts of these tasks in the manifests of their packages."""
+    installed = [source for source in sources_of(names, "quick") if source.info is not None]
+    if len(installed) < len(names):
+        raise click.UsageError(
+            "--write-shortcuts was given a file. Expected installed tasks, which have a manifest."
+            " Install the package, and name its tasks."
+        )
+    measured = measure(installed)
+    fresh: dict[Any, dict[str, dict[str, float]]] = {}
+    for source in installed:
+        if source.name in measured:
+            numbers = to_store(measured[source.name])
+            fresh.setdefault(manifest_path(source.info), {})[source.info.name] = numbers
+    for path, numbers in fresh.items():
+        written = write(path, numbers)
+        click.echo(f"{path}: {len(written)} written, {len(numbers) - len(written)} unchanged")
+
+
 def check_tasks(
-    names: list[str], level: Any, select: Sequence[str], reasons: dict[str, str]
+    sources: Sequence[Candidate], level: Any, select: Sequence[str], reasons: dict[str, str]
 ) -> list[CheckResult]:
     """Return the results of all tasks; output of the tasks goes to stderr, not into the report."""
     results: list[CheckResult] = []
     steps = len(all_checks(level))
-    with Progress("checking", len(names) * steps) as bar, contextlib.redirect_stdout(sys.stderr):
-        for number, name in enumerate(names):
+    with Progress("checking", len(sources) * steps) as bar, contextlib.redirect_stdout(sys.stderr):
+        for number, source in enumerate(sources):
             codes = iter(range(number * steps, (number + 1) * steps))
             with usage_errors():
                 results += check_task(
-                    name,
+                    source,
                     level,
                     reasons,
                     select=select,
-                    progress=lambda code, name=name, codes=codes: bar.show(
+                    progress=lambda code, name=source.name, codes=codes: bar.show(
                         next(codes), f"{name} {code}"
                     ),
                 )

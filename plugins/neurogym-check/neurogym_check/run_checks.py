@@ -15,6 +15,7 @@ from neurogym_check.check_types import (
     Check,
     CheckFailedError,
     CheckResult,
+    CheckWarning,
     Level,
     NotApplicable,
 )
@@ -100,7 +101,7 @@ def run_check(one: Check, candidate: Candidate, excuse: str | None = None) -> Ch
     """Run one check and return its result; any error of the task is a result, even SystemExit."""
     started = time.perf_counter()
     status, reason, details = _outcome(one, candidate)
-    if excuse is not None and status == "failed":
+    if excuse is not None and status in ("failed", "warning"):
         status, reason = "expected failure", f"{excuse} ({reason})"
     elif excuse is not None and status == "passed":
         status, reason = (
@@ -134,6 +135,8 @@ def _outcome(one: Check, candidate: Candidate) -> tuple[Any, str, Mapping[str, A
             return "passed", "", dict(one.run(candidate) or {})
     except NotApplicable as error:
         return "not applicable", str(error), {}
+    except CheckWarning as error:
+        return "warning", clean(str(error)), error.details
     except CheckFailedError as error:
         return "failed", clean(str(error)), error.details
     except KeyboardInterrupt:
@@ -215,7 +218,7 @@ def _read(task: str, distribution: str, item: Any) -> CheckResult:
     return result
 
 
-_STATUSES = ("passed", "failed", "not applicable")
+_STATUSES = ("passed", "failed", "warning", "not applicable")
 
 
 def _excused(result: CheckResult, reasons: Mapping[str, str]) -> CheckResult:

@@ -1,5 +1,5 @@
 """Fixtures: `site` is a folder for packages on the import path, `ngym` runs commands in this
-process, `wrong` and `odd` are the tasks of this folder.
+process, `wrong`, `odd` and `leaky` are the tasks of this folder.
 """
 
 from __future__ import annotations
@@ -38,6 +38,12 @@ def wrong() -> ModuleType:
 def odd() -> ModuleType:
     """Unusual tasks without a fault."""
     return _module("odd_tasks")
+
+
+@pytest.fixture(scope="session")
+def leaky() -> ModuleType:
+    """Tasks with a shortcut, and variants without it."""
+    return _module("leaky_tasks")
 
 
 @pytest.fixture

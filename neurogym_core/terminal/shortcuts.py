@@ -1,0 +1,51 @@
+"""Names of shortcuts in words, for pages: "without the cue: 75 %"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+WORDS = {
+    "oracle": "the oracle",
+    "all": "a classifier that sees everything",
+    "rest": "never answering",
+    "constant": "always the same answer",
+    "clock": "a clock",
+    "random": "acting at random",
+    "reflex": "the current observation alone",
+    "held": "the final answer from the first step on",
+    "history": "the previous right answer",
+    "durations": "durations alone",
+    "last": "the last stimulus alone",
+}
+"""Name of a measure -> words."""
+_PARTS = {
+    "channel": "{} alone",
+    "period": "the period {} alone",
+    "duration": "the duration of {} alone",
+    "without": "without {}",
+}
+SHOWN = 8
+"""Most shortcuts in a summary."""
+
+
+def in_words(name: str) -> str:
+    """Return the name of a shortcut in words: "without cue" for ``without.cue``."""
+    kind, _, part = name.partition(".")
+    return _PARTS[kind].format(part) if kind in _PARTS else WORDS.get(name, name)
+
+
+def summary(shortcuts: Mapping[str, float]) -> str:
+    """Return the best shortcuts in one line, best first.
+
+    Args:
+        shortcuts: name -> performance, as a manifest has them.
+    """
+    known = {name: score for name, score in shortcuts.items() if name not in ("oracle", "all")}
+    best = sorted(known, key=lambda name: -known[name])
+    shown = [f"{in_words(name)}: {100 * known[name]:.0f} %" for name in best[:SHOWN]]
+    if len(best) > SHOWN:
+        shown.append(f"{len(best) - SHOWN} others: at most {100 * known[best[SHOWN]]:.0f} %")
+    return "; ".join(shown)
+
+
+__all__ = ["in_words", "summary"]

@@ -1,0 +1,127 @@
+"""Write measured shortcuts into manifests, and compare them with the stored ones.
+
+The numbers of a task are the table ``[task.shortcuts]`` of its row. It belongs to
+``ngym check --write-shortcuts``; the rest of the manifest stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from neurogym_check.audit.measures import Audit
+from neurogym_core.ecosystem.names import canonical
+from neurogym_core.ecosystem.records import TaskInfo
+from neurogym_core.ecosystem.scan import declarations, manifest_of
+from neurogym_core.errors import ManifestError
+from neurogym_core.files import replacing
+
+TOLERANCE = 0.03
+"""Largest difference from a stored number. Seeds are fixed, but the last bits of a fit depend on
+the processor, and may turn some of a thousand answers."""
+_HEADER = "[task.shortcuts]"
+_INLINE = re.compile(r"\s*shortcuts\s*=")
+
+
+def to_store(audit: Audit) -> dict[str, float]:
+    """Return the numbers of an audit as they are stored: rounded to two digits."""
+    return {name: round(measure.score, 2) + 0.0 for name, measure in audit.measures.items()}
+
+
+def differences(known: Mapping[str, float], fresh: Mapping[str, float]) -> list[str]:
+    """Return the differences between stored and measured numbers, in words."""
+    found = []
+    for name in dict.fromkeys((*known, *fresh)):
+        if name not in known:
+            found.append(f"{name} is not stored ({fresh[name]:.2f})")
+        elif name not in fresh:
+            found.append(f"{name} is stored, but not measured")
+        elif abs(known[name] - fresh[name]) > TOLERANCE:
+            found.append(f"{name} is {fresh[name]:.2f}, stored {known[name]:.2f}")
+    return found
+
+
+def manifest_path(info: TaskInfo) -> Path:
+    """Return the path of the manifest with the row of a task; imports nothing of its package.
+
+    Raises:
+        ManifestError: the package has no manifest.
+    """
+    for one in declarations():
+        if canonical(one.name) == canonical(info.distribution):
+            found = manifest_of(one)
+            if found is not None:
+                return found
+    raise ManifestError(
+        f"{info.distribution} has no manifest. Expected ngym.toml with a row for {info.name}. Write"
+        " one, and name it in the entry-point group neurogym.manifest."
+    )
+
+
+def write(path: Path, numbers: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Replace the shortcuts of tasks in a manifest, and return the names of changed rows.
+
+    Args:
+        path: the manifest.
+        numbers: task -> shortcut -> performance.
+
+    Raises:
+        ManifestError: the manifest has no row of one of these tasks.
+    """
+    before = path.read_text("utf-8")
+    lines = before.splitlines()
+    changed = []
+    for task, shortcuts in numbers.items():
+        first, after = _row(lines, task, path.name)
+        row = _with_shortcuts(lines[first:after], shortcuts)
+        if row != lines[first:after]:
+            changed.append(task)
+            lines[first:after] = row
+    text = "\n".join(lines) + "\n"
+    if changed:
+        tomllib.loads(text)  # a manifest of a form that this function does not expect
+        with replacing(path) as temporary:
+            Path(temporary).write_text(text, "utf-8")
+    return changed
+
+
+def _row(lines: list[str], task: str, file: str) -> tuple[int, int]:
+    """Return the first line of the row of a task, and the line after its last."""
+    heads = [k for k, line in enumerate(lines) if re.match(r"\s*\[\[(task|wrapper)\]\]", line)]
+    for first, after in zip(heads, [*heads[1:], len(lines)], strict=True):
+        fields = next(
+            (k for k in range(first + 1, after) if lines[k].lstrip().startswith("[")), after
+        )
+        named = (re.match(r"\s*name\s*=\s*[\"'](.*?)[\"']", lines[k]) for k in range(first, fields))
+        if "task" in lines[first] and any(found and found[1] == task for found in named):
+            return first, after
+    raise ManifestError(
+        f"{file} has no row of {task}. Expected [[task]] and name = {task!r} on separate lines."
+        " Add the row, and write the shortcuts again."
+    )
+
+
+def _with_shortcuts(row: list[str], shortcuts: Mapping[str, float]) -> list[str]:
+    """Return the lines of a row with another table of shortcuts, before its other tables."""
+    kept: list[str] = []
+    inside = False
+    for line in row:
+        if line.lstrip().startswith("["):
+            inside = line.strip() == _HEADER
+        if not inside and not _INLINE.match(line):
+            kept.append(line)
+    place = next((k for k in range(1, len(kept)) if kept[k].lstrip().startswith("[")), len(kept))
+    while not kept[place - 1].strip() or kept[place - 1].lstrip().startswith("#"):
+        place -= 1  # a comment belongs to the table that follows it
+    table = [_HEADER, *(f"{name} = {score}" for name, score in shortcuts.items())]
+    rest = kept[place:]
+    while rest and not rest[0].strip():
+        rest = rest[1:]
+    # A manifest ends with one newline; between rows and tables is an empty line.
+    ends = [""] if rest or row[-1:] == [""] else []
+    return [*kept[:place], "", *table, *ends, *rest]
+
+
+__all__ = ["differences", "manifest_path", "to_store", "write"]
