@@ -248,9 +248,7 @@ def _parameter(name: str, behaviour: Behaviour) -> float:
 
 def _fit(behaviour: Behaviour, strength: np.ndarray, hit: np.ndarray, **how: Any) -> Any:
     try:
-        return fit_psychometric(
-            behaviour.record, strength, hit, slot=behaviour.slot, bootstrap=0, **how
-        )
+        return fit_psychometric(behaviour.record, strength, hit, slot=behaviour.slot, **how)
     except InvalidValueError as error:
         raise CannotTellError(f"no curve could be fitted ({str(error).split('. ')[0]})") from error
 
