@@ -15,15 +15,20 @@ import pandas as pd
 from neurogym_core.canvas import BLUE, GREEN, GREY, VERMILION
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.trials.intervals import wilson_interval
-from neurogym_study.behaviour import Behaviour, CannotTellError
+from neurogym_study.behaviour import Behaviour, CannotTellError, slots_of
 from neurogym_study.chronometric import reaction_times
 from neurogym_study.figures import chronometric_figure, psychometric_figure
 from neurogym_study.findings import Analysis, Finding, Result, figure
-from neurogym_study.proportions import accuracy, choice_proportions
+from neurogym_study.proportions import accuracy, choice_proportions, difference_interval
 from neurogym_study.psychometric import fit_psychometric
 
 LEVELS = 12
 """Conditions with more distinct values are not tabulated."""
+MISFIT = 0.001
+"""Curves with a smaller p-value of the deviance are reported as misfits.
+
+In simulations of subjects that follow the curve, 0.1 to 1 % of 200 to 2,000 trials are below it.
+"""
 QUANTILES = (0.1, 0.3, 0.5, 0.7, 0.9)
 
 
@@ -92,7 +97,7 @@ def _accuracy_figure(rows: Sequence[dict[str, Any]]) -> Any:
 def psychometric(behaviour: Behaviour) -> Result:
     """Choices over signed strength (logistic), or correct answers over strength (Weibull).
 
-    Without a signed strength, correct answers are analysed. The intervals come from a bootstrap.
+    Without a signed strength, correct answers are analysed. Intervals: profile likelihood.
     """
     try:
         strength, _ = behaviour.signed, behaviour.right
@@ -184,14 +189,39 @@ def _said_of(fit: Any) -> list[str]:
     if fit is None:
         return ["No curve could be fitted: too few strengths for its parameters."]
     said = []
-    for name in ("threshold", "slope", "guess", "lapse"):
+    symmetric = fit.guess == fit.lapse and fit.intervals.get("guess") == fit.intervals.get("lapse")
+    for name in ("threshold", "slope", "lapse") if symmetric else (*fit.intervals,):
         title = "bias" if name == "threshold" and fit.shape == "logistic" else name
+        title = "lapse on either side" if name == "lapse" and symmetric else title
         if name in fit.undetermined:
             said.append(f"{title}: not determined by the data")
         elif name in fit.intervals:
             low, high = fit.intervals[name]
             said.append(f"{title} {getattr(fit, name):.4g} (95 % interval {low:.4g} to {high:.4g})")
-    return [f"{fit.shape.capitalize()} function, {fit.n_trials} trials: {'; '.join(said)}."]
+    notes = [f"{fit.shape.capitalize()} function, {fit.n_trials} trials: {'; '.join(said)}."]
+    if fit.separable:
+        notes.append(
+            "At each strength, either all answers or none are of one kind: many curves fit equally"
+            " well, and only the intervals have a meaning."
+        )
+    return [*notes, *misfit_of(fit)]
+
+
+def misfit_of(fit: Any) -> list[str]:
+    """Return the deviance of a fit as a sentence, with a warning if the curve misses the points."""
+    if not fit.df:
+        return ["As many strengths as parameters: the fit cannot be tested."]
+    said = (
+        f"Deviance {fit.deviance:.1f} on {fit.df} degrees of freedom,"
+        f" {f'p = {fit.p_value:.2g}' if fit.p_value >= 1e-4 else 'p < 0.0001'}"
+    )
+    if fit.p_value >= MISFIT:
+        return [f"{said}."]
+    return [
+        f"WARNING: the curve misses the points ({said}, overdispersion {fit.overdispersion:.1f})."
+        " Do not use its parameters and intervals: look at the figure. Lapses above 20 %, falling"
+        " data (a wrong --side), mixed blocks, or drifting behaviour are frequent reasons."
+    ]
 
 
 def chronometric(behaviour: Behaviour) -> Result:
@@ -277,7 +307,7 @@ def history(behaviour: Behaviour) -> Result:
 
     The last choice has separate weights after correct and incorrect trials.
     """
-    x, y, names = _history_design(behaviour)
+    x, y, names, left_out = _history_design(behaviour)
     weights, errors = _logit(x, y)
     z = weights / errors
     from scipy.stats import norm
@@ -303,13 +333,20 @@ def history(behaviour: Behaviour) -> Result:
         table,
         made,
         [
-            f"{len(y)} trials. The evidence is scaled to a standard deviation of 1; the last choice"
-            " is +1 for right and -1 for left. A positive weight means that it is repeated."
+            f"{len(y)} trials that follow the trial before. Evidence and last choice are +1 for"
+            " right and -1 for left. A positive weight of the last choice means that it is"
+            " repeated."
+            + (
+                f" Left out, because the subject never erred: {', '.join(left_out)}."
+                * bool(left_out)
+            ),
         ],
     )
 
 
-def _history_design(behaviour: Behaviour) -> tuple[np.ndarray, np.ndarray, list[str]]:
+def _history_design(
+    behaviour: Behaviour,
+) -> tuple[np.ndarray, np.ndarray, list[str], list[str]]:
     after, answered = behaviour.after, behaviour.answered
     last_right = np.where(behaviour.before(behaviour.chose_right), 1.0, -1.0)
     last_correct = behaviour.before(behaviour.correct)
@@ -318,22 +355,54 @@ def _history_design(behaviour: Behaviour) -> tuple[np.ndarray, np.ndarray, list[
         raise CannotTellError(
             f"{int(used.sum())} answered trials follow an answered trial; at least 50 are needed"
         )
-    try:
-        evidence, name = behaviour.signed, f"evidence ({_plain(behaviour.strength)})"
-    except CannotTellError:
-        evidence, name = np.where(behaviour.right, 1.0, -1.0), f"side ({_plain(behaviour.side)})"
+    evidence, used, left_out = _evidence_columns(behaviour, used)
     columns = {
         "bias to the right": np.ones(len(behaviour)),
-        name: evidence / max(evidence[used].std(), 1e-12),
+        **evidence,
         "last choice, if correct": last_right * last_correct,
         "last choice, if wrong": last_right * ~last_correct,
     }
     kept = {key: values[used] for key, values in columns.items() if values[used].any()}
+    if not kept or not used.any():
+        raise CannotTellError(
+            "the evidence predicts the choices without error, so the weights are not determined"
+        )
     return (
         np.column_stack(list(kept.values())),
         behaviour.chose_right[used].astype(float),
         list(kept),
+        left_out,
     )
+
+
+def _evidence_columns(
+    behaviour: Behaviour, used: np.ndarray
+) -> tuple[dict[str, np.ndarray], np.ndarray, list[str]]:
+    """Return the regressors of the evidence, the trials to use, and the strengths left out.
+
+    A few strengths have a regressor each, +1 for right and -1 for left, because choices saturate; a
+    linear regressor would bias the other weights. Where the subject never errs, choices say
+    nothing about the last trial, so that such strengths are left out.
+    """
+    try:
+        evidence, name = behaviour.signed, _plain(behaviour.strength)
+    except CannotTellError:
+        side = np.where(behaviour.right, 1.0, -1.0)
+        return {f"side ({_plain(behaviour.side)})": side}, used, []
+    levels = np.unique(np.abs(evidence[used]))
+    if len(levels) > LEVELS:
+        return {f"evidence ({name})": evidence / max(evidence[used].std(), 1e-12)}, used, []
+    columns, left_out, kept = {}, [], used.copy()
+    for level in levels[levels > 0]:
+        here = used & (np.abs(evidence) == level)
+        if (behaviour.chose_right == (evidence > 0))[here].all():
+            kept &= ~here
+            left_out.append(_short(level))
+        else:
+            columns[f"{name} {_short(level)}"] = np.where(
+                np.abs(evidence) == level, np.sign(evidence), 0.0
+            )
+    return columns, kept, left_out
 
 
 def _logit(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -379,13 +448,11 @@ def side_bias(behaviour: Behaviour) -> Result:
             rows.append(
                 _share(_short(value), what, behaviour, chosen & weakest & (values == value))
             )
-        shares = [row["fraction"] for row in rows[2:] if row["n"]]
-        if len(shares) > 1:
-            shift = max(shares) - min(shares)
-            notes = [
-                f"Block shift: {shift:.3f} of choices between the blocks of {behaviour.block!r},"
-                f" {what}."
-            ]
+        shift, low, high = block_shift(behaviour)
+        notes = [
+            f"Block shift: {shift:+.3f} of choices (95 % interval {low:+.3f} to {high:+.3f}),"
+            f" {what}; positive: towards the side that {behaviour.block!r} makes likelier."
+        ]
     except CannotTellError as error:
         notes = [f"No block shift: {error}."]
     made, (axes,) = figure(height=0.9 + 0.3 * len(rows))
@@ -398,6 +465,37 @@ def side_bias(behaviour: Behaviour) -> Result:
     axes.set_xlim(-0.02, 1.02)
     axes.set_xlabel("fraction of choices to the right, 95 % interval")
     return Result(pd.DataFrame(rows), made, notes)
+
+
+def block_shift(behaviour: Behaviour) -> tuple[float, float, float]:
+    """Return the shift of choices between blocks where the evidence is weakest, and its interval.
+
+    It is P(right) in the block with the largest value minus P(right) in that with the smallest; for
+    a column that counts the left side (``p_left``), the reverse. A positive shift is towards the
+    side that is likelier. The interval is Newcombe's (1998), Stat. Med. 17:873, method 10.
+
+    Raises:
+        CannotTellError: no column is known to be the block, it is not a number, or the weakest
+            evidence was answered in fewer than two blocks.
+    """
+    values = behaviour.record[behaviour.block]
+    if values.dtype.kind not in "biuf":
+        raise CannotTellError(f"{behaviour.block!r} is not a number, so a shift has no sign")
+    weakest, _ = _weakest(behaviour)
+    chosen = behaviour.answered & weakest
+    found = np.unique(values[chosen])
+    if len(found) < 2:
+        raise CannotTellError(
+            f"the weakest evidence was answered in {len(found)} block; a shift needs two"
+        )
+    ends = [found[-1], found[0]]
+    if "left" in behaviour.block:
+        ends.reverse()
+    counts = [
+        (int(behaviour.chose_right[here].sum()), int(here.sum()))
+        for here in (chosen & (values == value) for value in ends)
+    ]
+    return difference_interval(*counts[0], *counts[1])
 
 
 def _weakest(behaviour: Behaviour) -> tuple[np.ndarray, str]:
@@ -434,7 +532,7 @@ def stay(behaviour: Behaviour) -> Result:
     both; for a model-based subject, the effect of reward is reversed after rare transitions.
     """
     record = behaviour.record
-    slots = [name.rpartition(".")[0] for name in record.columns if name.endswith(".choice")]
+    slots = slots_of(record)
     choice = record[f"{slots[0]}.choice"] if slots else behaviour.column("choice")
     if "reward" not in record:
         raise CannotTellError("the record has no column 'reward'")

@@ -18,6 +18,8 @@ STRENGTHS = ("coherence", "contrast", "strength", "intensity", "evidence")
 SIDES = ("side", "direction", "answer")
 BLOCKS = ("p_left", "p_right", "block")
 OFFERS = ("wager", "offered")
+PLAYED = ("duration.", "onset.", "offset.")
+"""Prefixes of the columns of periods."""
 
 
 class CannotTellError(Exception):
@@ -87,9 +89,7 @@ class Behaviour:
     # ---- columns ----
 
     def _slot(self) -> str | None:
-        slots = [
-            name.rpartition(".")[0] for name in self.record.columns if name.endswith(".choice")
-        ]
+        slots = slots_of(self.record)
         wanted = self.roles.slot
         if wanted is not None and wanted not in slots:
             raise unknown("answer", wanted, slots, of="the trial record")
@@ -237,14 +237,30 @@ class Behaviour:
 
     @cached_property
     def after(self) -> np.ndarray:
-        """Whether the previous row is the previous trial of the same env and session, bool (n,)."""
+        """Whether the previous row is the trial before, of the same subject and session, bool (n,).
+
+        Rows may have been left out of the record; the trials after a gap do not count. Without the
+        column ``trial``, no gap can be seen.
+        """
         same = np.ones(len(self), bool)
         same[:1] = False
-        for name in ("env", "session"):
+        for name in ("subject", "session") if "subject" in self.record else ("env", "session"):
             if name in self.record:
                 values = self.record[name]
                 same[1:] &= values[1:] == values[:-1]
+        if "trial" in self.record:
+            same[1:] &= np.diff(self.record["trial"]) == 1
         return same
+
+    def per_subject(self) -> dict[str, Behaviour]:
+        """Return the behaviour of each subject by its name; one entry without the column."""
+        if "subject" not in self.record:
+            return {"record": self}
+        names = self.record["subject"]
+        return {
+            str(name): Behaviour(self.record[names == name], self.roles)
+            for name in np.unique(names).tolist()
+        }
 
     def before(self, values: Any) -> np.ndarray:
         """Return the values of the previous row; the first row keeps its value."""
@@ -252,7 +268,18 @@ class Behaviour:
         return np.concatenate([values[:1], values[:-1]])
 
 
+def slots_of(record: TrialRecord) -> list[str]:
+    """Return the names of the answer slots of a record, in their order; [] if trials have one."""
+    # Periods may be called "choice", and have columns too.
+    return [
+        name.removesuffix(".choice")
+        for name in record.columns
+        if name.endswith(".choice") and not name.startswith(PLAYED)
+    ]
+
+
 def _in_order(record: TrialRecord) -> TrialRecord:
-    """Return the rows in the order in which each env played them."""
-    keys = [record[name] for name in ("trial", "session", "env") if name in record]
+    """Return the rows by subject, or else by env, in the order in which each played them."""
+    whole = ("trial", "subject") if "subject" in record else ("trial", "session", "env")
+    keys = [record[name] for name in whole if name in record]
     return record[np.lexsort(keys)] if keys and "trial" in record else record

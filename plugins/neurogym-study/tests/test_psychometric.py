@@ -279,8 +279,8 @@ class TestProfileIntervals:
         # Many trials determine threshold and slope, so that only the lapse rate is uncertain.
         fit = fit_curve(
             [-2, -1, 1, 2, 40, 50],
-            [1190, 2690, 7310, 8810, 480, 485],
-            [10_000] * 4 + [500] * 2,
+            [115, 259, 706, 850, 480, 485],
+            [1000] * 4 + [500] * 2,
             guess=0.0,
             lapse="free",
         )
