@@ -6,7 +6,7 @@ Each takes a `Behaviour`, and raises `CannotTellError` if the record lacks somet
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -113,9 +113,15 @@ def psychometric(behaviour: Behaviour) -> Result:
             f"{behaviour.strength!r} has {len(levels)} values; a curve needs at least three"
         )
     rows, fit = psychometric_points(behaviour, strength, kind)
+    parts = behaviour.per_subject()
+    each, notes = [], []
+    if len(parts) > 1:
+        each, fits = _per_subject(parts, kind)
+        notes = _spread_of(fits)
     table = pd.DataFrame(
         [
             {
+                **({"subject": name} if len(parts) > 1 else {}),
                 "strength": row.value,
                 "k": row.k,
                 "n": row.n,
@@ -123,7 +129,8 @@ def psychometric(behaviour: Behaviour) -> Result:
                 "low": row.low,
                 "high": row.high,
             }
-            for row in rows
+            for name, part in [("all", rows), *zip(parts, each, strict=False)]
+            for row in part
         ]
     )
     made = psychometric_figure(
@@ -131,12 +138,42 @@ def psychometric(behaviour: Behaviour) -> Result:
         fit,
         xlabel=_plain(behaviour.strength),
         ylabel="fraction of choices to the right" if kind == "choice" else "",
+        each=each,
     )
-    return Result(table, made, _said_of(fit))
+    return Result(table, made, [*_said_of(fit), *notes])
+
+
+def _per_subject(parts: Mapping[str, Behaviour], kind: str) -> tuple[list[Any], list[Any]]:
+    """Return the rows, and the fits, of each subject."""
+    found = [
+        psychometric_points(
+            part, part.signed if kind == "choice" else part.level, kind, interval=None
+        )
+        for part in parts.values()
+    ]
+    return [rows for rows, _ in found], [fit for _, fit in found if fit is not None]
+
+
+def _spread_of(fits: Sequence[Any]) -> list[str]:
+    """Return mean and standard deviation between subjects of the parameters, as a sentence."""
+    if len(fits) < 2:
+        return []
+    said = []
+    for name in ("threshold", "slope", "lapse"):
+        values = [getattr(fit, name) for fit in fits if name not in fit.undetermined]
+        if len(values) > 1:
+            title = "bias" if name == "threshold" and fits[0].shape == "logistic" else name
+            said.append(
+                f"{title} {np.mean(values):.4g} ± {np.std(values, ddof=1):.2g} ({len(values)})"
+            )
+    return [
+        f"{len(fits)} subjects, mean ± standard deviation between subjects: {'; '.join(said)}."
+        " The curve above is that of all trials together."
+    ]
 
 
 def psychometric_points(
-    behaviour: Behaviour, strength: np.ndarray, kind: str
+    behaviour: Behaviour, strength: np.ndarray, kind: str, interval: Any = "profile"
 ) -> tuple[list[Any], Any]:
     """Return proportions per strength, and the fitted curve or None.
 
@@ -159,6 +196,7 @@ def psychometric_points(
             slot=slot,
             shape="logistic" if kind == "choice" else "weibull",
             guess="symmetric" if kind == "choice" else 1 / behaviour.roles.choices,
+            interval=interval,
         )
     except InvalidValueError:
         fit = None

@@ -108,13 +108,18 @@ class Behaviour:
 
     @property
     def conditions(self) -> list[str]:
-        """Names of the condition columns that vary between trials and have one value per trial."""
+        """Names of the condition columns that vary, with one value in each trial."""
         names = [
             name
             for name in self.record.columns
             if name not in RECORD_NAMES and "." not in name and self.record[name].ndim == 1
         ]
-        return [name for name in names if len(np.unique(self.record[name])) > 1]
+        return [
+            name
+            for name in names
+            if len(np.unique(self.record[name])) > 1
+            and not (self.record[name].dtype.kind == "f" and np.isnan(self.record[name]).any())
+        ]
 
     @cached_property
     def strength(self) -> str:
@@ -280,6 +285,6 @@ def slots_of(record: TrialRecord) -> list[str]:
 
 def _in_order(record: TrialRecord) -> TrialRecord:
     """Return the rows by subject, or else by env, in the order in which each played them."""
-    whole = ("trial", "subject") if "subject" in record else ("trial", "session", "env")
+    whole = ("trial", "session", "subject") if "subject" in record else ("trial", "session", "env")
     keys = [record[name] for name in whole if name in record]
     return record[np.lexsort(keys)] if keys and "trial" in record else record

@@ -22,11 +22,12 @@ class Played:
     """A trial record with its task and its subject.
 
     Attributes:
+        task: the task; None for trials of a file.
         facts: facts for the report, name -> text.
     """
 
     record: TrialRecord
-    task: Task
+    task: Task | None
     subject: str
     facts: Mapping[str, Any] = field(default_factory=dict)
 
