@@ -143,6 +143,46 @@ def psychometric(behaviour: Behaviour) -> Result:
     return Result(table, made, [*_said_of(fit), *notes])
 
 
+def psychometric_by(behaviour: Behaviour) -> Result:
+    """Psychometric functions for each value of a condition (--by): block, context, modality.
+
+    The biases and slopes of their fits are in one table, with profile-likelihood intervals.
+    """
+    parts = behaviour.parts()
+    curves: dict[str, list[Any]] = {}
+    fits: dict[str, Any] = {}
+    table, notes = [], []
+    for name, part in parts.items():
+        try:
+            strength, _, kind = part.signed, part.right, "choice"
+        except CannotTellError:
+            strength, kind = part.level, "correct"
+        if not part.answered.any():
+            continue
+        curves[name], fits[name] = psychometric_points(part, strength, kind)
+        fit = fits[name]
+        row: dict[str, Any] = {"condition": name, "n": int(part.answered.sum())}
+        for parameter in ("threshold", "slope", "lapse") if fit is not None else ():
+            title = "bias" if parameter == "threshold" and kind == "choice" else parameter
+            known = parameter not in fit.undetermined
+            row[title] = getattr(fit, parameter) if known else np.nan
+            row[f"{title} low"], row[f"{title} high"] = fit.intervals[parameter]
+        if fit is not None:
+            row["misfit p"] = fit.p_value
+            if fit.p_value < MISFIT:
+                notes += [f"{name}: {note}" for note in misfit_of(fit)]
+        table.append(row)
+    if len(curves) < 2:
+        raise CannotTellError(f"fewer than two values of {behaviour.by!r} have answered trials")
+    made = psychometric_figure(
+        curves,
+        fits,
+        xlabel=_plain(behaviour.strength),
+        ylabel="fraction of choices to the right" if kind == "choice" else "",
+    )
+    return Result(pd.DataFrame(table), made, notes)
+
+
 def _per_subject(parts: Mapping[str, Behaviour], kind: str) -> tuple[list[Any], list[Any]]:
     """Return the rows, and the fits, of each subject."""
     found = [
@@ -704,6 +744,7 @@ def _plain(text: str) -> str:
 ANALYSES = (
     Analysis("accuracy", "Accuracy per condition", accuracy_per_condition),
     Analysis("psychometric", "Psychometric function", psychometric),
+    Analysis("psychometric-by", "Psychometric function by condition", psychometric_by),
     Analysis("chronometric", "Chronometric function", chronometric),
     Analysis("reaction-times", "Distributions of reaction times", distributions),
     Analysis("history", "History effects", history),

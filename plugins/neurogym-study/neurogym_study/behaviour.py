@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,12 +11,22 @@ import numpy as np
 
 from neurogym_core import Task, TrialRecord
 from neurogym_core.errors import listed, unknown
-from neurogym_core.tasks.drawing import answer_condition, answers_of
+from neurogym_core.tasks.drawing import (
+    answer_condition,
+    answer_of,
+    answers_of,
+    evidence_of,
+    has_answer,
+)
 from neurogym_core.trials.record import RECORD_NAMES
 
-STRENGTHS = ("coherence", "contrast", "strength", "intensity", "evidence")
-SIDES = ("side", "direction", "answer")
+STRENGTHS = ("coherence", "contrast", "strength", "intensity")
+SIDES = ("answer", "side", "direction")
 BLOCKS = ("p_left", "p_right", "block")
+DECLARED = "evidence"
+"""Column of the evidence that the task declares, signed."""
+MOST = 8
+"""Maximum number of values of a condition that has a curve for each."""
 OFFERS = ("wager", "offered")
 PLAYED = ("duration.", "onset.", "offset.")
 """Prefixes of the columns of periods."""
@@ -38,6 +48,7 @@ class Roles:
         block: the condition that differs between blocks.
         offered: whether a sure bet was offered.
         slot: the answer slot, if a trial has several.
+        by: a condition; analyses by condition have a curve for each of its values.
         choices: number of choices.
     """
 
@@ -46,6 +57,7 @@ class Roles:
     block: str | None = None
     offered: str | None = None
     slot: str | None = None
+    by: str | None = None
     choices: int = 2
 
     @classmethod
@@ -76,7 +88,7 @@ class Behaviour:
     """
 
     def __init__(self, record: TrialRecord, roles: Roles = Roles()) -> None:
-        for role in ("strength", "side", "block", "offered"):
+        for role in ("strength", "side", "block", "offered", "by"):
             name = getattr(roles, role)
             if name is not None and name not in record:
                 raise unknown("column", name, record.columns, of="the trial record")
@@ -133,6 +145,8 @@ class Behaviour:
         numeric = [name for name in self.conditions if self.record[name].dtype.kind in "iuf"]
         exact = [name for name in numeric if name in STRENGTHS]
         found = exact or [name for name in numeric if name.rpartition("_")[2] in STRENGTHS]
+        if len(found) != 1 and DECLARED in self.record:
+            return DECLARED
         if len(found) > 1:
             raise CannotTellError(
                 f"{listed(found)} could all be the strength of the evidence; name one with"
@@ -181,6 +195,32 @@ class Behaviour:
         """
         return self._known("offered", self.roles.offered, OFFERS, "offer of a sure bet")
 
+    @cached_property
+    def by(self) -> str:
+        """Name of the condition of the analyses by condition; by default the block.
+
+        Raises:
+            CannotTellError: none was named, and there are no blocks; or it has too many values.
+        """
+        try:
+            name = self._known("by", self.roles.by, BLOCKS, "condition of separate curves")
+        except CannotTellError as error:
+            raise CannotTellError("name a condition with --by for a curve per value") from error
+        count = len(np.unique(self.record[name]))
+        if not 2 <= count <= MOST:
+            raise CannotTellError(f"{name!r} has {count} values; curves need 2 to {MOST}")
+        return name
+
+    def parts(self) -> dict[str, Behaviour]:
+        """Return the trials of each value of the condition `by`; history is cut at its changes."""
+        values = self.record[self.by]
+        return {
+            f"{self.by} {value:g}" if isinstance(value, float) else f"{self.by} {value}": Behaviour(
+                self.record[values == value], self.roles
+            )
+            for value in np.unique(values).tolist()
+        }
+
     def _known(self, role: str, given: str | None, names: Sequence[str], what: str) -> str:
         found = (
             [given] if given is not None else [name for name in names if name in self.conditions]
@@ -227,7 +267,7 @@ class Behaviour:
         if self.roles.strength is None and ready in self.record:
             return self.record[ready].astype(float)
         values = self.record[self.strength].astype(float)
-        if (values < 0).any():
+        if (values < 0).any() or self.strength == DECLARED:
             return values
         return np.where(self.right, values, -values) + 0.0
 
@@ -271,6 +311,36 @@ class Behaviour:
         """Return the values of the previous row; the first row keeps its value."""
         values = np.asarray(values)
         return np.concatenate([values[:1], values[:-1]])
+
+
+def with_declared(record: TrialRecord, task: Task) -> TrialRecord:
+    """Return the record with the columns ``answer`` and ``evidence`` that the task implies.
+
+    ``answer`` is the right answer, if it is one of two and no condition; ``evidence`` is signed.
+    Values that the conditions in the record do not determine are left out.
+    """
+    conditions = {name: record[name] for name in record.columns}
+    added: dict[str, np.ndarray] = {}
+    computed = {
+        "answer": lambda: _two_answers(task, conditions),
+        DECLARED: lambda: evidence_of(task, conditions),
+    }
+    for name, compute in computed.items():
+        if name in record:
+            continue
+        try:
+            values = compute()
+        except (KeyError, IndexError, TypeError, ValueError):
+            continue  # e.g. a wrapper left a condition out of the record
+        if values is not None and np.shape(values) == (len(record),):
+            added[name] = np.asarray(values)
+    return TrialRecord({**conditions, **added}, meta=record.meta) if added else record
+
+
+def _two_answers(task: Task, conditions: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    if not has_answer(task) or answer_condition(task) is not None or answers_of(task).size != 2:
+        return None
+    return answer_of(task, conditions)
 
 
 def slots_of(record: TrialRecord) -> list[str]:

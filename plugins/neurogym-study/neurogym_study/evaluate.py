@@ -64,6 +64,9 @@ if TYPE_CHECKING:
 @click.option("--strength", help="The condition with the strength of the evidence.")
 @click.option("--side", help="The condition with the correct side.")
 @click.option("--block", help="The condition that differs between blocks.")
+@click.option(
+    "--by", metavar="COLUMN", help="A condition: a psychometric function for each of its values."
+)
 @click.option("--slot", help="The answer slot, if a trial has several.")
 @click.option(
     "--csv",
@@ -165,7 +168,7 @@ def _report(played: Played, folder: Path, csv: Path | None, given: dict[str, Any
     from neurogym_study.report import write_report
 
     with usage_errors():
-        chosen = {name: given[name] for name in ("strength", "side", "block", "slot")}
+        chosen = {name: given[name] for name in ("strength", "side", "block", "by", "slot")}
         roles = Roles(**chosen) if played.task is None else Roles.of_task(played.task, **chosen)
         behaviour = Behaviour(played.record, roles)
     findings = analyse(behaviour)

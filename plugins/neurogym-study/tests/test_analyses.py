@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from neurogym_study.analyses import ANALYSES, analyse, block_shift
 from neurogym_study.behaviour import Behaviour, Roles
+from neurogym_study.playing import play_task
 from neurogym_study.report import page, write_report
 
-from neurogym_core import TrialRecord
+from neurogym_core import Choice, Task, TrialRecord
+from neurogym_core.errors import TaskDefinitionError, UnknownNameError
 
 ANALYSIS = {analysis.name: analysis for analysis in ANALYSES}
 N = 6000
@@ -64,6 +66,7 @@ def test_analyses_are_in_the_order_of_their_importance():
     assert names == [
         "accuracy",
         "psychometric",
+        "psychometric-by",
         "chronometric",
         "reaction-times",
         "history",
@@ -400,3 +403,76 @@ def test_a_lapse_rate_of_both_sides_is_reported_once():
     (note, *_) = table("psychometric", simulated()).notes
     assert "lapse on either side" in note
     assert "guess" not in note
+
+
+# ---- what varies, and by what ----
+
+
+def test_a_curve_is_fitted_for_each_block():
+    finding = table("psychometric-by", simulated(12_000, shift=1.5))
+    found = finding.table.set_index("condition")
+    # Bias 0 and -15: SE about 0.6; four of them.
+    assert found.loc["p_right 0.2", "bias"] == pytest.approx(0, abs=2.5)
+    assert found.loc["p_right 0.8", "bias"] == pytest.approx(-15, abs=2.5)
+    assert found.loc["p_right 0.8", "bias low"] < -15 < found.loc["p_right 0.8", "bias high"]
+
+
+def test_curves_by_a_named_condition():
+    record = simulated(3000, modality=np.repeat(["visual", "auditory", "both"], 1000))
+    found = table("psychometric-by", record, Roles(by="modality")).table
+    assert found["condition"].tolist() == [
+        "modality auditory", "modality both", "modality visual"
+    ]  # fmt: skip
+    assert "--by" in why_not("psychometric-by", changed(record, p_right=None))
+    assert "1,000" not in why_not("psychometric-by", record, Roles(by="trial"))
+
+
+class TwoFrequencies(Task):
+    """Which of two frequencies is higher?"""
+
+    timing = {"stimulus": 200, "decision": 200}
+
+    def define(self):
+        self.observe(frequencies=2)
+        self.act(rest=1, choose=2)
+        self.vary(
+            pair=Choice([(10, 18), (18, 10), (14, 22), (22, 14), (20, 10), (10, 20)]),
+            answer=lambda known: (known["pair"][:, 1] > known["pair"][:, 0]).astype(int),
+            evidence=lambda known: known["pair"][:, 1] - known["pair"][:, 0],
+        )
+
+    def new_trial(self, trial):
+        trial.periods("stimulus", "decision")
+        trial.show("frequencies", trial.pair / 30, during="stimulus")
+        trial.answer("choose", (trial.pair[:, 1] > trial.pair[:, 0]).astype(int), during="decision")
+
+
+def test_the_evidence_that_a_task_declares_is_used():
+    task = TwoFrequencies()
+    played = play_task(task, "guess", 900, seed=1)
+    assert set(played.record["evidence"]) == {-10, -8, 8, 10}
+    behaviour = Behaviour(played.record, Roles.of_task(task))
+    assert behaviour.strength == "evidence"
+    assert (behaviour.right == (played.record["evidence"] > 0)).all()
+    for name in ("psychometric", "history", "bias"):
+        assert ANALYSIS[name](behaviour).why_not is None
+
+
+def test_evidence_that_is_no_condition_is_refused():
+    class Wrong(TwoFrequencies):
+        def define(self):
+            self.observe(frequencies=2)
+            self.act(rest=1, choose=2)
+            self.vary(pair=Choice([(10, 18)]), evidence="paier")
+
+    with pytest.raises(UnknownNameError, match="pair"):
+        Wrong()
+
+    class Drawn(TwoFrequencies):
+        def define(self):
+            self.observe(frequencies=2)
+            self.act(rest=1, choose=2)
+            self.vary(evidence=Choice(3))
+
+    with pytest.raises(TaskDefinitionError, match="another name"):
+        Drawn()
