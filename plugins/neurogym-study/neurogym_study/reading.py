@@ -105,7 +105,7 @@ def _table(path: Path) -> tuple[dict[str, np.ndarray], Mapping[str, Any]]:
         from neurogym_study.exchange import nwb_table  # needs pynwb
 
         return nwb_table(path)
-    from neurogym_study.exchange import read_meta
+    from neurogym_study.exchange import bids_columns, read_meta
 
     meta = read_meta(path)
     if suffix == ".csv":
@@ -115,7 +115,9 @@ def _table(path: Path) -> tuple[dict[str, np.ndarray], Mapping[str, Any]]:
                 return {name: record[name] for name in record.columns}, meta
         except InvalidValueError:
             pass  # other programs write CSV files that `to_csv` would not
-    return _by_pandas(path, suffix), meta
+    table = _by_pandas(path, suffix)
+    ours = bids_columns(table, path) if suffix == ".tsv" else None
+    return ours or table, meta
 
 
 def _by_pandas(path: Path, suffix: str) -> dict[str, np.ndarray]:
