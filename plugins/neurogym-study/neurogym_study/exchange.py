@@ -349,7 +349,6 @@ def to_bids(
     _write_events(record, target)
     sidecar = {
         **_event_columns(record),
-        "TaskName": label,
         WRITTEN: {"meta": dict(record.meta), "columns": _kinds(record), "wide": _wide(record)},
     }
     with replacing(target.with_suffix(".json")) as temporary:
@@ -367,7 +366,7 @@ def _describe_dataset(root: Path, name: str, sub: str) -> None:
         "BIDSVersion": "1.9.0",
         "DatasetType": "raw",
         "License": "CC0",
-        "Authors": ["Simulated with NeuroGym"],
+        "Authors": ["NeuroGym (simulation)", "neurogym-study (export)"],
         "HEDVersion": "8.3.0",
         "GeneratedBy": [{"Name": "neurogym-study"}],
     }
