@@ -16,7 +16,7 @@ column                  values
 ``performance``         float, 0 to 1
 ``reward``              float, sum over the trial
 ``aborts``, ``steps``   int, number of actions while the subject had to rest; number of steps played
-``duration.<period>``   float, ms as laid out; an answer may have ended it earlier
+``duration.<period>``   float, ms as built; an answer may have ended it earlier
 ======================  ===========================================================================
 
 In tasks with several slots, the name of the slot precedes ``choice``, ``outcome`` and

@@ -234,7 +234,7 @@ def _is_time(name: str) -> bool:
 def _described(name: str) -> str:
     if name.startswith(("onset.", "offset.", "duration.")):
         kind, _, period = name.partition(".")
-        return f"{kind} of the period {period}, s" + (", as laid out" * (kind == "duration"))
+        return f"{kind} of the period {period}, s" + (", as built" * (kind == "duration"))
     text = DESCRIPTIONS.get(name.rpartition(".")[2], f"condition {name} of the task")
     return f"{text}, s" if _is_time(name) else text
 

@@ -405,7 +405,7 @@ def test_a_lapse_rate_of_both_sides_is_reported_once():
     assert "guess" not in note
 
 
-# ---- what varies, and by what ----
+# ---- evidence, and curves by condition ----
 
 
 def test_a_curve_is_fitted_for_each_block():

@@ -1,4 +1,4 @@
-"""Each analysis recovers what was simulated. Bounds are 4 standard errors unless stated otherwise:
+"""Each analysis recovers the simulated effect. Bounds are 4 standard errors unless stated otherwise:
 a false alarm in 1 of 16,000; intervals that must contain the truth are of 95 %, with a fixed seed.
 """
 
