@@ -1,5 +1,6 @@
-"""Each analysis recovers the simulated effect. Bounds are 4 standard errors unless stated otherwise:
-a false alarm in 1 of 16,000; intervals that must contain the truth are of 95 %, with a fixed seed.
+"""Each analysis recovers the simulated effect. Bounds are 4 standard errors unless stated
+otherwise: a false alarm in 1 of 16,000. Intervals that must contain the truth are of 95 %, with a
+fixed seed.
 """
 
 from __future__ import annotations
