@@ -53,7 +53,12 @@ class AudioVisualRateDiscrimination(Task):
             )
         self.observe(fixation=1, visual=2, auditory=2)
         self.act(fixate=1, choose=2)
-        self.vary(modality=Choice(MODALITIES), rate=Choice(self.rates), answer=self._right)
+        self.vary(
+            modality=Choice(MODALITIES),
+            rate=Choice(self.rates),
+            answer=self._right,
+            evidence=lambda known: known["rate"] - self.boundary,
+        )
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus", "decision")

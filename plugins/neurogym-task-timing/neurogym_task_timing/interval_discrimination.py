@@ -63,6 +63,9 @@ class IntervalDiscrimination(Task):
             first_colour=Choice(COLOURS),
             red_side=Choice(SIDES),
             answer=self._right_side,
+            evidence=lambda known: (
+                np.ptp(known["durations"], axis=1) * (2 * self._right_side(known) - 1)
+            ),
         )
 
     def new_trial(self, trial: TrialBuilder) -> None:
