@@ -164,11 +164,16 @@ def declare_actions(task: TaskLike, actions: Mapping[str, Any]) -> None:
     state.actions = Actions.declare(actions, state.name)
 
 
-def declare_conditions(
-    task: TaskLike, answer: Answer, evidence: Answer, conditions: Mapping[str, Any]
-) -> None:
+def declare_conditions(task: TaskLike, answer: Answer, conditions: Mapping[str, Any]) -> None:
     """See `Task.vary`."""
     state = check_open(task, "vary")
+    evidence = conditions.get("evidence")
+    # A condition may be called "evidence" too; its distribution is neither a text nor a function.
+    is_condition = isinstance(evidence, type | Distribution) or not (
+        isinstance(evidence, str) or callable(evidence)
+    )
+    if not is_condition:
+        conditions = {name: spec for name, spec in conditions.items() if name != "evidence"}
     for name, spec in conditions.items():
         check_condition(state.name, name)
         if isinstance(spec, type) and spec in Drawn.KINDS:
@@ -187,13 +192,7 @@ def declare_conditions(
         if isinstance(answer, str) and answer not in state.declared:
             raise unknown("condition", answer, state.declared, of=f"{state.name}, given as answer=")
         state.answer = answer
-    if evidence is not None:
-        if not isinstance(evidence, str) and not callable(evidence):
-            raise TaskDefinitionError(
-                f"{state.name} gives evidence={evidence!r:.40}. Expected the name of the condition"
-                " that is the signed evidence, or a function of them. Give another name to"
-                " a condition that is called evidence."
-            )
+    if not is_condition:
         if isinstance(evidence, str) and evidence not in state.declared:
             raise unknown(
                 "condition", evidence, state.declared, of=f"{state.name}, given as evidence="

@@ -220,25 +220,25 @@ class Task:
         """
         making.declare_actions(self, actions)
 
-    def vary(self, *, answer: Answer = None, evidence: Answer = None, **conditions: Any) -> None:
+    def vary(self, *, answer: Answer = None, **conditions: Any) -> None:
         """Declare the conditions, in the order in which they are drawn.
 
         Args:
             answer: name of the condition that is the right answer, or a function from the
                 conditions (dict of (n,) arrays) to the index of the right choice, (n,).
-            evidence: for analyses: name of the condition that is the evidence, positive where it
-                favours the larger choice and negative where it favours the smaller, or a function
-                from the conditions to it, (n,), such as f2 - f1.
             conditions: name -> distribution in any written form, or a function
                 ``(rng, prior) -> (n, …)`` of the conditions before it, or a type (bool, int, float
                 or str): one value per trial, which only `draw` or `draw_one` sets. `new_trial`
-                need not read such a condition.
+                need not read such a condition. A text or a function as ``evidence=`` is no
+                condition, but the evidence for analyses: the name of a condition, or a function
+                from the conditions to (n,) values, such as f2 - f1, that are positive where the
+                evidence favours the larger choice.
 
         Raises:
             TaskDefinitionError: a reserved name, or a call outside of `define`.
             InvalidValueError: a distribution that `parse` cannot read.
         """
-        making.declare_conditions(self, answer, evidence, conditions)
+        making.declare_conditions(self, answer, conditions)
 
     # ------------------------------------------------------------------ properties
 

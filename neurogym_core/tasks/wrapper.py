@@ -247,11 +247,11 @@ class TaskWrapper(Task):
             one for one in (name, *(f"{name}_{k}" for k in range(2, 100))) if one not in taken
         )
 
-    def vary(self, *, answer: Answer = None, evidence: Answer = None, **conditions: Any) -> None:
+    def vary(self, *, answer: Answer = None, **conditions: Any) -> None:
         """Declare conditions in addition to those of the task; see `Task.vary`.
 
         Args:
-            answer, evidence: as in `Task.vary`.
+            answer: as in `Task.vary`.
             conditions: as in `Task.vary`.
 
         Raises:
@@ -263,7 +263,7 @@ class TaskWrapper(Task):
                     f"{type(self).__name__} declares the condition {name!r}, which {self.task.name}"
                     " declares already; give it another name."
                 )
-        super().vary(answer=answer, evidence=evidence, **conditions)
+        super().vary(answer=answer, **conditions)
 
     # ------------------------------------------------------------------ delegation and identity
 

@@ -267,7 +267,7 @@ class Behaviour:
         if self.roles.strength is None and ready in self.record:
             return self.record[ready].astype(float)
         values = self.record[self.strength].astype(float)
-        if (values < 0).any() or self.strength == DECLARED:
+        if (values < 0).any():
             return values
         return np.where(self.right, values, -values) + 0.0
 

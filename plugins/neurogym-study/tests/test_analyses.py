@@ -10,7 +10,7 @@ from neurogym_study.playing import play_task
 from neurogym_study.report import page, write_report
 
 from neurogym_core import Choice, Task, TrialRecord
-from neurogym_core.errors import TaskDefinitionError, UnknownNameError
+from neurogym_core.errors import UnknownNameError
 
 ANALYSIS = {analysis.name: analysis for analysis in ANALYSES}
 N = 6000
@@ -468,11 +468,17 @@ def test_evidence_that_is_no_condition_is_refused():
     with pytest.raises(UnknownNameError, match="pair"):
         Wrong()
 
+
+def test_a_condition_may_still_be_called_evidence():
     class Drawn(TwoFrequencies):
         def define(self):
             self.observe(frequencies=2)
             self.act(rest=1, choose=2)
-            self.vary(evidence=Choice(3))
+            self.vary(evidence=Choice((-1, 1)))
 
-    with pytest.raises(TaskDefinitionError, match="another name"):
-        Drawn()
+        def new_trial(self, trial):
+            trial.periods("stimulus", "decision")
+            trial.show("frequencies", trial.evidence[:, None] * np.ones(2), during="stimulus")
+            trial.answer("choose", (trial.evidence > 0).astype(int), during="decision")
+
+    assert set(play_task(Drawn(), "oracle", 20).record["evidence"]) == {-1, 1}
