@@ -28,7 +28,7 @@ MISFIT = 0.001
 """Curves with a smaller p-value of the deviance are reported as misfits.
 
 It is far below 0.01, since 1 to 2 % of the data sets of 200 trials of a subject that follows the
-curve have p < 0.01, and up to 2 % of those of 2,000 (300 simulated data sets in each of 20 worlds).
+curve have p < 0.01, and up to 2 % of those of 2,000 (300 simulated data sets in each of 23 worlds).
 """
 QUANTILES = (0.1, 0.3, 0.5, 0.7, 0.9)
 
