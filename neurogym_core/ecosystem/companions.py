@@ -19,6 +19,7 @@ COMMANDS = {
     "train": "neurogym-study",
     "evaluate": "neurogym-study",
     "compare": "neurogym-study",
+    "export": "neurogym-study",
 }
 """{command of ``ngym``: package}"""
 
@@ -69,8 +70,9 @@ SUMMARIES = {
     "submit": "Prepare a package for being listed in a registry.",
     "registry": "Check and build a registry of packages.",
     "train": "Train a network or an agent on a task.",
-    "evaluate": "Let a trained network or a subject play, and report its behaviour.",
+    "evaluate": "Report the behaviour of a network, a subject, or a lab's animals.",
     "compare": "Compare a trial record with real subjects.",
+    "export": "Write trials as NWB, BIDS, CSV or Parquet.",
 }
 """{command of ``ngym``: first line of its help}; ``ngym --help`` imports no command."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,16 @@ from neurogym_core.play.make import is_task, make_task, make_vec, prepared, reso
 from neurogym_core.play.options import whole_number
 from neurogym_core.subjects import carries_state, player_of
 from neurogym_core.tasks.drawing import stateful
+from neurogym_core.tasks.identity import settings
 from neurogym_core.trials.record import TrialRecord
 
 KEPT = 4096
 """Number of ended trials after which they are joined to a record. Until then they keep their blocks
 in memory.
 """
+
+SCHEMA = 1
+"""Version of the facts in the `meta` of records."""
 
 SIDE_BY_SIDE = 16
 """Number of envs in which one subject plays, if neither the subject nor the task carries anything
@@ -218,10 +223,47 @@ def run(
         task, subject, n_trials, num_envs=num_envs, seed=seed, conditions=conditions, wrap=wrap,
         params=params,
     )  # fmt: skip
+    facts = facts_of(game.task, task, subject, seed)
     try:
         while game.played.count < n_trials:
             if game.step() and progress is not None:
                 progress(game.played.count)
-        return game.played.record()
+        return with_facts(game.played.record(), facts)
     except KeyboardInterrupt as stop:
-        raise RunInterrupted(game.played.record()) from stop
+        raise RunInterrupted(with_facts(game.played.record(), facts)) from stop
+
+
+def facts_of(task: Any, named: Any, subject: Any, seed: int | None) -> dict[str, Any]:
+    """Return the facts of a record, in values that JSON has; see `TrialRecord.meta`.
+
+    Args:
+        task: the task that is played.
+        named: the task as the user gave it.
+        subject: as in `run`.
+        seed: as in `run`.
+    """
+    kind = subject if isinstance(subject, str | tuple) else type(subject).__qualname__
+    package = type(task).__module__.partition(".")[0]
+    distributions = {"neurogym-core", package.replace("_", "-")}
+    return {
+        "schema": SCHEMA,
+        "task": named if isinstance(named, str) else type(task).__qualname__,
+        "parameters": settings(task),
+        "dt": float(task.dt),
+        "seed": seed,
+        "subject": kind if isinstance(kind, str) else str(kind[0]),
+        "versions": {name: found for name in sorted(distributions) if (found := _version(name))},
+    }
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def with_facts(record: TrialRecord, facts: Mapping[str, Any]) -> TrialRecord:
+    """Return the record with further facts in its `meta`."""
+    columns = {name: record[name] for name in record.columns}
+    return TrialRecord(columns, meta={**record.meta, **facts})

@@ -51,6 +51,19 @@ def answer_of(task: TaskLike, conditions: Mapping[str, Array]) -> Array:
     return conditions[answer] if isinstance(answer, str) else answer(conditions)
 
 
+def evidence_of(task: TaskLike, conditions: Mapping[str, Array]) -> Array | None:
+    """Return the signed evidence of each trial, (n,) float; None if the task declares none.
+
+    It is positive where it favours the larger choice.
+    """
+    evidence = state_of(task).evidence
+    if evidence is None:
+        wrapped = state_of(task).wraps
+        return None if wrapped is None else evidence_of(wrapped, conditions)
+    values = conditions[evidence] if isinstance(evidence, str) else evidence(conditions)
+    return np.asarray(values, float)
+
+
 def answers_of(task: TaskLike) -> Array:
     """Return the possible right answers, (m,); cached.
 

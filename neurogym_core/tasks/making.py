@@ -167,6 +167,13 @@ def declare_actions(task: TaskLike, actions: Mapping[str, Any]) -> None:
 def declare_conditions(task: TaskLike, answer: Answer, conditions: Mapping[str, Any]) -> None:
     """See `Task.vary`."""
     state = check_open(task, "vary")
+    evidence = conditions.get("evidence")
+    # A condition may be called "evidence" too; its distribution is neither a text nor a function.
+    is_condition = isinstance(evidence, type | Distribution) or not (
+        isinstance(evidence, str) or callable(evidence)
+    )
+    if not is_condition:
+        conditions = {name: spec for name, spec in conditions.items() if name != "evidence"}
     for name, spec in conditions.items():
         check_condition(state.name, name)
         if isinstance(spec, type) and spec in Drawn.KINDS:
@@ -185,6 +192,12 @@ def declare_conditions(task: TaskLike, answer: Answer, conditions: Mapping[str, 
         if isinstance(answer, str) and answer not in state.declared:
             raise unknown("condition", answer, state.declared, of=f"{state.name}, given as answer=")
         state.answer = answer
+    if not is_condition:
+        if isinstance(evidence, str) and evidence not in state.declared:
+            raise unknown(
+                "condition", evidence, state.declared, of=f"{state.name}, given as evidence="
+            )
+        state.evidence = evidence
 
 
 # ---------------------------------------------------------------------- after define

@@ -55,6 +55,7 @@ class TaskState:
         channels, actions: as `define` declares them.
         declared: condition -> distribution, `Drawn`, or function of the conditions before it.
         answer: name of the condition that is the right answer, or a function of the conditions.
+        evidence: name of the condition that is the signed evidence, or a function of them.
         imposed: conditions and durations that `make` imposed.
         example: condition -> its value in one drawn trial.
         dimensions: condition -> 0 for one value per trial, 1 for several.
@@ -85,6 +86,7 @@ class TaskState:
     actions: Actions | None = None
     declared: dict[str, Distribution | Drawn | Computed] = field(default_factory=dict)
     answer: Answer = None
+    evidence: Answer = None
     imposed: dict[str, Distribution] = field(default_factory=dict)
     example: dict[str, Array] = field(default_factory=dict)
     dimensions: dict[str, int] = field(default_factory=dict)

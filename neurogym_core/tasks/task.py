@@ -229,7 +229,10 @@ class Task:
             conditions: name -> distribution in any written form, or a function
                 ``(rng, prior) -> (n, …)`` of the conditions before it, or a type (bool, int, float
                 or str): one value per trial, which only `draw` or `draw_one` sets. `new_trial`
-                need not read such a condition.
+                need not read such a condition. A text or a function as ``evidence=`` is no
+                condition, but the evidence for analyses: the name of a condition, or a function
+                from the conditions to (n,) values, such as f2 - f1, that are positive where the
+                evidence favours the larger choice.
 
         Raises:
             TaskDefinitionError: a reserved name, or a call outside of `define`.

@@ -106,8 +106,9 @@ class TrialRecord:
 
     Args:
         columns: name -> numbers, bools or strings, (n,) or (n, k), the same n for all. Copied.
-        meta: facts about the whole record (the task's id, the seed); not part of the table, and not
-            in the CSV.
+        meta: facts about the whole record; not part of the table, and not in the CSV. Records of
+            `run` have ``schema``, ``task``, ``parameters``, ``dt`` (ms), ``seed``, ``subject`` and
+            ``versions``.
 
     Raises:
         InvalidValueError: columns of different lengths, of another shape or type, or with an

@@ -35,6 +35,10 @@ def test_the_figure_of_the_page_is_reproduced(tmp_path, monkeypatch):
     play("reproduce-a-figure.md", tmp_path, monkeypatch)
 
 
+def test_behaviour_is_analysed_as_the_page_says(tmp_path, monkeypatch):
+    play("analyse-behaviour.md", tmp_path, monkeypatch)
+
+
 @pytest.mark.slow
 def test_the_first_network_is_trained_as_the_page_says(tmp_path, monkeypatch):
     """Slow for its imports, and since `make test` does not install torch; it trains for some ten

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,13 +11,25 @@ import numpy as np
 
 from neurogym_core import Task, TrialRecord
 from neurogym_core.errors import listed, unknown
-from neurogym_core.tasks.drawing import answer_condition, answers_of
+from neurogym_core.tasks.drawing import (
+    answer_condition,
+    answer_of,
+    answers_of,
+    evidence_of,
+    has_answer,
+)
 from neurogym_core.trials.record import RECORD_NAMES
 
-STRENGTHS = ("coherence", "contrast", "strength", "intensity", "evidence")
-SIDES = ("side", "direction", "answer")
+STRENGTHS = ("coherence", "contrast", "strength", "intensity")
+SIDES = ("answer", "side", "direction")
 BLOCKS = ("p_left", "p_right", "block")
+DECLARED = "evidence"
+"""Column of the evidence that the task declares, signed."""
+MOST = 8
+"""Maximum number of values of a condition that has a curve for each."""
 OFFERS = ("wager", "offered")
+PLAYED = ("duration.", "onset.", "offset.")
+"""Prefixes of the columns of periods."""
 
 
 class CannotTellError(Exception):
@@ -36,6 +48,7 @@ class Roles:
         block: the condition that differs between blocks.
         offered: whether a sure bet was offered.
         slot: the answer slot, if a trial has several.
+        by: a condition; analyses by condition have a curve for each of its values.
         choices: number of choices.
     """
 
@@ -44,6 +57,7 @@ class Roles:
     block: str | None = None
     offered: str | None = None
     slot: str | None = None
+    by: str | None = None
     choices: int = 2
 
     @classmethod
@@ -74,7 +88,7 @@ class Behaviour:
     """
 
     def __init__(self, record: TrialRecord, roles: Roles = Roles()) -> None:
-        for role in ("strength", "side", "block", "offered"):
+        for role in ("strength", "side", "block", "offered", "by"):
             name = getattr(roles, role)
             if name is not None and name not in record:
                 raise unknown("column", name, record.columns, of="the trial record")
@@ -87,9 +101,7 @@ class Behaviour:
     # ---- columns ----
 
     def _slot(self) -> str | None:
-        slots = [
-            name.rpartition(".")[0] for name in self.record.columns if name.endswith(".choice")
-        ]
+        slots = slots_of(self.record)
         wanted = self.roles.slot
         if wanted is not None and wanted not in slots:
             raise unknown("answer", wanted, slots, of="the trial record")
@@ -108,13 +120,18 @@ class Behaviour:
 
     @property
     def conditions(self) -> list[str]:
-        """Names of the condition columns that vary between trials and have one value per trial."""
+        """Names of the condition columns that vary, with one value in each trial."""
         names = [
             name
             for name in self.record.columns
             if name not in RECORD_NAMES and "." not in name and self.record[name].ndim == 1
         ]
-        return [name for name in names if len(np.unique(self.record[name])) > 1]
+        return [
+            name
+            for name in names
+            if len(np.unique(self.record[name])) > 1
+            and not (self.record[name].dtype.kind == "f" and np.isnan(self.record[name]).any())
+        ]
 
     @cached_property
     def strength(self) -> str:
@@ -128,6 +145,8 @@ class Behaviour:
         numeric = [name for name in self.conditions if self.record[name].dtype.kind in "iuf"]
         exact = [name for name in numeric if name in STRENGTHS]
         found = exact or [name for name in numeric if name.rpartition("_")[2] in STRENGTHS]
+        if len(found) != 1 and DECLARED in self.record:
+            return DECLARED
         if len(found) > 1:
             raise CannotTellError(
                 f"{listed(found)} could all be the strength of the evidence; name one with"
@@ -175,6 +194,32 @@ class Behaviour:
             CannotTellError: the record has no such column.
         """
         return self._known("offered", self.roles.offered, OFFERS, "offer of a sure bet")
+
+    @cached_property
+    def by(self) -> str:
+        """Name of the condition of the analyses by condition; by default the block.
+
+        Raises:
+            CannotTellError: none was named, and there are no blocks; or it has too many values.
+        """
+        try:
+            name = self._known("by", self.roles.by, BLOCKS, "condition of separate curves")
+        except CannotTellError as error:
+            raise CannotTellError("name a condition with --by for a curve per value") from error
+        count = len(np.unique(self.record[name]))
+        if not 2 <= count <= MOST:
+            raise CannotTellError(f"{name!r} has {count} values; curves need 2 to {MOST}")
+        return name
+
+    def parts(self) -> dict[str, Behaviour]:
+        """Return the trials of each value of the condition `by`; history is cut at its changes."""
+        values = self.record[self.by]
+        return {
+            f"{self.by} {value:g}" if isinstance(value, float) else f"{self.by} {value}": Behaviour(
+                self.record[values == value], self.roles
+            )
+            for value in np.unique(values).tolist()
+        }
 
     def _known(self, role: str, given: str | None, names: Sequence[str], what: str) -> str:
         found = (
@@ -237,14 +282,30 @@ class Behaviour:
 
     @cached_property
     def after(self) -> np.ndarray:
-        """Whether the previous row is the previous trial of the same env and session, bool (n,)."""
+        """Whether the previous row is the trial before, of the same subject and session, bool (n,).
+
+        Rows may have been left out of the record; the trials after a gap do not count. Without the
+        column ``trial``, no gap can be seen.
+        """
         same = np.ones(len(self), bool)
         same[:1] = False
-        for name in ("env", "session"):
+        for name in ("subject", "session") if "subject" in self.record else ("env", "session"):
             if name in self.record:
                 values = self.record[name]
                 same[1:] &= values[1:] == values[:-1]
+        if "trial" in self.record:
+            same[1:] &= np.diff(self.record["trial"]) == 1
         return same
+
+    def per_subject(self) -> dict[str, Behaviour]:
+        """Return the behaviour of each subject by its name; one entry without the column."""
+        if "subject" not in self.record:
+            return {"record": self}
+        names = self.record["subject"]
+        return {
+            str(name): Behaviour(self.record[names == name], self.roles)
+            for name in np.unique(names).tolist()
+        }
 
     def before(self, values: Any) -> np.ndarray:
         """Return the values of the previous row; the first row keeps its value."""
@@ -252,7 +313,48 @@ class Behaviour:
         return np.concatenate([values[:1], values[:-1]])
 
 
+def with_declared(record: TrialRecord, task: Task) -> TrialRecord:
+    """Return the record with the columns ``answer`` and ``evidence`` that the task implies.
+
+    ``answer`` is the right answer, if it is one of two and no condition; ``evidence`` is signed.
+    Values that the conditions in the record do not determine are left out.
+    """
+    conditions = {name: record[name] for name in record.columns}
+    added: dict[str, np.ndarray] = {}
+    computed = {
+        "answer": lambda: _two_answers(task, conditions),
+        DECLARED: lambda: evidence_of(task, conditions),
+    }
+    for name, compute in computed.items():
+        if name in record:
+            continue
+        try:
+            values = compute()
+        except (KeyError, IndexError, TypeError, ValueError):
+            continue  # e.g. a wrapper left a condition out of the record
+        if values is not None and np.shape(values) == (len(record),):
+            added[name] = np.asarray(values)
+    return TrialRecord({**conditions, **added}, meta=record.meta) if added else record
+
+
+def _two_answers(task: Task, conditions: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    if not has_answer(task) or answer_condition(task) is not None or answers_of(task).size != 2:
+        return None
+    return answer_of(task, conditions)
+
+
+def slots_of(record: TrialRecord) -> list[str]:
+    """Return the names of the answer slots of a record, in their order; [] if trials have one."""
+    # Periods may be called "choice", and have columns too.
+    return [
+        name.removesuffix(".choice")
+        for name in record.columns
+        if name.endswith(".choice") and not name.startswith(PLAYED)
+    ]
+
+
 def _in_order(record: TrialRecord) -> TrialRecord:
-    """Return the rows in the order in which each env played them."""
-    keys = [record[name] for name in ("trial", "session", "env") if name in record]
+    """Return the rows by subject, or else by env, in the order in which each played them."""
+    whole = ("trial", "session", "subject") if "subject" in record else ("trial", "session", "env")
+    keys = [record[name] for name in whole if name in record]
     return record[np.lexsort(keys)] if keys and "trial" in record else record

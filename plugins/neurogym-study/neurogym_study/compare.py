@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neurogym_core.terminal.settings import usage_errors
+from neurogym_study.options import is_trials, read_given, recipe_options
 
 if TYPE_CHECKING:
     from neurogym_study.references import Reference
@@ -23,23 +23,10 @@ if TYPE_CHECKING:
     "--with",
     "other",
     metavar="NAME|FILE",
-    help="A published summary (--list), a summary in a TOML file, or a lab's trials in a CSV file.",
+    help="A published summary (--list), a summary in a .toml file, or a lab's file of trials.",
 )
 @click.option("--list", "listing", is_flag=True, help="List the published summaries.")
-@click.option(
-    "--map",
-    "columns",
-    multiple=True,
-    metavar="OURS=THEIRS",
-    help="A column of the lab's CSV file, e.g. coherence=coh, correct=hit, subject=monkey.",
-)
-@click.option(
-    "--scale",
-    "scales",
-    multiple=True,
-    metavar="OURS=FACTOR",
-    help="A factor for a column of the lab's CSV file, e.g. reaction_time=1000 (s to ms).",
-)
+@recipe_options
 @click.option("--strength", help="The condition with the strength of the evidence.")
 @click.option("--side", help="The condition with the correct side.")
 @click.option("--block", help="The condition that differs between blocks.")
@@ -55,6 +42,7 @@ def command(
     record: Path | None,
     other: str | None,
     listing: bool,
+    recipe: str | None,
     columns: tuple[str, ...],
     scales: tuple[str, ...],
     out: Path,
@@ -62,15 +50,19 @@ def command(
 ) -> None:
     """Compare a trial record with real subjects.
 
-    RECORD is a CSV file, as `ngym evaluate --csv` writes it.
+    RECORD is a file of trials (.csv, .tsv, .nwb, .parquet), as `ngym evaluate --csv` writes it, or
+    a lab's. --recipe, --map and --scale are for the lab's file: the one after --with, or else
+    RECORD.
 
     \b
     ngym compare --list
     ngym compare trials.csv --with roitman-shadlen-2002
     ngym compare trials.csv --with lab.csv --map coherence=coh --map correct=hit
+    ngym compare mice.csv --recipe ibl --with ibl-2025
 
     Curves are drawn in one figure. If the numbers of trials are known, distances are reported with
-    the distance that is expected between two samples of the same subject. The report is
+    the distance that is expected between two samples of the same subject. Records and references of
+    different tasks, or with strengths of another name or unit, are not compared. The report is
     report.html, with a CSV file for each comparison.
     """
     if listing:
@@ -81,48 +73,54 @@ def command(
             "RECORD or --with is missing. Expected both. `ngym compare --list` shows the published"
             " summaries."
         )
+    given = (recipe, columns, scales)
+    with_trials = is_trials(other)
+    if not with_trials and is_trials(str(record)):
+        mine, theirs = given, None
+    else:
+        mine, theirs = (None, (), ()), given
     with usage_errors():
-        behaviour = _behaviour(record, roles)
-        reference = _reference(other, columns, scales, behaviour)
+        behaviour = _behaviour(record, mine, roles)
+        reference = _reference(other, theirs, behaviour)
     _report(record, behaviour, reference, out)
 
 
 def _list() -> None:
     from neurogym_study.references import published, published_names
 
-    for name in published_names():
-        found = published(name)
-        click.echo(f"{name}: {found.title}. {found.citation}, doi:{found.doi}")
+    found = [published(name) for name in published_names()]
+    for heading, kinds in (
+        ("Subjects", ("animals", "people")),
+        ("Criteria of training (no behaviour)", ("criteria",)),
+    ):
+        click.echo(f"{heading}:")
+        for one in found:
+            if one.kind in kinds:
+                click.echo(f"  {one.name}: {one.title}. {one.citation}, doi:{one.doi}")
 
 
-def _behaviour(path: Path, given: dict[str, Any]) -> Any:
-    from neurogym_core import TrialRecord
+def _behaviour(path: Path, given: tuple[Any, Any, Any], roles: dict[str, Any]) -> Any:
     from neurogym_study.behaviour import Behaviour, Roles
 
-    return Behaviour(TrialRecord.from_csv(path), Roles(**given))
+    return Behaviour(read_given(path, *given), Roles(**roles))
 
 
-def _reference(
-    other: str, columns: Sequence[str], scales: Sequence[str], behaviour: Any
-) -> Reference:
-    from neurogym_study.references import published, read_summary, read_trials
+def _reference(other: str, given: tuple[Any, Any, Any] | None, behaviour: Any) -> Reference:
+    from neurogym_study.references import of_record, published, read_summary
 
     path = Path(other)
-    is_trials = path.suffix.lower() == ".csv"
-    if (columns or scales) and not is_trials:
-        raise click.UsageError(
-            f"--map or --scale was given with --with {other!r}. Expected a lab's CSV file. Leave"
-            " them out, or give a .csv file."
-        )
-    if is_trials or path.suffix.lower() == ".toml":
+    if given is not None:
         if not path.is_file():
             raise click.UsageError(
-                f"There is no file {other!r}. Expected a summary (.toml) or trials (.csv)."
+                f"There is no file {other!r}. Expected a summary (.toml) or trials (.csv, …)."
             )
-        if not is_trials:
-            return read_summary(path)
-        factors = {name: _number(name, text) for name, text in _pairs("--scale", scales).items()}
-        return read_trials(path, _pairs("--map", columns), factors, _same_roles(behaviour))[0]
+        return of_record(read_given(path, *given), _same_roles(behaviour), path.stem)
+    if path.suffix.lower() == ".toml":
+        if not path.is_file():
+            raise click.UsageError(
+                f"There is no file {other!r}. Expected a summary (.toml) or trials (.csv, …)."
+            )
+        return read_summary(path)
     return published(other)
 
 
@@ -136,27 +134,6 @@ def _same_roles(behaviour: Any) -> Any:
         return replace(behaviour.roles, slot=None)
 
 
-def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
-    pairs = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not (name.strip() and equals and value.strip()):
-            raise click.UsageError(
-                f"{option} was given {text!r}. Expected two names, as in {option} coherence=coh."
-            )
-        pairs[name.strip()] = value.strip()
-    return pairs
-
-
-def _number(name: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise click.UsageError(
-            f"--scale was given {name}={text!r}. Expected a number, as in reaction_time=1000."
-        ) from None
-
-
 def _report(record: Path, behaviour: Any, reference: Reference, out: Path) -> None:
     from neurogym_study.comparison import compare_with
     from neurogym_study.report import write_report
@@ -167,6 +144,10 @@ def _report(record: Path, behaviour: Any, reference: Reference, out: Path) -> No
         "with": reference.title,
         "citation": reference.citation,
         "doi": reference.doi,
+        "sources": "; ".join(
+            ", ".join(f"{key}: {value}" for key, value in source.items())
+            for source in reference.sources.values()
+        ),
         "notes": " ".join(reference.notes),
     }
     target = write_report(

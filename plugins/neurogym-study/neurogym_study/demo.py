@@ -29,7 +29,7 @@ The evidence is as noisy as for the monkeys of Roitman & Shadlen (2002).
 - integrator: sums the evidence and reports the larger sum; no observer can do better."""
 ABOUT_FITS = """\
 Weibull functions are fitted. The threshold is the coherence with 82 % correct.
-Intervals come from a bootstrap. –: not determined by the data."""
+Intervals: profile likelihood. –: not determined by the data."""
 TRY_NEXT = (
     "ngym info ReadySetGo-v0",
     "ngym run PerceptualDecisionMaking-v0 --subject integrator --n-trials 20",
@@ -81,10 +81,7 @@ def play(n_trials: int, seed: int) -> dict[str, TrialRecord]:
 def draw_and_tell(records: Mapping[str, TrialRecord], output: Path, seed: int) -> None:
     """Print the table, and save the figure."""
     rows = {name: accuracy(record, "coherence") for name, record in records.items()}
-    fits = {
-        name: fit_psychometric(record, "coherence", bootstrap=100)
-        for name, record in records.items()
-    }
+    fits = {name: fit_psychometric(record, "coherence") for name, record in records.items()}
     save_figure(demo_figure(one_trial(seed), rows, fits), output)
     page = Page()
     page.text("\n")

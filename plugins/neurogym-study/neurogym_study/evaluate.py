@@ -14,15 +14,16 @@ from neurogym_core.terminal.settings import (
     read_conditions,
     usage_errors,
 )
+from neurogym_study.options import is_trials, read_given, recipe_options
 
 if TYPE_CHECKING:
     from neurogym_study.playing import Played
 
 
 @click.command(
-    "evaluate", short_help="Let a trained network or a subject play, and report its behaviour."
+    "evaluate", short_help="Report the behaviour of a network, a subject, or a lab's animals."
 )
-@click.argument("what", metavar="RUN|TASK")
+@click.argument("what", metavar="RUN|TASK|FILE")
 @click.option(
     "--subject", metavar="NAME", type=SubjectName(), help=f"{SUBJECT_HELP}  [default: guess]"
 )
@@ -59,9 +60,13 @@ if TYPE_CHECKING:
     metavar="NAME=VALUE",
     help="Impose a condition on all trials.",
 )
+@recipe_options
 @click.option("--strength", help="The condition with the strength of the evidence.")
 @click.option("--side", help="The condition with the correct side.")
 @click.option("--block", help="The condition that differs between blocks.")
+@click.option(
+    "--by", metavar="COLUMN", help="A condition: a psychometric function for each of its values."
+)
 @click.option("--slot", help="The answer slot, if a trial has several.")
 @click.option(
     "--csv",
@@ -74,35 +79,55 @@ if TYPE_CHECKING:
     help="Folder of the report.  [default: RUN/evaluation, or evaluation]",
 )
 def command(what: str, csv: Path | None, out: Path | None, **given: Any) -> None:
-    """Play a task, and write a report of the behaviour.
+    """Write a report of the behaviour in a task, or in a file of trials.
 
     RUN is a folder that `ngym train --out` wrote; its network or agent plays. A TASK is played by a
-    reference subject.
+    reference subject. A FILE (.csv, .tsv, .nwb, .parquet) has a record, or a lab's trials.
 
     \b
     ngym evaluate run
     ngym evaluate PerceptualDecisionMaking-v0 --subject integrator --csv ideal.csv
+    ngym evaluate mice.csv --recipe ibl
+    ngym evaluate lab.csv --map correct="feedback > 0" --map contrast="100 * c"
+
+    If a FILE has several subjects (column subject), reports show each of them, and how much they
+    differ.
 
     Trials are a shuffled factorial design of the task's conditions. Tasks that decide which trial
     comes next (blocks, history) draw them instead. The report is report.html, with a CSV file for
     each analysis; analyses that the task does not support give the reason.
     """
-    is_run = Path(what).is_dir()
-    _check(is_run, what, given)
-    played = _played_run(Path(what), given) if is_run else _played_task(what, given)
+    is_run, is_file = Path(what).is_dir(), is_trials(what)
+    _check(is_run, is_file, what, given)
+    if is_file:
+        played = _read(Path(what), given)
+    else:
+        played = _played_run(Path(what), given) if is_run else _played_task(what, given)
     folder = out or (Path(what) / "evaluation" if is_run else Path("evaluation"))
     _report(played, folder, csv, given)
 
 
-def _check(is_run: bool, what: str, given: dict[str, Any]) -> None:
-    """Raise an error if options of a TASK are given with a RUN."""
-    names = ("subject", "parameters", "timing", "wrap")
-    wrong = [f"--{'set' if name == 'parameters' else name}" for name in names if given[name]]
-    if is_run and wrong:
+def _check(is_run: bool, is_file: bool, what: str, given: dict[str, Any]) -> None:
+    """Raise an error if options of a TASK are given with a RUN or FILE, or the reverse."""
+    options = ("subject", "parameters", "timing", "wrap", "conditions")
+    names = options[: 4 if is_run else 5] if is_run or is_file else ("recipe", "columns", "scales")
+    flags = {"parameters": "set", "conditions": "condition", "columns": "map", "scales": "scale"}
+    wrong = [f"--{flags.get(name, name)}" for name in names if given[name]]
+    if wrong:
+        kind = "run" if is_run else "file" if is_file else "task"
         raise click.UsageError(
-            f"{', '.join(wrong)} was given with the run {what!r}. A run keeps its settings. Leave"
-            " it out."
+            f"{', '.join(wrong)} was given with the {kind} {what!r}. A {kind}"
+            f" {'is played' if kind == 'task' else 'keeps its settings'}. Leave it out."
         )
+
+
+def _read(path: Path, given: dict[str, Any]) -> Played:
+    from neurogym_study.playing import Played
+
+    record = read_given(path, given["recipe"], given["columns"], given["scales"])
+    subject = str(record.meta.get("subject", "the subjects of the file"))
+    facts = {"file": str(path), "trials": len(record), **record.meta}
+    return Played(record, None, subject, facts)
 
 
 def _played_run(folder: Path, given: dict[str, Any]) -> Played:
@@ -139,17 +164,19 @@ def _played_task(name: str, given: dict[str, Any]) -> Played:
 def _report(played: Played, folder: Path, csv: Path | None, given: dict[str, Any]) -> None:
     from neurogym_study.analyses import analyse
     from neurogym_study.behaviour import Behaviour, Roles
+    from neurogym_study.exchange import write_csv
     from neurogym_study.report import write_report
 
     with usage_errors():
-        chosen = {name: given[name] for name in ("strength", "side", "block", "slot")}
-        behaviour = Behaviour(played.record, Roles.of_task(played.task, **chosen))
+        chosen = {name: given[name] for name in ("strength", "side", "block", "by", "slot")}
+        roles = Roles(**chosen) if played.task is None else Roles.of_task(played.task, **chosen)
+        behaviour = Behaviour(played.record, roles)
     findings = analyse(behaviour)
     if csv is not None:
-        played.record.to_csv(csv)
-    target = write_report(
-        folder, f"{played.task.name}, played by {played.subject}", played.facts, findings
-    )
+        write_csv(played.record, csv)
+    name = played.facts["file"] if played.task is None else played.task.name
+    title = f"{name}, {'' if played.task is None else 'played by '}{played.subject}"
+    target = write_report(folder, title, played.facts, findings)
     for finding in findings:
         click.echo(
             f"{finding.title}: {'; '.join(finding.notes) or 'done'}"

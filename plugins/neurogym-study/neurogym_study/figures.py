@@ -42,6 +42,7 @@ def psychometric_figure(
     xlabel: str = "coherence (%)",
     ylabel: str = "",
     title: str = "",
+    each: Sequence[Sequence[ProportionRow]] = (),
 ) -> Any:
     """Draw proportions with intervals over the strength, and fitted curves.
 
@@ -55,6 +56,7 @@ def psychometric_figure(
         ylabel: label of the proportion; by default "fraction correct", or "fraction chosen" if a
             strength is negative.
         title: of the figure.
+        each: rows of single subjects, which are drawn as thin grey lines behind the others.
 
     Raises:
         MissingDependencyError: matplotlib is not installed.
@@ -65,6 +67,16 @@ def psychometric_figure(
     height = 3.4 + _legend_height(subjects)
     figure = new_figure(4.8, height)
     _draw_psychometric(Box(figure, 0, 0, 4.8, height), subjects, fits, xlabel, ylabel, title)
+    for part in each:
+        shown = [row for row in part if row.n]
+        figure.axes[0].plot(
+            [row.value for row in shown],
+            [row.fraction for row in shown],
+            color=GREY,
+            lw=0.7,
+            alpha=0.6,
+            zorder=1,
+        )
     return figure
 
 

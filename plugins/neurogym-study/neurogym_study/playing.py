@@ -11,6 +11,7 @@ import numpy as np
 from neurogym_core import Task, TrialRecord, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.tasks.drawing import stateful
+from neurogym_study.behaviour import with_declared
 from neurogym_study.runs import Run
 
 LONG = 500
@@ -22,11 +23,12 @@ class Played:
     """A trial record with its task and its subject.
 
     Attributes:
+        task: the task; None for trials of a file.
         facts: facts for the report, name -> text.
     """
 
     record: TrialRecord
-    task: Task
+    task: Task | None
     subject: str
     facts: Mapping[str, Any] = field(default_factory=dict)
 
@@ -109,7 +111,7 @@ def _played(
     facts: dict[str, Any] = {"task": repr(task), "subject": subject, "trials": trials, "seed": seed}
     if imposed:
         facts["imposed"] = dict(imposed)
-    return Played(record, task, subject, facts)
+    return Played(with_declared(record, task), task, subject, facts)
 
 
 def design_of(

@@ -134,3 +134,22 @@ def _proportions(
         )
         for value, hits, trials, lower, upper, others, total in rows
     ]
+
+
+def difference_interval(
+    k1: int, n1: int, k2: int, n2: int, confidence: float = 0.95
+) -> tuple[float, float, float]:
+    """Return k1 / n1 - k2 / n2, and the ends of its interval.
+
+    Source: Newcombe (1998), Stat. Med. 17:873, method 10, from two Wilson intervals.
+    """
+    p1, p2 = k1 / n1, k2 / n2
+    (low1, high1), (low2, high2) = (
+        wilson_interval(k, n, confidence) for k, n in ((k1, n1), (k2, n2))
+    )
+    difference = p1 - p2
+    return (
+        difference,
+        difference - float(np.hypot(p1 - low1, high2 - p2)),
+        difference + float(np.hypot(high1 - p1, p2 - low2)),
+    )

@@ -1,4 +1,4 @@
-"""Psychometric functions, fitted by maximum likelihood, with bootstrap intervals.
+"""Psychometric functions, fitted by maximum likelihood, with profile-likelihood intervals.
 
 The probability of a response at stimulus strength x is ::
 
@@ -8,7 +8,10 @@ The probability of a response at stimulus strength x is ::
     weibull    F(x) = 1 - exp(-(x / threshold) ** slope)      x >= 0; F(threshold) = 1 - 1/e = 0.632
 
 Source: Wichmann & Hill (2001a), Perception & Psychophysics 63:1293 (the fit; why the lapse rate
-must be free); (2001b), 63:1314 (the parametric bootstrap)."""
+must be free; the deviance); (2001b), 63:1314 (the parametric bootstrap). Intervals: threshold and
+slope by the profile likelihood (Wilks 1938, Ann. Math. Stat. 9:60); guess and lapse rate by the
+profile score (Rao 1948), because the likelihood's upper end is too low where few lapses were seen.
+For one proportion, the score interval is Wilson's."""
 
 from __future__ import annotations
 
@@ -18,7 +21,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
+from scipy.stats import chi2
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.trials.intervals import check_confidence
@@ -26,10 +30,11 @@ from neurogym_core.trials.record import TrialRecord
 from neurogym_study._columns import answered, slot_column, values_by
 
 Shape = Literal["logistic", "weibull"]
+Interval = Literal["profile", "bootstrap"]
 
 _TINY = 1e-12  # keeps log(P) finite; no number of trials distinguishes it from 0
-# Half of the 95 % quantile of chi-squared with 1 degree of freedom: Wilks (1938).
-_PROFILE_COST = 1.92
+_GROUPS = 12
+"""Maximum number of groups of strengths in the test of the deviance."""
 
 
 @dataclass(frozen=True)
@@ -45,16 +50,19 @@ class PsychometricFit:
         lapse: one minus the upper asymptote.
         log_likelihood: of the responses, natural logarithm, without the binomial coefficients.
         deviance: twice the difference in log-likelihood to a curve through every point; small is
-            good.
+            good. More than 12 strengths are first joined to 12 groups of about as many trials.
+        df: degrees of freedom of the deviance: strengths, or groups, minus free parameters.
+        p_value: of the deviance, from chi-squared with `df` degrees of freedom; NaN for df = 0.
+            Small values: the curve misses the points, and its parameters have no meaning.
         n_trials: trials fitted.
         n_excluded: trials left out because they were not answered correctly or incorrectly.
-        undetermined: names of parameters that the data do not determine: their 95 %
+        separable: whether every strength has the response in all of its trials or in none. Many
+            curves then fit equally well, and the estimates are arbitrary within their intervals.
+        undetermined: names of parameters that the data do not determine: their
             profile-likelihood interval reaches a limit of the search (for asymptotes: `max_lapse`).
             Such values have no meaning.
-        intervals: parameter -> (low, high), percentiles of the bootstrap; empty without one. Fixed
-            parameters have none. Ends of threshold and slope that the data do not determine are 0,
-            -inf or inf. If the subject never errs, the bootstrap has no spread and the intervals
-            are too narrow.
+        intervals: parameter -> (low, high). Fixed parameters have none. Ends of threshold and slope
+            that the data do not determine are 0, -inf or inf.
         confidence: confidence level of the intervals.
     """
 
@@ -66,10 +74,18 @@ class PsychometricFit:
     log_likelihood: float
     deviance: float
     n_trials: int
+    df: int = 0
+    p_value: float = float("nan")
+    separable: bool = False
     n_excluded: int = 0
     undetermined: tuple[str, ...] = ()
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
     confidence: float = 0.95
+
+    @property
+    def overdispersion(self) -> float:
+        """Deviance per degree of freedom; near 1 if responses are independent; NaN for df = 0."""
+        return self.deviance / self.df if self.df else float("nan")
 
     @property
     def bias(self) -> float | None:
@@ -121,7 +137,8 @@ def fit_psychometric(
     guess: float | Literal["free", "symmetric"] | None = None,
     lapse: float | Literal["free"] = "free",
     max_lapse: float = 0.2,
-    bootstrap: int = 200,
+    interval: Interval | None = "profile",
+    resamples: int = 2000,
     seed: int | np.random.Generator = 0,
     confidence: float = 0.95,
 ) -> PsychometricFit:
@@ -139,7 +156,7 @@ def fit_psychometric(
         choice: for ``y="choice"``: the choice whose probability rises with x.
         n_choices: for ``y="correct"``: the number of choices.
         slot: the answer slot, if a trial has several.
-        shape, guess, lapse, max_lapse, bootstrap, seed, confidence: see `fit_curve`.
+        shape, guess, lapse, max_lapse, interval, resamples, seed, confidence: see `fit_curve`.
 
     Raises:
         MissingDependencyError: SciPy is not installed.
@@ -171,7 +188,8 @@ def fit_psychometric(
         guess=guess if guess is not None else "symmetric" if by_choice else _chance(n_choices),
         lapse=lapse,
         max_lapse=max_lapse,
-        bootstrap=bootstrap,
+        interval=interval,
+        resamples=resamples,
         seed=seed,
         confidence=confidence,
     )
@@ -187,7 +205,8 @@ def fit_curve(
     guess: float | Literal["free", "symmetric"] = 0.0,
     lapse: float | Literal["free"] = "free",
     max_lapse: float = 0.2,
-    bootstrap: int = 200,
+    interval: Interval | None = "profile",
+    resamples: int = 2000,
     seed: int | np.random.Generator = 0,
     confidence: float = 0.95,
 ) -> PsychometricFit:
@@ -205,7 +224,10 @@ def fit_curve(
             ``"symmetric"``: the lapse rate.
         lapse: one minus the upper asymptote: a fixed number, or ``"free"`` (0 to `max_lapse`).
         max_lapse: upper limit of a free asymptote.
-        bootstrap: number of simulated data sets for the intervals; 0 for no intervals.
+        interval: ``"profile"``: threshold and slope from the profile likelihood, asymptotes from
+            the profile score. ``"bootstrap"``: percentiles of a parametric bootstrap; slow, and too
+            narrow where the subject hardly errs. None: no intervals.
+        resamples: number of simulated data sets of the bootstrap.
         seed: seed of the bootstrap: an int, or a Generator, whose state advances.
         confidence: confidence level of the intervals.
 
@@ -214,22 +236,30 @@ def fit_curve(
         InvalidValueError: invalid counts or strengths, or fewer levels than free parameters.
     """
     check_confidence(confidence)
-    if bootstrap != int(bootstrap) or bootstrap < 0:
+    if interval not in ("profile", "bootstrap", None):
         raise InvalidValueError(
-            f"bootstrap={bootstrap!r} was given. Expected the number of data sets to simulate, 0"
-            " for no intervals. Give 200 for a first look, 2000 for a paper."
+            f"interval={interval!r} was given. Expected 'profile', 'bootstrap' or None. Choose one"
+            " of them."
+        )
+    if resamples != int(resamples) or resamples < 1:
+        raise InvalidValueError(
+            f"resamples={resamples!r} was given. Expected the number of data sets to simulate, at"
+            " least 1. Give 2000 for a paper."
         )
     model = _model(shape, guess, lapse, max_lapse)
     data = _data(x, k, n, shape)
     _check_levels(data, model)
     search = _Search(model, data.x)
     best = search.best(data, search.starts(data))
-    loose = _loose_ends(search, data, best)
+    profile = _Profile(search, data, best, confidence)
+    loose = profile.loose_ends()
     fit = replace(_fit(model, search, data, best, loose), confidence=confidence)
-    if not bootstrap:
+    if interval is None:
         return fit
+    if interval == "profile":
+        return replace(fit, intervals=_opened(profile.intervals(loose), loose, shape))
     intervals = _bootstrap(
-        search, data, best, fit, bootstrap, np.random.default_rng(seed), confidence
+        search, data, best, fit, resamples, np.random.default_rng(seed), confidence
     )
     return replace(fit, intervals=_opened(intervals, loose, shape))
 
@@ -454,17 +484,32 @@ class _Search:
     def loss(self, point: np.ndarray, data: _Data) -> tuple[float, np.ndarray]:
         """Return the negative log-likelihood and its gradient."""
         parameters = self.parameters(point)
-        p, rising = self.probabilities(parameters, data.x)
-        room = 1 - parameters["guess"] - parameters["lapse"]
+        p, _ = self.probabilities(parameters, data.x)
         by_p = -(data.k / p - (data.n - data.k) / (1 - p))
+        value = -float(data.k @ np.log(p) + (data.n - data.k) @ np.log1p(-p))
+        return value, self._slopes(parameters, data.x) @ by_p
+
+    def information(self, point: np.ndarray, data: _Data) -> tuple[np.ndarray, np.ndarray]:
+        """Return the gradient of the loss, (free,), and the expected information, (free, free)."""
+        parameters = self.parameters(point)
+        p, _ = self.probabilities(parameters, data.x)
+        slopes = self._slopes(parameters, data.x)
+        return (
+            slopes @ -(data.k / p - (data.n - data.k) / (1 - p)),
+            (slopes * (data.n / (p * (1 - p)))) @ slopes.T,
+        )
+
+    def _slopes(self, parameters: Mapping[str, float], x: np.ndarray) -> np.ndarray:
+        """Return the derivatives of P(x) by the free coordinates, (free, m)."""
+        rising = self.curve(x, parameters["threshold"], parameters["slope"])
+        room = 1 - parameters["guess"] - parameters["lapse"]
         step = self.scale if self.model.shape == "logistic" else 1.0
         slopes = [step * room * rising.by_location, room * rising.by_log_slope]
         for name in self.model.free[2:]:
             slopes.append(1 - rising.value if name == "guess" else -rising.value)
             if self.model.symmetric:
                 slopes[-1] = 1 - 2 * rising.value
-        value = -float(data.k @ np.log(p) + (data.n - data.k) @ np.log1p(-p))
-        return value, np.array([by_p @ slope for slope in slopes])
+        return np.array(slopes)
 
     def best(
         self, data: _Data, starts: np.ndarray, fixed: Mapping[int, float] | None = None
@@ -543,35 +588,129 @@ def _weibull_limits(x: np.ndarray) -> list[tuple[float, float]]:
 def _fit(
     model: _Model, search: _Search, data: _Data, best: np.ndarray, loose: np.ndarray
 ) -> PsychometricFit:
-    loss = search.loss(best, data)[0]
-    fractions = np.clip(data.k / data.n, _TINY, 1 - _TINY)
-    saturated = float(data.k @ np.log(fractions) + (data.n - data.k) @ np.log1p(-fractions))
+    parameters = search.parameters(best)
+    deviance, df = _deviance(data, search.probabilities(parameters, data.x)[0], len(model.free))
+    undetermined = [
+        name for name, unsure in zip(model.free, np.any(loose, axis=1), strict=True) if unsure
+    ]
+    if model.symmetric and "lapse" in undetermined:
+        undetermined.append("guess")
     return PsychometricFit(
         shape=model.shape,
-        **search.parameters(best),
-        log_likelihood=-loss,
-        deviance=max(0.0, 2 * (saturated + loss)),
+        **parameters,
+        log_likelihood=-search.loss(best, data)[0],
+        deviance=deviance,
         n_trials=int(data.n.sum()),
-        undetermined=tuple(
-            name for name, unsure in zip(model.free, np.any(loose, axis=1), strict=True) if unsure
-        ),
+        df=df,
+        p_value=float(chi2.sf(deviance, df)) if df else float("nan"),
+        separable=bool(np.all((data.k == 0) | (data.k == data.n))),
+        undetermined=tuple(undetermined),
     )
 
 
-def _loose_ends(search: _Search, data: _Data, best: np.ndarray) -> np.ndarray:
-    """Return which ends of the parameters' 95 % intervals are open, bool (free, 2).
+def _deviance(data: _Data, p: np.ndarray, free: int) -> tuple[float, int]:
+    """Return the deviance of a curve of probabilities `p`, (m,), and its degrees of freedom.
 
-    The parameter is fixed at its lower or upper limit, and all others are refitted. If that costs
-    too little likelihood, the profile-likelihood interval reaches the limit (Wilks 1938).
+    Chi-squared needs several trials per strength, so many strengths are joined first.
     """
-    least = search.loss(best, data)[0]
-    loose = np.zeros((len(best), 2), bool)
-    for index, side in np.ndindex(loose.shape):
-        if index >= 2 and side == 0:
-            continue  # a lapse rate of 0 is a valid estimate
-        held = search.best(data, best[None], fixed={index: float(search.bounds[index, side])})
-        loose[index, side] = search.loss(held, data)[0] - least < _PROFILE_COST
-    return loose
+    if len(p) > _GROUPS:
+        before = np.cumsum(data.n) - data.n / 2  # trials below the middle of each strength
+        group = np.minimum((before / data.n.sum() * _GROUPS).astype(int), _GROUPS - 1)
+        expected, k, n = (
+            np.bincount(group, weights=w, minlength=_GROUPS) for w in (p * data.n, data.k, data.n)
+        )
+        full = n > 0
+        p, k, n = np.clip(expected[full] / n[full], _TINY, 1 - _TINY), k[full], n[full]
+    else:
+        k, n = data.k, data.n
+    observed = np.clip(k / n, _TINY, 1 - _TINY)
+    each = k * np.log(observed / p) + (n - k) * np.log((1 - observed) / (1 - p))
+    return max(0.0, 2 * float(each.sum())), max(len(p) - free, 0)
+
+
+class _Profile:
+    """Intervals from fits in which one parameter is held."""
+
+    def __init__(self, search: _Search, data: _Data, best: np.ndarray, confidence: float) -> None:
+        self.search, self.data, self.best = search, data, best
+        self.least = search.loss(best, data)[0]
+        self.root = float(np.sqrt(chi2.ppf(confidence, 1)))
+
+    def held(self, index: int, value: float, near: np.ndarray) -> np.ndarray:
+        """Return the best point with coordinate `index` at `value`, from `near` and the optimum."""
+        # Where the likelihood has several maxima, the nearest start finds the connected one.
+        starts = np.array([near, self.best])
+        return self.search.best(self.data, starts, fixed={index: value})
+
+    def distance(self, index: int, point: np.ndarray) -> float:
+        """Return the distance of a held point from the data, in standard deviations."""
+        if index < 2:
+            return float(np.sqrt(max(2 * (self.search.loss(point, self.data)[0] - self.least), 0)))
+        slopes, information = self.search.information(point, self.data)
+        # A nuisance asymptote at 0 or max_lapse cannot move, so it takes no information away.
+        others = [
+            j
+            for j in range(len(point))
+            if j != index
+            and (j < 2 or self.search.bounds[j, 0] < point[j] < self.search.bounds[j, 1])
+        ]
+        taken = np.linalg.lstsq(
+            information[np.ix_(others, others)], information[others, index], rcond=None
+        )[0]
+        left = information[index, index] - information[index, others] @ taken
+        return float(abs(slopes[index]) / np.sqrt(max(left, 1e-300)))
+
+    def loose_ends(self) -> np.ndarray:
+        """Return which ends of the parameters' intervals are open, bool (free, 2).
+
+        The parameter is held at its lower or upper limit, and all others are refitted. If that
+        costs too little likelihood, the interval reaches the limit.
+        """
+        loose = np.zeros((len(self.best), 2), bool)
+        for index, side in np.ndindex(loose.shape):
+            if index >= 2 and side == 0:
+                continue  # a lapse rate of 0 is a valid estimate
+            point = self.held(index, float(self.search.bounds[index, side]), self.best)
+            loose[index, side] = self.distance(index, point) < self.root
+        return loose
+
+    def intervals(self, loose: np.ndarray) -> dict[str, tuple[float, float]]:
+        """Return parameter -> (low, high)."""
+        found = {}
+        for index, name in enumerate(self.search.model.free):
+            low, high = (self._end(index, side, bool(loose[index, side])) for side in (0, 1))
+            found[name] = (low, high)
+            if self.search.model.symmetric and name == "lapse":
+                found["guess"] = (low, high)
+        return found
+
+    def _end(self, index: int, side: int, is_open: bool) -> float:
+        """Return one end of the interval of a parameter."""
+        name = self.search.model.free[index]
+        limit, middle = float(self.search.bounds[index, side]), float(self.best[index])
+        near = self.best
+
+        def beyond(value: float) -> float:
+            nonlocal near
+            near = self.held(index, value, near)
+            return self.distance(index, near) - self.root
+
+        end = limit
+        if not is_open and limit != middle:
+            # At the optimum itself, the distance is 0; of an asymptote at 0, the score is not.
+            inner = middle if index < 2 else middle + np.sign(limit - middle) * 1e-9
+            if beyond(limit) > 0 and (index < 2 or beyond(inner) < 0):
+                near = self.best
+                end = brentq(
+                    lambda value: -self.root if value == middle else beyond(value),
+                    inner,
+                    limit,
+                    xtol=1e-5 if index >= 2 else 1e-4,
+                    rtol=1e-4,
+                )
+        point = self.best.copy()
+        point[index] = end
+        return float(self.search.parameters(point)[name])
 
 
 def _bootstrap(

@@ -1,4 +1,4 @@
-"""References for comparisons: published summaries, and a lab's own trials."""
+"""References for comparisons: published summaries, and summaries of records."""
 
 from __future__ import annotations
 
@@ -17,17 +17,41 @@ from neurogym_study.chronometric import reaction_times
 from neurogym_study.proportions import accuracy
 
 PUBLISHED = Path(__file__).parent / "published"
-SUBJECT_KEYS = {
-    "name",
+LISTS = (
     "strengths",
+    "hits",
     "correct",
     "n",
     "reaction_time",
-    "parameters",
-    "deviations",
-    "blocks",
-}
-KEYS = {"title", "citation", "doi", "task", "strength", "notes", "subject"}
+    "reaction_time_se",
+    "reaction_time_n",
+)
+SUBJECT_KEYS = {"name", *LISTS, "parameters", "blocks", "source", "tasks"}
+KEYS = {
+    "title", "citation", "doi", "kind", "species", "tasks", "axis", "unit", "notes", "sources",
+    "subject",
+}  # fmt: skip
+SOURCE_KEYS = {"file", "commit", "figure", "licence", "how"}
+NUMBER_KEYS = {"value", "deviation", "se", "n", "source"}
+KINDS = ("animals", "people", "criteria")
+
+
+@dataclass(frozen=True)
+class Number:
+    """A published number.
+
+    Attributes:
+        deviation: standard deviation between subjects.
+        se: standard error.
+        n: trials, or subjects for a mean over subjects.
+        source: name of its source in the summary.
+    """
+
+    value: float
+    deviation: float | None = None
+    se: float | None = None
+    n: float | None = None
+    source: str = ""
 
 
 @dataclass(frozen=True)
@@ -38,9 +62,12 @@ class Subject:
         strengths: unsigned strength of the evidence, (k,).
         correct: fraction correct at each, (k,); None if it was not reported.
         n: trials at each, (k,); None if they were not reported.
-        reaction_time: mean, ms, (k,), NaN or None if it was not reported.
-        parameters, deviations: name -> value, and its standard deviation between subjects.
-        blocks: block -> choices to the right where the evidence was weakest.
+        reaction_time: mean of the correct trials, ms, (k,), NaN or None if it was not reported.
+        reaction_time_se, reaction_time_n: its standard error and its number of trials, (k,).
+        parameters: name -> published number.
+        blocks: block -> choices to the right where the evidence was weakest, and trials.
+        source: name of the source of these numbers in the summary.
+        tasks: as in `Reference`, if the subject did another task than the others.
     """
 
     name: str
@@ -48,22 +75,43 @@ class Subject:
     correct: np.ndarray | None = None
     n: np.ndarray | None = None
     reaction_time: np.ndarray | None = None
-    parameters: Mapping[str, float] = field(default_factory=dict)
-    deviations: Mapping[str, float] = field(default_factory=dict)
-    blocks: Mapping[str, float] = field(default_factory=dict)
+    reaction_time_se: np.ndarray | None = None
+    reaction_time_n: np.ndarray | None = None
+    parameters: Mapping[str, Number] = field(default_factory=dict)
+    blocks: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    source: str = ""
+    tasks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Reference:
-    """Subjects to compare a record with, and their source."""
+    """Subjects to compare a record with, and their sources.
+
+    Attributes:
+        kind: "animals", "people", or "criteria" (of training, no behaviour).
+        tasks: parts of the names of the tasks that it can be compared with; empty: any.
+        axis: name of the condition that is the strength of the evidence; empty: any.
+        unit: of the strength.
+        sources: name -> file and commit, or figure; licence; how the numbers were computed.
+    """
 
     name: str
     title: str
     subjects: tuple[Subject, ...]
     citation: str = ""
     doi: str = ""
-    strength: str = ""
+    kind: str = "animals"
+    species: str = ""
+    tasks: tuple[str, ...] = ()
+    axis: str = ""
+    unit: str = ""
     notes: tuple[str, ...] = ()
+    sources: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def strength(self) -> str:
+        """Label of the strength axis: name and unit."""
+        return f"{self.axis} ({self.unit})" if self.unit else self.axis
 
 
 def published_names() -> list[str]:
@@ -95,35 +143,67 @@ def read_summary(path: Path) -> Reference:
     _check_keys(said, KEYS, path)
     if not said.get("subject"):
         raise InvalidValueError(f"{path} has no [[subject]]; a summary needs at least one. Add it.")
-    subjects = tuple(_subject(entry, path) for entry in said["subject"])
-    texts = {name: said.get(name, "") for name in ("citation", "doi", "strength")}
+    sources = dict(said.get("sources", {}))
+    for source in sources.values():
+        _check_keys(source, SOURCE_KEYS, path)
+    if said.get("kind", KINDS[0]) not in KINDS:
+        raise unknown("kind", said["kind"], KINDS, of=str(path))
+    texts = ("citation", "doi", "kind", "species", "axis", "unit")
     return Reference(
         path.stem,
         said.get("title", path.stem),
-        subjects,
+        tuple(_subject(entry, sources, path) for entry in said["subject"]),
+        tasks=tuple(said.get("tasks", ())),
         notes=tuple(said.get("notes", ())),
-        **texts,
+        sources=sources,
+        **{name: said[name] for name in texts if name in said},
     )
 
 
-def _subject(said: Mapping[str, Any], path: Path) -> Subject:
+def _subject(said: Mapping[str, Any], sources: Mapping[str, Any], path: Path) -> Subject:
     _check_keys(said, SUBJECT_KEYS, path)
-    arrays = {
-        name: np.asarray(said[name], float)
-        for name in ("strengths", "correct", "n", "reaction_time")
-        if name in said
-    }
+    arrays = {name: np.asarray(said[name], float) for name in LISTS if name in said}
     lengths = {name: len(values) for name, values in arrays.items()}
     if len(set(lengths.values())) > 1 or (arrays and "strengths" not in arrays):
         raise InvalidValueError(
             f"{path} gives lists of lengths {lengths}; it needs strengths, and one number for each."
         )
+    if "hits" in arrays:
+        if "n" not in arrays or (arrays["hits"] > arrays["n"]).any():
+            raise InvalidValueError(
+                f"{path} gives hits = {said['hits']}; it needs n, and not more hits than trials."
+            )
+        arrays["correct"] = arrays.pop("hits") / arrays["n"]
     if "correct" in arrays and not ((arrays["correct"] >= 0) & (arrays["correct"] <= 1)).all():
         raise InvalidValueError(
             f"{path} gives correct = {said['correct']}; it needs fractions from 0 to 1."
         )
-    rest = {name: dict(said.get(name, {})) for name in ("parameters", "deviations", "blocks")}
-    return Subject(str(said.get("name", path.stem)), **arrays, **rest)
+    source = str(said.get("source", ""))
+    parameters = {
+        name: _number(value, source, path) for name, value in said.get("parameters", {}).items()
+    }
+    for name in {source, *(number.source for number in parameters.values())} - {""}:
+        if name not in sources:
+            raise unknown("source", name, sources, of=str(path))
+    blocks = {
+        name: (float(counts[0]), float(counts[1]))
+        for name, counts in said.get("blocks", {}).items()
+    }
+    return Subject(
+        str(said.get("name", path.stem)),
+        **arrays,
+        parameters=parameters,
+        blocks=blocks,
+        source=source,
+        tasks=tuple(said.get("tasks", ())),
+    )
+
+
+def _number(said: Any, source: str, path: Path) -> Number:
+    if not isinstance(said, Mapping):
+        return Number(float(said), source=source)
+    _check_keys(said, NUMBER_KEYS, path)
+    return Number(**{"source": source, **said})
 
 
 def _check_keys(said: Mapping[str, Any], known: set[str], path: Path) -> None:
@@ -132,96 +212,51 @@ def _check_keys(said: Mapping[str, Any], known: set[str], path: Path) -> None:
             raise unknown("key", name, sorted(known), of=str(path))
 
 
-# ---- a lab's own trials ----
+# ---- records as references ----
 
 
-def read_trials(
-    path: Path, columns: Mapping[str, str], scales: Mapping[str, float], roles: Roles
-) -> tuple[Reference, TrialRecord]:
-    """Read a lab's CSV file as a reference, and as a trial record.
-
-    Args:
-        path: one row per trial, with a header line.
-        columns: our name -> theirs: the strength and the side as in the compared record,
-            ``correct`` (1 or 0, empty: not answered) or ``outcome`` (correct, error, …),
-            ``choice``, ``reaction_time`` (ms), ``subject``; other columns keep their names.
-        scales: our name -> factor, such as 1000 for reaction times in s.
-        roles: the roles of our columns.
-
-    Raises:
-        UnknownNameError: a column that the file lacks.
-        InvalidValueError: not a table, or neither ``correct`` nor ``outcome`` in it.
-    """
-    record = mapped(TrialRecord.from_csv(path), columns, scales, str(path))
-    names = (
-        np.full(len(record), path.stem)
-        if "subject" not in record
-        else record["subject"].astype(str)
-    )
+def of_record(record: TrialRecord, roles: Roles, name: str) -> Reference:
+    """Return a record as a reference, with one subject for each of its subjects."""
+    behaviour = Behaviour(record, roles)
+    parts = behaviour.per_subject()
+    try:
+        axis = behaviour.strength
+    except CannotTellError:
+        axis = ""
     subjects = tuple(
-        summarised(record[names == name], roles, name) for name in np.unique(names).tolist()
+        summarised(part.record, roles, name if list(parts) == ["record"] else one)
+        for one, part in parts.items()
     )
-    return Reference(path.stem, path.name, subjects, strength=roles.strength or ""), record
-
-
-def mapped(
-    record: TrialRecord, columns: Mapping[str, str], scales: Mapping[str, float], source: str
-) -> TrialRecord:
-    """Return the record with our names and units."""
-    table = {name: record[name] for name in record.columns}
-    for ours, theirs in columns.items():
-        if theirs not in record:
-            raise unknown("column", theirs, record.columns, of=source)
-        table[ours] = record[theirs]
-    for ours, factor in scales.items():
-        if ours not in table or table[ours].dtype.kind not in "iuf":
-            raise unknown(
-                "numeric column",
-                ours,
-                [name for name in table if table[name].dtype.kind in "iuf"],
-                of=source,
-            )
-        table[ours] = table[ours] * factor
-    if "correct" in table and "outcome" not in table:
-        table["outcome"] = _outcomes(table["correct"], source)
-    if "outcome" not in table:
-        raise InvalidValueError(
-            f"{source} has no column 'correct' or 'outcome'. Expected one of them. Name it:"
-            " --map correct=THEIRS."
-        )
-    return TrialRecord(table)
-
-
-def _outcomes(correct: np.ndarray, source: str) -> np.ndarray:
-    values = correct.astype(float) if correct.dtype.kind in "biuf" else np.full(len(correct), 2.0)
-    if not np.isin(values[~np.isnan(values)], (0, 1)).all():
-        raise InvalidValueError(
-            f"Column 'correct' of {source} has values other than 0, 1 and empty. Map another column"
-            " to it."
-        )
-    return np.where(np.isnan(values), "miss", np.where(values == 1, "correct", "error"))
+    return Reference(name, name, subjects, axis=axis)
 
 
 def summarised(record: TrialRecord, roles: Roles, name: str) -> Subject:
     """Summarise a record like a published subject, without the values that it lacks."""
     behaviour = Behaviour(record, roles)
+    found: dict[str, Any] = {}
     try:
+        found["parameters"] = {"correct": Number(share_correct(behaviour))}
         level = np.round(behaviour.level, 9)
         rows = [row for row in accuracy(behaviour.record, level, slot=behaviour.slot) if row.n]
-        times = {
-            row.value: row.mean for row in _times(behaviour, level) if row.outcome == "correct"
-        }
     except CannotTellError:
-        return Subject(name, parameters={"correct": share_correct(behaviour)})
-    strengths = np.array([row.value for row in rows], float)
-    return Subject(
-        name,
-        strengths,
-        np.array([row.fraction for row in rows]),
-        np.array([row.n for row in rows], float),
-        np.array([times.get(value, np.nan) for value in strengths.tolist()]) if times else None,
-        parameters={"correct": share_correct(behaviour)},
-    )
+        return Subject(name, **found)
+    strengths = [row.value for row in rows]
+    found |= {
+        "strengths": np.array(strengths, float),
+        "correct": np.array([row.fraction for row in rows]),
+        "n": np.array([row.n for row in rows], float),
+    }
+    times = {row.value: row for row in _times(behaviour, level) if row.outcome == "correct"}
+    if times:
+        for key, attribute in (("", "mean"), ("_se", "sem"), ("_n", "n")):
+            found[f"reaction_time{key}"] = np.array(
+                [
+                    getattr(times[value], attribute) if value in times else np.nan
+                    for value in strengths
+                ],
+                float,
+            )
+    return Subject(name, **found)
 
 
 def _times(behaviour: Behaviour, level: np.ndarray) -> list[Any]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from neurogym_study.analyses import ANALYSES, analyse
+from neurogym_study.analyses import ANALYSES, analyse, block_shift
 from neurogym_study.behaviour import Behaviour, Roles
+from neurogym_study.playing import play_task
 from neurogym_study.report import page, write_report
 
-from neurogym_core import TrialRecord
+from neurogym_core import Choice, Task, TrialRecord
+from neurogym_core.errors import UnknownNameError
 
 ANALYSIS = {analysis.name: analysis for analysis in ANALYSES}
 N = 6000
@@ -64,6 +66,7 @@ def test_analyses_are_in_the_order_of_their_importance():
     assert names == [
         "accuracy",
         "psychometric",
+        "psychometric-by",
         "chronometric",
         "reaction-times",
         "history",
@@ -147,7 +150,7 @@ def test_bias_and_block_shift_are_those_of_the_simulation():
     # P(right) at 0 %: 0.5 and 1 / (1 + exp(-2)) = 0.88; 2,000 trials each: four SEs are 0.045.
     assert at_zero.loc["0.2", "fraction"] == pytest.approx(0.5, abs=0.045)
     assert at_zero.loc["0.8", "fraction"] == pytest.approx(0.881, abs=0.03)
-    assert "Block shift: 0.3" in finding.notes[0] or "Block shift: 0.4" in finding.notes[0]
+    assert "Block shift: +0.3" in finding.notes[0] or "Block shift: +0.4" in finding.notes[0]
 
 
 def two_step(n=4000, seed=2, *, model_based):
@@ -211,7 +214,7 @@ REASONS = {
         "no answer has a reaction time",
     ),
     "history": (
-        {"choice": np.ones(N, int), "outcome": np.full(N, "correct")},
+        {"coherence": np.full(N, 6.4), "outcome": np.full(N, "correct")},
         None,
         "without error",
     ),
@@ -264,3 +267,218 @@ def test_all_text_is_escaped(tmp_path):
         "x", {}, [ANALYSIS["stay"](Behaviour(TrialRecord({NASTY: ["a"], "outcome": ["correct"]})))]
     )
     assert (tmp_path / "accuracy.csv").exists()
+
+
+# ---- periods, gaps, blocks, misfits ----
+
+
+def changed(record, **columns):
+    """Return the record with other columns; None removes one."""
+    table = {**{name: record[name] for name in record.columns}, **columns}
+    return TrialRecord({name: values for name, values in table.items() if values is not None})
+
+
+def test_a_period_called_choice_is_no_answer_slot():
+    record = changed(
+        simulated(600), **{"duration.choice": np.full(600, 300.0), "onset.choice": np.zeros(600)}
+    )
+    assert Behaviour(record).slot is None
+    for finding in analyse(Behaviour(record)):
+        assert "duration." not in (finding.why_not or "")
+    assert table("accuracy", record).table["answered"].iloc[0] == 600
+    assert table("stay", record).table["n"].sum() == 599
+
+
+def test_trials_after_a_gap_have_no_history():
+    record = simulated(1000)
+    kept = np.arange(1000) % 10 != 3
+    after = Behaviour(record[kept]).after
+    assert after.sum() == 1000 - 1 - 200, "neither the trials left out nor those after them"
+
+
+def test_history_weights_survive_rows_that_were_left_out():
+    # True weight 0.5; the SE of 4,200 pairs is about 0.05: four of them, false alarm 1e-4.
+    record = simulated(12_000, seed=5, repeat=0.5)
+    kept = np.random.default_rng(6).random(12_000) > 0.3
+    found = table("history", record[kept]).table.set_index("regressor")
+    for name in ("last choice, if correct", "last choice, if wrong"):
+        assert found.loc[name, "weight"] == pytest.approx(
+            0.5, abs=4 * found.loc[name, "standard error"]
+        )
+
+
+def test_another_subject_is_no_previous_trial():
+    record = changed(simulated(400), subject=np.repeat(["a", "b"], 200), env=None)
+    record = changed(record, trial=np.tile(np.arange(200), 2))
+    assert Behaviour(record).after.sum() == 398
+    assert list(Behaviour(record).per_subject()) == ["a", "b"]
+    assert len(Behaviour(record).per_subject()["b"]) == 200
+
+
+def test_saturating_evidence_does_not_bias_the_history_weights():
+    """A linear regressor of the evidence made 0.35 of a weight of 0.4; bounds of 4 SEs."""
+    rng, n = np.random.default_rng(7), 12_000
+    level, side = rng.choice([0, 3.2, 6.4, 12.8, 25.6, 51.2], n), rng.integers(0, 2, n)
+    evidence = 2.5 * np.tanh(np.where(side == 1, level, -level) / 10)
+    chose, noise = np.zeros(n, int), rng.logistic(size=n)
+    for k in range(n):
+        before = 0 if k == 0 else 0.4 * (2 * chose[k - 1] - 1)
+        chose[k] = evidence[k] + before + noise[k] > 0
+    record = TrialRecord(
+        {
+            "trial": np.arange(n),
+            "coherence": level,
+            "direction": side,
+            "choice": chose,
+            "outcome": np.where(chose == side, "correct", "error"),
+        }
+    )
+    found = table("history", record).table.set_index("regressor")
+    weight, error = found.loc["last choice, if correct", ["weight", "standard error"]]
+    assert weight == pytest.approx(0.4, abs=4 * error)
+    assert error < 0.035
+
+
+def test_strengths_without_errors_are_left_out_of_the_history():
+    record = simulated(4000, seed=8)
+    sure = record["coherence"] == 51.2
+    chose = np.where(sure, record["direction"], record["choice"])
+    record = changed(
+        record,
+        choice=chose,
+        outcome=np.where(chose == record["direction"], "correct", "error"),
+    )
+    finding = table("history", record)
+    assert "coherence 51.2" not in finding.table["regressor"].tolist()
+    assert "never erred: 51.2" in finding.notes[0]
+
+
+def test_a_block_shift_has_a_sign_and_an_interval():
+    with_prior = block_shift(Behaviour(simulated(20_000, shift=2.0)))
+    against = block_shift(Behaviour(simulated(20_000, shift=-2.0)))
+    # 0.5 to 0.88 at 0 %; 2,000 trials per block: the interval has a half width of 0.026.
+    assert with_prior[0] == pytest.approx(0.38, abs=0.05)
+    assert against[0] == pytest.approx(-0.38, abs=0.05)
+    assert with_prior[1] < with_prior[0] < with_prior[2]
+    left = simulated(20_000, shift=2.0)
+    left = changed(left, p_left=1 - left["p_right"], p_right=None)
+    assert block_shift(Behaviour(left))[0] == pytest.approx(with_prior[0])
+
+
+def test_a_subject_that_is_blind_to_blocks_has_no_shift():
+    """The interval contains 0 in at least 33 of 40 records: fewer occur in 1 of 2,000 runs."""
+    hits = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n = 600
+        record = TrialRecord(
+            {
+                "coherence": rng.choice([0.0, 10, 20], n),
+                "direction": rng.integers(0, 2, n),
+                "p_left": rng.choice([0.2, 0.5, 0.8], n),
+                "outcome": rng.choice(["correct", "error"], n),
+            }
+        )
+        _, low, high = block_shift(Behaviour(record))
+        hits += low <= 0 <= high
+    assert hits >= 33
+
+
+def test_a_curve_that_misses_the_points_is_reported_with_a_warning():
+    rng, n = np.random.default_rng(3), 4000
+    record = simulated(n, rt=False)
+    chose = np.where(rng.random(n) < 0.6, record["choice"], rng.integers(0, 2, n))
+    chose = np.where(record["coherence"] == 51.2, rng.integers(0, 2, n), chose)
+    record = changed(
+        record, choice=chose, outcome=np.where(chose == record["direction"], "correct", "error")
+    )
+    notes = table("psychometric", record).notes
+    assert any("WARNING: the curve misses the points" in note for note in notes)
+    good = table("psychometric", simulated(n)).notes
+    assert not any("WARNING" in note for note in good)
+    assert any("degrees of freedom" in note for note in good)
+
+
+def test_a_lapse_rate_of_both_sides_is_reported_once():
+    (note, *_) = table("psychometric", simulated()).notes
+    assert "lapse on either side" in note
+    assert "guess" not in note
+
+
+# ---- evidence, and curves by condition ----
+
+
+def test_a_curve_is_fitted_for_each_block():
+    finding = table("psychometric-by", simulated(12_000, shift=1.5))
+    found = finding.table.set_index("condition")
+    # Bias 0 and -15: SE about 0.6; four of them.
+    assert found.loc["p_right 0.2", "bias"] == pytest.approx(0, abs=2.5)
+    assert found.loc["p_right 0.8", "bias"] == pytest.approx(-15, abs=2.5)
+    assert found.loc["p_right 0.8", "bias low"] < -15 < found.loc["p_right 0.8", "bias high"]
+
+
+def test_curves_by_a_named_condition():
+    record = simulated(3000, modality=np.repeat(["visual", "auditory", "both"], 1000))
+    found = table("psychometric-by", record, Roles(by="modality")).table
+    assert found["condition"].tolist() == [
+        "modality auditory", "modality both", "modality visual"
+    ]  # fmt: skip
+    assert "--by" in why_not("psychometric-by", changed(record, p_right=None))
+    assert "1,000" not in why_not("psychometric-by", record, Roles(by="trial"))
+
+
+class TwoFrequencies(Task):
+    """Which of two frequencies is higher?"""
+
+    timing = {"stimulus": 200, "decision": 200}
+
+    def define(self):
+        self.observe(frequencies=2)
+        self.act(rest=1, choose=2)
+        self.vary(
+            pair=Choice([(10, 18), (18, 10), (14, 22), (22, 14), (20, 10), (10, 20)]),
+            answer=lambda known: (known["pair"][:, 1] > known["pair"][:, 0]).astype(int),
+            evidence=lambda known: known["pair"][:, 1] - known["pair"][:, 0],
+        )
+
+    def new_trial(self, trial):
+        trial.periods("stimulus", "decision")
+        trial.show("frequencies", trial.pair / 30, during="stimulus")
+        trial.answer("choose", (trial.pair[:, 1] > trial.pair[:, 0]).astype(int), during="decision")
+
+
+def test_the_evidence_that_a_task_declares_is_used():
+    task = TwoFrequencies()
+    played = play_task(task, "guess", 900, seed=1)
+    assert set(played.record["evidence"]) == {-10, -8, 8, 10}
+    behaviour = Behaviour(played.record, Roles.of_task(task))
+    assert behaviour.strength == "evidence"
+    assert (behaviour.right == (played.record["evidence"] > 0)).all()
+    for name in ("psychometric", "history", "bias"):
+        assert ANALYSIS[name](behaviour).why_not is None
+
+
+def test_evidence_that_is_no_condition_is_refused():
+    class Wrong(TwoFrequencies):
+        def define(self):
+            self.observe(frequencies=2)
+            self.act(rest=1, choose=2)
+            self.vary(pair=Choice([(10, 18)]), evidence="paier")
+
+    with pytest.raises(UnknownNameError, match="pair"):
+        Wrong()
+
+
+def test_a_condition_may_still_be_called_evidence():
+    class Drawn(TwoFrequencies):
+        def define(self):
+            self.observe(frequencies=2)
+            self.act(rest=1, choose=2)
+            self.vary(evidence=Choice((-1, 1)))
+
+        def new_trial(self, trial):
+            trial.periods("stimulus", "decision")
+            trial.show("frequencies", trial.evidence[:, None] * np.ones(2), during="stimulus")
+            trial.answer("choose", (trial.evidence > 0).astype(int), during="decision")
+
+    assert set(play_task(Drawn(), "oracle", 20).record["evidence"]) == {-1, 1}

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from neurogym_study.behaviour import Behaviour, Roles
-from neurogym_study.comparison import compare_with
+from neurogym_study.comparison import _noise, compare_with
 from neurogym_study.references import (
     PUBLISHED,
     published,
@@ -71,7 +71,7 @@ def test_every_published_summary_is_read_and_has_its_source(name):
 def test_the_published_psychometric_functions_fit_the_published_points():
     # Functions and points were both published, so that the test finds a typing error in either.
     for subject in published("roitman-shadlen-2002").subjects:
-        a, b = subject.parameters["weibull_threshold"], subject.parameters["weibull_slope"]
+        a, b = (subject.parameters[f"weibull_{n}"].value for n in ("threshold", "slope"))
         curve = 1 - 0.5 * np.exp(-((subject.strengths / a) ** b))
         assert np.abs(curve - subject.correct).max() < 0.03
         assert (np.diff(subject.reaction_time) < 0).all()
@@ -83,10 +83,10 @@ def test_a_subject_like_the_monkey_is_as_near_as_the_monkey_to_itself():
     )
     near, far = table.loc["monkey 1"], table.loc["monkey 2"]
     assert near["strengths"] == 6
-    # The ceiling is the difference expected between two samples of one subject. With seeds 0 to
-    # 199, the distance was below 2 ceilings.
-    assert near["distance"] < 2 * near["noise ceiling"]
-    assert near["noise ceiling"] == pytest.approx(0.027, abs=0.004)
+    # The floor is the difference expected between two samples of one subject. With seeds 0 to
+    # 199, the distance was below 2 floors.
+    assert near["distance"] < 2 * near["noise floor"]
+    assert near["noise floor"] == pytest.approx(0.027, abs=0.004)
     assert far["distance"] > near["distance"]
 
 
@@ -94,7 +94,7 @@ def test_a_worse_subject_is_further_away():
     table = found(
         monkey(threshold=20), published("roitman-shadlen-2002"), "accuracy"
     ).table.set_index("subject")
-    assert table.loc["monkey 1", "distance"] > 4 * table.loc["monkey 1", "noise ceiling"]
+    assert table.loc["monkey 1", "distance"] > 4 * table.loc["monkey 1", "noise floor"]
     assert table.loc["monkey 1", "excess"] > 0.08
 
 
@@ -148,10 +148,19 @@ def test_a_mouse_is_compared_in_deviations_between_mice():
     assert 13 < table.loc["erf_threshold", "record"] < 20
     z = (table.loc["erf_threshold", "record"] - 14.3) / 3.8
     assert table.loc["erf_threshold", "z"] == pytest.approx(z)
+
+
+def test_choices_per_block_are_compared_with_both_intervals():
+    reference = published("ibl-2025")
     blocks = found(mouse(), reference, "blocks").table.set_index("block")
     assert blocks.loc["0.2", "record"] == pytest.approx(0.1 + 0.8 / (1 + np.exp(-1)), abs=0.05)
-    assert blocks.loc["0.2", "theirs"] == 0.693
+    assert blocks.loc["0.2", "theirs"] == pytest.approx(0.6926, abs=1e-4)
+    assert blocks.loc["0.2", "their low"] < 0.66 < 0.72 < blocks.loc["0.2", "their high"]
     assert set(blocks.index) == {"0.2", "0.8"}
+    shift = found(mouse(), reference, "parameters").table.set_index("parameter").loc["block_shift"]
+    # 0.8 * (0.731 - 0.269): 3,300 trials at 0 %, SE 0.016; four of them.
+    assert shift["record"] == pytest.approx(0.37, abs=0.065)
+    assert shift["low"] < shift["record"] < shift["high"]
 
 
 def test_a_comparison_that_cannot_be_done_gives_the_reason():
@@ -160,13 +169,18 @@ def test_a_comparison_that_cannot_be_done_gives_the_reason():
     assert "no reaction times" in found(record, reference, "reaction-times").why_not
     assert "per block" in found(record, reference, "blocks").why_not
     assert "does not report" in found(record, published("song-2016"), "accuracy").why_not
+    assert "one criterion per task" in found(record, published("song-2016"), "parameters").why_not
     other = TrialRecord(
         {"coherence": np.tile([1.0, 2.0, 3.0], 50), "outcome": np.tile(["correct", "error"], 75)}
     )
-    assert "no strength is in both" in found(other, reference, "accuracy").why_not
+    assert "0 strengths are in both" in found(other, reference, "accuracy").why_not
     bare = TrialRecord({"outcome": np.array(["correct", "error"])})
     assert "--strength" in found(bare, reference, "accuracy").why_not
-    assert found(bare, published("song-2016"), "parameters").table["record"].tolist() == [0.5] * 5
+    named = TrialRecord({"outcome": bare["outcome"]}, meta={"task": "memory/DelayComparison-v0"})
+    table = found(named, published("song-2016"), "parameters").table
+    assert table["subject"].tolist() == ["parametric working memory"]
+    assert table["record"].tolist() == [0.5]
+    assert found(named, published("song-2016"), "accuracy").why_not
 
 
 BAD = {
@@ -192,6 +206,113 @@ def test_an_unknown_key_or_name_is_refused_with_the_nearest_one(tmp_path):
         read_summary(tmp_path / "x.toml")
     with pytest.raises(UnknownNameError, match="roitman-shadlen-2002"):
         published("roitman-shadlen-2020")
+
+
+# ---- like with like ----
+
+
+@pytest.mark.parametrize("name", published_names())
+def test_every_published_number_has_its_provenance(name):
+    reference = published(name)
+    for source in reference.sources.values():
+        assert source["licence"]
+        assert source["how"]
+        assert source.get("figure") or (source["file"] and len(source["commit"]) == 40)
+    for subject in reference.subjects:
+        numbers = list(subject.parameters.values())
+        assert all(number.source in reference.sources for number in numbers)
+        assert subject.source in reference.sources
+        if reference.kind != "criteria":
+            assert reference.axis
+            assert reference.unit
+            assert reference.tasks
+            assert all(number.se is not None and number.n is not None for number in numbers)
+        for column in ("correct", "reaction_time"):
+            if getattr(subject, column) is not None:
+                assert subject.n is not None
+        if subject.reaction_time is not None:
+            assert subject.reaction_time_se is not None
+            assert subject.reaction_time_n is not None
+
+
+def test_published_reaction_times_are_those_of_correct_trials():
+    # Over all trials, the second monkey's mean at 6.4 % is 802 ms; of correct trials, 774.
+    monkey_2 = published("roitman-shadlen-2002").subjects[1]
+    assert monkey_2.reaction_time[2] == 774.1
+    assert monkey_2.reaction_time_n[2] == round(monkey_2.correct[2] * monkey_2.n[2])
+
+
+def test_training_criteria_are_not_listed_as_subjects(ngym):
+    _, said = ngym("compare", "--list")
+    subjects, criteria = said.split("Criteria of training")
+    assert "song-2016" in criteria
+    assert "song" not in subjects
+
+
+def test_records_of_another_task_or_axis_or_unit_are_not_compared():
+    dots = monkey()
+    for finding in compare_with(Behaviour(dots), published("ibl-2021")):
+        assert finding.why_not
+    assert "'coherence'" in found(dots, published("ibl-2021"), "parameters").why_not
+    fractions = TrialRecord(
+        {name: dots[name] / (100 if name == "coherence" else 1) if name != "outcome" else
+         dots[name] for name in dots.columns}
+    )  # fmt: skip
+    why = found(fractions, published("roitman-shadlen-2002"), "accuracy").why_not
+    assert "--scale coherence=100" in why
+    other = TrialRecord(
+        {name: dots[name] for name in dots.columns}, meta={"task": "memory/DelayComparison-v0"}
+    )
+    for finding in compare_with(Behaviour(other), published("roitman-shadlen-2002")):
+        assert "DelayComparison" in finding.why_not
+
+
+def test_nothing_is_compared_over_one_strength():
+    dots = monkey()
+    few = dots[np.isin(dots["coherence"], [0, 3.2])]
+    assert "at least 3" in found(few, published("roitman-shadlen-2002"), "accuracy").why_not
+    assert "at least 3" in found(few, published("roitman-shadlen-2002"), "reaction-times").why_not
+
+
+def test_other_strengths_are_compared_by_the_fitted_curve():
+    dots = monkey()
+    shifted = {name: dots[name] for name in dots.columns}
+    shifted["coherence"] = np.where(dots["coherence"] > 0, dots["coherence"] * 1.1, 0)
+    table = found(TrialRecord(shifted), published("roitman-shadlen-2002"), "accuracy").table
+    assert table["from"].iloc[0] == "fitted curve"
+    assert table["distance"].iloc[0] < 0.06
+
+
+def test_the_p_value_of_a_distance_is_uniform_for_samples_of_the_same_subject():
+    """Of 40 records of monkey 1's own curve, at most 7 have p < 0.05: more in 1 of 1,000 runs.
+
+    The published points are one sample, so the records share its error: a few more than 2 are
+    expected.
+    """
+    reference = published("roitman-shadlen-2002")
+    rng, (one, _) = np.random.default_rng(4), reference.subjects
+    small = 0
+    for _ in range(40):
+        p = _noise(
+            float(np.sqrt(np.mean((rng.binomial(436, one.correct) / 436
+                                   - rng.binomial(436, one.correct) / 436) ** 2))),
+            one.correct, np.full(6, 436.0), one.correct, np.full(6, 436.0),
+        )[1]  # fmt: skip
+        small += p < 0.05
+    assert small <= 7
+
+
+def test_animals_are_compared_with_each_other():
+    table = found(monkey(), published("roitman-shadlen-2002"), "accuracy").table
+    between = table.set_index("subject").loc["monkey 1 and monkey 2"]
+    assert between["distance"] == pytest.approx(0.034, abs=0.002)
+
+
+def test_a_mouse_is_not_a_traceback_without_a_strength(ngym):
+    Path("lab.csv").write_text("correct,side\n1,0\n0,1\n", "utf-8")
+    code, said = ngym("compare", "lab.csv", "--with", "ibl-2021")
+    assert code == 0
+    assert said.count("skipped") == 4
 
 
 # ---- from the command line ----
@@ -235,7 +356,7 @@ def test_a_labs_table_is_compared_by_a_mapping_of_its_columns(ngym):
     table = {row["subject"]: row for row in rows("c/accuracy.csv")}
     assert set(table) == {"A", "B"}
     for row in table.values():
-        assert float(row["distance"]) < 3 * float(row["noise ceiling"])
+        assert float(row["distance"]) < 3 * float(row["noise floor"])
     assert all(abs(float(row["distance (ms)"])) < 5 for row in rows("c/reaction-times.csv"))
     assert "report.html" in said
 
@@ -269,9 +390,9 @@ REFUSED = {
     "no reference": (("compare", "ours.csv"), "--with"),
     "unknown name": (("compare", "ours.csv", "--with", "roitman"), "roitman-shadlen-2002"),
     "no such file": (("compare", "ours.csv", "--with", "none.csv"), "There is no file"),
-    "mapping for a summary": (
+    "mapping for a record": (
         ("compare", "ours.csv", "--with", "ibl-2021", "--map", "a=b"),
-        "Leave them out",
+        "Unknown column 'b'",
     ),
     "no such column": (
         ("compare", "ours.csv", "--with", "lab.csv", "--map", "correct=hitt"),
@@ -303,7 +424,8 @@ def test_wrong_usage_is_refused(case, ngym):
 def test_a_summary_in_the_users_file_is_read(ngym):
     monkey().to_csv("ours.csv")
     Path("mine.toml").write_text(
-        '[[subject]]\nname = "S1"\nstrengths = [3.2, 12.8]\ncorrect = [0.6, 0.9]\n', "utf-8"
+        '[[subject]]\nname = "S1"\nstrengths = [3.2, 6.4, 12.8]\ncorrect = [0.6, 0.7, 0.9]\n',
+        "utf-8",
     )
     code, said = ngym("compare", "ours.csv", "--with", "mine.toml")
     assert code == 0

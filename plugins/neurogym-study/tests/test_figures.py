@@ -40,7 +40,7 @@ def texts(figure):
 class TestPsychometricFigure:
     def test_points_curve_and_their_numbers(self):
         record = make_record()
-        fit = fit_psychometric(record, bootstrap=20)
+        fit = fit_psychometric(record, interval="profile")
         figure = psychometric_figure(accuracy(record), fit, title="A subject")
         written = texts(figure)
         assert written >= {"A subject", "coherence (%)", "fraction correct", "0", "6.4", "51.2"}
@@ -58,7 +58,7 @@ class TestPsychometricFigure:
         record = TrialRecord(
             {"coherence": coherence, "outcome": np.tile(["correct", "error"], 200)}
         )
-        fit = fit_psychometric(record, bootstrap=0)
+        fit = fit_psychometric(record, interval=None)
         figure = psychometric_figure({"random": accuracy(record)}, {"random": fit})
         assert "random: threshold not determined" in texts(figure)
         assert not [line for line in figure.axes[0].lines if len(line.get_xdata()) > 10]
@@ -103,7 +103,7 @@ class TestChronometricFigure:
 
 class TestDemoFigure:
     def test_a_trial_beside_the_curves(self):
-        rows, fit = accuracy(make_record()), fit_psychometric(make_record(), bootstrap=0)
+        rows, fit = accuracy(make_record()), fit_psychometric(make_record(), interval=None)
         trace = TrialTrace(
             observations=np.zeros((40, 3)),
             channels={"fixation": slice(0, 1), "stimulus": slice(1, 3)},

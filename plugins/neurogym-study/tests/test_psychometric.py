@@ -11,6 +11,7 @@ from neurogym_study import fit_curve, fit_psychometric, signed_strength
 from neurogym_study.psychometric import _Data, _model, _Search
 
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.trials.intervals import wilson_interval
 from neurogym_core.trials.record import TrialRecord
 
 COHERENCES = np.array([0, 3.2, 6.4, 12.8, 25.6, 51.2])
@@ -35,7 +36,7 @@ class TestRecovery:
     @given(st.floats(4, 25), st.floats(0.8, 3.0), st.floats(0, 0.08), st.sampled_from([0.5, 0.25]))
     def test_weibull_of_noiseless_counts(self, threshold, slope, lapse, guess):
         k, n = expected_counts(weibull(COHERENCES, threshold, slope, lapse, guess), 10_000_000)
-        fit = fit_curve(COHERENCES, k, n, shape="weibull", guess=guess, bootstrap=0)
+        fit = fit_curve(COHERENCES, k, n, shape="weibull", guess=guess, interval=None)
         assert fit.threshold == pytest.approx(threshold, rel=0.01)
         assert fit.slope == pytest.approx(slope, rel=0.02)
         assert fit.lapse == pytest.approx(lapse, abs=0.004)
@@ -46,14 +47,14 @@ class TestRecovery:
     @given(st.floats(-10, 10), st.floats(0.06, 0.6), st.floats(0, 0.08), st.floats(0, 0.08))
     def test_logistic_of_noiseless_counts(self, bias, slope, low, high):
         k, n = expected_counts(logistic(SIGNED, bias, slope, low, high), 10_000_000)
-        fit = fit_curve(SIGNED, k, n, guess="free", bootstrap=0)
+        fit = fit_curve(SIGNED, k, n, guess="free", interval=None)
         assert fit.bias == fit.threshold == pytest.approx(bias, abs=0.1)
         assert fit.slope == pytest.approx(slope, rel=0.02)
         assert (fit.guess, fit.lapse) == pytest.approx((low, high), abs=0.002)
 
     def test_symmetric_lapses_are_equal(self):
         k, n = expected_counts(logistic(SIGNED, 3, 0.15, 0.05, 0.05), 1_000_000)
-        fit = fit_curve(SIGNED, k, n, guess="symmetric", bootstrap=50)
+        fit = fit_curve(SIGNED, k, n, guess="symmetric", interval="bootstrap", resamples=50)
         assert fit.guess == fit.lapse == pytest.approx(0.05, abs=1e-3)
         assert fit.intervals["guess"] == fit.intervals["lapse"]
 
@@ -67,7 +68,7 @@ class TestRecovery:
         rng = np.random.default_rng(11)
         counts = rng.binomial(200, weibull(COHERENCES, 10, 1.5, 0.02), (50, 6))
         thresholds = [
-            fit_curve(COHERENCES, k, [200] * 6, shape="weibull", guess=0.5, bootstrap=0).threshold
+            fit_curve(COHERENCES, k, [200] * 6, shape="weibull", guess=0.5, interval=None).threshold
             for k in counts
         ]
         assert np.std(thresholds) < 2.5
@@ -76,7 +77,7 @@ class TestRecovery:
     def test_units_of_strength_do_not_matter(self):
         k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 1000)
         fits = [
-            fit_curve(COHERENCES * c, k, n, shape="weibull", guess=0.5, bootstrap=0)
+            fit_curve(COHERENCES * c, k, n, shape="weibull", guess=0.5, interval=None)
             for c in (1e-3, 1, 1e3)
         ]
         assert [
@@ -86,14 +87,14 @@ class TestRecovery:
 
     def test_equal_strengths_are_joined_and_empty_ones_ignored(self):
         k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 1000)
-        whole = fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=0)
+        whole = fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, interval=None)
         parts = fit_curve(
             [*COHERENCES, *COHERENCES, 99.0],
             [*(k // 2), *(k - k // 2), 0],
             [*(n // 2), *(n - n // 2), 0],
             shape="weibull",
             guess=0.5,
-            bootstrap=0,
+            interval=None,
         )
         assert parts == whole
 
@@ -114,7 +115,7 @@ class TestRecovery:
     def test_no_nearby_curve_is_more_likely(self):
         rng = np.random.default_rng(2)
         k = rng.binomial(60, weibull(COHERENCES, 10, 1.5, 0.03))
-        fit = fit_curve(COHERENCES, k, [60] * 6, shape="weibull", guess=0.5, bootstrap=0)
+        fit = fit_curve(COHERENCES, k, [60] * 6, shape="weibull", guess=0.5, interval=None)
 
         def log_likelihood(threshold, slope, lapse):
             p = weibull(COHERENCES, threshold, slope, lapse)
@@ -138,7 +139,13 @@ class TestBootstrap:
         """
         rng = np.random.default_rng(3)
         counts = rng.binomial(120, weibull(COHERENCES, 10, 1.5, 0.02), (100, 6))
-        options = {"shape": "weibull", "guess": 0.5, "lapse": 0.02, "bootstrap": 100}
+        options = {
+            "shape": "weibull",
+            "guess": 0.5,
+            "lapse": 0.02,
+            "interval": "bootstrap",
+            "resamples": 100,
+        }
         fits = [
             fit_curve(COHERENCES, k, [120] * 6, seed=i, **options) for i, k in enumerate(counts)
         ]
@@ -150,7 +157,9 @@ class TestBootstrap:
         widths = []
         for trials in (100, 1600):
             k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), trials)
-            fit = fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=100)
+            fit = fit_curve(
+                COHERENCES, k, n, shape="weibull", guess=0.5, interval="bootstrap", resamples=100
+            )
             for name in ("threshold", "slope", "lapse"):
                 low, high = fit.intervals[name]
                 assert low <= getattr(fit, name) <= high
@@ -161,7 +170,16 @@ class TestBootstrap:
     def test_the_seed_determines_it(self):
         k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 100)
         fits = [
-            fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=20, seed=seed)
+            fit_curve(
+                COHERENCES,
+                k,
+                n,
+                shape="weibull",
+                guess=0.5,
+                interval="bootstrap",
+                resamples=20,
+                seed=seed,
+            )
             for seed in (1, 1, 2)
         ]
         assert fits[0] == fits[1] != fits[2]
@@ -171,19 +189,157 @@ class TestBootstrap:
             n,
             shape="weibull",
             guess=0.5,
-            bootstrap=20,
+            interval="bootstrap",
+            resamples=20,
             seed=np.random.default_rng(1),
         )
         assert generator == fits[0]
 
-    def test_no_bootstrap_has_no_intervals(self):
+    def test_intervals_can_be_left_out(self):
         k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 100)
-        assert fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=0).intervals == {}
+        assert (
+            fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, interval=None).intervals == {}
+        )
 
     def test_fixed_parameters_have_no_interval(self):
         k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 100)
-        fit = fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, lapse=0.02, bootstrap=20)
+        fit = fit_curve(
+            COHERENCES,
+            k,
+            n,
+            shape="weibull",
+            guess=0.5,
+            lapse=0.02,
+            interval="bootstrap",
+            resamples=20,
+        )
         assert set(fit.intervals) == {"threshold", "slope"}
+
+
+def covered(x, p, n, truth, data_sets, seed, **how):
+    """Fraction of data sets whose intervals contain the true value, parameter -> fraction."""
+    rng, hit = np.random.default_rng(seed), {name: [] for name in truth}
+    for _ in range(data_sets):
+        trials = np.full(len(x), n // len(x))
+        fit = fit_curve(x, rng.binomial(trials, p), trials, **how)
+        for name, value in truth.items():
+            low, high = fit.intervals[name]
+            hit[name].append(low <= value <= high)
+    return {name: np.mean(values) for name, values in hit.items()}
+
+
+def world(shape, lapse):
+    """Return strengths, probabilities, options of the fit, and the true parameters."""
+    if shape == "weibull":
+        truth = {"threshold": 10, "slope": 1.5, "lapse": lapse}
+        return (
+            COHERENCES,
+            weibull(COHERENCES, 10, 1.5, lapse),
+            {"shape": shape, "guess": 0.5},
+            truth,
+        )
+    p = logistic(SIGNED, 2, 0.15, lapse, lapse)
+    return SIGNED, p, {"guess": "symmetric"}, {"threshold": 2, "slope": 0.15, "lapse": lapse}
+
+
+class TestProfileIntervals:
+    @pytest.mark.parametrize("shape", ["weibull", "logistic"])
+    def test_they_cover_the_truth(self, shape):
+        """At least 24 of 30 intervals of 200 trials contain the truth.
+
+        With a coverage of 0.95, fewer than 24 occur in 1 of 3,000 runs; of six, in 1 of 500.
+        """
+        x, p, how, truth = world(shape, 0.02)
+        for name, share in covered(x, p, 200, truth, 30, 7, **how).items():
+            assert share >= 24 / 30, name
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("n", [200, 2000])
+    @pytest.mark.parametrize("lapse", [0.0, 0.005, 0.02, 0.05])
+    @pytest.mark.parametrize("shape", ["weibull", "logistic"])
+    def test_the_nominal_95_percent_hold(self, shape, lapse, n):
+        """The coverage in 200 data sets is at least 0.90, with 200 trials 0.86; it may be 1.
+
+        Its SD is 0.015 if the coverage is 0.95: false alarms are rarer than 1 in 300.
+        """
+        x, p, how, truth = world(shape, lapse)
+        for name, share in covered(x, p, n, truth, 200, 8, **how).items():
+            assert share >= (0.90 if n > 200 else 0.86), name
+
+    def test_the_lapse_rate_has_an_interval_where_no_lapse_was_seen(self):
+        # The bootstrap's was 0 to 0: data simulated without lapses have none.
+        fit = fit_curve([1, 2, 4, 8, 16, 32], [50, 60, 80, 98, 100, 100], [100] * 6,
+                        shape="weibull", guess=0.5)  # fmt: skip
+        low, high = fit.intervals["lapse"]
+        assert low == 0
+        # 200 correct trials at the highest two: Wilson's interval ends at 0.019.
+        assert 0.008 < high < 0.04
+
+    def test_an_asymptote_alone_has_wilsons_interval(self):
+        # Many trials determine threshold and slope, so that only the lapse rate is uncertain.
+        fit = fit_curve(
+            [-2, -1, 1, 2, 40, 50],
+            [115, 259, 706, 850, 480, 485],
+            [1000] * 4 + [500] * 2,
+            guess=0.0,
+            lapse="free",
+        )
+        low, high = wilson_interval(965, 1000)
+        assert fit.intervals["lapse"] == pytest.approx((1 - high, 1 - low), abs=3e-3)
+
+    def test_separable_answers_have_a_wide_bias_and_say_so(self):
+        fit = fit_curve([-10, -5, 5, 10], [0, 0, 50, 50], [50] * 4, guess="symmetric")
+        assert fit.separable
+        assert "slope" in fit.undetermined
+        low, high = fit.intervals["threshold"]
+        assert low < -4
+        assert high > 4
+
+    def test_ordinary_answers_are_not_separable(self):
+        assert not fit_curve([-10, -5, 5, 10], [1, 10, 40, 50], [50] * 4).separable
+
+    def test_one_parameter_has_one_verdict(self):
+        fit = fit_curve(SIGNED, [150] * 11, [300] * 11, guess="symmetric")
+        assert ("guess" in fit.undetermined) == ("lapse" in fit.undetermined)
+        assert fit.intervals["guess"] == fit.intervals["lapse"]
+
+
+class TestMisfits:
+    def test_data_of_the_curve_are_not_called_a_misfit(self):
+        """Of 60 data sets, at most 10 have p < 0.05: 3 are expected, 11 occur in 1 of 5,000."""
+        rng = np.random.default_rng(9)
+        p = weibull(COHERENCES, 10, 1.5, 0.02)
+        values = [
+            fit_curve(COHERENCES, rng.binomial(300, p), [300] * 6, shape="weibull", guess=0.5,
+                      interval=None).p_value for _ in range(60)
+        ]  # fmt: skip
+        assert np.mean(np.array(values) < 0.05) <= 10 / 60
+
+    def test_a_curve_that_misses_its_points_has_a_small_p(self):
+        fit = fit_curve(SIGNED, np.linspace(130, 170, 11).round(), [300] * 11, interval=None)
+        falling = fit_curve(SIGNED, np.linspace(290, 10, 11).round(), [300] * 11, interval=None)
+        assert fit.df == 11 - 3
+        assert falling.p_value < 1e-6
+        assert falling.overdispersion > 10
+
+    def test_as_many_strengths_as_parameters_have_no_test(self):
+        fit = fit_curve([1, 5, 20], [60, 80, 95], [100] * 3, shape="weibull", guess=0.5,
+                        interval=None)  # fmt: skip
+        assert fit.df == 0
+        assert np.isnan(fit.p_value)
+        assert np.isnan(fit.overdispersion)
+
+    def test_continuous_strengths_are_tested_in_groups(self):
+        """Of 40 data sets with 600 strengths, at most 8 have p < 0.05; more occur in 1 of 3,000."""
+        rng = np.random.default_rng(10)
+        x = np.linspace(-40, 40, 600)
+        p = logistic(x, 2, 0.15, 0.02, 0.02)
+        fits = [
+            fit_curve(x, rng.random(600) < p, np.ones(600), guess="symmetric", interval=None)
+            for _ in range(40)
+        ]
+        assert {fit.df for fit in fits} == {9}
+        assert np.mean([fit.p_value < 0.05 for fit in fits]) <= 8 / 40
 
 
 class TestUndetermined:
@@ -201,31 +357,34 @@ class TestUndetermined:
                 [300] * 6,
                 shape="weibull",
                 guess=0.5,
-                bootstrap=0,
+                interval=None,
             )
             for _ in range(20)
         ]
         assert sum("threshold" not in fit.undetermined for fit in fits) <= 2
 
     def test_an_interval_is_open_where_the_data_do_not_determine_it(self):
-        fit = fit_curve(COHERENCES, [150] * 6, [300] * 6, shape="weibull", guess=0.5, bootstrap=20)
+        fit = fit_curve(COHERENCES, [150] * 6, [300] * 6, shape="weibull", guess=0.5)
         assert fit.intervals["threshold"][1] == fit.intervals["slope"][1] == np.inf
 
     def test_a_subject_that_never_errs_has_no_threshold(self):
-        fit = fit_curve(COHERENCES, [300] * 6, [300] * 6, shape="weibull", guess=0.5, bootstrap=20)
+        fit = fit_curve(
+            COHERENCES, [300] * 6, [300] * 6, shape="weibull", guess=0.5, interval="profile"
+        )
         assert "threshold" in fit.undetermined
         assert fit.intervals["threshold"][0] == 0.0
         assert fit.deviance > 100
 
     def test_a_step_between_two_levels_has_no_slope(self):
-        fit = fit_curve(SIGNED, 300 * (SIGNED > 0), [300] * 11, guess="free", bootstrap=0)
+        fit = fit_curve(SIGNED, 300 * (SIGNED > 0), [300] * 11, guess="free", interval=None)
         assert "slope" in fit.undetermined
         assert 0 <= fit.bias <= 3.2
 
     def test_good_data_determine_everything(self):
         k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 500)
         assert (
-            fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=0).undetermined == ()
+            fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, interval=None).undetermined
+            == ()
         )
 
 
@@ -233,7 +392,9 @@ class TestTheFit:
     @pytest.fixture
     def fit(self):
         k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 1000)
-        return fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=20)
+        return fit_curve(
+            COHERENCES, k, n, shape="weibull", guess=0.5, interval="bootstrap", resamples=20
+        )
 
     def test_prediction_follows_the_formula(self, fit):
         expected = weibull(COHERENCES, fit.threshold, fit.slope, fit.lapse)
@@ -244,12 +405,12 @@ class TestTheFit:
     @given(st.floats(0.51, 0.97))
     def test_a_threshold_inverts_the_prediction(self, p):
         k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 1000)
-        rising = fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=0)
+        rising = fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, interval=None)
         assert rising.predict(rising.threshold_at(p)) == pytest.approx(p)
 
     def test_a_logistic_threshold_inverts_the_prediction(self):
         k, n = expected_counts(logistic(SIGNED, 3, 0.15, 0.05, 0.05), 1000)
-        fit = fit_curve(SIGNED, k, n, guess="symmetric", bootstrap=0)
+        fit = fit_curve(SIGNED, k, n, guess="symmetric", interval=None)
         assert fit.threshold_at(0.5) == pytest.approx(fit.bias)
         assert fit.predict(fit.threshold_at(0.8)) == pytest.approx(0.8)
 
@@ -266,7 +427,9 @@ class TestTheFit:
 
     def test_a_perfect_fit_has_no_deviance(self):
         k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 10_000_000)
-        assert fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=0).deviance < 0.05
+        assert (
+            fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, interval=None).deviance < 0.05
+        )
 
 
 def make_record(seed=0, n=1500):
@@ -289,7 +452,7 @@ def make_record(seed=0, n=1500):
 class TestRecords:
     def test_unsigned_strength_and_correct_answers(self):
         record = make_record()
-        fit = fit_psychometric(record, bootstrap=0)
+        fit = fit_psychometric(record, interval=None)
         assert (fit.shape, fit.guess) == ("weibull", 0.5)
         assert fit.n_excluded == (record["outcome"] == "miss").sum() > 0
         assert fit.n_trials + fit.n_excluded == len(record)
@@ -300,7 +463,9 @@ class TestRecords:
         False alarms are rarer than 1 in a million.
         """
         record = make_record()
-        fit = fit_psychometric(record, signed_strength(record), "choice", bootstrap=50)
+        fit = fit_psychometric(
+            record, signed_strength(record), "choice", interval="bootstrap", resamples=50
+        )
         assert fit.shape == "logistic"
         assert fit.guess == fit.lapse
         assert fit.bias == pytest.approx(4, abs=2.25)
@@ -308,8 +473,8 @@ class TestRecords:
 
     def test_responses_can_be_given_as_bools(self):
         record = make_record()
-        by_name = fit_psychometric(record, bootstrap=0)
-        assert fit_psychometric(record, y=record["outcome"] == "correct", bootstrap=0) == by_name
+        by_name = fit_psychometric(record, interval=None)
+        assert fit_psychometric(record, y=record["outcome"] == "correct", interval=None) == by_name
 
     def test_slots_have_their_own_columns(self):
         record = make_record()
@@ -319,13 +484,13 @@ class TestRecords:
                 **{f"rule.{n}": record[n] for n in ("choice", "outcome")},
             }
         )
-        assert fit_psychometric(prefixed, slot="rule", bootstrap=0) == fit_psychometric(
-            record, bootstrap=0
+        assert fit_psychometric(prefixed, slot="rule", interval=None) == fit_psychometric(
+            record, interval=None
         )
 
     def test_the_number_of_choices_sets_the_guess_rate(self):
-        assert fit_psychometric(make_record(), n_choices=4, bootstrap=0).guess == 0.25
-        assert fit_psychometric(make_record(), guess=0.3, bootstrap=0).guess == 0.3
+        assert fit_psychometric(make_record(), n_choices=4, interval=None).guess == 0.25
+        assert fit_psychometric(make_record(), guess=0.3, interval=None).guess == 0.3
 
     @pytest.mark.parametrize(
         ("changes", "message"),
@@ -383,7 +548,8 @@ class TestBadInput:
             ({"lapse": "symmetric"}, "lapse='symmetric'"),
             ({"guess": 0.9, "lapse": 0.2}, "no room between the asymptotes"),
             ({"guess": "symmetric", "max_lapse": 0.6}, "no room between the asymptotes"),
-            ({"bootstrap": -1}, "bootstrap=-1"),
+            ({"resamples": 0}, "resamples=0"),
+            ({"interval": "wald"}, "interval='wald'"),
             ({"confidence": 95}, "confidence=95"),
         ],
     )
@@ -393,6 +559,6 @@ class TestBadInput:
 
     def test_two_strengths_are_enough_when_the_asymptotes_are_known(self):
         fit = fit_curve(
-            [1.0, 4.0], [60, 90], [100, 100], guess=0.5, lapse=0.0, shape="weibull", bootstrap=0
+            [1.0, 4.0], [60, 90], [100, 100], guess=0.5, lapse=0.0, shape="weibull", interval=None
         )
         assert fit.predict([1.0, 4.0]) == pytest.approx([0.6, 0.9], abs=1e-4)

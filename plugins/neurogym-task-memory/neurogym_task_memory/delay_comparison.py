@@ -64,7 +64,12 @@ class DelayComparison(Task):
                 )
         self.observe(fixation=1, stimulus=1)
         self.act(fixate=1, choose=("first", "second"))
-        self.vary(pair=Choice(self.pairs), larger=Choice(("first", "second")), answer=_right)
+        self.vary(
+            pair=Choice(self.pairs),
+            larger=Choice(("first", "second")),
+            answer=_right,
+            evidence=lambda known: np.ptp(known["pair"], axis=1) * (2 * _right(known) - 1),
+        )
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus1", "delay", "stimulus2")

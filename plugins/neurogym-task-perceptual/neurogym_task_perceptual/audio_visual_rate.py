@@ -59,7 +59,12 @@ class AudioVisualRateDiscrimination(Task):
             )
         self.observe(fixation=1, visual=("high", "low"), auditory=("high", "low"))
         self.act(fixate=1, choose=("low", "high"))
-        self.vary(modality=Choice(MODALITIES), rate=Choice(self.rates), answer=self._right)
+        self.vary(
+            modality=Choice(MODALITIES),
+            rate=Choice(self.rates),
+            answer=self._right,
+            evidence=lambda known: known["rate"] - self.boundary,
+        )
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus", "decision")

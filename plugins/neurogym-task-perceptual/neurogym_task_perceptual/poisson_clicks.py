@@ -64,6 +64,7 @@ class PoissonClicks(Task):
             rate=Choice(self.rates),
             **{side: partial(self._clicks, side) for side in ("left", "right")},
             answer=self._side_with_more,
+            evidence=lambda known: (known["right"] - known["left"]).sum(axis=1),
         )
 
     def _clicks(self, side: str, rng: np.random.Generator, prior: Mapping) -> np.ndarray:

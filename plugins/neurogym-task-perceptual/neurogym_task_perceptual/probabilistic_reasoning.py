@@ -70,6 +70,7 @@ class ProbabilisticReasoning(Task):
             ),
             luck=Uniform(0, 1),
             answer=self._rewarded,
+            evidence=lambda known: self.log_odds(known["shapes"]),
         )
 
     def new_trial(self, trial: TrialBuilder) -> None:

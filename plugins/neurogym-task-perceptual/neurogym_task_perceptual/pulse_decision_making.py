@@ -67,6 +67,7 @@ class PulseDecisionMaking(Task):
             left=self._pulses("left"),
             right=self._pulses("right"),
             answer=lambda drawn: _side_with_more(drawn["left"], drawn["right"], drawn["rich"]),
+            evidence=lambda drawn: drawn["right"].sum(axis=1) - drawn["left"].sum(axis=1),
         )
 
     def _check(self) -> None:

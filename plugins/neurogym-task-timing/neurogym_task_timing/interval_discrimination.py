@@ -80,6 +80,9 @@ class IntervalDiscrimination(Task):
             first_colour=Choice(COLOURS),
             red_side=Choice(SIDES),
             answer=self._right_side,
+            evidence=lambda known: (
+                np.ptp(known["durations"], axis=1) * (2 * self._right_side(known) - 1)
+            ),
         )
 
     def _measured(self, rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -50,7 +50,7 @@ class Measure:
 
 
 def wilson(share: float, n: int) -> tuple[float, float]:
-    """Return the Wilson interval of a share of n trials (doi:10.1080/01621459.1927.10502953).
+    """Return the Wilson interval of a share of n trials (doi:10.1080/00381459.1927.10502953).
 
     For a mean of values between 0 and 1 it is wide enough, too: their variance is smaller."""
     z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)

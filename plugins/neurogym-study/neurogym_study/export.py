@@ -1,0 +1,68 @@
+"""``ngym export``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from neurogym_core.terminal.settings import SUBJECT_HELP, SubjectName, made_task, usage_errors
+from neurogym_study.options import is_trials, read_given, recipe_options
+
+FORMATS = ("nwb", "bids", "csv", "parquet")
+
+
+@click.command("export", short_help="Write trials as NWB, BIDS, CSV or Parquet.")
+@click.argument("what", metavar="RECORD|TASK")
+@click.option("--to", "kind", type=click.Choice(FORMATS), required=True, help="The format.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="File, or folder for bids.  [default: trials.KIND]",
+)
+@click.option("--subject", metavar="NAME", type=SubjectName(), help=SUBJECT_HELP)
+@click.option(
+    "--n-trials", default=100, show_default=True, type=click.IntRange(min=1), help="Of a TASK."
+)
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of a TASK.")
+@recipe_options
+def command(
+    what: str,
+    kind: str,
+    out: Path | None,
+    subject: str | None,
+    n_trials: int,
+    seed: int,
+    recipe: str | None,
+    columns: tuple[str, ...],
+    scales: tuple[str, ...],
+) -> None:
+    """Write trials in a format that laboratories share.
+
+    RECORD is a file of trials. A TASK is played by a subject, with onset and offset of every period
+    as played, and, for NWB, every step as time series.
+
+    \b
+    ngym export trials.csv --to bids --out dataset
+    ngym export RoitmanShadlen-v0 --subject diffusion --to nwb --out session.nwb
+    ngym export mice.csv --recipe ibl --to csv --out ours.csv
+    """
+    from neurogym_study.exchange import export, to_nwb
+
+    target = out or Path("dataset" if kind == "bids" else f"trials.{kind}")
+    if is_trials(what):
+        record = read_given(Path(what), recipe, columns, scales)
+        with usage_errors():
+            written = export(record, target, kind)
+    else:
+        from neurogym_study.steps import record_steps
+
+        made_task(what, (), ())  # its errors are those of the other commands
+        with usage_errors():
+            steps = record_steps(what, subject or "guess", n_trials, seed=seed)
+            if kind == "nwb":
+                to_nwb(steps, target)
+                written = target
+            else:
+                written = export(steps.record, target, kind)
+    click.echo(f"The trials are in {written}.")

@@ -1,0 +1,724 @@
+"""Standard analyses of behaviour as plain functions of arrays, one value per trial.
+
+Each returns a `Measured`: numbers with their intervals, and a table. Reports and comparisons may
+use them; none draws a figure.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize
+from scipy.special import i0e, ive
+from scipy.stats import norm
+
+from neurogym_core.errors import InvalidValueError
+from neurogym_core.trials.intervals import wilson_interval
+from neurogym_study.psychometric import PsychometricFit, fit_curve
+
+Z = float(norm.ppf(0.975))
+LAPSES = 1e-9
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number with the ends of its 95 % interval.
+
+    Attributes:
+        n: trials, or whatever was counted.
+        unit: of the value; "" for none.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+    unit: str = ""
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether the interval is above or below 0."""
+        return self.low > 0 or self.high < 0
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Numbers by name, and the table that they come from."""
+
+    measures: Mapping[str, Measure]
+    table: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    def __getitem__(self, name: str) -> Measure:
+        return self.measures[name]
+
+
+# ---- regressions ----
+
+
+def logistic_regression(columns: Mapping[str, ArrayLike], hit: ArrayLike) -> Measured:
+    """Return the weights of a logistic regression, maximum likelihood, with Wald intervals.
+
+    Args:
+        columns: name -> regressor, (n,); without a constant, which is added as "constant".
+        hit: bool (n,).
+
+    Raises:
+        InvalidValueError: one value of `hit`, or regressors that separate the answers.
+    """
+    x, y, names = _design(columns, hit)
+    weights, covariance = _fitted(x, y)
+    return _weights(names, weights, covariance, len(y))
+
+
+def _design(
+    columns: Mapping[str, ArrayLike], hit: ArrayLike
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    y = np.asarray(hit, float)
+    table = {"constant": np.ones(len(y)), **columns}
+    return np.column_stack([np.asarray(v, float) for v in table.values()]), y, list(table)
+
+
+def _fitted(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    import statsmodels.api as sm
+
+    if len(np.unique(y)) < 2:
+        raise InvalidValueError(
+            "All answers are the same. Expected both kinds. Play more, or harder, trials."
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = sm.GLM(y, x, family=sm.families.Binomial()).fit()
+    covariance = np.asarray(fit.cov_params())
+    if not np.isfinite(covariance).all() or np.sqrt(np.diag(covariance)).max() > 100:
+        raise InvalidValueError(
+            "The regressors predict the answers without error, or depend on each other, so that"
+            " their weights are not determined. Expected errors. Leave a regressor out, or play"
+            " harder trials."
+        )
+    return np.asarray(fit.params), covariance
+
+
+def _weights(names: Sequence[str], weights: np.ndarray, covariance: np.ndarray, n: int) -> Measured:
+    errors = np.sqrt(np.diag(covariance))
+    low, high = weights - Z * errors, weights + Z * errors
+    table = pd.DataFrame(
+        {"regressor": names, "weight": weights, "standard error": errors, "low": low, "high": high}
+    )
+    table["p"] = 2 * norm.sf(np.abs(weights / errors))
+    found = {
+        name: Measure(*(float(one[k]) for one in (weights, low, high)), n)
+        for k, name in enumerate(names)
+    }
+    return Measured(found, table)
+
+
+def _ratio(
+    weights: np.ndarray, covariance: np.ndarray, top: int, bottom: int, n: int, unit: str = ""
+) -> Measure:
+    """Return weights[top] / weights[bottom], with an interval by the delta method."""
+    value = weights[top] / weights[bottom]
+    slope = np.zeros(len(weights))
+    slope[top], slope[bottom] = 1 / weights[bottom], -value / weights[bottom]
+    error = float(np.sqrt(slope @ covariance @ slope))
+    return Measure(float(value), float(value - Z * error), float(value + Z * error), n, unit)
+
+
+def psychophysical_kernel(evidence: ArrayLike, chose: ArrayLike) -> Measured:
+    """Return the weight of the evidence at each time: logistic regression of the choice.
+
+    Ahumada (1971); Neri & Heeger (2002); Brunton et al. (2013), doi:10.1126/science.1233912.
+    Evidence of each time is scaled to a standard deviation of 1. ``trend`` is the change of the
+    weights from the first time to the last, relative to their mean: 0 for a flat kernel, negative
+    for primacy, positive for recency.
+
+    Args:
+        evidence: (n, t), positive for the choice True; see `evidence_over_time`.
+        chose: bool (n,).
+    """
+    shown = np.asarray(evidence, float)
+    scaled = shown / np.maximum(shown.std(axis=0), 1e-12)
+    x, y, names = _design({f"{k}": column for k, column in enumerate(scaled.T)}, chose)
+    weights, covariance = _fitted(x, y)
+    found = _weights(names, weights, covariance, len(y))
+    t = shown.shape[1]
+    # Least-squares slope of the weights over time, times its length; then relative to their mean.
+    position = np.linspace(-0.5, 0.5, t) if t > 1 else np.zeros(1)
+    combine = np.zeros((2, t + 1))
+    combine[0, 1:] = position / max(float(position @ position), 1e-12)
+    combine[1, 1:] = 1 / t
+    trend = _ratio(combine @ weights, combine @ covariance @ combine.T, 0, 1, len(y))
+    return Measured({**found.measures, "trend": trend}, found.table.iloc[1:])
+
+
+def evidence_over_time(steps: Any, units: tuple[int, int], period: str, bins: int) -> np.ndarray:
+    """Return the evidence of each trial in time bins, (n, bins), from `record_steps`.
+
+    Trials whose period is shorter than the shortest multiple of `bins` steps are NaN throughout.
+
+    Args:
+        steps: `Steps`.
+        units: columns of the observations: evidence is the second minus the first.
+        period: the period that shows the evidence.
+        bins: number of bins.
+    """
+    difference = steps.observations[:, units[1]] - steps.observations[:, units[0]]
+    inside = steps.period == period
+    counts = np.bincount(steps.trial[inside], minlength=len(steps.record))
+    length = int(np.median(counts[counts > 0])) // bins * bins
+    out = np.full((len(steps.record), bins), np.nan)
+    for row in np.flatnonzero(counts >= max(length, bins)):
+        part = steps.of(row)
+        values = difference[part][inside[part]][:length]
+        out[row] = values.reshape(bins, -1).mean(axis=1)
+    return out
+
+
+def lagged_choices(
+    choice: ArrayLike, rewarded: ArrayLike, after: ArrayLike, lags: int = 3
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Return regressors of the last choices, and the trials that have all of them, bool (n,).
+
+    Busse et al. (2011), doi:10.1523/JNEUROSCI.6689-10.2011. Regressors are +1 and -1 for the
+    choices, separately for rewarded and unrewarded trials; 0 else.
+
+    Args:
+        choice: bool (n,).
+        rewarded: bool (n,).
+        after: whether the row follows the trial before it, bool (n,); see `Behaviour.after`.
+        lags: number of trials back.
+    """
+    signed = np.where(np.asarray(choice, bool), 1.0, -1.0)
+    paid, linked = np.asarray(rewarded, bool), np.asarray(after, bool)
+    whole, columns = np.ones(len(signed), bool), {}
+    for lag in range(1, lags + 1):
+        whole &= _shifted(linked, lag - 1, False)
+        for name, mask in (("rewarded", paid), ("unrewarded", ~paid)):
+            columns[f"{name}, {lag} back"] = _shifted(signed * mask, lag, 0.0)
+    return columns, whole
+
+
+def _shifted(values: np.ndarray, lag: int, fill: Any) -> np.ndarray:
+    out = np.full(len(values), fill, dtype=values.dtype)
+    out[lag:] = values[: len(values) - lag]
+    return out
+
+
+def choice_glm(
+    evidence: ArrayLike, choice: ArrayLike, rewarded: ArrayLike, after: ArrayLike, lags: int = 3
+) -> Measured:
+    """Return the weights of evidence and of the last choices, by outcome and lag; see above."""
+    columns, used = lagged_choices(choice, rewarded, after, lags)
+    columns = {"evidence": np.asarray(evidence, float), **columns}
+    kept = {name: values[used] for name, values in columns.items() if values[used].any()}
+    return logistic_regression(kept, np.asarray(choice, bool)[used])
+
+
+def win_stay_lose_switch(choice: ArrayLike, rewarded: ArrayLike, after: ArrayLike) -> Measured:
+    """Return P(stay after reward) and P(switch after no reward), with Wilson intervals."""
+    chosen, paid = np.asarray(choice), np.asarray(rewarded, bool)
+    linked = np.asarray(after, bool)[1:]
+    same = chosen[1:] == chosen[:-1]
+    found = {}
+    for name, mask, hit in (
+        ("win-stay", linked & paid[:-1], same),
+        ("lose-switch", linked & ~paid[:-1], ~same),
+    ):
+        k, n = int(hit[mask].sum()), int(mask.sum())
+        low, high = wilson_interval(k, n)
+        found[name] = Measure(k / n if n else float("nan"), low, high, n)
+    return Measured(found)
+
+
+def reward_transition(stayed: ArrayLike, rewarded: ArrayLike, common: ArrayLike) -> Measured:
+    """Return the effects of the last reward, and of reward x transition, on staying.
+
+    Daw et al. (2011), doi:10.1016/j.neuron.2011.02.027. "reward" is model-free, "reward x
+    transition" model-based. Regressors are +1/2 and -1/2: weights are differences in log odds, the
+    interaction that of the differences, halved.
+
+    Args:
+        stayed: whether the first choice was repeated, bool (n,).
+        rewarded, common: of the trial before, bool (n,).
+    """
+    reward = np.asarray(rewarded, float) - 0.5
+    transition = np.asarray(common, float) - 0.5
+    return logistic_regression(
+        {
+            "reward": reward,
+            "transition": transition,
+            "reward x transition": 2 * reward * transition,
+        },
+        stayed,
+    )
+
+
+def contraction_bias(first: ArrayLike, second: ArrayLike, said_second: ArrayLike) -> Measured:
+    """Return the contraction of the memory of the first stimulus to the mean of all stimuli.
+
+    Ashourian & Loewenstein (2011), doi:10.1371/journal.pone.0019551; Akrami et al. (2018). The
+    subject compares the second stimulus with (1 - contraction) x first + contraction x mean.
+    ``contraction`` is 0 for none, 1 if the memory is lost.
+
+    Args:
+        first, second: stimuli, (n,).
+        said_second: whether the second was judged larger, bool (n,).
+    """
+    one, two = np.asarray(first, float), np.asarray(second, float)
+    middle = one - np.mean([one.mean(), two.mean()])
+    x, y, names = _design({"difference": two - one, "first - mean": middle}, said_second)
+    weights, covariance = _fitted(x, y)
+    found = _weights(names, weights, covariance, len(y))
+    contraction = _ratio(weights, covariance, 2, 1, len(y))
+    return Measured({**found.measures, "contraction": contraction}, found.table)
+
+
+def indifference_point(log_ratio: ArrayLike, chose_b: ArrayLike) -> Measured:
+    """Return the relative value of A in units of B: the ratio of amounts at indifference.
+
+    Padoa-Schioppa & Assad (2006), doi:10.1038/nature04676.
+
+    Args:
+        log_ratio: natural logarithm of (amount of B / amount of A), (n,).
+        chose_b: bool (n,).
+    """
+    x, y, names = _design({"log ratio": log_ratio}, chose_b)
+    weights, covariance = _fitted(x, y)
+    found = _weights(names, weights, covariance, len(y))
+    at = _ratio(weights, covariance, 0, 1, len(y))
+    value, *ends = np.exp([-at.value, -at.high, -at.low])
+    ratio = Measure(float(value), float(ends[0]), float(ends[1]), len(y), "B per A")
+    return Measured({**found.measures, "relative value": ratio}, found.table)
+
+
+# ---- detection and combination ----
+
+
+def d_prime(signal: ArrayLike, said_yes: ArrayLike) -> Measured:
+    """Return d' and the criterion of a yes/no task.
+
+    Green & Swets (1966); counts get 1/2 and 1 added (Hautus 1995), so that rates of 0 and 1 are
+    finite; intervals by Gourevitch & Galanter (1967).
+    """
+    is_signal, yes = np.asarray(signal, bool), np.asarray(said_yes, bool)
+    z, variance = [], []
+    for mask in (is_signal, ~is_signal):
+        n = int(mask.sum()) + 1
+        rate = (int(yes[mask].sum()) + 0.5) / n
+        z.append(float(norm.ppf(rate)))
+        variance.append(rate * (1 - rate) / n / float(norm.pdf(norm.ppf(rate))) ** 2)
+    error = float(np.sqrt(sum(variance)))
+    d, c = z[0] - z[1], -sum(z) / 2
+    n = len(is_signal)
+    return Measured(
+        {
+            "d'": Measure(d, d - Z * error, d + Z * error, n),
+            "criterion": Measure(c, c - Z * error / 2, c + Z * error / 2, n),
+        }
+    )
+
+
+def cue_combination(
+    strength: ArrayLike,
+    chose: ArrayLike,
+    modality: ArrayLike,
+    names: tuple[str, str, str],
+) -> Measured:
+    """Return the sigma of each modality, and that of the optimal combination.
+
+    Ernst & Banks (2002), doi:10.1038/415429a; Raposo et al. (2012). Sigmas are those of the
+    cumulative Gaussians nearest to the fitted logistic functions. ``ratio`` is sigma of both over
+    that of the optimum: 1 if cues are combined optimally.
+
+    Args:
+        strength: signed, (n,).
+        chose: bool (n,).
+        modality: (n,).
+        names: values of `modality`: the first, the second, both.
+    """
+    values, hit, kind = np.asarray(strength, float), np.asarray(chose, bool), np.asarray(modality)
+    found, logs = {}, []
+    for name in names:
+        here = kind == name
+        fit = _logistic(values[here], hit[here])
+        low, high = fit.intervals["slope"]
+        sigma, ends = 1.702 / fit.slope, (1.702 / high, 1.702 / max(low, LAPSES))
+        found[f"sigma {name}"] = Measure(sigma, *ends, int(here.sum()))
+        logs.append((np.log(sigma), np.log(ends[1] / ends[0]) / (2 * Z)))
+    (a, error_a), (b, error_b), (both, error_both) = logs
+    share = np.exp(2 * b) / (np.exp(2 * a) + np.exp(2 * b))
+    optimum = float((2 * a + 2 * b - np.logaddexp(2 * a, 2 * b)) / 2)
+    error = float(np.hypot(share * error_a, (1 - share) * error_b))
+    for name, middle, spread in (
+        ("optimum", optimum, error),
+        ("ratio", both - optimum, float(np.hypot(error, error_both))),
+    ):
+        found[name] = Measure(
+            *(float(np.exp(middle + shift * spread)) for shift in (0, -Z, Z)), len(values)
+        )
+    return Measured(found)
+
+
+def _logistic(values: np.ndarray, hit: np.ndarray) -> PsychometricFit:
+    levels, group = np.unique(values, return_inverse=True)
+    k = np.bincount(group, weights=hit, minlength=len(levels))
+    return fit_curve(levels, k, np.bincount(group), guess="symmetric")
+
+
+# ---- times ----
+
+
+def quantile_probability(
+    times: ArrayLike,
+    correct: ArrayLike,
+    level: ArrayLike,
+    quantiles: Sequence[float] = (0.1, 0.3, 0.5, 0.7, 0.9),
+) -> pd.DataFrame:
+    """Return the points of a quantile-probability plot, a row per level and outcome.
+
+    Ratcliff & Tuerlinckx (2002), doi:10.3758/BF03196302. Columns: level, outcome, n, probability,
+    and the quantiles of the times; of fewer than five times, NaN.
+    """
+    values, hit, strength = np.asarray(times, float), np.asarray(correct, bool), np.asarray(level)
+    rows = []
+    for value in np.unique(strength):
+        here = (strength == value) & ~np.isnan(values)
+        for outcome, mask in (("correct", here & hit), ("error", here & ~hit)):
+            n = int(mask.sum())
+            found = np.quantile(values[mask], quantiles) if n >= 5 else [np.nan] * len(quantiles)
+            rows.append(
+                {
+                    "level": value,
+                    "outcome": outcome,
+                    "n": n,
+                    "probability": n / max(int(here.sum()), 1),
+                    **{f"q{q:g}": float(one) for q, one in zip(quantiles, found, strict=True)},
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def conditional_accuracy(times: ArrayLike, correct: ArrayLike, bins: int = 5) -> Measured:
+    """Return the fraction correct by quantile bin of the reaction time.
+
+    Gratton et al. (1988). ``slow - fast`` is the accuracy in the slowest bin minus that in the
+    fastest; ``error - correct`` the mean time of errors minus that of correct answers.
+    """
+    values, hit = np.asarray(times, float), np.asarray(correct, bool)
+    known = ~np.isnan(values)
+    values, hit = values[known], hit[known]
+    edges = np.quantile(values, np.linspace(0, 1, bins + 1))
+    which = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, bins - 1)
+    k, n = np.bincount(which, weights=hit, minlength=bins), np.bincount(which, minlength=bins)
+    low, high = wilson_interval(k, n)
+    mean = np.bincount(which, weights=values, minlength=bins) / np.maximum(n, 1)
+    table = pd.DataFrame(
+        {"mean time": mean, "n": n, "correct": k / np.maximum(n, 1), "low": low, "high": high}
+    )
+    found = {"slow - fast": _difference(hit[which == bins - 1], hit[which == 0])}
+    if hit.any() and not hit.all():
+        found["error - correct"] = _difference(values[~hit], values[hit], "ms")
+    return Measured(found, table)
+
+
+def _difference(one: np.ndarray, other: np.ndarray, unit: str = "") -> Measure:
+    """Return the difference of two means, with a normal interval."""
+    error = float(np.sqrt(sum(part.var(ddof=min(1, len(part) - 1)) / len(part)
+                              for part in (one.astype(float), other.astype(float)))))  # fmt: skip
+    value = float(one.mean() - other.mean())
+    return Measure(value, value - Z * error, value + Z * error, len(one) + len(other), unit)
+
+
+def stop_signal(
+    delay: ArrayLike,
+    responded: ArrayLike,
+    times: ArrayLike,
+    *,
+    longest: float | None = None,
+    resamples: int = 500,
+    seed: int = 0,
+) -> Measured:
+    """Return the inhibition function, and the stop-signal reaction time by integration.
+
+    Logan & Cowan (1984); Verbruggen et al. (2019), doi:10.7554/eLife.46323: go trials without an
+    answer get the longest time. ``slope`` is the change of P(respond) in log odds per ms of delay;
+    ``race`` the mean time of failed stops minus that of go trials, negative in a race.
+
+    Args:
+        delay: of the stop signal, ms, (n,); NaN in go trials.
+        responded: bool (n,).
+        times: reaction times, ms, (n,), NaN without an answer.
+        longest: time of go trials without an answer; by default the longest time.
+        resamples: of the bootstrap of the stop-signal reaction time.
+        seed: of the bootstrap.
+    """
+    when, said, spent = (np.asarray(delay, float), np.asarray(responded, bool),
+                         np.asarray(times, float))  # fmt: skip
+    stop = ~np.isnan(when)
+    if not stop.any() or stop.all():
+        raise InvalidValueError(
+            "There are only go trials, or only stop trials. Expected both. Give NaN as the delay of"
+            " go trials."
+        )
+    limit = float(np.nanmax(spent)) if longest is None else longest
+
+    def ssrt(go: np.ndarray, went: np.ndarray, delays: np.ndarray) -> float:
+        return float(np.quantile(np.where(np.isnan(go), limit, go), went.mean()) - delays.mean())
+
+    value = ssrt(spent[~stop], said[stop], when[stop])
+    rng = np.random.default_rng(seed)
+    drawn = []
+    for _ in range(resamples):
+        a = rng.integers(0, (~stop).sum(), int((~stop).sum()))
+        b = rng.integers(0, stop.sum(), int(stop.sum()))
+        drawn.append(ssrt(spent[~stop][a], said[stop][b], when[stop][b]))
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    found = {"SSRT": Measure(value, float(low), float(high), int(stop.sum()), "ms")}
+    delays = np.unique(when[stop])
+    if len(delays) > 1 and 0 < said[stop].mean() < 1:
+        found["slope"] = logistic_regression({"delay": when[stop]}, said[stop])["delay"]
+    failed, went = spent[stop & said], spent[~stop & ~np.isnan(spent)]
+    if len(failed) > 1 and len(went) > 1:
+        found["race"] = _difference(failed[~np.isnan(failed)], went, "ms")
+    counts = [(int(said[when == one].sum()), int((when == one).sum())) for one in delays]
+    ends = [wilson_interval(k, n) for k, n in counts]
+    table = pd.DataFrame(
+        {
+            "delay": delays,
+            "n": [n for _, n in counts],
+            "responded": [k / n for k, n in counts],
+            "low": [low for low, _ in ends],
+            "high": [high for _, high in ends],
+        }
+    )
+    return Measured(found, table)
+
+
+def scalar_timing(interval: ArrayLike, produced: ArrayLike) -> Measured:
+    """Return the slope of produced over true intervals, and the coefficient of variation.
+
+    Jazayeri & Shadlen (2010), doi:10.1038/nn.2590. ``slope`` below 1: regression to the mean.
+    ``weber`` is the slope of log(SD) over log(mean): 1 for scalar timing, 0 for constant noise.
+    """
+    true, made = np.asarray(interval, float), np.asarray(produced, float)
+    known = ~np.isnan(made)
+    true, made = true[known], made[known]
+    slope = _line(true, made)
+    rows = []
+    for value in np.unique(true):
+        one = made[true == value]
+        mean, sd = float(one.mean()), float(one.std(ddof=1)) if len(one) > 1 else float("nan")
+        rows.append({"interval": value, "n": len(one), "mean": mean, "SD": sd, "CV": sd / mean,
+                     "bias": mean - value})  # fmt: skip
+    table = pd.DataFrame(rows)
+    found = {"slope": slope}
+    usable = table[(table["n"] > 4) & (table["SD"] > 0)]
+    if len(usable) > 2:
+        found["weber"] = _line(np.log(usable["mean"]), np.log(usable["SD"]))
+    bias2, variance = float(np.mean(table["bias"] ** 2)), float(np.mean(table["SD"] ** 2))
+    for name, one in (("bias", np.sqrt(bias2)), ("variance", np.sqrt(variance))):
+        found[f"root mean {name}"] = Measure(one, np.nan, np.nan, len(made))
+    return Measured(found, table)
+
+
+def _line(x: ArrayLike, y: ArrayLike) -> Measure:
+    """Return the slope of a least-squares line, with Student's interval."""
+    from scipy.stats import linregress, t
+
+    fit = linregress(x, y)
+    half = float(t.ppf(0.975, max(len(np.asarray(x)) - 2, 1)) * fit.stderr)
+    return Measure(float(fit.slope), float(fit.slope - half), float(fit.slope + half),
+                   len(np.asarray(x)))  # fmt: skip
+
+
+# ---- continuous reports ----
+
+
+def circular_mixture(error: ArrayLike, *, resamples: int = 200, seed: int = 0) -> Measured:
+    """Return P(in memory) and the SD of the memories, from errors on a circle.
+
+    Zhang & Luck (2008), doi:10.1038/nature06860: a mixture of a von Mises distribution and a
+    uniform one, by maximum likelihood; intervals from a bootstrap.
+
+    Args:
+        error: report minus true value, radians, (n,); wrapped to a circle.
+        resamples: of the bootstrap.
+        seed: of the bootstrap.
+    """
+    values = np.asarray(error, float)
+    values = np.angle(np.exp(1j * values[~np.isnan(values)]))
+
+    def fit(sample: np.ndarray, starts: Sequence[tuple[float, float]]) -> tuple[float, float]:
+        def loss(point: np.ndarray) -> float:
+            share, kappa = 1 / (1 + np.exp(-point[0])), np.exp(point[1])
+            density = np.exp(kappa * (np.cos(sample) - 1)) / (2 * np.pi * i0e(kappa))
+            return -float(np.log(share * density + (1 - share) / (2 * np.pi)).sum())
+
+        ends = [
+            minimize(loss, start, method="L-BFGS-B", bounds=[(-7, 7), (-3, 9)]) for start in starts
+        ]
+        best = min(ends, key=lambda end: end.fun).x
+        kappa = float(np.exp(best[1]))
+        return float(1 / (1 + np.exp(-best[0]))), float(
+            np.sqrt(-2 * np.log(ive(1, kappa) / ive(0, kappa)))
+        )
+
+    wide = [(0.0, 1.0), (2.0, 2.5), (2.0, 0.0)]
+    whole = fit(values, wide)
+    rng = np.random.default_rng(seed)
+    drawn = np.array([fit(rng.choice(values, len(values)), wide[1:2]) for _ in range(resamples)])
+    ends = np.quantile(drawn, [0.025, 0.975], axis=0)
+    return Measured(
+        {
+            name: Measure(whole[k], float(ends[0, k]), float(ends[1, k]), len(values), unit)
+            for k, (name, unit) in enumerate((("P(memory)", ""), ("SD", "rad")))
+        }
+    )
+
+
+def serial_dependence(
+    error: ArrayLike, difference: ArrayLike, *, resamples: int = 200, seed: int = 0
+) -> Measured:
+    """Return the attraction of reports to the last stimulus: a derivative of a Gaussian.
+
+    Fischer & Whitney (2014), doi:10.1038/nn.3689. ``amplitude`` is the largest error towards the
+    last stimulus; negative for repulsion. Intervals from a bootstrap.
+
+    Args:
+        error: report minus true value, radians, (n,).
+        difference: last stimulus minus the current one, radians, (n,).
+        resamples: of the bootstrap.
+        seed: of the bootstrap.
+    """
+    y, x = (np.angle(np.exp(1j * np.asarray(one, float))) for one in (error, difference))
+    widths = np.linspace(0.4, 3.0, 27)  # 1 / rad: peaks at 0.24 to 1.8 rad
+    curves = np.sqrt(2) * np.exp(0.5) * widths * x[:, None] * np.exp(-((widths * x[:, None]) ** 2))
+
+    def fit(rows: Any) -> tuple[float, float]:
+        # For each width the best amplitude is linear least squares.
+        shape, target = curves[rows], y[rows]
+        amplitude = (shape * target[:, None]).sum(axis=0) / (shape**2).sum(axis=0)
+        best = int(np.argmax(amplitude**2 * (shape**2).sum(axis=0)))
+        return float(amplitude[best]), float(widths[best])
+
+    amplitude, width = fit(slice(None))
+    rng = np.random.default_rng(seed)
+    drawn = [fit(rng.integers(0, len(y), len(y)))[0] for _ in range(resamples)]
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return Measured(
+        {
+            "amplitude": Measure(amplitude, float(low), float(high), len(y), "rad"),
+            "peak": Measure(1 / (np.sqrt(2) * width), np.nan, np.nan, len(y), "rad"),
+        }
+    )
+
+
+# ---- learning ----
+
+
+def learning_curve(
+    curves: Sequence[tuple[ArrayLike, ArrayLike]], criterion: float, *, points: int = 50
+) -> Measured:
+    """Return mean and spread of learning curves over seeds, and the trials to criterion.
+
+    Args:
+        curves: (trials or updates, score) of each seed, (k,) each, ascending.
+        criterion: score to be reached.
+        points: number of rows of the table.
+    """
+    pairs = [(np.asarray(x, float), np.asarray(y, float)) for x, y in curves]
+    if not pairs:
+        raise InvalidValueError("No curve was given. Expected one per seed. Give (trials, score).")
+    grid = np.linspace(max(x[0] for x, _ in pairs), min(x[-1] for x, _ in pairs), points)
+    scores = np.stack([np.interp(grid, x, y) for x, y in pairs])
+    reached = np.array([x[np.argmax(y >= criterion)] if (y >= criterion).any() else np.nan
+                        for x, y in pairs])  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "at": grid,
+            "mean": scores.mean(axis=0),
+            "SD": scores.std(axis=0, ddof=1) if len(pairs) > 1 else np.nan,
+            "lowest": scores.min(axis=0),
+            "highest": scores.max(axis=0),
+        }
+    )
+    hits = reached[~np.isnan(reached)]
+    middle = float(np.median(hits)) if len(hits) * 2 > len(reached) else float("inf")
+    ends = (hits.min(), hits.max()) if len(hits) else (np.nan, np.nan)
+    low, high = wilson_interval(len(hits), len(reached))
+    return Measured(
+        {
+            "to criterion": Measure(middle, float(ends[0]), float(ends[1]), len(hits)),
+            "reached": Measure(len(hits) / len(reached), low, high, len(reached)),
+        },
+        table,
+    )
+
+
+# ---- hand over to other libraries ----
+
+
+def for_pyddm(times: ArrayLike, correct: ArrayLike, **conditions: ArrayLike) -> Any:
+    """Return a `pyddm.Sample` of the answered trials; times in s there.
+
+    Raises:
+        MissingDependencyError: PyDDM is not installed.
+    """
+    from neurogym_core.optional import optional
+
+    pyddm = optional("pyddm", needed_for="for_pyddm")
+    return pyddm.Sample.from_pandas_dataframe(
+        for_hssm(times, correct, **conditions).assign(correct=lambda frame: frame["response"] > 0),
+        rt_column_name="rt",
+        choice_column_name="correct",
+    )
+
+
+def for_hssm(times: ArrayLike, correct: ArrayLike, **conditions: ArrayLike) -> pd.DataFrame:
+    """Return a table for HSSM: ``rt`` in s, ``response`` 1 or -1, and conditions."""
+    frame = pd.DataFrame({"rt": np.asarray(times, float) / 1000, **conditions})
+    frame["response"] = np.where(np.asarray(correct, bool), 1, -1)
+    return frame[frame["rt"].notna()].reset_index(drop=True)
+
+
+def for_psytrack(choice: ArrayLike, inputs: Mapping[str, ArrayLike]) -> dict[str, Any]:
+    """Return the dictionary that `psytrack.hyperOpt` takes: ``y`` (1, 2) and inputs (n, 1)."""
+    return {
+        "y": np.asarray(choice, int) + 1,
+        "inputs": {name: np.asarray(one, float)[:, None] for name, one in inputs.items()},
+    }
+
+
+def for_psignifit(strength: ArrayLike, hit: ArrayLike) -> np.ndarray:
+    """Return rows of strength, hits and trials, (m, 3), as psignifit takes them."""
+    levels, group = np.unique(np.asarray(strength, float), return_inverse=True)
+    k = np.bincount(group, weights=np.asarray(hit, float), minlength=len(levels))
+    return np.column_stack([levels, k, np.bincount(group, minlength=len(levels))])
+
+
+ALL: Mapping[str, Callable[..., Any]] = {
+    function.__name__: function
+    for function in (
+        choice_glm,
+        circular_mixture,
+        conditional_accuracy,
+        contraction_bias,
+        cue_combination,
+        d_prime,
+        indifference_point,
+        learning_curve,
+        psychophysical_kernel,
+        quantile_probability,
+        reward_transition,
+        scalar_timing,
+        serial_dependence,
+        stop_signal,
+        win_stay_lose_switch,
+    )
+}
+"""All analyses by name."""

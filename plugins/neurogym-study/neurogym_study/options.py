@@ -1,0 +1,89 @@
+"""Options of commands that read trials from files. NumPy and pandas are imported when they read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from neurogym_core.terminal.settings import usage_errors
+
+if TYPE_CHECKING:
+    from neurogym_core import TrialRecord
+
+TRIALS = (".csv", ".tsv", ".nwb", ".parquet")
+
+
+def recipe_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --recipe, --map and --scale to a command."""
+    for option in reversed(
+        (
+            click.option(
+                "--recipe",
+                metavar="NAME|FILE",
+                help="Columns of a lab's file: ibl, bids, or a .toml file with expressions.",
+            ),
+            click.option(
+                "--map",
+                "columns",
+                multiple=True,
+                metavar="OURS=THEIRS",
+                help="A column, or an expression, of a lab's file, e.g. coherence='100 * coh',"
+                " correct='feedback > 0', subject=monkey.",
+            ),
+            click.option(
+                "--scale",
+                "scales",
+                multiple=True,
+                metavar="OURS=FACTOR",
+                help="A factor for a column of a lab's file, e.g. reaction_time=1000 (s to ms).",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def is_trials(what: str) -> bool:
+    """Return whether a word on the command line names a file of trials."""
+    return Path(what).suffix.lower() in TRIALS and not Path(what).is_dir()
+
+
+def read_given(
+    path: Path, recipe: str | None, columns: Sequence[str] = (), scales: Sequence[str] = ()
+) -> TrialRecord:
+    """Read a file of trials, with what --recipe, --map and --scale say.
+
+    Raises:
+        click.UsageError: the file or an option cannot be used.
+    """
+    from neurogym_study.reading import read_record, with_columns
+    from neurogym_study.recipes import read_recipe
+
+    factors = {name: _number(name, text) for name, text in _pairs("--scale", scales).items()}
+    with usage_errors():
+        known = None if recipe is None else read_recipe(recipe)
+        return read_record(path, with_columns(known, _pairs("--map", columns)), scales=factors)
+
+
+def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
+    pairs = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name.strip() and equals and value.strip()):
+            raise click.UsageError(
+                f"{option} was given {text!r}. Expected two names, as in {option} coherence=coh."
+            )
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise click.UsageError(
+            f"--scale was given {name}={text!r}. Expected a number, as in reaction_time=1000."
+        ) from None

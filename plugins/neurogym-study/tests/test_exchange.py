@@ -1,0 +1,232 @@
+"""Records go out as NWB, BIDS, CSV and Parquet, and come back the same."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from neurogym_study import read_record, record_steps, to_bids, to_nwb
+from neurogym_study.exchange import export, trial_times, write_csv
+
+from neurogym_core import Choice, Task, TrialRecord, run
+from neurogym_core.errors import InvalidValueError
+
+
+class Dots(Task):
+    """Which side is stronger? The answer ends the trial."""
+
+    timing = {"fixation": 100, "dots": 400, "choice": 200}
+
+    def define(self):
+        self.observe(fixation=1, sides=2)
+        self.act(rest=1, choose=2)
+        self.vary(
+            side=Choice(("left", "right")),
+            coherence=Choice((0.0, 6.4, 51.2)),
+            pair=Choice([(1, 2), (3, 4)]),
+            fair=Choice((True, False)),
+        )
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "dots", "choice")
+        trial.record(noted=trial.pair[:, 0] * 1.0, is_fair=trial.fair)
+        trial.show("fixation", 1, during="fixation")
+        trial.show("sides", trial.coherence[:, None] * np.ones(2), during="dots", noise=0.1)
+        trial.answer("choose", (trial.side == "right").astype(int), during=("dots", "choice"))
+
+
+@pytest.fixture(scope="module")
+def steps():
+    """Return 25 trials of a subject that guesses, with their steps."""
+    return record_steps(Dots(), "guess", 25, seed=3)
+
+
+def needs(package):
+    return pytest.mark.skipif(
+        importlib.util.find_spec(package) is None, reason=f"{package} is not installed"
+    )
+
+
+# ---- facts and times ----
+
+
+def test_a_record_of_run_says_where_it_comes_from():
+    record = run("perceptual/RoitmanShadlen-v0", "oracle", 5, seed=4, sigma=2.0)
+    assert record.meta["task"] == "perceptual/RoitmanShadlen-v0"
+    assert record.meta["parameters"] == {"sigma": 2.0}
+    assert (record.meta["seed"], record.meta["subject"], record.meta["schema"]) == (4, "oracle", 1)
+    assert record.meta["dt"] > 0
+    assert "neurogym-task-perceptual" in record.meta["versions"]
+    json.dumps(dict(record.meta))
+
+
+def test_periods_have_their_onsets_as_played(steps):
+    record = steps.record
+    start, stop = trial_times(record)
+    assert (np.diff(start) > 0).all()
+    assert start[1:] == pytest.approx(stop[:-1])
+    assert (record["onset.fixation"] == record["start"]).all()
+    early = np.isnan(record["onset.choice"])
+    assert early.any(), "an answer in the dots ends the trial before the period choice"
+    visited = ~np.isnan(record["onset.dots"])
+    assert (record["offset.fixation"] == record["onset.dots"])[visited].all()
+    # Laid-out durations do not tell that the trial was shorter.
+    assert (record["stop"] - record["start"])[early].max() < 700
+
+
+def test_answers_have_absolute_times(steps):
+    record = steps.record
+    answered = ~np.isnan(record["reaction_time"])
+    expected = record["onset.dots"] + record["reaction_time"]
+    assert (record["answer_time"] == expected)[answered].all()
+    assert np.isnan(record["answer_time"][~answered]).all()
+
+
+def test_every_step_is_recorded(steps):
+    record = steps.record
+    assert np.bincount(steps.trial).tolist() == record["steps"].tolist()
+    assert len(steps.observations) == len(steps.actions) == len(steps.time) == len(steps.trial)
+    one = steps.of(3)
+    assert steps.time[one][0] == record["start"][3]
+    assert set(steps.period[one]) <= {"fixation", "dots", "choice"}
+    total = np.bincount(steps.trial, weights=steps.rewards)
+    assert total == pytest.approx(record["reward"])
+
+
+def test_the_same_seed_gives_the_same_trials():
+    again = record_steps(Dots(), "guess", 25, seed=3)
+    first = record_steps(Dots(), "guess", 25, seed=3)
+    assert again.record == first.record
+    assert (again.observations == first.observations).all()
+
+
+def test_a_record_without_times_has_those_of_its_steps():
+    record = run(Dots(), "oracle", 10, seed=1)
+    _, stop = trial_times(record)
+    assert stop[-1] == pytest.approx(record["steps"].sum() * record.meta["dt"] / 1000)
+    with pytest.raises(InvalidValueError, match="record_steps"):
+        trial_times(TrialRecord({"outcome": ["correct"]}))
+
+
+# ---- there and back ----
+
+
+def test_csv_keeps_the_facts(steps, tmp_path):
+    write_csv(steps.record, tmp_path / "t.csv")
+    back = read_record(tmp_path / "t.csv")
+    assert back == steps.record
+    assert dict(back.meta) == dict(steps.record.meta)
+
+
+def test_bids_comes_back_the_same(steps, tmp_path):
+    target = to_bids(steps.record, tmp_path, sub="net1")
+    assert target.name == "sub-net1_task-Dots_events.tsv"
+    back = read_record(target)
+    assert back == steps.record
+    assert back.meta["seed"] == 3
+
+
+def test_bids_has_what_the_standard_asks_for(steps, tmp_path):
+    target = to_bids(steps.record, tmp_path, sub="net1")
+    with target.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    assert list(rows[0])[:3] == ["onset", "duration", "trial_type"]
+    onsets = [float(row["onset"]) for row in rows]
+    assert onsets == sorted(onsets)
+    assert {row["trial_type"] for row in rows} == {
+        "trial", "period/fixation", "period/dots"
+    }  # fmt: skip
+    assert any(row["response_time"] == "n/a" for row in rows)
+    sidecar = json.loads(target.with_suffix(".json").read_text("utf-8"))
+    assert sidecar["response_time"]["Units"] == "s"
+    assert set(sidecar["side"]["Levels"]) == {"left", "right"}
+    assert "HED" in sidecar["trial_type"]
+    for name in rows[0]:
+        assert name in sidecar or name in ("onset", "duration")
+    to_bids(steps.record, tmp_path, sub="net2")
+    people = (tmp_path / "participants.tsv").read_text("utf-8").split()
+    assert people == ["participant_id", "sub-net1", "sub-net2"]
+    with pytest.raises(InvalidValueError, match="letters and digits"):
+        to_bids(steps.record, tmp_path, sub="net-2")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("bids-validator") is None, reason="no bids-validator (npm)")
+def test_the_bids_validator_accepts_it(steps, tmp_path):
+    to_bids(steps.record, tmp_path)
+    done = subprocess.run(
+        ["bids-validator", "--json", str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    issues = json.loads(done.stdout)["issues"]
+    assert [issue["key"] for issue in issues["errors"] + issues["warnings"]] == []
+
+
+@needs("pynwb")
+def test_nwb_comes_back_the_same(steps, tmp_path):
+    to_nwb(steps, tmp_path / "s.nwb")
+    back = read_record(tmp_path / "s.nwb")
+    assert back == steps.record
+    assert dict(back.meta) == dict(steps.record.meta)
+
+
+@needs("pynwb")
+def test_nwb_of_another_lab_is_read_by_a_recipe(tmp_path):
+    import datetime
+
+    import pynwb
+
+    file = pynwb.NWBFile(
+        session_description="x",
+        identifier="x",
+        session_start_time=datetime.datetime.now(datetime.UTC),
+    )
+    file.add_trial_column("coh", "coherence")
+    file.add_trial_column("hit", "correct")
+    for k in range(4):
+        file.add_trial(start_time=float(k), stop_time=k + 0.5, coh=0.1 * k, hit=k % 2 == 0)
+    with pynwb.NWBHDF5IO(str(tmp_path / "lab.nwb"), "w") as io:
+        io.write(file)
+    record = read_record(tmp_path / "lab.nwb", {"coherence": "100 * coh", "correct": "hit"})
+    assert record["outcome"].tolist() == ["correct", "error"] * 2
+    assert record["coherence"] == pytest.approx([0, 10, 20, 30])
+
+
+@pytest.mark.slow
+@needs("pynwb")
+@needs("nwbinspector")
+def test_nwbinspector_has_nothing_to_say(steps, tmp_path):
+    from nwbinspector import Importance, inspect_nwbfile
+
+    to_nwb(steps, tmp_path / "s.nwb")
+    found = list(
+        inspect_nwbfile(
+            nwbfile_path=str(tmp_path / "s.nwb"),
+            importance_threshold=Importance.BEST_PRACTICE_VIOLATION,
+        )
+    )
+    assert [f"{one.check_function_name}: {one.message}" for one in found] == []
+
+
+@needs("pyarrow")
+def test_parquet_comes_back_the_same(steps, tmp_path):
+    export(steps.record, tmp_path / "t.parquet", "parquet")
+    assert len(read_record(tmp_path / "t.parquet")) == 25
+
+
+def test_trials_are_exported_from_the_command_line(sides, ngym):
+    code, said = ngym(
+        "export", sides, "--subject", "oracle", "--n-trials", 8, "--to", "bids", "--out", "d"
+    )
+    assert code == 0, said
+    (target,) = Path("d").rglob("*_events.tsv")
+    code, said = ngym("export", target, "--to", "csv", "--out", "t.csv")
+    assert code == 0, said
+    assert len(read_record("t.csv")) == 8
+    code, said = ngym("export", "t.csv", "--to", "matlab")
+    assert code == 2

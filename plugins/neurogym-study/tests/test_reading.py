@@ -1,0 +1,241 @@
+"""Trials of laboratories become records, by recipes whose expressions cannot run code."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from neurogym_study import read_record
+from neurogym_study.analyses import ANALYSES
+from neurogym_study.behaviour import Behaviour
+from neurogym_study.recipes import evaluated, read_recipe, recipe_names
+
+from neurogym_core import TrialRecord
+from neurogym_core.errors import InvalidValueError, UnknownNameError
+
+TABLE = {
+    "a": np.array([1.0, np.nan, 3.0]),
+    "b": np.array([2, 4, 6]),
+    "name": np.array(["x", "", "z"]),
+}
+
+
+def write_ibl(path, mice=("KS014", "DY_010"), sessions=2, n=400, seed=1):
+    """Write a trials table as ONE gives it: s, fractions, NaN for the absent side."""
+    rng = np.random.default_rng(seed)
+    with Path(path).open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(
+            (
+                "subject",
+                "session",
+                "trial",
+                "stimOn_times",
+                "response_times",
+                "contrastLeft",
+                "contrastRight",
+                "probabilityLeft",
+                "choice",
+                "feedbackType",
+                "rewardVolume",
+            )
+        )
+        for mouse in mice:
+            for session in range(sessions):
+                for k in range(n):
+                    p_left = (0.2, 0.8)[(k // 40) % 2]
+                    left, c = rng.random() < p_left, rng.choice([1, 0.25, 0.125, 0.0625, 0])
+                    drive = 17 * (-c if left else c) + (1.0 if p_left == 0.2 else -1.0)
+                    right = rng.random() < 0.05 + 0.9 / (1 + np.exp(-drive))
+                    none, on = rng.random() < 0.02, 5.0 * k
+                    correct = right != left and not none
+                    writer.writerow(
+                        [mouse, f"{mouse}_{session}", k, on, on + rng.gamma(4, 0.1)]
+                        + ([c, ""] if left else ["", c])
+                        + [p_left, 0 if none else -1 if right else 1, 1 if correct else -1]
+                        + [1.5 * correct]
+                    )
+
+
+def test_an_ibl_table_is_read_by_its_recipe(tmp_path):
+    write_ibl(tmp_path / "mice.csv")
+    record = read_record(tmp_path / "mice.csv", "ibl")
+    assert len(record) == 1600
+    assert np.unique(record["contrast"]).tolist() == [0, 6.25, 12.5, 25, 100]
+    assert set(record["side"]) == {"left", "right"}
+    assert set(record["outcome"]) == {"correct", "error", "miss"}
+    assert set(record["choice"]) == {-1, 0, 1}
+    assert 200 < np.median(record["reaction_time"]) < 600
+    answered = record["outcome"] != "miss"
+    chose_right = (record["side"] == "right") == (record["outcome"] == "correct")
+    assert ((record["choice"] == 1) == chose_right)[answered].all()
+
+
+def test_several_animals_stay_several(tmp_path):
+    write_ibl(tmp_path / "mice.csv", mice=("A", "B", "C"))
+    behaviour = Behaviour(read_record(tmp_path / "mice.csv", "ibl"))
+    assert list(behaviour.per_subject()) == ["A", "B", "C"]
+    assert behaviour.after.sum() == 3 * 2 * 399, "the first trial of a session follows none"
+    finding = next(one for one in ANALYSES if one.name == "psychometric")(behaviour)
+    assert set(finding.table["subject"]) == {"all", "A", "B", "C"}
+    assert any("between subjects" in note for note in finding.notes)
+    lines = [line for line in finding.figure.axes[0].lines if line.get_linewidth() == 0.7]
+    assert len(lines) >= 3
+
+
+def test_a_record_of_ours_needs_no_recipe(tmp_path):
+    record = TrialRecord({"outcome": ["correct", "miss"], "coherence": [1.5, 2.5]})
+    record.to_csv(tmp_path / "ours.csv")
+    assert read_record(tmp_path / "ours.csv") == record
+
+
+def test_bids_events_are_read_with_missing_values(tmp_path):
+    (tmp_path / "e.tsv").write_text(
+        "onset\tduration\ttrial_type\tcoherence\tresponse_time\tcorrect\n"
+        "1.0\t0.5\tdots\t3.2\t0.41\t1\n4.0\t0.5\tdots\t6.4\tn/a\tn/a\n",
+        "utf-8",
+    )
+    record = read_record(tmp_path / "e.tsv", "bids")
+    assert record["outcome"].tolist() == ["correct", "miss"]
+    assert record["reaction_time"][0] == pytest.approx(410)
+    assert np.isnan(record["reaction_time"][1])
+    assert record["coherence"].tolist() == [3.2, 6.4]
+
+
+def test_seconds_are_noticed(tmp_path):
+    (tmp_path / "lab.csv").write_text("correct,reaction_time\n1,0.4\n0,0.9\n", "utf-8")
+    with pytest.raises(InvalidValueError, match="look like seconds"):
+        read_record(tmp_path / "lab.csv")
+    record = read_record(tmp_path / "lab.csv", scales={"reaction_time": 1000})
+    assert record["reaction_time"].tolist() == [400, 900]
+
+
+def test_every_recipe_is_read():
+    assert recipe_names() == ["bids", "ibl"]
+    for name in recipe_names():
+        assert read_recipe(name).title
+
+
+def test_a_recipe_in_a_file_converts_units(tmp_path):
+    (tmp_path / "r.toml").write_text(
+        '[columns]\ncoherence = "coh"\ncorrect = "hit > 0"\n[units]\ncoherence = "fraction"\n',
+        "utf-8",
+    )
+    (tmp_path / "lab.csv").write_text("coh,hit\n0.032,1\n0.512,-1\n", "utf-8")
+    record = read_record(tmp_path / "lab.csv", tmp_path / "r.toml")
+    assert record["coherence"] == pytest.approx([3.2, 51.2])
+    assert record["outcome"].tolist() == ["correct", "error"]
+
+
+VALUES = {
+    "b * 2 - 1": [3, 7, 11],
+    "first(a, b)": [1, 4, 3],
+    "where(isnull(a), -b, a)": [1, -4, 3],
+    "(b > 2) & (b < 6)": [False, True, False],
+    "b > 2 and not b == 6": [False, True, False],
+    "sign(b - 4)": [-1, 0, 1],
+    "where(name == 'x', 'yes', 'no')": ["yes", "no", "no"],
+    "isin(name, 'x', 'z')": [True, False, True],
+    "5": [5, 5, 5],
+    "~(b == 4)": [True, False, True],
+    "-b % 4": [2, 0, 2],
+}
+
+
+@pytest.mark.parametrize("expression", VALUES)
+def test_expressions_are_computed_over_columns(expression):
+    assert evaluated(expression, TABLE, "x").tolist() == VALUES[expression]
+
+
+HOSTILE = [
+    "__import__('os').system('true')",
+    "a.__class__",
+    "(lambda: 1)()",
+    "[x for x in name]",
+    "open('/etc/passwd')",
+    "name[0]",
+    "'x' * 1000000000",
+    "b ** 9999999",
+    "exec('1')",
+    "a if b else name",
+    "f'{a}'",
+    "where(*a)",
+    "round(a, decimals=1)",
+    "a := 1",
+    "import os",
+    "(" * 300 + ")" * 300,
+    "1" * 2000,
+    "b'x'",
+    "...",
+]
+
+
+@pytest.mark.parametrize("expression", HOSTILE)
+def test_expressions_cannot_run_code(expression):
+    with pytest.raises((InvalidValueError, UnknownNameError)):
+        evaluated(expression, TABLE, "x")
+
+
+WRONG = {
+    "unknown recipe": ("mice", "ibl"),
+    "no file": ("none.toml", "cannot be read"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_recipe_is_refused(case, tmp_path):
+    (tmp_path / "lab.csv").write_text("correct\n1\n", "utf-8")
+    name, hint = WRONG[case]
+    with pytest.raises((InvalidValueError, UnknownNameError), match=hint):
+        read_record(tmp_path / "lab.csv", name)
+
+
+BAD = {
+    "no columns": ("title = 'x'", "Expected an expression"),
+    "unknown key": ("[column]\na = 'b'", "columns"),
+    "unknown unit": ("[columns]\na = 'coh'\n[units]\na = 'hours'", "unit"),
+    "unit of nothing": ("[columns]\na = 'coh'\n[units]\nb = 's'", "Unknown column"),
+    "no TOML": ("columns = [", "is not TOML"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_recipe_gives_the_reason(case, tmp_path):
+    text, hint = BAD[case]
+    (tmp_path / "r.toml").write_text(text, "utf-8")
+    with pytest.raises((InvalidValueError, UnknownNameError), match=hint):
+        read_recipe(tmp_path / "r.toml")
+
+
+def test_other_files_are_refused(tmp_path):
+    (tmp_path / "x.xlsx").write_text("", "utf-8")
+    with pytest.raises(InvalidValueError, match="Expected trials in a file that ends in"):
+        read_record(tmp_path / "x.xlsx")
+    with pytest.raises(InvalidValueError, match="There is no file"):
+        read_record(tmp_path / "none.csv")
+
+
+def test_a_labs_file_is_evaluated_from_the_command_line(ngym):
+    write_ibl("mice.csv")
+    code, said = ngym("evaluate", "mice.csv", "--recipe", "ibl", "--out", "ev", "--csv", "ours.csv")
+    assert code == 0, said
+    assert "Block shift: +0." in said
+    assert "2 subjects, mean ± standard deviation" in said
+    assert len(TrialRecord.from_csv("ours.csv")) == 1600
+    code, said = ngym("compare", "mice.csv", "--recipe", "ibl", "--with", "ibl-2025")
+    assert code == 0, said
+    assert "block_shift" in said
+    code, said = ngym("evaluate", "mice.csv", "--recipe", "ibl", "--set", "a=1")
+    assert code == 2
+    assert "--set was given with the file" in said
+    code, said = ngym("evaluate", "mice.csv")
+    assert code == 2
+    assert "--recipe" in said
+
+
+def test_a_task_is_refused_with_a_recipe(sides, ngym):
+    code, said = ngym("evaluate", sides, "--recipe", "ibl")
+    assert code == 2
+    assert "--recipe was given with the task" in said
