@@ -18,6 +18,7 @@ _OF_RELEASE = (
     "files",
     "conformance",
     "yanked",
+    "offers",
 )
 
 
@@ -85,4 +86,5 @@ def _package(registry: Registry, name: str) -> dict[str, Any]:
         ],
         "tasks": shown.get("tasks", []),
         "wrappers": shown.get("wrappers", []),
+        "offers": shown.get("offers", {}),
     }

@@ -7,6 +7,7 @@ import importlib.metadata
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -54,6 +55,28 @@ def plan(name: str, version: str) -> list[Step]:
         )
         rows = json.loads(report.read_text("utf-8"))["install"]
     return [_step(row) for row in rows]
+
+
+def download(requirement: str, folder: Path, *hashes: str) -> Path:
+    """Download the wheel of a release into a folder, without dependencies; no code of it runs.
+
+    Args:
+        requirement: ``name==version``.
+        folder: the folder.
+        hashes: the SHA-256 that the file may have; any if none are given.
+
+    Raises:
+        InstallError: pip is missing, finds no such wheel, or only one with another hash.
+    """
+    with TemporaryDirectory(prefix="ngym-") as name:
+        lock = Path(name) / "requirements.txt"
+        lock.write_text(" ".join([requirement, *(f"--hash=sha256:{one}" for one in hashes)]))
+        required = ("--require-hashes",) if hashes else ()
+        arguments = ("--no-deps", "--only-binary", ":all:", *required, "-r", str(lock))
+        _pip("download", *arguments, "-d", name)
+        (path,) = Path(name).glob("*.whl")
+        folder.mkdir(parents=True, exist_ok=True)
+        return Path(shutil.copy2(path, folder))
 
 
 def install(steps: Sequence[Step], *, show: bool) -> None:

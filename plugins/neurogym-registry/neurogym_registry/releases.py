@@ -26,7 +26,7 @@ from neurogym_registry.folder import (
     release_file,
 )
 from neurogym_registry.index import build_index
-from neurogym_registry.wheels import Wheel, sha256_of
+from neurogym_registry.wheels import TEMPLATE_TEXTS, Wheel, kinds_of, sha256_of
 
 SECONDS = 120.0
 CHECK_SECONDS = 300.0  # for one check: each answer starts the time again
@@ -41,6 +41,7 @@ FROM_WHEEL = (
     "files",
     "tasks",
     "wrappers",
+    "offers",
 )
 _STATIC = (
     "name",
@@ -141,6 +142,7 @@ def facts_of(wheel: Wheel) -> dict[str, Any]:
             _row(wheel, "wrapper", name, value)
             for name, value in _points(wheel, "neurogym.wrappers")
         ],
+        "offers": kinds_of(wheel.entry_points),
     }
 
 
@@ -166,7 +168,8 @@ def refuse_release(folder: Path, wheel: Wheel) -> None:
     """Raise the errors of `add_release`, before any code of the wheel runs.
 
     Raises:
-        RegistryError: the package has no entry, the release exists, or the manifest is invalid.
+        RegistryError: the package has no entry, the release exists, a file has texts of the
+            template, or the manifest is invalid.
     """
     if wheel.name not in read_registry(folder).entries:
         raise RegistryError(
@@ -178,6 +181,12 @@ def refuse_release(folder: Path, wheel: Wheel) -> None:
         raise RegistryError(
             f"{wheel.name} {wheel.version} is released already: {target.name} exists. Expected a"
             " new version, because releases never change. Increase the version of the package."
+        )
+    if wheel.unchanged:
+        raise RegistryError(
+            f"{', '.join(wheel.unchanged)} still has a text of the template ("
+            f"{' / '.join(TEMPLATE_TEXTS)}). Expected the citation of the paper, and the deviations"
+            " from it, in the docstring of the task. Write them, and build the wheel again."
         )
     facts_of(wheel)
 

@@ -31,7 +31,14 @@ from neurogym_registry.names import WELL_KNOWN, likeness
 from neurogym_registry.releases import FROM_WHEEL, facts_of, static_row
 from neurogym_registry.schemas import breaches
 from neurogym_registry.versions import is_prerelease, version_key
-from neurogym_registry.wheels import read_wheel, sha256_of
+from neurogym_registry.wheels import (
+    TEMPLATE_TEXTS,
+    leads_into,
+    module_of,
+    read_requirement,
+    read_wheel,
+    sha256_of,
+)
 
 RULES = {
     "layout": "A registry has the files that its README names, and no others.",
@@ -54,7 +61,12 @@ RULES = {
     "core-bound": "A release states a lower and an upper bound of neurogym-core.",
     "python-bound": "A release states a lower bound of Python.",
     "licence": "A release has an open-source licence, written as an SPDX expression.",
-    "own-modules": "Entry points lead into modules of the package itself.",
+    "own-modules": (
+        "A wheel contains one package, named after the distribution, and its entry points lead into"
+        " it."
+    ),
+    "requirements": "A release requires packages by name and version, never a file at an address.",
+    "template": "Docstrings of tasks have no text of the template of `ngym new`.",
     "wheel-name": "The wheels of a release have its name and version.",
     "unique-names": "The tasks of a release have different names, and so have its wrappers.",
     "vocabulary": (
@@ -295,27 +307,64 @@ def _offers(
         names = [row["name"] for row in release[kind]]
         for index, row in enumerate(release[kind]):
             where = f"{kind}[{index}]"
-            top = row["entry_point"].partition(":")[0].partition(".")[0]
-            if top not in release["modules"] or top in ("neurogym_core", "neurogym"):
-                message = (
-                    f"is {row['entry_point']!r}. Expected an object in a module of the package:"
-                    f" {', '.join(release['modules'])}. Correct the entry point."
-                )
-                yield Violation(
-                    rule="own-modules", file=file, field=f"{where}.entry_point", message=message
-                )
+            yield from _place(file, f"{where}.entry_point", name, row["entry_point"])
             if names.index(row["name"]) != index:
                 message = f"{row['name']!r} occurs twice. Expected each name once. Remove one."
                 yield Violation(
                     rule="unique-names", file=file, field=f"{where}.name", message=message
                 )
             yield from _words(file, where, row)
-    if "neurogym_core" in release["modules"]:
+    for kind, rows in release["offers"].items():
+        for offer, value in rows.items():
+            yield from _place(file, f"offers.{kind}.{clean(offer)}", name, value)
+    if release["modules"] != [module_of(name)]:
         message = (
-            "contains neurogym_core, the module of the core. Expected modules of the package"
-            " itself. Rename the module."
+            f"is {', '.join(release['modules'])}. Expected {module_of(name)}, so that no two"
+            " packages have files in one place. Rename the module."
         )
         yield Violation(rule="own-modules", file=file, field="modules", message=message)
+
+
+def _place(file: str, field: str, name: str, value: str) -> Iterator[Violation]:
+    if not leads_into(value, module_of(name)):
+        message = (
+            f"is {clean(value)!r}. Expected an object in {module_of(name)}. Correct the entry"
+            " point."
+        )
+        yield Violation(rule="own-modules", file=file, field=field, message=message)
+
+
+def _requirements(
+    registry: Registry, name: str, version: str, release: dict[str, Any]
+) -> Iterator[Violation]:
+    for index, text in enumerate(release["requires"]):
+        try:
+            read_requirement(text)
+        except ValueError as error:
+            message = (
+                f"cannot be allowed: {error}. Expected a name and versions, because pip builds"
+                " sources at an address before it asks. Correct the dependencies in pyproject.toml."
+            )
+            where = f"requires[{index}]"
+            yield Violation(
+                rule="requirements", file=release_file(name, version), field=where, message=message
+            )
+
+
+def _template(
+    registry: Registry, name: str, version: str, release: dict[str, Any]
+) -> Iterator[Violation]:
+    for index, task in enumerate(release["tasks"]):
+        for text in TEMPLATE_TEXTS:
+            if text in task.get("docstring", ""):
+                message = (
+                    f"has {text!r}. Expected the citation of the paper, and the deviations from it."
+                    " Write them in the docstring of the task."
+                )
+                where = f"tasks[{index}].docstring"
+                yield Violation(
+                    rule="template", file=release_file(name, version), field=where, message=message
+                )
 
 
 def _words(file: str, where: str, row: dict[str, Any]) -> Iterator[Violation]:
@@ -401,6 +450,8 @@ _RELEASE_CHECKS: tuple[Callable[[Registry, str, str, dict[str, Any]], Iterator[V
     _bounds,
     _licence,
     _offers,
+    _requirements,
+    _template,
     _conformance,
     _texts,
     _figures,

@@ -51,6 +51,7 @@ def test_a_package_of_each_kind_is_taken_by_a_registry(
     lab = f"of-{kind}"
     environment.ngym("new", tmp_path, *answers(lab, kind), check=True)
     package = tmp_path / f"neurogym-task-{lab}"
+    makers.finish(package)
     wheel = environments.build_wheel(package, tmp_path / "dist")
     keeper = makers.Keeper(tmp_path / "registry")
     keeper.entry(package.name)

@@ -35,6 +35,8 @@ BROKEN_RELEASES = {
     "python-bound": {"requires_python": ""},
     "licence": {"license": "Do what I say"},
     "own-modules": {"tasks": [row(entry_point="numpy.random:Dots")]},
+    "requirements": {"requires": ["neurogym-core>=1.0,<2", "evil @ https://example.org/e.tar.gz"]},
+    "template": {"tasks": [row(docstring="Walk.\n\nCite here the paper that the task follows.")]},
     "unique-names": {"tasks": [row(), row()]},
     "plain-text": {"tasks": [row(title="Dots\u202e")]},
     "conformance": {"conformance": {**CONFORMANCE, "failed": 1}},
@@ -90,6 +92,21 @@ def test_the_core_s_bounds(keeper, core: str, good: bool) -> None:
 def test_licences(keeper, licence: str, good: bool) -> None:
     keeper.package(NAME, "1.0.0", license=licence)
     assert (keeper.rules() == set()) is good
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"modules": [MODULE, "numpy"]},
+        {"modules": ["gymnasium"]},
+        {"offers": {"commands": {"x": "os:system"}}},
+        {"offers": {"plugins": {"x": "neurogym_task_dots_evil.hooks"}}},
+        {"wrappers": [row(entry_point="neurogym_core.wrappers:X") | {"name": "X"}]},
+    ],
+)
+def test_modules_and_entry_points_are_of_the_package_itself(keeper, change) -> None:
+    keeper.package(NAME, "1.0.0", change=change)
+    assert keeper.rules() == {("error", "own-modules")}
 
 
 def test_a_word_outside_the_vocabulary_is_a_warning(keeper) -> None:
