@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from neurogym_core.ecosystem.names import canonical, clean, said_by
+from neurogym_core.ecosystem.names import canonical, clean, namespace_of, said_by
 from neurogym_core.errors import RegistryError
 from neurogym_registry import cache
 from neurogym_registry.data import data
@@ -48,6 +48,11 @@ class Listing:
         return str(self.row["name"])
 
     @property
+    def namespace(self) -> str:
+        """Namespace of its tasks; it follows from the name, whatever the registry says."""
+        return namespace_of(self.name)
+
+    @property
     def latest(self) -> str | None:
         """The newest release that may be installed."""
         latest = self.row["latest"]
@@ -64,23 +69,38 @@ class Listing:
 
     def task_id(self, task: Mapping[str, Any]) -> str:
         """Return ``namespace/Name-vN``."""
-        return f"{self.row['namespace']}/{task['name']}"
+        return f"{self.namespace}/{task['name']}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Catalogue:
     """The listings of all registries, with notes about stale or omitted data.
 
-    If several registries list a name, the first one counts."""
+    If several registries list a name, the first one counts.
+
+    Attributes:
+        revoked: the revocations of all registries.
+        from_copies: whether a server was not asked, because there is a copy of its index.
+    """
 
     listings: tuple[Listing, ...] = ()
     notes: tuple[str, ...] = ()
+    revoked: tuple[Mapping[str, Any], ...] = ()
+    from_copies: bool = False
+
+    def named(self, name: str) -> Listing | None:
+        """Return the package of this name, or None."""
+        return next((one for one in self.listings if one.name == name), None)
+
+    def revocation(self, name: str, version: str) -> str | None:
+        """Return why any of the registries revokes a version, or None; it need not be listed."""
+        return is_revoked(self.revoked, name, version)
 
     def find(self, name: str) -> Listing | None:
         """Return the package of this name or namespace, or None."""
         wanted = canonical(name)
         return next(
-            (one for one in self.listings if wanted == one.name or name == one.row["namespace"]),
+            (one for one in self.listings if wanted == one.name or name == one.namespace),
             None,
         )
 
@@ -94,6 +114,8 @@ class _Index(NamedTuple):
     serial: int
     listings: tuple[Listing, ...]
     notes: tuple[str, ...]
+    revoked: tuple[Mapping[str, Any], ...]
+    is_copy: bool = False
 
 
 def catalogue(*, offline: bool = False, refresh: bool = False) -> Catalogue:
@@ -111,15 +133,24 @@ def catalogue(*, offline: bool = False, refresh: bool = False) -> Catalogue:
     if not addresses:
         index = snapshot()
         note = f"No registry is set ({VARIABLE}). This is the list bundled with neurogym-registry."
-        return Catalogue(listings=index.listings, notes=(note, *index.notes))
+        return Catalogue(listings=index.listings, notes=(note, *index.notes), revoked=index.revoked)
     found: dict[str, Listing] = {}
     notes: list[str] = []
+    revoked: list[Mapping[str, Any]] = []
+    from_copies = False
     for address in addresses:
         index = _load(address, offline=offline, refresh=refresh)
         notes += index.notes
+        revoked += index.revoked
+        from_copies |= index.is_copy
         for listing in index.listings:
             found.setdefault(listing.name, listing)
-    return Catalogue(listings=tuple(found[name] for name in sorted(found)), notes=tuple(notes))
+    return Catalogue(
+        listings=tuple(found[name] for name in sorted(found)),
+        notes=tuple(notes),
+        revoked=tuple(revoked),
+        from_copies=from_copies,
+    )
 
 
 def registries() -> list[str]:
@@ -162,7 +193,7 @@ def _load_url(url: str, *, offline: bool, refresh: bool) -> _Index:
     copy = _parsed_copy(known, url)
     if known is not None and copy is not None and (offline or (known.fresh and not refresh)):
         return (
-            copy
+            copy._replace(is_copy=True)
             if known.fresh
             else _noted(copy, _aged(url, known, "The network is not used (--offline)."))
         )
@@ -290,4 +321,4 @@ def _parse(text: str, where: str) -> _Index:
         )
         for row in understood
     )
-    return _Index(value["serial"], listings, notes)
+    return _Index(value["serial"], listings, notes, tuple(revoked))

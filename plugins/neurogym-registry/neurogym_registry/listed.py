@@ -67,7 +67,7 @@ def _add_package(page: Page, listing: Listing) -> None:
     page.facts(
         (
             ("about", row["summary"]),
-            ("namespace", row["namespace"]),
+            ("namespace", listing.namespace),
             ("by", ", ".join(one["name"] for one in row["maintainers"])),
             ("sources", row.get("repository", row.get("folder"))),
             ("superseded by", row.get("superseded_by")),

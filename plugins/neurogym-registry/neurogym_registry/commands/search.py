@@ -12,7 +12,7 @@ from neurogym_core.ecosystem.manifest import vocabulary
 from neurogym_core.ecosystem.names import canonical, tag_key
 from neurogym_core.terminal.output import Page, print_json
 from neurogym_registry.client import Listing
-from neurogym_registry.commands.shared import read_catalogue, registry_options
+from neurogym_registry.commands.shared import effects, read_catalogue, registry_options
 
 Found = tuple[Listing, Mapping[str, Any] | None]
 
@@ -96,6 +96,7 @@ def _row(listing: Listing, task: Mapping[str, Any] | None) -> dict[str, Any]:
         "package": listing.name,
         "version": listing.latest,
         "status": listing.row["status"],
+        "offers": listing.row.get("offers", {}),
         "installed": _installed().get(listing.name),
         "registry": listing.registry,
     }
@@ -115,6 +116,8 @@ def _show(matches: list[Found]) -> None:
         page.text(listing.row["summary"], indent=2)
         if version := have.get(listing.name):
             page.text(f"{version} is installed", indent=2, style="dim")
+        for text in effects(listing.row.get("offers", {})):
+            page.text(f"! {text}", indent=2, style="bold")
         tasks = [task for owner, task in matches if owner is listing and task is not None]
         page.table(
             ("task", "title", "tags"),
