@@ -44,7 +44,7 @@ def _complete_word(ctx: click.Context, param: click.Parameter, incomplete: str) 
     "--all",
     "everything",
     is_flag=True,
-    help="List tasks and wrappers, also those that NGYM_BLOCK blocks.",
+    help="List tasks, wrappers and other offers, also those that NGYM_BLOCK blocks.",
 )
 @click.option("--broken", is_flag=True, help="Only tasks and wrappers with a problem.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array, for programs.")
@@ -84,6 +84,7 @@ def command(
         _show(
             [(package, entries) for package, entries in found if entries or filters.wants(package)],
             wrappers,
+            everything,
         )
 
 
@@ -116,7 +117,9 @@ class _Filters:
         )
 
     def wants(self, package: PackageInfo) -> bool:
-        """Return whether to show a package without entries because the package is broken."""
+        """Return whether to show a package without entries: it is broken, or has other offers."""
+        if self.blocked and package.offers and not self.tags and not self.species:
+            return not self.broken
         return (
             not self.tags
             and not self.species
@@ -176,7 +179,7 @@ def _mark(problems: Iterable[Any]) -> str:
     return f"! {code}" if code else ""
 
 
-def _show(found: list[tuple[PackageInfo, list[Entry]]], wrappers: bool) -> None:
+def _show(found: list[tuple[PackageInfo, list[Entry]]], wrappers: bool, everything: bool) -> None:
     if not found:
         what = "wrapper" if wrappers else "task"
         click.echo(
@@ -192,6 +195,8 @@ def _show(found: list[tuple[PackageInfo, list[Entry]]], wrappers: bool) -> None:
             mark=_mark(package.problems),
         )
         page.table(("name", "!", "title", "tags"), [_cells(entry, often) for entry in entries])
+        for text in _other_offers(package) if everything else ():
+            page.text(text, indent=2)
     if any(
         _mark(package.problems) or any(offer.status != "ok" for offer in package.offers)
         for package, _ in found
@@ -199,6 +204,22 @@ def _show(found: list[tuple[PackageInfo, list[Entry]]], wrappers: bool) -> None:
         page.text("")
         page.text("!: a problem. `ngym doctor` describes it and its remedy.")
     page.show()
+
+
+def _other_offers(package: PackageInfo) -> list[str]:
+    """Return lines about the commands, subjects, trainers and hooks of a package."""
+    kinds = {
+        "commands": "commands",
+        "subjects": "subjects",
+        "trainers": "trainers",
+        "plugins": "hooks, which run in every make",
+        "registries": "registry hooks",
+    }
+    return [
+        f"{text}: {', '.join(offer.name for offer in getattr(package, kind))}"
+        for kind, text in kinds.items()
+        if getattr(package, kind)
+    ]
 
 
 def _cells(entry: Entry, often: Counter[str]) -> tuple[str, str, str, str]:
