@@ -50,6 +50,8 @@ class LazyGroup(click.Group):
         if cmd_name in BUILT_IN:
             return importlib.import_module(f"{__package__}.{cmd_name}").command
         offers = self.foreign().get(cmd_name)
+        if offers and ctx.resilient_parsing and not _is_companion(cmd_name, offers):
+            return click.Command(cmd_name)  # completion must not run foreign code
         return require_command(offers[0], load(offers[0])) if offers else None
 
     def resolve_command(
@@ -127,10 +129,15 @@ def _drop_output() -> None:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
+def _is_companion(name: str, offers: list[Offer]) -> bool:
+    """Return whether only the package of this project that has the command offers it."""
+    return {offer.distribution for offer in offers} == {companions.COMMANDS.get(name)}
+
+
 def _summary(name: str, offers: list[Offer]) -> str:
     """Return the summary of a command of this project's packages, else ``from PACKAGE``."""
     owners = list(dict.fromkeys(offer.distribution for offer in offers))
-    if owners == [companions.COMMANDS.get(name)]:
+    if _is_companion(name, offers):
         return companions.SUMMARIES[name]
     return "from " + " and from ".join(owners)
 

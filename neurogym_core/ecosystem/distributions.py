@@ -21,6 +21,8 @@ from neurogym_core.ecosystem.records import Problem
 from neurogym_core.ecosystem.versions import release
 
 PREFIX = "neurogym."
+MAX_POINTS = 65_536  # characters of entry_points.txt
+MAX_METADATA = 2_000_000  # bytes of METADATA, which has a README in it
 UNKNOWN = "unknown"  # version of a distribution whose metadata cannot be read
 
 
@@ -66,7 +68,12 @@ def _read_all(thorough: bool) -> Iterator[Declaration]:
             text = distribution.read_text("entry_points.txt")
         except Exception:  # most distributions have nothing to do with this project
             continue
-        if text is not None and PREFIX in text:
+        if text is None or PREFIX not in text or _name(distribution).startswith("~"):
+            continue  # pip leaves folders that begin with ~ behind if it is interrupted
+        if len(text) > MAX_POINTS or _size(distribution) > MAX_METADATA:
+            reason = f"it has more than {MAX_METADATA:,} bytes, or entry_points.txt {MAX_POINTS:,}"
+            yield _unreadable(distribution, _location(distribution), reason)
+        else:
             yield _read(distribution)
 
 
@@ -86,7 +93,9 @@ def _folders() -> Iterator[_Folder]:
         except OSError:  # missing, or an archive
             continue
         yield from (
-            _Folder(os.path.join(place, name)) for name in names if name.endswith(".dist-info")
+            _Folder(os.path.join(place, name))
+            for name in names
+            if name.endswith(".dist-info") and not name.startswith("~")
         )
 
 
@@ -175,9 +184,21 @@ def _headers(distribution: Any) -> tuple[str, str, tuple[str, ...]]:
     return str(name), str(version), tuple(map(str, requires))
 
 
+def _name(distribution: Any) -> str:
+    """Return the name of the folder with the metadata."""
+    return os.path.basename(str(getattr(distribution, "_path", "unknown")))
+
+
+def _size(distribution: Any) -> int:
+    try:
+        return os.path.getsize(os.path.join(str(distribution._path), "METADATA"))
+    except (OSError, AttributeError):  # in an archive, or missing
+        return 0
+
+
 def _unreadable(distribution: Any, location: str, reason: str) -> Declaration:
     """Return a record without offers, named after the folder, for unreadable metadata."""
-    folder = os.path.basename(str(getattr(distribution, "_path", "unknown")))
+    folder = _name(distribution)
     stem = folder.removesuffix(".dist-info").removesuffix(".egg-info").split("-")[0]
     problem = Problem(
         level="fatal",

@@ -182,14 +182,14 @@ def _offers(declared: Declaration, group: str, shared: Iterable[Problem]) -> lis
             distribution=declared.name,
             version=declared.version,
             namespace=names.namespace_of(declared.name),
-            problems=(*shared, *_form_problems(group, name, value)),
+            problems=(*shared, *_form_problems(declared.name, group, name, value)),
         )
         for point_group, name, value in declared.entry_points
         if point_group == group
     ]
 
 
-def _form_problems(group: str, name: str, value: str) -> list[Problem]:
+def _form_problems(distribution: str, group: str, name: str, value: str) -> list[Problem]:
     found = []
     if group in _FORMS and _FORMS[group][0].fullmatch(name) is None:
         claim = " The namespace follows from the package's name." if "/" in name else ""
@@ -200,6 +200,12 @@ def _form_problems(group: str, name: str, value: str) -> list[Problem]:
         found.append(Problem(level="fatal", code="name", message=message))
     if group == "neurogym.subjects" and name in names.SUBJECTS:
         message = f"{name!r} is a subject of the core. Its author should choose another name."
+        found.append(Problem(level="fatal", code="name", message=message))
+    if group == "neurogym.commands" and (taken := names.taken_command(name, distribution)):
+        message = (
+            f"{names.clean(name)!r} is, or resembles, the command {taken!r} of this project, and"
+            " cannot be used. Its author should choose another name."
+        )
         found.append(Problem(level="fatal", code="name", message=message))
     is_module = group in ("neurogym.plugins", "neurogym.registries")
     form = names.MODULE_VALUE if is_module else names.VALUE

@@ -118,6 +118,16 @@ class _Index(NamedTuple):
     is_copy: bool = False
 
 
+def one_registry(address: str) -> Catalogue:
+    """Return the listings of one registry; ask its server if the copy is older than a day.
+
+    Raises:
+        RegistryError: as `catalogue`.
+    """
+    index = _load(address, offline=False, refresh=False)
+    return Catalogue(listings=index.listings, notes=index.notes, revoked=index.revoked)
+
+
 def catalogue(*, offline: bool = False, refresh: bool = False) -> Catalogue:
     """Return the listings of all registries in `NGYM_REGISTRY`, or of the bundled list.
 
@@ -170,6 +180,12 @@ def _load(address: str, *, offline: bool, refresh: bool) -> _Index:
     scheme = urlsplit(address).scheme
     if scheme in ("http", "https"):
         url = address if address.endswith(".json") else f"{address.rstrip('/')}/index.json"
+        if "@" in urlsplit(url).netloc:
+            raise RegistryError(
+                f"{VARIABLE} has an address with a user name or password (the host is"
+                f" {clean(urlsplit(url).hostname or '')}). Expected an address without them, since"
+                " they are not sent. Remove them."
+            )
         if not allowed(url):
             raise RegistryError(
                 f"{VARIABLE} was given {clean(address)!r}. Expected an https address, or http on"
@@ -228,8 +244,31 @@ def _ask(url: str, known: cache.Cached | None, seen: int) -> _Index:
             f" {seen}. Expected the serial to grow: an older index hides revocations. Report this"
             f" to the registry's maintainers; to accept it, remove {cache.cache_folder()}."
         )
+    _refuse_lost_revocations(url, known, index)
     cache.write(url, cache.Cached(text, fetched.etag, index.serial, time.time()))
     return index
+
+
+def _refuse_lost_revocations(url: str, known: cache.Cached | None, index: _Index) -> None:
+    """Raise an error if a revocation of the copy is missing in the server's index.
+
+    Raises:
+        RegistryError: it is.
+    """
+    if known is None:
+        return
+    lost = _revocations(_parse(known.text, clean(url))) - _revocations(index)
+    if lost:
+        name, version = min(lost)
+        raise RegistryError(
+            f"The registry {clean(url)} sent an index without the revocation of {clean(name)}"
+            f" {clean(version)}, which an earlier one had. Expected revocations to stay. Report"
+            f" this to the registry's maintainers; to accept it, remove {cache.cache_folder()}."
+        )
+
+
+def _revocations(index: _Index) -> set[tuple[str, str]]:
+    return {(row["name"], version) for row in index.revoked for version in row["versions"]}
 
 
 def _parsed_copy(known: cache.Cached | None, url: str) -> _Index | None:

@@ -15,6 +15,7 @@ from neurogym_core.ecosystem.manifest import vocabulary
 from neurogym_core.ecosystem.names import canonical, clean
 from neurogym_core.ecosystem.versions import satisfies
 from neurogym_core.errors import NeurogymError, did_you_mean
+from neurogym_registry.drawings import fault_of
 from neurogym_registry.folder import (
     Level,
     Registry,
@@ -27,7 +28,7 @@ from neurogym_registry.folder import (
 )
 from neurogym_registry.index import build_index, serial_of
 from neurogym_registry.licences import is_open
-from neurogym_registry.names import WELL_KNOWN, likeness
+from neurogym_registry.names import WELL_KNOWN, likeness, might_resemble
 from neurogym_registry.releases import FROM_WHEEL, facts_of, static_row
 from neurogym_registry.schemas import breaches
 from neurogym_registry.versions import is_prerelease, version_key
@@ -87,16 +88,6 @@ RULES = {
     "fresh-index": "index.json equals the index that `ngym registry build` makes from the files.",
 }
 _PAGES = ("README.md", "POLICY.md", "index.json", "revoked.json")
-_SVG_REFUSED = (
-    "<script",
-    "javascript:",
-    "<foreignobject",
-    " onload",
-    " onclick",
-    'href="http',
-    "<!entity",
-    "<iframe",
-)
 
 
 def validate(
@@ -111,10 +102,12 @@ def validate(
     """
     registry = read_registry(folder)
     found = list(registry.violations)
-    for check in (_layout, _entries, _names, _releases, _revocations):
+    old = None if against is None else read_registry(against)
+    for check in (_layout, _entries, _releases, _revocations):
         found += check(registry)
-    if against is not None:
-        found += _added_only(registry, read_registry(against))
+    found += _names(registry, old)
+    if old is not None:
+        found += _added_only(registry, old)
     if wheels is not None:
         found += _wheels(registry, wheels)
     if not any(one.level == "error" for one in found):
@@ -170,13 +163,20 @@ def _entries(registry: Registry) -> Iterator[Violation]:
             yield Violation(rule="superseded", file=file, field="superseded_by", message=message)
 
 
-def _names(registry: Registry) -> Iterator[Violation]:
-    """Yield names that look like others; of two similar names, the later one is reported."""
-    order = sorted(
-        registry.entries, key=lambda name: (str(registry.entries[name].get("added")), name)
+def _names(registry: Registry, old: Registry | None) -> Iterator[Violation]:
+    """Yield names that look like others; of two similar names, the later one is reported.
+
+    Names of the previous registry came first, whatever their entries say. They were compared when
+    they were added."""
+    earlier = set() if old is None else {*old.entries} & {*registry.entries}
+    added = sorted(
+        set(registry.entries) - earlier,
+        key=lambda name: (str(registry.entries[name].get("added")), name),
     )
-    for index, name in enumerate(order):
-        for other in (*WELL_KNOWN, *order[:index]):
+    for index, name in enumerate(added):
+        for other in (*WELL_KNOWN, *sorted(earlier), *added[:index]):
+            if name != other and not might_resemble(name, other):
+                continue
             apart = 0 if name == other else likeness(name, other)
             if apart is None or _first_party_family(registry, name, other):
                 continue
@@ -438,11 +438,8 @@ def _wrong_figure(folder: Path, version: str, figure: dict[str, str]) -> str | N
         return f"{figure['file']!r} is missing. Expected a file in releases/NAME/{version}"
     if sha256_of(path) != figure["sha256"]:
         return f"{figure['file']!r} has another SHA-256. Expected that of the release file"
-    text = path.read_text("utf-8", "replace").lower()
-    refused = [part for part in _SVG_REFUSED if part in text]
-    if not refused:
-        return None
-    return f"{figure['file']!r} contains {refused[0]!r}. Expected a drawing only"
+    fault = fault_of(path.read_bytes())
+    return None if fault is None else f"{figure['file']!r} {clean(fault)}. Expected a drawing only"
 
 
 _RELEASE_CHECKS: tuple[Callable[[Registry, str, str, dict[str, Any]], Iterator[Violation]], ...] = (

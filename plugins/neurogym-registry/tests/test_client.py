@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 from neurogym_registry import cache, fetch
 from neurogym_registry.client import catalogue
+from neurogym_registry.commands import shared
 
-from neurogym_core.errors import RegistryError
+from neurogym_core.errors import RegistryError, UnknownTaskError
 
 makers = sys.modules["ngym_test_registry_makers"]
 NAME = "neurogym-task-dots"
@@ -264,6 +265,55 @@ def test_an_index_that_went_back_is_refused_even_where_the_copy_is_of_no_use(
     cache.write(f"{registry.url}/index.json", kept._replace(text="{"))
     registry.serve(serial=4)
     assert "serial 4, after one with 5" in catalogue(refresh=True).notes[0]
+
+
+def test_an_index_that_lost_a_revocation_is_refused(registry: Server) -> None:
+    row = {"name": NAME, "versions": ["1.0.0", "1.1.0"], "reason": "Bad.", "date": "2026-11-21"}
+    registry.serve(serial=2, revoked=[row])
+    names()
+    registry.serve(serial=3, revoked=[{**row, "versions": ["1.0.0"]}])
+    found = catalogue(refresh=True)
+    assert f"without the revocation of {NAME} 1.1.0" in found.notes[0]
+    assert found.revocation(NAME, "1.1.0") == "Bad."
+
+
+def test_an_enormous_serial_does_not_lock_clients_out(registry: Server) -> None:
+    names()
+    registry.serve(serial=10**4000)
+    assert "serial" in catalogue(refresh=True).notes[0]
+    registry.serve(serial=7)
+    assert catalogue(refresh=True).notes == ()
+
+
+def test_an_address_with_a_password_is_refused_without_repeating_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NGYM_REGISTRY", "https://ana:secret@example.org/registry")
+    with pytest.raises(RegistryError, match=r"user name or password .*example\.org") as raised:
+        catalogue()
+    assert "secret" not in str(raised.value)
+
+
+def test_a_namespace_follows_from_the_name_of_the_package(registry: Server) -> None:
+    (row,) = makers.small_index()["packages"]
+    squatter = {**row, "name": "neurogym-task-aaa", "namespace": "dots"}
+    registry.serve(packages=[squatter, row])
+    found = catalogue()
+    assert found.find("dots").name == NAME
+    assert [one.name for one, _ in found.find_task("dots/Dots-v0")] == [NAME]
+
+
+def test_a_package_that_is_missing_in_the_copy_is_asked_for(registry: Server) -> None:
+    """It was listed after the copy was made, less than a day ago."""
+    names()
+    (row,) = makers.small_index()["packages"]
+    registry.serve(serial=2, packages=[row, {**row, "name": "neurogym-task-new"}])
+    assert shared.look_for("dots", offline=False, refresh=False)[1].name == NAME
+    assert len(registry.asked) == 1
+    assert shared.look_for("new", offline=False, refresh=False)[1].name == "neurogym-task-new"
+    with pytest.raises(UnknownTaskError):
+        shared.look_for("newer", offline=True, refresh=False)
+    assert len(registry.asked) == 2
 
 
 def test_rows_that_are_not_understood_are_left_out_and_counted(registry: Server) -> None:

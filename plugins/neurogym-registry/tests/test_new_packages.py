@@ -39,7 +39,8 @@ def test_a_registry_that_cannot_be_read_refuses_no_name(ngym, site, tmp_path: Pa
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path], third_party: Path):
     made = environments.Environment(tmp_path_factory.mktemp("env") / "venv", third_party)
-    made.pip_install(wheels)
+    classic = environments.REPOSITORY / "plugins" / "neurogym-classic"
+    made.pip_install([*wheels, environments.build_wheel(classic, made.folder / "dist")])
     return made
 
 

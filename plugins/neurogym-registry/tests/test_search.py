@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from neurogym_registry import cache, sources
+from neurogym_registry.releases import write_text
 
 from neurogym_core.ecosystem import find_task
 from neurogym_core.errors import UnknownTaskError
@@ -176,3 +179,48 @@ def test_doctor_names_what_is_revoked_and_installed(ngym, registry, site) -> Non
     text = " ".join(result.stdout.split())
     assert "neurogym-task-dots 1.0.0 is revoked in the registry: Steals." in text
     assert "python -m pip uninstall neurogym-task-dots" in text
+
+
+def test_doctor_asks_the_registry_from_which_a_package_came(
+    ngym, registry, site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`NGYM_REGISTRY` was set in another terminal."""
+    site.add("neurogym-task-dots", version="1.0.0", groups={"neurogym.commands": {"dots": ""}})
+    monkeypatch.delenv("NGYM_REGISTRY")
+    row = {"name": "neurogym-task-dots", "versions": ["*"], "date": "2026-11-21"}
+    registry.revoke({**row, "reason": "Steals."})
+    registry.build()
+    assert "is revoked" not in ngym("doctor", "--no-import").stdout
+    rows = {"neurogym-task-dots": str(registry.folder)}
+    write_text(sources._path(), json.dumps(rows))
+    try:
+        assert "is revoked in the registry: Steals." in words(ngym("doctor", "--no-import").stdout)
+        registry.build().unlink()
+        found = words(ngym("doctor", "--no-import").stdout)
+        assert "Revoked versions are not known" in found
+    finally:
+        sources._path().unlink()
+
+
+def test_doctor_says_how_old_its_copy_of_a_registry_is(
+    ngym, site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = "https://127.0.0.1:9/index.json"  # where nothing answers
+    monkeypatch.setenv("NGYM_REGISTRY", url)
+    monkeypatch.setenv("NGYM_CACHE", str(tmp_path / "cache"))
+    text = json.dumps(makers.small_index())
+    cache.write(url, cache.Cached(text, "", 1, time.time() - 30 * 86400))
+    found = words(ngym("doctor", "--no-import").stdout)
+    assert f"Revoked versions may be missing: The registry {url} cannot be reached" in found
+    assert "from 30 days ago" in found
+
+
+def test_a_package_of_which_all_releases_are_revoked_is_marked(ngym, registry) -> None:
+    row = {"name": "neurogym-task-dots", "versions": ["*"], "date": "2026-11-21"}
+    registry.revoke({**row, "reason": "Steals."})
+    registry.build()
+    assert "! revoked" in ngym("search", "dots").stdout
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())

@@ -22,6 +22,7 @@ from neurogym_registry.commands.shared import busy, effects, look_for, registry_
 from neurogym_registry.kit import MISSING, has_kit
 from neurogym_registry.releases import examine_installed
 from neurogym_registry.resolve import resolve
+from neurogym_registry.sources import remember
 from neurogym_registry.wheels import Wheel, read_wheel
 
 
@@ -82,6 +83,7 @@ def command(
         if not yes:
             click.confirm("Install this?", abort=True)
         _install(listing.name, release["version"], steps)
+    remember(listing.name, listing.registry)
     _check(listing.name)
 
 

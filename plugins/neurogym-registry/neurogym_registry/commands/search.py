@@ -109,6 +109,8 @@ def _show(matches: list[Found]) -> None:
     have = _installed()
     for listing in dict.fromkeys(listing for listing, _ in matches):
         status = listing.row["status"]
+        if listing.latest is None and listing.revoked:
+            status = "revoked"
         page.heading(
             f"{listing.name} {listing.latest or '(no release)'}",
             mark="" if status == "active" else f"! {status}",
