@@ -8,6 +8,11 @@ _PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parents[2] / "registry"
 
 
+def checkout() -> Path | None:
+    """Return the repository that this package is in, or None if it is installed without it."""
+    return _CHECKOUT.parent if (_CHECKOUT / "packages").is_dir() else None
+
+
 def data(name: str) -> Path:
     """Return the path of ``index.json`` or a file in ``schema``, of the wheel or of a checkout.
 

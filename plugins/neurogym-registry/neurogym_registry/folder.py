@@ -47,6 +47,7 @@ class Registry:
     Attributes:
         entries: name -> the table of ``packages/<name>.toml``.
         releases: name -> version -> the object of ``releases/<name>/<version>.json``.
+        sources: name -> the object of ``sources/<name>.json``.
         revoked: the rows of ``revoked.json``.
         others: paths of other files, relative to the folder: figures, pages, schemas.
     """
@@ -54,6 +55,7 @@ class Registry:
     folder: Path
     entries: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     releases: Mapping[str, Mapping[str, dict[str, Any]]] = field(default_factory=dict)
+    sources: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     revoked: tuple[dict[str, Any], ...] = ()
     others: frozenset[str] = frozenset()
     violations: tuple[Violation, ...] = ()
@@ -69,6 +71,11 @@ def release_file(name: str, version: str) -> str:
     return f"releases/{name}/{version}.json"
 
 
+def sources_file(name: str) -> str:
+    """Return the path of the contents of a package without releases."""
+    return f"sources/{name}.json"
+
+
 def read_registry(folder: Path) -> Registry:
     """Read all files of a registry; invalid files are reported in `Registry.violations`."""
     reader = _Reader(folder)
@@ -78,6 +85,7 @@ def read_registry(folder: Path) -> Registry:
         folder=folder,
         entries=reader.entries,
         releases=reader.releases,
+        sources=reader.sources,
         revoked=tuple(reader.revoked),
         others=frozenset(reader.others),
         violations=tuple(reader.violations),
@@ -94,6 +102,7 @@ class _Reader:
         self.folder = folder
         self.entries: dict[str, dict[str, Any]] = {}
         self.releases: dict[str, dict[str, dict[str, Any]]] = {}
+        self.sources: dict[str, dict[str, Any]] = {}
         self.revoked: list[dict[str, Any]] = []
         self.others: set[str] = set()
         self.violations: list[Violation] = []
@@ -109,6 +118,8 @@ class _Reader:
                     file.removesuffix(".json"),
                     self.read(path, name),
                 )
+            case ["sources", file] if file.endswith(".json"):
+                self.put(self.sources, file.removesuffix(".json"), self.read(path, name))
             case ["revoked.json"]:
                 self.take_revoked(self.read(path, name))
             case _:

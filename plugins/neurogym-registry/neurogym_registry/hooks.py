@@ -14,7 +14,7 @@ from neurogym_core.ecosystem.records import Level, Listed, PackageInfo, Problem
 from neurogym_core.errors import RegistryError
 from neurogym_registry.client import Catalogue, Listing, catalogue, one_registry, registries
 from neurogym_registry.commands.shared import read_catalogue
-from neurogym_registry.listed import listed
+from neurogym_registry.listed import listed, resembling
 from neurogym_registry.names import WELL_KNOWN, likeness
 from neurogym_registry.sources import remembered
 
@@ -23,6 +23,12 @@ from neurogym_registry.sources import remembered
 def ngym_listed(name: str, offline: bool) -> list[Listed]:
     """Return the package or the tasks of this name in the registries."""
     return listed(read_catalogue(offline=offline, quiet=True), name)
+
+
+@hookimpl
+def ngym_resembling(name: str) -> list[Listed]:
+    """Return the tasks whose name is nearest to an unknown one; uses no network."""
+    return resembling(catalogue(offline=True), name)
 
 
 @hookimpl

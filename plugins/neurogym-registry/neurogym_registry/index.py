@@ -73,7 +73,7 @@ def _package(registry: Registry, name: str) -> dict[str, Any]:
         if release["yanked"] is None and is_revoked(registry.revoked, name, version) is None
     ]
     latest = newest(usable)
-    shown = releases[latest] if latest is not None else {}
+    shown = releases[latest] if latest is not None else registry.sources.get(name, {})
     return {
         **entry,
         "schema": SCHEMA,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -10,6 +11,7 @@ from neurogym_core.ecosystem.records import Listed, Reference
 from neurogym_core.terminal.description import add_description, citation
 from neurogym_core.terminal.output import Page
 from neurogym_registry.client import Catalogue, Listing
+from neurogym_registry.first_party import how_to_install
 from neurogym_registry.versions import version_key
 
 
@@ -23,10 +25,12 @@ def listed(found: Catalogue, name: str) -> list[Listed]:
 
 def _record(found: Catalogue, listing: Listing, task: Mapping[str, Any] | None) -> Listed:
     tasks = listing.row["tasks"] if task is None else [task]
+    from_sources = listing.latest is None and "folder" in listing.row
     return Listed(
         id=listing.name if task is None else listing.task_id(task),
         package=listing.name,
         version=listing.latest,
+        how=how_to_install(listing.row) if from_sources else "",
         references=tuple(
             Reference(**reference) for row in tasks for reference in row["references"]
         ),
@@ -51,8 +55,8 @@ def _show(listing: Listing, task: Mapping[str, Any] | None, page: Page) -> None:
         page.text(f"Not installed. To install it: `ngym install {listing.name}`.", style="bold")
     elif "folder" in listing.row:
         page.text(
-            "Not installed. It has no release; `make install` in a checkout installs"
-            f" {listing.row['folder']}."
+            f"Not installed. To install it from its sources: {how_to_install(listing.row)}.",
+            style="bold",
         )
     else:
         page.text("Not installed, and no release can be installed.")
@@ -103,10 +107,18 @@ def _add_task(page: Page, listing: Listing, task: Mapping[str, Any]) -> None:
     page.text(task["summary"], indent=2)
     page.facts(
         (
-            ("package", f"{listing.name} {listing.latest}"),
+            ("package", f"{listing.name} {listing.latest or ''}".rstrip()),
             ("tags", ", ".join(task["tags"])),
             ("species", ", ".join(task["species"])),
             *((one["kind"], citation(Reference(**one))) for one in task["references"]),
         )
     )
     add_description(page, task)
+
+
+def resembling(found: Catalogue, name: str) -> list[Listed]:
+    """Return the tasks with the name nearest to an unknown one, at most three."""
+    _, _, bare = name.rpartition("/")
+    names = {task["name"] for listing in found.listings for task in listing.row["tasks"]}
+    (nearest,) = difflib.get_close_matches(bare, sorted(names), 1, 0.8) or [""]
+    return [_record(found, owner, task) for owner, task in found.find_task(nearest)][:3]

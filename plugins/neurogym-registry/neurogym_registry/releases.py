@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from neurogym_core.child import run_child
-from neurogym_core.ecosystem.manifest import Row
+from neurogym_core.ecosystem.manifest import Manifest, Row
 from neurogym_core.ecosystem.names import clean
 from neurogym_core.ecosystem.records import advice
 from neurogym_core.errors import RegistryError
@@ -24,6 +24,7 @@ from neurogym_registry.folder import (
     entry_file,
     read_registry,
     release_file,
+    sources_file,
 )
 from neurogym_registry.index import build_index
 from neurogym_registry.wheels import TEMPLATE_TEXTS, Wheel, kinds_of, sha256_of
@@ -126,6 +127,7 @@ def facts_of(wheel: Wheel) -> dict[str, Any]:
     Raises:
         RegistryError: the manifest is invalid, or lacks a row for a task or wrapper.
     """
+    title = f"{wheel.name} {wheel.version}"
     return {
         "name": wheel.name,
         "version": wheel.version,
@@ -136,10 +138,11 @@ def facts_of(wheel: Wheel) -> dict[str, Any]:
         "modules": list(wheel.modules),
         "files": [{"filename": wheel.path.name, "sha256": wheel.sha256, "size": wheel.size}],
         "tasks": [
-            _row(wheel, "task", name, value) for name, value in _points(wheel, "neurogym.tasks")
+            row_of(title, wheel.manifest, "task", name, value)
+            for name, value in _points(wheel, "neurogym.tasks")
         ],
         "wrappers": [
-            _row(wheel, "wrapper", name, value)
+            row_of(title, wheel.manifest, "wrapper", name, value)
             for name, value in _points(wheel, "neurogym.wrappers")
         ],
         "offers": kinds_of(wheel.entry_points),
@@ -210,7 +213,15 @@ def add_release(
 
 
 def write_index(folder: Path) -> Path:
-    """Build ``index.json`` from the files of a registry, and return its path."""
+    """Build ``index.json`` from the files of a registry, and return its path.
+
+    If the registry is in a repository with packages, their contents are written first."""
+    from neurogym_registry.first_party import contents_of  # it imports this module
+
+    for name, entry in _readable(folder).entries.items():
+        sources = folder.resolve().parent / str(entry.get("folder"))
+        if "folder" in entry and sources.is_dir():
+            write_text(folder / sources_file(name), dumps(contents_of(sources)))
     target = folder / "index.json"
     write_text(target, dumps(build_index(_readable(folder))))
     return target
@@ -242,20 +253,25 @@ def _points(wheel: Wheel, group: str) -> Iterable[tuple[str, str]]:
     return sorted(wheel.entry_points.get(group, {}).items())
 
 
-def _row(wheel: Wheel, kind: str, name: str, value: str) -> dict[str, Any]:
-    row = wheel.manifest.row(kind, name) if wheel.manifest is not None else None
+def row_of(
+    title: str, manifest: Manifest | None, kind: str, name: str, value: str
+) -> dict[str, Any]:
+    """Return the row of a task or wrapper, from its entry point and the manifest.
+
+    Raises:
+        RegistryError: the manifest is invalid, or lacks the row; begins with `title`.
+    """
+    row = manifest.row(kind, name) if manifest is not None else None
     problems = [
-        str(one)
-        for one in (wheel.manifest.all_problems if wheel.manifest else ())
-        if one.level == "error"
+        str(one) for one in (manifest.all_problems if manifest else ()) if one.level == "error"
     ]
     if row is None or problems:
         reason = (
             problems[0] if problems else f"its manifest has no [[{kind}]] row for {clean(name)!r}."
         )
         raise RegistryError(
-            f"{wheel.name} {wheel.version} cannot be listed: {reason} Expected a valid ngym.toml in"
-            " the wheel. Correct ngym.toml, and build the wheel again."
+            f"{title} cannot be listed: {reason} Expected a valid ngym.toml in the wheel. Correct"
+            " ngym.toml, and build the wheel again."
         )
     return {"entry_point": value.replace(" ", ""), **_of_manifest(row)}
 

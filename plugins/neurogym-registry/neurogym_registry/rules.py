@@ -25,12 +25,13 @@ from neurogym_registry.folder import (
     entry_file,
     read_registry,
     release_file,
+    sources_file,
 )
 from neurogym_registry.index import build_index, serial_of
 from neurogym_registry.licences import is_open
 from neurogym_registry.names import WELL_KNOWN, likeness, might_resemble
 from neurogym_registry.releases import FROM_WHEEL, facts_of, static_row
-from neurogym_registry.schemas import breaches
+from neurogym_registry.schemas import breaches, part_breaches
 from neurogym_registry.versions import is_prerelease, version_key
 from neurogym_registry.wheels import (
     TEMPLATE_TEXTS,
@@ -49,6 +50,7 @@ RULES = {
         "An entry has the name of its file, a release the name and version of its folder and file."
     ),
     "entry-missing": "Only packages with an entry have releases.",
+    "sources": "Contents without a release are of a package with a folder of this repository.",
     "superseded": (
         "superseded_by names another package of the registry, and is given if the status is"
         " superseded."
@@ -103,7 +105,7 @@ def validate(
     registry = read_registry(folder)
     found = list(registry.violations)
     old = None if against is None else read_registry(against)
-    for check in (_layout, _entries, _releases, _revocations):
+    for check in (_layout, _entries, _sources, _releases, _revocations):
         found += check(registry)
     found += _names(registry, old)
     if old is not None:
@@ -161,6 +163,22 @@ def _entries(registry: Registry) -> Iterator[Violation]:
                 ' package of the registry with status = "superseded". Correct or remove both.'
             )
             yield Violation(rule="superseded", file=file, field="superseded_by", message=message)
+
+
+def _sources(registry: Registry) -> Iterator[Violation]:
+    for name, contents in registry.sources.items():
+        file = sources_file(name)
+        yield from _plain_texts(file, contents)
+        if "folder" not in registry.entries.get(name, {}) or contents.get("name") != name:
+            message = (
+                "is not of a package with a folder in its entry. Expected the contents that `ngym"
+                " registry build` writes. Remove the file."
+            )
+            yield Violation(rule="sources", file=file, message=message)
+        for kind in ("task", "wrapper"):
+            for row in _rows(contents, f"{kind}s"):
+                found = part_breaches(row, f"common.schema.json#/$defs/{kind}")
+                yield from broken_schema(file, found)
 
 
 def _names(registry: Registry, old: Registry | None) -> Iterator[Violation]:

@@ -167,7 +167,7 @@ def test_search_install_play_and_uninstall(town: Town) -> None:
 
 def test_the_wheel_has_the_list_and_the_schemas_with_it(town: Town) -> None:
     found = town.environment.ngym("search", "memory", "--json")
-    assert [row["package"] for row in json.loads(found.stdout)] == ["neurogym-task-memory"]
+    assert "neurogym-task-memory" in {row["package"] for row in json.loads(found.stdout)}
     assert (
         town.environment.site / "neurogym_registry" / "_data" / "schema" / "entry.schema.json"
     ).is_file()

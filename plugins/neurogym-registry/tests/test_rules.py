@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from neurogym_check.digest import agree
+from neurogym_registry.folder import dumps
 from neurogym_registry.names import distance, likeness, might_resemble
 from neurogym_registry.releases import write_bytes, write_text
 from neurogym_registry.rules import RULES, validate
@@ -135,6 +136,12 @@ def test_a_file_that_cannot_be_read_and_one_that_does_not_belong(keeper) -> None
 def test_a_release_without_an_entry(keeper) -> None:
     keeper.release(NAME)
     assert keeper.rules() == {("error", "entry-missing")}
+
+
+def test_contents_without_a_folder_are_of_no_package(keeper) -> None:
+    keeper.entry(NAME)
+    write_text(keeper.folder / "sources" / f"{NAME}.json", dumps({"schema": 1, "name": NAME}))
+    assert keeper.rules() == {("error", "sources")}
 
 
 def test_an_entry_under_another_name(keeper) -> None:

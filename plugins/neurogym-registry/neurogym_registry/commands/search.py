@@ -10,9 +10,11 @@ import click
 from neurogym_core.ecosystem.discovery import declared
 from neurogym_core.ecosystem.manifest import vocabulary
 from neurogym_core.ecosystem.names import canonical, tag_key
+from neurogym_core.errors import did_you_mean
 from neurogym_core.terminal.output import Page, print_json
 from neurogym_registry.client import Listing
 from neurogym_registry.commands.shared import effects, read_catalogue, registry_options
+from neurogym_registry.first_party import how_to_install
 
 Found = tuple[Listing, Mapping[str, Any] | None]
 
@@ -44,7 +46,15 @@ def command(
     if as_json:
         print_json([_row(*match) for match in matches])
     else:
-        _show(matches)
+        known = {word for listing in found.listings for word in _words(listing)}
+        hints = {did_you_mean(word, sorted(known)) for word in wanted if word not in known}
+        _show(matches, "".join(sorted(hints)))
+
+
+def _words(listing: Listing) -> Iterator[str]:
+    for task in listing.row["tasks"]:
+        yield from task["tags"]
+        yield from task["title"].casefold().split()
 
 
 def _matches(listing: Listing, words: list[str], tags: set[str]) -> Iterator[Found]:
@@ -58,6 +68,10 @@ def _matches(listing: Listing, words: list[str], tags: set[str]) -> Iterator[Fou
             yield listing, task
     if not any_task and not tags and all(word in about for word in words):
         yield listing, None
+
+
+def _without_release(listing: Listing) -> str:
+    return "(from its sources)" if "folder" in listing.row else "(no release)"
 
 
 def _text(task: Mapping[str, Any]) -> str:
@@ -102,17 +116,17 @@ def _row(listing: Listing, task: Mapping[str, Any] | None) -> dict[str, Any]:
     }
 
 
-def _show(matches: list[Found]) -> None:
+def _show(matches: list[Found], hint: str) -> None:
     page = Page()
     if not matches:
-        page.text("No task or package in the registry matches. Try fewer words.")
+        page.text("No task or package in the registry matches. Try fewer words." + hint)
     have = _installed()
     for listing in dict.fromkeys(listing for listing, _ in matches):
         status = listing.row["status"]
         if listing.latest is None and listing.revoked:
             status = "revoked"
         page.heading(
-            f"{listing.name} {listing.latest or '(no release)'}",
+            f"{listing.name} {listing.latest or _without_release(listing)}",
             mark="" if status == "active" else f"! {status}",
         )
         page.text(listing.row["summary"], indent=2)
@@ -125,7 +139,12 @@ def _show(matches: list[Found]) -> None:
             ("task", "title", "tags"),
             [(one["name"], one["title"], ", ".join(one["tags"])) for one in tasks],
         )
-    if any(listing.latest and listing.name not in have for listing, _ in matches):
+    missing = {one.name: one for one, _ in matches if one.name not in have}
+    for one in missing.values():
+        if one.latest is None and "folder" in one.row:
+            page.text("")
+            page.text(f"To install {one.name} from its sources: {how_to_install(one.row)}")
+    if any(one.latest for one in missing.values()):
         page.text("")
         page.text("`ngym info NAME` shows the details, `ngym install PACKAGE` installs it.")
     page.show()
