@@ -5,17 +5,16 @@ doctor``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from neurogym_core.ecosystem import companions, hookimpl
 from neurogym_core.ecosystem.names import canonical, clean
 from neurogym_core.ecosystem.records import Level, Listed, PackageInfo, Problem
 from neurogym_core.errors import RegistryError
-from neurogym_registry.client import Catalogue, Listing, catalogue, one_registry, registries
+from neurogym_registry.client import Catalogue, Index, catalogue, one_registry, registries
 from neurogym_registry.commands.shared import read_catalogue
 from neurogym_registry.listed import listed, resembling
-from neurogym_registry.names import WELL_KNOWN, likeness
+from neurogym_registry.names import WELL_KNOWN, likeness, might_resemble
 from neurogym_registry.sources import remembered
 
 
@@ -35,10 +34,12 @@ def ngym_resembling(name: str) -> list[Listed]:
 def ngym_looks_like(distribution: str) -> str | None:
     """Return a listed or well-known package whose name differs by at most one letter, or None."""
     try:
-        known = [one.name for one in catalogue(offline=True).listings]
+        known = catalogue(offline=True).names
     except RegistryError:  # `ngym search` says why
         known = []
     for other in (*WELL_KNOWN, *known):
+        if other != distribution and not might_resemble(distribution, other):
+            continue
         apart = 0 if other == distribution else likeness(distribution, other)
         if apart is not None and apart < 2:
             return other
@@ -69,8 +70,7 @@ def _known(packages: Sequence[PackageInfo]) -> tuple[Catalogue, list[str]]:
     """Return the listings of the registries that are set or remembered, and what is not known."""
     installed = {canonical(package.distribution) for package in packages}
     also = [address for name, address in sorted(remembered().items()) if name in installed]
-    listings: list[Listing] = []
-    revoked: list[Mapping[str, Any]] = []
+    indexes: list[Index] = []
     notes: list[str] = []
     for address in dict.fromkeys([*registries(), *also]):
         try:
@@ -78,10 +78,9 @@ def _known(packages: Sequence[PackageInfo]) -> tuple[Catalogue, list[str]]:
         except RegistryError as error:
             notes.append(f"Revoked versions are not known: {clean(str(error))}")
             continue
-        listings += found.listings
-        revoked += found.revoked
+        indexes += found.indexes
         notes += [f"Revoked versions may be missing: {clean(note)}" for note in found.notes]
-    return Catalogue(listings=tuple(listings), revoked=tuple(revoked)), notes
+    return Catalogue(indexes=tuple(indexes)), notes
 
 
 def _problem(level: Level, message: str) -> Problem:

@@ -27,6 +27,7 @@ from neurogym_registry.folder import (
     sources_file,
 )
 from neurogym_registry.index import build_index
+from neurogym_registry.index_text import written
 from neurogym_registry.wheels import TEMPLATE_TEXTS, Wheel, kinds_of, sha256_of
 
 SECONDS = 120.0
@@ -223,7 +224,7 @@ def write_index(folder: Path) -> Path:
         if "folder" in entry and sources.is_dir():
             write_text(folder / sources_file(name), dumps(contents_of(sources)))
     target = folder / "index.json"
-    write_text(target, dumps(build_index(_readable(folder))))
+    write_text(target, written(build_index(_readable(folder))))
     return target
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import sys
 import threading
@@ -15,6 +16,7 @@ import pytest
 from neurogym_registry import cache, fetch
 from neurogym_registry.client import catalogue
 from neurogym_registry.commands import shared
+from neurogym_registry.index_text import IndexText, written
 
 from neurogym_core.errors import RegistryError, UnknownTaskError
 
@@ -182,6 +184,7 @@ def answer(status: int = 200, body: bytes = b"", **headers: str):
 
 
 INDEX = makers.small_index()
+INDEX_BYTES = json.dumps(INDEX).encode()
 FAILURES = {
     "500": (answer(500), "answered 500"),
     "404": (answer(404), "answered 404"),
@@ -275,6 +278,74 @@ def test_an_index_that_lost_a_revocation_is_refused(registry: Server) -> None:
     found = catalogue(refresh=True)
     assert f"without the revocation of {NAME} 1.1.0" in found.notes[0]
     assert found.revocation(NAME, "1.1.0") == "Bad."
+
+
+def test_an_index_may_come_compressed(registry: Server) -> None:
+    registry.behave = answer(body=gzip.compress(INDEX_BYTES), Content_Encoding="gzip")
+    assert names() == [NAME]
+    assert registry.asked[-1]["Accept-Encoding"] == "gzip"
+
+
+@pytest.mark.parametrize(
+    ("body", "encoding", "said"),
+    [
+        (gzip.compress(b" " * 2_000_000), "gzip", "more than 1,000,000 bytes, compressed"),
+        (gzip.compress(b"{}")[:-9], "gzip", "end early"),
+        (b"{}", "gzip", "damaged"),
+        (b"{}", "br", "gzip was asked for"),
+    ],
+)
+def test_compressed_data_are_limited_and_whole(
+    registry: Server, body: bytes, encoding: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetch, "MAX_TEXT", 1_000_000)
+    registry.behave = answer(body=body, Content_Encoding=encoding)
+    assert said in catalogue().notes[0]
+
+
+def test_fields_for_newer_clients_are_no_reason_to_leave_anything_out(registry: Server) -> None:
+    (row,) = makers.small_index()["packages"]
+    row["later"] = 1
+    row["status"] = "archived"
+    row["maintainers"][0]["orcid"] = "0000-0000-0000-0000"
+    row["releases"][0]["attestations"] = []
+    row["releases"][0]["files"][0]["provenance"] = "https://example.org"
+    row["releases"][0]["conformance"]["level"] = "extreme"
+    row["tasks"][0]["references"][0]["pmid"] = 3
+    revoked = {"name": "x", "versions": ["*"], "reason": "Bad.", "date": "2026-11-21", "cve": "y"}
+    registry.serve(packages=[row], revoked=[revoked], serial=2, later={})
+    found = catalogue()
+    assert (names(), found.notes) == ([NAME], ())
+    assert found.revocation("x", "1") == "Bad."
+
+
+def test_an_index_with_a_package_a_line_says_the_same_as_any_other_json(registry: Server) -> None:
+    (row,) = makers.small_index()["packages"]
+    other = {**row, "name": "neurogym-task-other", "summary": "Gött \u202e"}
+    index = {**makers.small_index(), "packages": [row, other]}
+    for text in (json.dumps(index), json.dumps(index, indent=2), written(index)):
+        read = IndexText(text)
+        assert list(read.rows()) == [row, other]
+        assert read.names() == [NAME, "neurogym-task-other"]
+        assert read.row(NAME) == row
+        assert read.row("neurogym-task") is read.row('x"') is None
+        assert list(read.with_words(["gött"])) == [row, other]
+        assert list(read.with_words(["other", "tasks"])) == [other]
+        assert list(read.with_words(["nowhere"])) == []
+    assert list(IndexText(written({**index, "packages": []})).rows()) == []
+
+
+def test_lines_that_only_look_like_rows_are_not_read(registry: Server) -> None:
+    (row,) = makers.small_index()["packages"]
+    text = written({**makers.small_index(), "packages": [row, row]})
+    for evil in ('{"name":"a"},{"name":"b"}', '{"name":"a"', "]}\n{"):
+        lines = text.split("\n")
+        lines[2] = evil
+        try:
+            read = IndexText("\n".join(lines))
+        except (ValueError, TypeError):
+            continue
+        assert all(one == row for one in read.rows())
 
 
 def test_an_enormous_serial_does_not_lock_clients_out(registry: Server) -> None:

@@ -8,11 +8,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from neurogym_registry import pip
+from neurogym_registry import client, pip
 from neurogym_registry.client import Catalogue, Listing
 from neurogym_registry.closure import closure
 from neurogym_registry.folder import Registry
 from neurogym_registry.index import build_index
+from neurogym_registry.index_text import IndexText, written
 from neurogym_registry.pip import Step
 from neurogym_registry.resolve import resolve
 from packaging.requirements import Requirement
@@ -145,6 +146,15 @@ def test_a_file_without_a_hash_and_a_file_that_is_no_wheel_are_refused(name: str
 # ---------------------------------------------------------------------- requirements
 
 
+def index_of(packages: list[Any], revoked: Any) -> client.Index:
+    index = {"schema": 1, "serial": 0, "packages": packages, "revoked": list(revoked)}
+    return client.Index(IndexText(written(index)), "here", "")
+
+
+def catalogue_of(found: Listing) -> Catalogue:
+    return Catalogue(indexes=(index_of([found.row], found.revoked),))
+
+
 class Index:
     """Answers instead of pip: {name: {version: requirements}}, all with the hash aaa…"""
 
@@ -214,7 +224,7 @@ def test_an_address_at_any_depth_is_refused() -> None:
 
 def test_a_listed_requirement_comes_in_a_listed_version_with_a_listed_hash() -> None:
     found = listing({"1.0.0": {}, "1.1.0": {}}, EVIL)
-    known = Catalogue(listings=(found,))
+    known = catalogue_of(found)
     index = Index(**{NAME: {"1.0.0": [], "1.1.0": [], "1.3.0": []}})
     wheel = SimpleNamespace(name="lab", version="1", requires=(f"{NAME}>=1",))
     (one,) = closure(wheel, known, "1.0.0", ask=index)
@@ -229,4 +239,4 @@ def test_a_revoked_requirement_is_refused_though_it_is_installed_or_not_listed()
     rows = [{"name": name, "versions": ["*"], "reason": "Steals keys."} for name in ("click", "a")]
     for name in ("click", "a"):
         with pytest.raises(InstallError, match=r"revoked: Steals keys\."):
-            follow(name, known=Catalogue(revoked=tuple(rows)), a={"1": []})
+            follow(name, known=Catalogue(indexes=(index_of([], rows),)), a={"1": []})

@@ -105,6 +105,29 @@ def test_info_of_a_task_that_is_not_installed(ngym, registry) -> None:
     assert "@article" in ngym("info", "Dots-v0", "--bibtex").stdout
 
 
+def test_info_has_the_description_in_the_file_of_the_release(ngym, registry) -> None:
+    """The index has only what searches need."""
+    row = makers.task_row("neurogym_task_dots", docstring="Follow the dots.\n\nA long text.")
+    registry.release("neurogym-task-dots", "1.2.0", tasks=[row])
+    registry.build()
+    assert "A long text." not in (registry.folder / "index.json").read_text("utf-8")
+    assert "A long text." in ngym("info", "Dots-v0").stdout
+    (registry.folder / "releases" / "neurogym-task-dots" / "1.2.0.json").write_text("{")
+    assert "dots/Dots-v0" in ngym("info", "Dots-v0").stdout
+
+
+def test_many_matches_are_cut_and_a_misspelt_word_is_corrected(ngym, registry) -> None:
+    for number in range(60):
+        registry.package(f"neurogym-task-many{number:02}", "1.0.0")
+    registry.build()
+    shown = ngym("search", "many").stdout
+    assert shown.count("neurogym-task-many") >= 50
+    assert "neurogym-task-many59" not in shown
+    assert "Others match too" in shown
+    assert len(ids(ngym, "many")) == 60
+    assert "Did you mean 'reaching'?" in ngym("search", "raeching").stdout
+
+
 def test_info_of_what_nobody_knows_stays_an_error(ngym, registry) -> None:
     result = ngym("info", "Dost-v0")
     assert result.exit_code == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import click
@@ -12,11 +13,13 @@ from neurogym_core.ecosystem.manifest import vocabulary
 from neurogym_core.ecosystem.names import canonical, tag_key
 from neurogym_core.errors import did_you_mean
 from neurogym_core.terminal.output import Page, print_json
-from neurogym_registry.client import Listing
+from neurogym_registry.client import Catalogue, Listing
 from neurogym_registry.commands.shared import effects, read_catalogue, registry_options
 from neurogym_registry.first_party import how_to_install
 
 Found = tuple[Listing, Mapping[str, Any] | None]
+
+MOST_PACKAGES = 50
 
 
 @click.command(short_help="Search the registry for tasks and packages.")
@@ -42,19 +45,23 @@ def command(
     found = read_catalogue(offline=offline, refresh=refresh)
     wanted = [word.casefold() for text in words for word in text.split()]
     kinds = {vocabulary().resolve("tags", tag) or tag_key(tag) for tag in tags}
-    matches = [match for listing in found.listings for match in _matches(listing, wanted, kinds)]
+    near = found.with_words([*wanted, *kinds])
+    packages = (some for one in near if (some := list(_matches(one, wanted, kinds))))
     if as_json:
-        print_json([_row(*match) for match in matches])
-    else:
-        known = {word for listing in found.listings for word in _words(listing)}
-        hints = {did_you_mean(word, sorted(known)) for word in wanted if word not in known}
-        _show(matches, "".join(sorted(hints)))
+        print_json([_row(*match) for some in packages for match in some])
+        return
+    shown = list(islice(packages, MOST_PACKAGES + 1))
+    matches = [match for some in shown[:MOST_PACKAGES] for match in some]
+    _show(matches, "" if matches else _hint(found, wanted), len(shown) > MOST_PACKAGES)
 
 
-def _words(listing: Listing) -> Iterator[str]:
-    for task in listing.row["tasks"]:
-        yield from task["tags"]
-        yield from task["title"].casefold().split()
+def _hint(found: Catalogue, wanted: list[str]) -> str:
+    """Return the nearest tags and words of titles for words that occur nowhere."""
+    tasks = [task for listing in found.listings for task in listing.row["tasks"]]
+    known = {word for task in tasks for word in (*task["tags"], *task["title"].casefold().split())}
+    return "".join(
+        dict.fromkeys(did_you_mean(word, sorted(known)) for word in wanted if word not in known)
+    )
 
 
 def _matches(listing: Listing, words: list[str], tags: set[str]) -> Iterator[Found]:
@@ -116,7 +123,7 @@ def _row(listing: Listing, task: Mapping[str, Any] | None) -> dict[str, Any]:
     }
 
 
-def _show(matches: list[Found], hint: str) -> None:
+def _show(matches: list[Found], hint: str, more: bool) -> None:
     page = Page()
     if not matches:
         page.text("No task or package in the registry matches. Try fewer words." + hint)
@@ -139,6 +146,9 @@ def _show(matches: list[Found], hint: str) -> None:
             ("task", "title", "tags"),
             [(one["name"], one["title"], ", ".join(one["tags"])) for one in tasks],
         )
+    if more:
+        page.text("")
+        page.text(f"The first {MOST_PACKAGES} packages. Others match too: add words, or --json.")
     missing = {one.name: one for one, _ in matches if one.name not in have}
     for one in missing.values():
         if one.latest is None and "folder" in one.row:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from neurogym_core.ecosystem.names import clean
+from neurogym_core.ecosystem.names import clean, namespace_of
 from neurogym_core.errors import UnknownTaskError, did_you_mean
 from neurogym_registry.client import Catalogue, Listing, catalogue
 
@@ -54,7 +54,8 @@ def required(found: Catalogue, name: str) -> Listing:
     """
     listing = found.find(name)
     if listing is None:
-        known = [one.name for one in found.listings] + [one.namespace for one in found.listings]
+        names = found.names
+        known = [*names, *map(namespace_of, names)]
         raise UnknownTaskError(
             f"No package {clean(name)!r} is in the registry.{did_you_mean(name, known)} Expected"
             " the name or namespace of a package. `ngym search` lists them."
