@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from neurogym_registry.releases import write_text
+from neurogym_registry.writing import write_text
 
 FRESH_SECONDS = 24 * 3600
 VARIABLE = "NGYM_CACHE"

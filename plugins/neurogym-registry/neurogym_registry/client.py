@@ -14,17 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from neurogym_core.ecosystem.names import TASK_PREFIX, canonical, clean, namespace_of, said_by
 from neurogym_core.errors import RegistryError
 from neurogym_registry import cache
 from neurogym_registry.data import data
-from neurogym_registry.fetch import MAX_TEXT, allowed, fetch
 from neurogym_registry.index import is_revoked
 from neurogym_registry.index_text import SCHEMA, IndexText
 
 VARIABLE = "NGYM_REGISTRY"
+MAX_TEXT = 300_000_000  # the index of ten thousand packages has 25 MB
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -109,6 +108,11 @@ class Catalogue:
             for row in index.text.rows():
                 found.setdefault(row["name"], index.listing(row))
         return tuple(found[name] for name in sorted(found))
+
+    @property
+    def large(self) -> bool:
+        """Whether reading all rows takes a noticeable time."""
+        return any(index.text.size > IndexText.COUNTED for index in self.indexes)
 
     @property
     def names(self) -> list[str]:
@@ -206,6 +210,8 @@ def snapshot() -> _Loaded:
 def _load(address: str, *, offline: bool, refresh: bool) -> _Loaded:
     scheme = urlsplit(address).scheme
     if scheme in ("http", "https"):
+        from neurogym_registry.fetch import allowed  # see `_ask`
+
         url = address if address.endswith(".json") else f"{address.rstrip('/')}/index.json"
         if "@" in urlsplit(url).netloc:
             raise RegistryError(
@@ -219,7 +225,11 @@ def _load(address: str, *, offline: bool, refresh: bool) -> _Loaded:
                 " this machine. Correct the address."
             )
         return _load_url(url, offline=offline, refresh=refresh)
-    path = Path(url2pathname(urlsplit(address).path) if scheme == "file" else address)
+    path = Path(address)
+    if scheme == "file":
+        from urllib.request import url2pathname  # see `_ask`
+
+        path = Path(url2pathname(urlsplit(address).path))
     if path.is_dir():
         path /= "index.json"
     if not path.is_file():
@@ -259,6 +269,8 @@ def _ask(url: str, known: cache.Cached | None, seen: int) -> _Loaded:
     Raises:
         RegistryError: the server's index cannot be used, or is older than a previous one.
     """
+    from neurogym_registry.fetch import fetch  # urllib doubles the time of a search
+
     fetched = fetch(url, known.etag if known else "")
     if fetched.body is None and known is not None:
         cache.write(url, known._replace(fetched=time.time()))

@@ -19,7 +19,7 @@ from neurogym_core.errors import RegistryError
 SOCKET_SECONDS = 3.0  # without a byte
 TOTAL_SECONDS = 10.0
 MAX_BYTES = 10_000_000  # compressed; the index of ten thousand packages has a tenth of this
-MAX_TEXT = 300_000_000  # unpacked; the index of ten thousand packages has 20 MB
+MAX_TEXT = 300_000_000  # unpacked
 
 
 class Fetched(NamedTuple):

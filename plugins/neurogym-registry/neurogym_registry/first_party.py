@@ -1,4 +1,4 @@
-"""Packages of the repository that a registry is in: what they contain, and how to install them.
+"""The contents of packages in the repository that a registry is in.
 
 They have no release in the registry, so that their contents are read from their sources. `ngym
 registry build` stores them in ``sources/NAME.json``, which wheels of neurogym-registry contain."""
@@ -6,13 +6,11 @@ registry build` stores them in ``sources/NAME.json``, which wheels of neurogym-r
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from neurogym_core.ecosystem.manifest import read_manifest
 from neurogym_core.errors import RegistryError
-from neurogym_registry.data import checkout
 from neurogym_registry.releases import row_of
 from neurogym_registry.wheels import kinds_of
 
@@ -51,11 +49,3 @@ def contents_of(folder: Path) -> dict[str, Any]:
             {group: rows for group, rows in points.items() if group.startswith("neurogym.")}
         ),
     }
-
-
-def how_to_install(row: Mapping[str, Any]) -> str:
-    """Return the command that installs a package without a release, for messages."""
-    root = checkout()
-    if root is not None and (root / row["folder"] / "pyproject.toml").is_file():
-        return f"`python -m pip install -e {root / row['folder']}`"
-    return f"`python -m pip install -e {row['folder']}` in a checkout of its repository"

@@ -40,6 +40,7 @@ class IndexText:
 
     Attributes:
         header: all fields but the packages.
+        size: number of characters.
         unread: how many rows this version cannot read; 0 if the index is too large to count them.
     """
 
@@ -57,6 +58,7 @@ class IndexText:
         first, _, rest = text.partition("\n")
         self.header: dict[str, Any] = _checked(json.loads(f"{first}]}}"))
         self._text = f"\n{rest}"
+        self.size = len(text)
         self._low: str | None = None
         self.unread = 0
         if len(text) < self.COUNTED:

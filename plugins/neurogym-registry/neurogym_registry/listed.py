@@ -16,8 +16,7 @@ from neurogym_core.errors import RegistryError
 from neurogym_core.terminal.description import add_description, citation
 from neurogym_core.terminal.output import Page
 from neurogym_registry.client import Catalogue, Listing
-from neurogym_registry.fetch import fetch
-from neurogym_registry.first_party import how_to_install
+from neurogym_registry.data import how_to_install
 from neurogym_registry.folder import release_file
 from neurogym_registry.index_text import DESCRIBED, fits
 from neurogym_registry.versions import version_key
@@ -38,6 +37,8 @@ def _detailed(listing: Listing, task: Mapping[str, Any]) -> Mapping[str, Any]:
     file = release_file(listing.name, listing.latest)
     try:
         if urlsplit(listing.base).scheme in ("http", "https"):
+            from neurogym_registry.fetch import fetch  # urllib takes long to import
+
             text = fetch(f"{listing.base}/{file}").body or b""
         else:
             text = Path(listing.base, file).read_bytes()
@@ -143,6 +144,8 @@ def _add_task(page: Page, listing: Listing, task: Mapping[str, Any]) -> None:
 def resembling(found: Catalogue, name: str) -> list[Listed]:
     """Return the tasks with the name nearest to an unknown one, at most three."""
     _, _, bare = name.rpartition("/")
+    if found.large:
+        return []
     tasks = [(one, task) for one in found.listings for task in one.row["tasks"]]
     names = sorted({task["name"] for _, task in tasks})
     (nearest,) = difflib.get_close_matches(bare, names, 1, 0.8) or [""]

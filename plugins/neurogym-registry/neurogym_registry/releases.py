@@ -17,7 +17,6 @@ from neurogym_core.ecosystem.manifest import Manifest, Row
 from neurogym_core.ecosystem.names import clean
 from neurogym_core.ecosystem.records import advice
 from neurogym_core.errors import RegistryError
-from neurogym_core.files import replacing
 from neurogym_registry.folder import (
     Registry,
     dumps,
@@ -29,6 +28,7 @@ from neurogym_registry.folder import (
 from neurogym_registry.index import build_index
 from neurogym_registry.index_text import written
 from neurogym_registry.wheels import TEMPLATE_TEXTS, Wheel, kinds_of, sha256_of
+from neurogym_registry.writing import write_bytes, write_text
 
 SECONDS = 120.0
 CHECK_SECONDS = 300.0  # for one check: each answer starts the time again
@@ -226,18 +226,6 @@ def write_index(folder: Path) -> Path:
     target = folder / "index.json"
     write_text(target, written(build_index(_readable(folder))))
     return target
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file atomically, and its folder; line ends stay, so that hashes are equal."""
-    write_bytes(path, text.encode("utf-8"))
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file atomically, and its folder."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as temporary:
-        temporary.write_bytes(data)
 
 
 def _readable(folder: Path) -> Registry:

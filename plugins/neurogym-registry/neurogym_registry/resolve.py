@@ -10,7 +10,7 @@ from neurogym_core.ecosystem.names import CORE
 from neurogym_core.ecosystem.versions import satisfies
 from neurogym_core.errors import InstallError
 from neurogym_registry.client import Listing
-from neurogym_registry.first_party import how_to_install
+from neurogym_registry.data import how_to_install
 from neurogym_registry.index import newest
 from neurogym_registry.versions import is_prerelease, version_key
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from neurogym_registry.releases import write_text
+from neurogym_registry.writing import write_text
 
 
 def remember(name: str, registry: str) -> None:

@@ -20,14 +20,10 @@ from neurogym_registry.folder import (
     read_registry,
     release_file,
 )
-from neurogym_registry.releases import (
-    Inspection,
-    add_release,
-    write_bytes,
-    write_text,
-)
+from neurogym_registry.releases import Inspection, add_release
 from neurogym_registry.rules import errors, validate
 from neurogym_registry.wheels import Wheel
+from neurogym_registry.writing import write_bytes, write_text
 
 
 @dataclass(frozen=True, kw_only=True)

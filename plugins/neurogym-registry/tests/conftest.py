@@ -12,9 +12,10 @@ import environments
 import pytest
 from neurogym_registry.folder import Registry, dumps
 from neurogym_registry.index import build_index
-from neurogym_registry.releases import write_index, write_text
+from neurogym_registry.releases import write_index
 from neurogym_registry.rules import validate
 from neurogym_registry.wheels import TEMPLATE_TEXTS
+from neurogym_registry.writing import write_text
 from sites import Site, call_ngym, fresh_site
 
 

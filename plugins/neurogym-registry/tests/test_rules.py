@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from neurogym_check.digest import agree
 from neurogym_registry.folder import dumps
 from neurogym_registry.names import distance, likeness, might_resemble
-from neurogym_registry.releases import write_bytes, write_text
 from neurogym_registry.rules import RULES, validate
+from neurogym_registry.writing import write_bytes, write_text
 
 makers = sys.modules["ngym_test_registry_makers"]
 REGISTRY = environments.REPOSITORY / "registry"

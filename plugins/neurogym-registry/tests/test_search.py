@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from neurogym_registry import cache, sources
-from neurogym_registry.releases import write_text
+from neurogym_registry.writing import write_text
 
 from neurogym_core.ecosystem import find_task
 from neurogym_core.errors import UnknownTaskError

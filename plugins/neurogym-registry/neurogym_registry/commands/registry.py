@@ -22,12 +22,12 @@ from neurogym_registry.releases import (
     inspect_wheel,
     refuse_release,
     write_index,
-    write_text,
 )
 from neurogym_registry.releases import add_release as add
 from neurogym_registry.rules import RULES, errors
 from neurogym_registry.rules import validate as find
 from neurogym_registry.wheels import Wheel, read_wheel
+from neurogym_registry.writing import write_text
 
 _FOLDER = click.argument(
     "folder",

@@ -15,7 +15,7 @@ from neurogym_core.errors import did_you_mean
 from neurogym_core.terminal.output import Page, print_json
 from neurogym_registry.client import Catalogue, Listing
 from neurogym_registry.commands.shared import effects, read_catalogue, registry_options
-from neurogym_registry.first_party import how_to_install
+from neurogym_registry.data import how_to_install
 
 Found = tuple[Listing, Mapping[str, Any] | None]
 
@@ -57,6 +57,8 @@ def command(
 
 def _hint(found: Catalogue, wanted: list[str]) -> str:
     """Return the nearest tags and words of titles for words that occur nowhere."""
+    if found.large:
+        return ""
     tasks = [task for listing in found.listings for task in listing.row["tasks"]]
     known = {word for task in tasks for word in (*task["tags"], *task["title"].casefold().split())}
     return "".join(
