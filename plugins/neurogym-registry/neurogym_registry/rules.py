@@ -81,17 +81,25 @@ RULES = {
         "The figure of a trial has the hash in the release file, and contains no script and no"
         " address."
     ),
-    "revocation": "Revocations name packages of the registry and their releases.",
+    "revocation": "Revocations of listed packages name their releases.",
     "add-only": (
         "Entries, releases and revocations never change; a release can only be yanked, with a"
         " reason."
+    ),
+    "owners": (
+        "Only its maintainers change a package, and only keepers other files; accounts are compared"
+        " by their numeric id."
     ),
     "wheel": "A wheel has the hash, the size and the metadata in its release file.",
     "fresh-index": (
         "index.json, where it is committed, equals the index that `ngym registry build` makes."
     ),
 }
-_PAGES = ("README.md", "POLICY.md", "index.json", "revoked.json")
+_PAGES = (
+    ".gitattributes", ".gitignore", "CODEOWNERS", "CONTRIBUTING.md", "LICENSE", "LICENSE.md",
+    "POLICY.md", "README.md", "SECURITY.md", "index.json", "keepers.toml", "revoked.json",
+)  # fmt: skip
+_FOLDERS = (".github/", "schema/")
 
 
 def validate(
@@ -119,6 +127,16 @@ def validate(
     return sorted(found, key=lambda one: (one.level != "error", one.file, one.field))
 
 
+def changed_registry(registry: Registry, old: Registry) -> list[Violation]:
+    """Return the violations in a part of a registry, compared with the same part before."""
+    found = list(registry.violations)
+    for check in (_layout, _entries, _sources, _releases, _revocations):
+        found += check(registry)
+    found += _names(registry, old)
+    found += _added_only(registry, old)
+    return found
+
+
 def errors(found: list[Violation]) -> list[Violation]:
     """Return the violations that are errors."""
     return [one for one in found if one.level == "error"]
@@ -136,7 +154,7 @@ def _layout(registry: Registry) -> Iterator[Violation]:
         if isinstance(task.get("figure"), dict) and isinstance(task["figure"].get("file"), str)
     }
     for name in sorted(registry.others):
-        if name not in figures and name not in _PAGES and not name.startswith("schema/"):
+        if name not in figures and name not in _PAGES and not name.startswith(_FOLDERS):
             message = (
                 "is not a file of a registry. Expected packages/NAME.toml or"
                 " releases/NAME/VERSION.json. Remove it."
@@ -157,7 +175,7 @@ def _entries(registry: Registry) -> Iterator[Violation]:
             yield Violation(rule="file-name", file=file, field="name", message=message)
         successor = entry.get("superseded_by")
         if (successor is not None) != (entry.get("status") == "superseded") or (
-            successor is not None and (successor == name or successor not in registry.entries)
+            successor is not None and (successor == name or successor not in registry.names)
         ):
             message = (
                 f"is {clean(repr(successor))} with the status"
@@ -189,6 +207,7 @@ def _names(registry: Registry, old: Registry | None) -> Iterator[Violation]:
     Names of the previous registry came first, whatever their entries say. They were compared when
     they were added."""
     earlier = set() if old is None else {*old.entries} & {*registry.entries}
+    earlier |= registry.known - registry.entries.keys()
     added = sorted(
         set(registry.entries) - earlier,
         key=lambda name: (str(registry.entries[name].get("added")), name),
@@ -539,11 +558,13 @@ def _plain_texts(file: str, value: Any, where: str = "") -> Iterator[Violation]:
 def _revocations(registry: Registry) -> Iterator[Violation]:
     for index, row in enumerate(registry.revoked):
         yield from _plain_texts("revoked.json", row, f"revoked[{index}]")
+        if row["name"] not in registry.entries:
+            continue  # names that were never listed can be revoked, for warnings
         versions = {version_key(version) for version in registry.releases.get(row["name"], {})}
         missing = [
             one for one in row["versions"] if one != "*" and version_key(one) not in versions
         ]
-        if row["name"] not in registry.entries or missing:
+        if missing:
             what = f"{row['name']} {', '.join(missing)}".strip()
             message = (
                 f"{what} is not in the registry. Expected a listed package and its releases."

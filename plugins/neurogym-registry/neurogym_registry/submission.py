@@ -41,7 +41,9 @@ def is_listed(registry: Path, name: str) -> bool:
     return name in read_registry(registry).entries
 
 
-def entry_text(wheel: Wheel, *, repository: str, maintainer: str, github: str) -> str:
+def entry_text(
+    wheel: Wheel, *, repository: str, maintainer: str, github: str, github_id: int | None
+) -> str:
     """Return ``packages/<name>.toml`` for a new package; empty arguments come from the wheel.
 
     Raises:
@@ -68,6 +70,8 @@ def entry_text(wheel: Wheel, *, repository: str, maintainer: str, github: str) -
         lines += ["", "[[maintainers]]", f"name = {_toml(name)}"]
         if github and index == 0:
             lines.append(f"github = {_toml(github)}")
+        if github_id is not None and index == 0:
+            lines.append(f"github_id = {github_id}")
     return "\n".join(lines) + "\n"
 
 

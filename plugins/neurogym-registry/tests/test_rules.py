@@ -270,6 +270,11 @@ def test_a_pre_release_and_a_yanked_one_bind_nobody(keeper, earlier: dict) -> No
     assert keeper.rules() == set()
 
 
+def test_a_name_that_was_never_listed_can_be_revoked(keeper) -> None:
+    keeper.revoke({"name": "evil", "versions": ["*"], "reason": "Steals.", "date": "2026-11-21"})
+    assert keeper.rules() == set()
+
+
 def test_revoking_what_is_not_there(keeper) -> None:
     keeper.package(NAME, "1.0.0")
     keeper.revoke({"name": NAME, "versions": ["2.0.0"], "reason": "x", "date": "2026-11-21"})
@@ -376,6 +381,13 @@ class TestAddOnly:
     def test_a_revocation_stays(self, keeper, before: Path) -> None:
         keeper.revoke()
         assert keeper.rules(against=before) == {("error", "add-only")}
+
+
+def test_a_registry_may_be_a_repository_of_its_own_without_an_index(keeper) -> None:
+    keeper.package(NAME, "1.0.0")
+    for name in (".git/HEAD", ".github/workflows/change.yml", ".gitignore", "LICENSE", ".DS_Store"):
+        write_text(keeper.folder / name, "x")
+    assert validate(keeper.folder) == []
 
 
 def test_an_index_that_was_not_built_again_is_found(keeper) -> None:

@@ -49,7 +49,7 @@ def package(author, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / NAME
 
 
-OPTIONS = ("--no-isolation", "--github", "ana")
+OPTIONS = ("--no-isolation", "--github", "ana", "--github-id", "7")
 
 
 @pytest.mark.slow

@@ -47,6 +47,12 @@ from neurogym_registry.wheels import read_wheel
 )
 @click.option("--github", default="", metavar="NAME", help="GitHub name of the first maintainer.")
 @click.option(
+    "--github-id",
+    type=int,
+    metavar="ID",
+    help="Number of that account, see https://api.github.com/users/NAME.",
+)
+@click.option(
     "--dist",
     default=None,
     metavar="DIR",
@@ -65,6 +71,7 @@ def command(
     repository: str,
     maintainer: str,
     github: str,
+    github_id: int | None,
     dist: Path | None,
     excuses: tuple[str, ...],
     no_isolation: bool,
@@ -87,7 +94,13 @@ def command(
     if is_listed(folder, wheel.name):
         refuse_release(folder, wheel)
     else:
-        entry = entry_text(wheel, repository=repository, maintainer=maintainer, github=github)
+        entry = entry_text(
+            wheel,
+            repository=repository,
+            maintainer=maintainer,
+            github=github,
+            github_id=github_id,
+        )
     refuse_early(folder, wheel, entry)
     with examined(wheel, reasons) as (inspection, conformance):
         _show(folder, submit(folder, wheel, entry, inspection, conformance))
