@@ -23,7 +23,7 @@ from neurogym_core.ecosystem.records import (
     Problem,
     advice,
 )
-from neurogym_core.ecosystem.scan import UNKNOWN
+from neurogym_core.ecosystem.scan import GROUPS, UNKNOWN
 from neurogym_core.errors import NeurogymError, listed
 from neurogym_core.play.kernels import load
 
@@ -117,7 +117,8 @@ def _stale(package: PackageInfo) -> Iterator[Finding]:
         written = {
             (group, name, value)
             for group, rows in project.get("entry-points", {}).items()
-            if group.startswith("neurogym.") and group != "neurogym.manifest"
+            # Groups of a newer core are not in the scan, so that they cannot be compared.
+            if group in GROUPS
             for name, value in rows.items()
         }
     except (OSError, ValueError, KeyError, AttributeError):  # nothing to compare

@@ -45,6 +45,8 @@ class LazyGroup(click.Group):
         if cmd_name in BUILT_IN:
             return importlib.import_module(f"{__package__}.{cmd_name}").command
         offers = self.foreign().get(cmd_name)
+        if offers and ctx.resilient_parsing and not _is_companion(cmd_name, offers):
+            return click.Command(cmd_name)  # completion must not run foreign code
         return require_command(offers[0], load(offers[0])) if offers else None
 
     def resolve_command(
@@ -87,7 +89,7 @@ class LazyGroup(click.Group):
         rows = []
         for name, offers in sorted(self.foreign().items()):
             owners = list(dict.fromkeys(offer.distribution for offer in offers))
-            ours = owners == [companions.COMMANDS.get(name)]
+            ours = _is_companion(name, offers)
             rows.append(
                 (name, companions.SUMMARIES[name] if ours else f"from {' and from '.join(owners)}")
             )
@@ -125,6 +127,11 @@ class LazyGroup(click.Group):
                 f"The output cannot be written: {error.strerror}. Expected free space at its"
                 " destination. Make space, or write it elsewhere."
             ) from error
+
+
+def _is_companion(name: str, offers: list[Offer]) -> bool:
+    """Return whether only the package of this project that has the command offers it."""
+    return {offer.distribution for offer in offers} == {companions.COMMANDS.get(name)}
 
 
 def require_command(offer: Offer, found: Any) -> click.Command:

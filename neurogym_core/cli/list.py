@@ -23,6 +23,16 @@ def _complete_word(ctx: click.Context, param: click.Parameter, incomplete: str) 
     return [word for word in words if word.startswith(incomplete)]
 
 
+_OTHERS = {
+    "commands": "commands",
+    "subjects": "subjects",
+    "trainers": "trainers",
+    "plugins": "hooks, which run in every make",
+    "registries": "registry hooks",
+}
+"""{kind of other offers: its name in `ngym list --all`}"""
+
+
 @click.command()
 @click.option("--tag", "tags", multiple=True, metavar="TAG", shell_complete=_complete_word,
               help="Only tasks with this tag. Repeat it for tasks with all of the"
@@ -32,7 +42,8 @@ def _complete_word(ctx: click.Context, param: click.Parameter, incomplete: str) 
               " species.")  # fmt: skip
 @click.option("--wrappers", is_flag=True, help="List wrappers, which modify tasks, instead.")
 @click.option("--all", "everything", is_flag=True,
-              help="List tasks and wrappers, also those that NGYM_BLOCK blocks.")  # fmt: skip
+              help="List tasks, wrappers and other offers, also those that NGYM_BLOCK"
+              " blocks.")  # fmt: skip
 @click.option("--broken", is_flag=True, help="Only tasks and wrappers with a problem.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array, for programs.")
 def command(
@@ -74,10 +85,12 @@ def command(
     if as_json:
         print_json([_row(entry) for _, entries in found for entry in entries])
         return
-    # A broken package is shown even if it has no entries.
+    # A broken package is shown even if it has no entries, and all packages with --all.
     too = "tasks" in kinds and not tags and not species
     shown = [
-        (package, rows) for package, rows in found if rows or (too and _mark(package.problems))
+        (package, rows)
+        for package, rows in found
+        if rows or (too and (_mark(package.problems) or (everything and not broken)))
     ]
     if not shown:
         what = "wrapper" if wrappers else "task"
@@ -99,6 +112,9 @@ def command(
             title, words = entry.title or entry.summary, ", ".join(entry.tags)
             rows.append((name, _mark(entry.problems), title, words))
         page.table(("name", "!", "title", "tags"), rows)
+        for kind, text in _OTHERS.items() if everything else ():
+            if offers := getattr(package, kind):
+                page.text(f"{text}: {', '.join(offer.name for offer in offers)}", indent=2)
     if any(
         _mark(package.problems) or any(offer.status != "ok" for offer in package.offers)
         for package, _ in shown

@@ -302,16 +302,14 @@ def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
             now.append(f"{offer.id!r} with {preset}" if preset else repr(offer.id))
     if now:
         return f"{name!r} is now {' or '.join(now)}. Use that name."
-    if kind == "task" and (package := _package_to_install(name)):
-        return (
-            f"Unknown task {name!r}: its package {package} is not installed. Install it: `ngym"
-            f" install {package}`."
-        )
+    if kind == "task" and (where := _where_to_get(name)):
+        return f"Unknown task {name!r}: {where}"
     if kind == "task" and (package := missing_package_of_tasks(name)):
         namespace = name.partition("/")[0]
         return f"Unknown task {name!r}: {companions.comes_with(f'{namespace}/', package)}"
     if not offers:
-        return f"Unknown {kind} {name!r}: no installed package offers any {kind}."
+        near = _where_to_get(name, nearest=True) if kind == "task" else ""
+        return f"Unknown {kind} {name!r}: no installed package offers any {kind}.{near}"
     versions = sorted(
         (
             (int(one.name.rpartition("-v")[2]), one.id)
@@ -331,6 +329,8 @@ def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
     spaces = list(dict.fromkeys(offer.namespace for offer in offers))
     names = [offer.id if slash else offer.name for offer in offers]
     hint = did_you_mean(name, [*names, *(snake_case(one) for one in names if name.islower())])
+    if not hint and kind == "task":
+        hint = _where_to_get(name, nearest=True)
     if slash and namespace not in spaces and not hint:
         return (
             f"Unknown {kind} {name!r}: no installed package has the namespace {namespace!r}."
@@ -339,20 +339,37 @@ def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
     return f"Unknown {kind} {name!r}: no installed package offers it.{hint} {show}"
 
 
-def _package_to_install(name: str) -> str | None:
-    """Return the package to install for a task, if a registry knows exactly one; no network."""
+def _where_to_get(name: str, *, nearest: bool = False) -> str:
+    """Return sentences about the package of a task that registries list, or of the nearest name.
+
+    "" if none, or several packages have it. Uses no network."""
     if not declared().registries:
-        return None
+        return ""
     # `hooks` imports this module; here, pluggy is only imported for an error message.
     from neurogym_core.ecosystem import hooks
 
     try:
-        found = hooks.listed_in_registries(name, offline=True)
+        if nearest:
+            found = hooks.resembling_in_registries(name)
+        else:
+            found = hooks.listed_in_registries(name, offline=True)
     except Exception:  # a failed hint must not replace the error
-        return None
-    owners = {one.package for one in found if one.version is not None and one.id != one.package}
-    owners -= {canonical(package.distribution) for package in declared().packages}
-    return owners.pop() if len(owners) == 1 else None
+        return ""
+    present = {canonical(package.distribution) for package in declared().packages}
+    owners = {
+        one.package: one
+        for one in found
+        if (one.how or one.version is not None) and one.id != one.package
+    }
+    if len(owners) != 1 or owners.keys() & present:
+        return ""
+    (one,) = owners.values()
+    how = one.how or f"`ngym install {one.package}`"
+    if nearest:
+        return (
+            f" Did you mean {one.id!r} of {one.package}, which is not installed? Install it: {how}."
+        )
+    return f"its package {one.package} is not installed. Install it: {how}."
 
 
 def _was_called(offer: _InfoT, name: str) -> bool:

@@ -120,6 +120,17 @@ class RegistryHooks:
         """
 
     @hookspec
+    def ngym_resembling(self, name: str) -> Sequence[Listed]:
+        """Find the tasks whose names are nearest to an unknown name. Uses no network.
+
+        Args:
+            name: id or bare name of a task.
+
+        Returns:
+            Up to three entries, which may come from different packages; none if nothing is near.
+        """
+
+    @hookspec
     def ngym_looks_like(self, distribution: str) -> str | None:
         """Find a package whose name a new package's name resembles. Uses no network.
 
@@ -288,6 +299,16 @@ def listed_in_registries(name: str, *, offline: bool) -> list[Listed]:
     found = plugins("neurogym.registries").implementing("ngym_listed")
     answers = (answer for _, call in found for answer in call(name=name, offline=offline))
     return [one for answer in answers for one in answer]
+
+
+def resembling_in_registries(name: str) -> list[Listed]:
+    """Return the entries of tasks whose names are nearest to an unknown name.
+
+    Raises:
+        RegistryError, PluginError: see `listed_in_registries`.
+    """
+    found = plugins("neurogym.registries").implementing("ngym_resembling")
+    return [one for _, call in found for answer in call(name=name) for one in answer]
 
 
 def looks_like(distribution: str) -> list[str]:

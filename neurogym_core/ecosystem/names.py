@@ -7,7 +7,7 @@ import unicodedata
 from typing import Any
 
 from neurogym_core._patterns import Pattern
-from neurogym_core.ecosystem.companions import where_it_went
+from neurogym_core.ecosystem.companions import COMMANDS, where_it_went
 from neurogym_core.errors import InvalidValueError
 
 CORE = "neurogym-core"
@@ -40,6 +40,13 @@ SUBJECT_SETTINGS: dict[str, dict[str, Any]] = {
     "integrator": {"channel": "stimulus", "group": None},
 }
 """{subject of the core: {setting: default}}, for help texts, without subjects that have none."""
+
+CORE_COMMANDS = ("completion", "doctor", "info", "list", "new", "plot", "run")
+RESERVED_COMMANDS = (
+    "add", "help", "login", "logout", "outdated", "publish", "remove", "self", "sync", "update",
+    "upgrade", "version",
+)  # fmt: skip
+"""Names that users would take for commands of this project; no package can use them."""
 
 _DISTRIBUTION = Pattern(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _SETTING_END = Pattern(r",(?![^\[]*\])")  # a comma outside of [brackets]
@@ -74,6 +81,31 @@ def _value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+def taken_command(name: str, distribution: str) -> str | None:
+    """Return the command of this project that a package's command would be confused with, or None.
+
+    Names that differ in one letter from a command of this project are refused, because a typing
+    error would run the package's code. A package of this project may use its own commands.
+    """
+    if COMMANDS.get(name) == canonical(distribution):
+        return None
+    known = (*CORE_COMMANDS, *COMMANDS, *RESERVED_COMMANDS)
+    return next((one for one in known if one_letter_apart(name, one)), None)
+
+
+def one_letter_apart(one: str, other: str) -> bool:
+    """Return whether two texts are equal, or differ by one letter or one swap of neighbours."""
+    short, long = sorted((one, other), key=len)
+    if len(long) > len(short):
+        return any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
+    apart = [i for i in range(len(one)) if one[i] != other[i]]
+    return len(apart) <= 1 or (
+        len(apart) == 2
+        and apart[1] == apart[0] + 1
+        and one[apart[0] : apart[1] + 1] == other[apart[0] : apart[1] + 1][::-1]
+    )
 
 
 def is_distribution_name(name: str) -> bool:

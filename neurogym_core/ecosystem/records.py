@@ -216,6 +216,7 @@ class Listed:
         row: all fields of the registry, for programs.
         notes: reasons why the entry may be outdated or incomplete, for users.
         show: function that adds a description and the install command to a page.
+        how: command that installs the package, for messages; by default `ngym install`.
     """
 
     id: str
@@ -225,6 +226,7 @@ class Listed:
     row: Mapping[str, Any]
     notes: tuple[str, ...]
     show: Callable[[Page], None]
+    how: str = ""
 
 
 def removal(distribution: str) -> str:

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 GROUPS = tuple(f"neurogym.{kind}" for kind in KINDS)
 MANIFEST_GROUP = "neurogym.manifest"
+MAX_POINTS = 65_536  # characters of entry_points.txt
+MAX_METADATA = 2_000_000  # characters of METADATA, which has a README in it
 UNKNOWN = "unknown"  # version of a distribution whose metadata cannot be read
 
 _PREFIX = "neurogym."
@@ -110,7 +112,8 @@ def _read_all(thorough: bool) -> Iterator[Declaration]:
             text = distribution.read_text("entry_points.txt")
         except Exception:  # most distributions have nothing to do with this project
             continue
-        if text is not None and _PREFIX in text:
+        # pip leaves folders that begin with ~ behind if it is interrupted.
+        if text is not None and _PREFIX in text and not _folder_of(distribution).startswith("~"):
             yield _read(distribution, text)
 
 
@@ -139,7 +142,9 @@ def _folders() -> Iterator[_Folder]:
         except OSError:  # missing, or an archive
             continue
         yield from (
-            _Folder(os.path.join(place, one)) for one in files if one.endswith(".dist-info")
+            _Folder(os.path.join(place, one))
+            for one in files
+            if one.endswith(".dist-info") and not one.startswith("~")
         )
 
 
@@ -148,6 +153,10 @@ def _read(distribution: Any, entry_points: str) -> Declaration:
     location = ""
     try:
         location = str(distribution.locate_file(""))
+        if len(entry_points) > MAX_POINTS or _size(distribution) > MAX_METADATA:
+            raise ValueError(
+                f"it has more than {MAX_METADATA:,} bytes, or entry_points.txt {MAX_POINTS:,}"
+            )
         text = distribution.read_text("METADATA")
         if text is None:  # an old egg-info has its requirements elsewhere
             fields = [
@@ -168,7 +177,7 @@ def _read(distribution: Any, entry_points: str) -> Declaration:
                 f"its name {clean(first['name'])!r} is not a valid name of a distribution"
             )
     except Exception as error:
-        folder = os.path.basename(str(getattr(distribution, "_path", UNKNOWN)))
+        folder = _folder_of(distribution)
         stem = folder.removesuffix(".dist-info").removesuffix(".egg-info").split("-")[0]
         message = (
             f"The metadata in {clean(folder)} cannot be read ({clean(said_by(error))}), so nothing"
@@ -188,6 +197,19 @@ def _read(distribution: Any, entry_points: str) -> Declaration:
         location=location,
         editable=_editable(distribution),
     )
+
+
+def _folder_of(distribution: Any) -> str:
+    """Return the name of the folder with the metadata."""
+    return os.path.basename(str(getattr(distribution, "_path", UNKNOWN)))
+
+
+def _size(distribution: Any) -> int:
+    """Return the bytes of METADATA; 0 if it is in an archive, or missing."""
+    try:
+        return os.path.getsize(os.path.join(str(distribution._path), "METADATA"))
+    except (OSError, AttributeError):
+        return 0
 
 
 def _points(text: str) -> Iterator[tuple[str, str, str]]:
@@ -300,7 +322,7 @@ def _package(
     unknown = {}
     for group, name, value in declared.entry_points:
         if group in offers:
-            wrong = (*shared, *_form_problems(group, name, value))
+            wrong = (*shared, *_form_problems(distribution, group, name, value))
             offers[group].append(
                 Offer(
                     group=group, name=name, value=value, distribution=distribution,
@@ -343,7 +365,7 @@ def _package(
     )
 
 
-def _form_problems(group: str, name: str, value: str) -> Iterator[Problem]:
+def _form_problems(distribution: str, group: str, name: str, value: str) -> Iterator[Problem]:
     if group in _FORMS and _FORMS[group][0].fullmatch(name) is None:
         claim = " The namespace follows from the package's name." if "/" in name else ""
         message = (
@@ -352,6 +374,12 @@ def _form_problems(group: str, name: str, value: str) -> Iterator[Problem]:
         yield Problem(level="fatal", code="name", message=message)
     if group == "neurogym.subjects" and name in names.SUBJECTS:
         message = f"{name!r} is a subject of the core. Its author should choose another name."
+        yield Problem(level="fatal", code="name", message=message)
+    if group == "neurogym.commands" and (taken := names.taken_command(name, distribution)):
+        message = (
+            f"{clean(name)!r} is, or resembles, the command {taken!r} of this project, and cannot"
+            " be used. Its author should choose another name."
+        )
         yield Problem(level="fatal", code="name", message=message)
     is_module = group in ("neurogym.plugins", "neurogym.registries")
     if (names.MODULE_VALUE if is_module else names.VALUE).fullmatch(value) is None:

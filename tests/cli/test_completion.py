@@ -45,10 +45,22 @@ def complete(ngym, line: str) -> list[str]:
 
 def test_commands_tasks_and_tags_are_completed_without_importing_them(ngym, site) -> None:
     source = {"__init__.py": "raise SystemExit"}
-    commands = {"neurogym.commands": {"train": "neurogym_task_foo.cli:train"}}
+    commands = {"neurogym.commands": {"drill": "neurogym_task_foo.cli:drill"}}
     site.add("neurogym-task-foo", tasks={"Dots-v0": "", "bad": "x"}, files=source, groups=commands)
-    assert {"list", "info", "train"} <= set(complete(ngym, "ngym "))
+    assert {"list", "info", "drill"} <= set(complete(ngym, "ngym "))
     assert complete(ngym, "ngym info Do") == ["Dots-v0"]
     assert complete(ngym, "ngym info foo/") == ["foo/Dots-v0"]
     assert complete(ngym, "ngym info neurogym-t") == ["neurogym-task-foo"]
     assert complete(ngym, "ngym list --tag work") == ["working-memory"]
+
+
+def test_options_of_a_foreign_command_are_not_completed_by_running_it(ngym, site, tmp_path) -> None:
+    canary = tmp_path / "canary"
+    site.add(
+        "drills",
+        groups={"neurogym.commands": {"drill": "drills.tasks:drill"}},
+        files={"tasks.py": f"open({str(canary)!r}, 'w')"},
+    )
+    assert "drill" in complete(ngym, "ngym dr")
+    complete(ngym, "ngym drill --")
+    assert not canary.exists()

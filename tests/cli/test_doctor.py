@@ -204,6 +204,18 @@ def test_stale_metadata_of_an_editable_install(ngym, site, tmp_path) -> None:
     assert f"`python -m pip install -e {sources}`" in problem[2]
 
 
+def test_entry_points_of_a_newer_core_are_not_stale(ngym, site, tmp_path) -> None:
+    sources = tmp_path / "sources"
+    sources.mkdir()
+    project = '[project]\nname = "foo"\nversion = "1.0"\n[project.entry-points."neurogym.lazy"]\n'
+    (sources / "pyproject.toml").write_text(project + 'later = "foo.tasks:later"\n')
+    site.add("foo", groups={"neurogym.lazy": {"later": "foo.tasks:later"}})
+    origin = {"url": sources.as_uri(), "dir_info": {"editable": True}}
+    (site.path / "foo-1.0.dist-info" / "direct_url.json").write_text(json.dumps(origin))
+    found = problems(ngym, "--no-import", package="foo")
+    assert "stale" not in [code for _, code, _ in found], found
+
+
 def test_at_40_columns_nothing_but_paths_is_wider(ngym, site) -> None:
     site.add("foo", tasks={"Dots": ""})
     assert max(map(len, ngym("doctor", "--no-import", COLUMNS="40").stdout.splitlines())) <= 40

@@ -82,6 +82,17 @@ def test_wrappers_and_all(ngym) -> None:
     assert {"core/ReactionTime", "foo/Dots-v0"} <= set(ids(ngym("list", "--all", "--json")))
 
 
+def test_all_shows_packages_that_offer_something_else(ngym, site) -> None:
+    """A hook runs in every make, though the package has no task."""
+    site.add("watcher", groups={"neurogym.plugins": {"watch": "watcher.hooks"}})
+    site.add("driller", groups={"neurogym.commands": {"drill": "driller.cli:drill"}})
+    everything = ngym("list", "--all").stdout
+    assert "watcher 1.0" in everything
+    assert "hooks, which run in every make: watch" in everything
+    assert "commands: drill" in everything
+    assert "watcher" not in ngym("list").stdout
+
+
 def test_blocked_packages_show_only_with_all(ngym) -> None:
     assert "foo/Dots-v0" not in ids(ngym("list", "--json", NGYM_BLOCK="foo"))
     rows = json.loads(ngym("list", "--json", "--all", NGYM_BLOCK="foo").stdout)

@@ -15,9 +15,9 @@ from neurogym_core.ecosystem import companions
 TRAIN = """
 import click
 @click.command()
-def train():
+def drill():
     "Train a network."
-    click.echo("trained")
+    click.echo("drilled")
 """
 
 
@@ -64,14 +64,14 @@ def test_a_package_s_command_is_shown_with_its_owner_and_imported_only_when_call
     site.add(
         "neurogym-task-foo",
         files=files,
-        groups={"neurogym.commands": {"train": "neurogym_task_foo.cli:train"}},
+        groups={"neurogym.commands": {"drill": "neurogym_task_foo.cli:drill"}},
     )
     import builtins
 
     assert "from neurogym-task-foo" in ngym("--help").stdout
     assert not hasattr(builtins, "ngym_canary")
     try:
-        assert ngym("train").stdout == "trained\n"
+        assert ngym("drill").stdout == "drilled\n"
         assert builtins.ngym_canary
     finally:
         del builtins.ngym_canary
@@ -81,15 +81,15 @@ def test_a_package_s_command_is_shown_with_its_owner_and_imported_only_when_call
     ("source", "said"),
     [
         ("raise ValueError('no')", "ValueError: no"),
-        ("train = 3", "expected a click command"),
+        ("drill = 3", "expected a click command"),
         ("", "AttributeError"),
     ],
 )
 def test_a_broken_command_names_its_package(ngym, site, source: str, said: str) -> None:
     site.add(
-        "foo", files={"cli.py": source}, groups={"neurogym.commands": {"train": "foo.cli:train"}}
+        "foo", files={"cli.py": source}, groups={"neurogym.commands": {"drill": "foo.cli:drill"}}
     )
-    result = ngym("train")
+    result = ngym("drill")
     assert result.exit_code == 1
     assert said in result.stderr
     assert "pip uninstall foo" in " ".join(result.stderr.split())
@@ -100,7 +100,7 @@ def test_a_built_in_command_always_wins(ngym, site) -> None:
     site.add(
         "evil",
         files={"cli.py": "raise SystemExit"},
-        groups={"neurogym.commands": {"list": "evil.cli:train"}},
+        groups={"neurogym.commands": {"list": "evil.cli:drill"}},
     )
     assert ngym("list", "--wrappers").exit_code == 0
     assert "from evil" not in ngym("--help").stdout
@@ -111,10 +111,10 @@ def test_a_command_that_two_packages_claim_is_an_error_naming_both(ngym, site) -
         site.add(
             name,
             files={"cli.py": TRAIN},
-            groups={"neurogym.commands": {"train": f"{name}.cli:train"}},
+            groups={"neurogym.commands": {"drill": f"{name}.cli:drill"}},
         )
     assert "from one and from two" in ngym("--help").stdout
-    result = ngym("train")
+    result = ngym("drill")
     assert result.exit_code == 1
     assert "claimed by 'one', 'two'" in " ".join(result.stderr.split())
 

@@ -357,7 +357,7 @@ class TestProblems:
 
     def test_of_a_command_claimed_by_two_packages_neither_is_used(self, site) -> None:
         for name in ("one", "two"):
-            site.add(name, groups={"neurogym.commands": {"train": f"{name}.cli:train"}})
+            site.add(name, groups={"neurogym.commands": {"drill": f"{name}.cli:drill"}})
         for name in ("one", "two"):
             (command,) = package(name).commands
             assert not command.usable
@@ -366,7 +366,7 @@ class TestProblems:
 
     def test_a_blocked_package_claims_no_command(self, site, monkeypatch) -> None:
         for name in ("one", "two"):
-            site.add(name, groups={"neurogym.commands": {"train": f"{name}.cli:train"}})
+            site.add(name, groups={"neurogym.commands": {"drill": f"{name}.cli:drill"}})
         monkeypatch.setenv("NGYM_BLOCK", "two")
         assert package("one").commands[0].usable
 
@@ -563,3 +563,24 @@ class TestTwoWaysOfReading:
         refresh()
         assert not [one for one in declarations(False) if one.name == "foo"]
         assert task_id("Dots-v0") == "x-foo/Dots-v0"
+
+
+@pytest.mark.parametrize("file", ["entry_points.txt", "METADATA"])
+def test_metadata_of_any_size_is_read_quickly_or_not_at_all(site, file: str) -> None:
+    site.add("foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
+    path = site.path / "foo-1.0.dist-info" / file
+    with path.open("a") as stream:
+        stream.writelines(f"A{number}-v0 = foo.tasks:Dots\n" for number in range(100_000))
+    refresh()
+    (package,) = [one for one in installed().packages if one.distribution == "foo"]
+    assert package.tasks == ()
+    assert "has more than" in str(package.problems[0])
+
+
+def test_what_pip_leaves_behind_is_no_package(site) -> None:
+    site.add("foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
+    info = site.path / "foo-1.0.dist-info"
+    info.rename(site.path / "~oo-1.0.dist-info")
+    refresh()
+    for thorough in (True, False):
+        assert "foo" not in [one.name for one in declarations(thorough)]

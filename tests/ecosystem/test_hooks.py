@@ -290,6 +290,7 @@ def test_every_hook_is_described() -> None:
     )
     assert hooks.hooks_of("neurogym.registries") == (
         "ngym_listed",
+        "ngym_resembling",
         "ngym_looks_like",
         "ngym_checkup",
     )

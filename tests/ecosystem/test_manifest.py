@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -170,10 +171,37 @@ def test_a_file_that_is_no_manifest_is_one_problem(text: str) -> None:
 
 def test_unreadable_files_are_a_problem_not_an_error(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b'title = "\xe9"')
-    (tmp_path / "huge.toml").write_bytes(b"#" * 1_000_001)
+    (tmp_path / "huge.toml").write_bytes(b"#" * 65_537)
     for name in ("latin.toml", "huge.toml", "absent.toml"):
         manifest = read_manifest(tmp_path / name)
         assert [problem.file for problem in manifest.problems] == [name]
+
+
+def test_a_file_that_begins_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    """Notepad writes one."""
+    path = tmp_path / "ngym.toml"
+    path.write_text(GOOD, "utf-8-sig")
+    assert read_manifest(path).all_problems == ()
+    assert [row.name for row in read_manifest(path).rows] == ["ContextDM-v0", "Delay"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "".join(f"[[task]]\nname='A{n}-v0'\n" for n in range(2500)),
+        "[[task]]\nname='A-v0'\n" + "".join(f"k{n}=1\n" for n in range(7500)),
+        "[[task]]\nname='A-v0'\ntags=[" + ",".join(f"'w{n}'" for n in range(7000)) + "]",
+        "a" + ".a" * 32_000 + " = 1",
+        "[" * 65_000,
+    ],
+    ids=["rows", "fields", "words", "dotted keys", "brackets"],
+)
+def test_the_largest_manifests_are_read_quickly(text: str) -> None:
+    """Every command that lists packages reads all manifests."""
+    assert len(text) < 65_536
+    started = time.process_time()
+    parse_manifest(text)
+    assert time.process_time() - started < 2.0
 
 
 VALUES = st.recursive(

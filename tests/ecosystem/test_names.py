@@ -8,6 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from neurogym_core.cli._main import BUILT_IN
+from neurogym_core.ecosystem import names
+from neurogym_core.ecosystem.companions import COMMANDS
 from neurogym_core.ecosystem.names import (
     TASK_NAME,
     canonical,
@@ -94,3 +97,16 @@ def test_an_exception_that_cannot_be_printed_is_still_named() -> None:
 
     assert said_by(MuteError()).startswith("MuteError: ")
     assert said_by(SystemExit()) == "SystemExit"
+
+
+def test_commands_that_would_be_confused_with_those_of_this_project_are_taken() -> None:
+    assert set(names.CORE_COMMANDS) == set(BUILT_IN)
+    for name in ("list", "lst", "instal", "upgrade", "remvoe", "install", "check", "checks"):
+        assert names.taken_command(name, "neurogym-task-foo") is not None, name
+    for name, owner in COMMANDS.items():
+        assert names.taken_command(name, owner) is None
+        assert names.taken_command(name, "neurogym-task-foo") == name
+    assert names.taken_command("drill", "neurogym-task-foo") is None
+    cases = {("ab", "ba"): True, ("abc", "ab"): True, ("abc", "cab"): False, ("ab", "cd"): False}
+    for (one, other), near in cases.items():
+        assert names.one_letter_apart(one, other) is names.one_letter_apart(other, one) is near

@@ -1,24 +1,25 @@
 """Import each named task, record the side effects, and play it.
 
-``python -m neurogym_check._import_probe NAME…`` runs in a child process, because it imports foreign
-code. It prints one line of JSON per task, in order:
-``{"name", "effects": [words], "trajectory": [fingerprints], "failure": message or null}``."""
+``python -m neurogym_check._import_probe MODULES NAME…`` runs in a child process, because it imports
+foreign code. MODULES, separated by commas, are imported before: their side effects do not count.
+The child prints one line of JSON per task, in order: ``{"name", "effects": [words], "costs":
+[words], "others": [modules], "trajectory": [fingerprints], "failure": message or null}``; "others"
+are the modules of other packages that the task imports."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
-import random
 import sys
-import threading
+import time
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
-
-import numpy as np
 
 from neurogym_check.candidate import Candidate
 from neurogym_check.checks.determinism import reference_trajectory
-from neurogym_check.trajectories import fingerprint
+from neurogym_check.global_state import NamedObjects, global_state, peak_memory
 from neurogym_core.child import answer_with, claim_stdout, leave, printed_bytes
 from neurogym_core.ecosystem.discovery import load_task
 from neurogym_core.ecosystem.names import clean, said_by
@@ -52,6 +53,11 @@ _NETWORK_EVENTS = frozenset(
 )
 
 
+MOST_NAMES = 5
+SLOW_SECONDS = 2.0
+LARGE_BYTES = 500_000_000
+
+
 class Watch:
     """Records the interpreter's audit events about files, processes and the network."""
 
@@ -81,34 +87,21 @@ class Watch:
     def listening(self, printed: int) -> Iterator[list[str]]:
         """Yield a list of the side effects of the block; it is complete when the block ends."""
         effects: list[str] = []
-        before = _state()
+        before, names = global_state(), NamedObjects()
         bytes_before = printed_bytes(printed)
         self.effects = effects
         try:
             yield effects
         finally:
             self.effects = None
-            after = _state()
+            after = global_state()
             if (more := printed_bytes(printed) - bytes_before) > 0:
                 effects.append(f"printed {more} bytes")
-            effects += [_EFFECTS[name] for name in before if before[name] != after[name]]
-
-
-_EFFECTS = {
-    "random": "changed the state of Python's global random numbers",
-    "numpy": "changed the state of NumPy's global random numbers",
-    "threads": "started a thread",
-    "folder": "changed the working directory",
-}
-
-
-def _state() -> dict[str, Any]:
-    return {
-        "random": random.getstate(),
-        "numpy": fingerprint(np.random.get_state(legacy=False)["state"]),  # noqa: NPY002
-        "threads": threading.active_count(),
-        "folder": os.getcwd(),
-    }
+            effects += [effect for effect in before if before[effect] != after[effect]]
+            if patched := names.changed():
+                more_of_them = len(patched) - MOST_NAMES
+                rest = f" and {more_of_them} more" if more_of_them > 0 else ""
+                effects.append(f"replaced {', '.join(patched[:MOST_NAMES])}{rest}")
 
 
 def _writes(arguments: tuple) -> bool:
@@ -118,12 +111,16 @@ def _writes(arguments: tuple) -> bool:
     return isinstance(flags, int) and bool(flags & _WRITING)
 
 
-def main(names: list[str]) -> None:
+def main(arguments: list[str]) -> None:
     """Import and play the named tasks, and exit."""
+    before, *names = arguments
     # Python's bytecode cache would count as files written by the task.
     sys.dont_write_bytecode = True
     answer, printed = claim_stdout()
     os.dup2(printed, 2)
+    for module in filter(None, before.split(",")):
+        with contextlib.suppress(Exception):  # a module that only the task can import
+            importlib.import_module(module)
     watch = Watch()
     for name in names:
         answer_with(answer, {"name": name, **examine(name, watch, printed)})
@@ -132,10 +129,22 @@ def main(names: list[str]) -> None:
 
 def examine(name: str, watch: Watch, printed: int) -> dict[str, Any]:
     """Return the side effects of importing a task, and its trajectory."""
-    row: dict[str, Any] = {"effects": [], "failure": None}
+    row: dict[str, Any] = {"effects": [], "costs": [], "others": [], "failure": None}
+    known, bytes_before, started = set(sys.modules), peak_memory(), time.perf_counter()
     try:
         with watch.listening(printed) as row["effects"]:
-            load_task(name)
+            found = load_task(name)
+            seconds, size = time.perf_counter() - started, peak_memory() - bytes_before
+        row["costs"] = [
+            *([f"takes {seconds:.1f} s"] if seconds > SLOW_SECONDS else []),
+            *([f"takes {size / 1e9:.1f} GB of memory"] if size > LARGE_BYTES else []),
+        ]
+        own = found.__module__.partition(".")[0]
+        row["others"] = sorted(
+            module
+            for module in set(sys.modules) - known
+            if module.partition(".")[0] != own and isinstance(sys.modules[module], ModuleType)
+        )
         row["trajectory"] = None
         row["trajectory"] = reference_trajectory(Candidate(name))
     except BaseException as error:

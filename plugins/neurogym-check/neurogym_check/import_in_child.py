@@ -8,7 +8,7 @@ from typing import Any
 
 from neurogym_check.candidate import Candidate
 from neurogym_check.check_types import CheckFailedError
-from neurogym_core.child import run_child
+from neurogym_core.child import Child, run_child
 from neurogym_core.ecosystem.discovery import declared
 
 SECONDS = 60.0
@@ -21,11 +21,13 @@ class Imported:
 
     Attributes:
         effects: side effects of the import, as texts ("printed 12 bytes").
+        costs: much time or memory that the import takes, as texts ("takes 3.1 s").
         trajectory: fingerprints of the play, see `trajectories.trajectory`; None if it failed.
         failure: why the import or the play failed; "" if it did not.
     """
 
     effects: tuple[str, ...]
+    costs: tuple[str, ...]
     trajectory: tuple[str, ...] | None
     failure: str
 
@@ -44,7 +46,10 @@ def imported(candidate: Candidate) -> Imported:
     trajectory = row.get("trajectory")
     failure = str(row.get("failure") or "")
     return Imported(
-        tuple(row["effects"]), None if trajectory is None else tuple(trajectory), failure
+        effects=tuple(row["effects"]),
+        costs=tuple(row["costs"]),
+        trajectory=None if trajectory is None else tuple(trajectory),
+        failure=failure,
     )
 
 
@@ -81,9 +86,7 @@ def _rows_of(names: tuple[str, ...], scan: _Scan) -> dict[str, Any]:
     rows: dict[str, Any] = {}
     left: tuple[str, ...] = names
     while left:
-        child = run_child(
-            "neurogym_check._import_probe", left, SECONDS, {"PYTHONHASHSEED": HASH_SEED}
-        )
+        child = _child("", left)
         rows.update(
             (value["name"], value)
             for value in child.values
@@ -97,4 +100,23 @@ def _rows_of(names: tuple[str, ...], scan: _Scan) -> dict[str, Any]:
         last = lines[-1] if lines else ""
         rows[culprit] = {"failure": f"the process that imported it {child.ending}. {last}".strip()}
         left = left[len(done) + 1 :]
+    for name, row in rows.items():
+        if row.get("others") and (row["effects"] or row["costs"]):
+            _leave_out_others(name, row)
     return rows
+
+
+def _leave_out_others(name: str, row: dict[str, Any]) -> None:
+    """Keep only effects and costs that remain if the libraries of the task are imported before.
+
+    Some libraries set filters of warnings or register functions with atexit."""
+    child = _child(",".join(row["others"]), (name,))
+    again = child.values[-1] if child.values else None
+    if isinstance(again, dict) and again.get("name") == name:
+        row["effects"], row["costs"] = again["effects"], again["costs"]
+
+
+def _child(before: str, names: tuple[str, ...]) -> Child:
+    return run_child(
+        "neurogym_check._import_probe", [before, *names], SECONDS, {"PYTHONHASHSEED": HASH_SEED}
+    )

@@ -250,6 +250,68 @@ def test_what_importing_does_besides_is_caught(package, line, effect):
     assert effect in next(result.reason for result in results if not result.ok)
 
 
+# One task for each change of state that all code shares: {line at the top of its module: effect}.
+SHARED_STATE = {
+    "import numpy as np; np.mean = lambda *given: 0.0": "replaced numpy.mean",
+    "import gymnasium; gymnasium.make = print": "replaced gymnasium.make",
+    "import gymnasium; gymnasium.Env.close = lambda self: None": "gymnasium.core.Env.close",
+    "import pluggy; pluggy.PluginManager.register = print": "PluginManager.register",
+    "import builtins; builtins.print = repr": "replaced builtins.print",
+    "import builtins; builtins.np = 1": "replaced builtins.np",
+    "import neurogym_core; neurogym_core.Task.define = print": "Task.define",
+    "import sys, random; sys.modules['random'] = sys": "replaced sys.modules['random']",
+    "import warnings; warnings.simplefilter('ignore')": "filters of warnings",
+    "import numpy as np; np.seterr(all='ignore')": "floating-point errors",
+    "import numpy as np; np.set_printoptions(precision=2)": "how NumPy prints arrays",
+    "import sys; sys.path.insert(0, '/somewhere')": "sys.path",
+    "import sys; sys.meta_path.insert(0, object())": "finds modules",
+    "import io, sys; sys.stdout = io.StringIO()": "sys.stdout",
+    "import signal; signal.signal(signal.SIGUSR1, signal.SIG_IGN)": "handler of a signal",
+    "import locale; locale.setlocale(locale.LC_ALL, 'C.UTF-8')": "the locale",
+    "import sys; sys.setrecursionlimit(4321)": "recursion limit",
+    "import sys; sys.setswitchinterval(0.5)": "switch interval",
+    "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0))": "a resource limit",
+    "import os; os.nice(3)": "the priority",
+    "import os; os.umask(0o177)": "the umask",
+    "import sys; sys.excepthook = print": "a hook of sys",
+    "import atexit; atexit.register(print)": "atexit",
+    "import gc; gc.disable()": "garbage collector",
+    "import multiprocessing as m; m.set_start_method('spawn', force=True)": "start method",
+    "import logging; logging.basicConfig(level=10)": "root logger",
+    "import socket; socket.setdefaulttimeout(3)": "time-out of sockets",
+    "import os; os.chdir('/')": "working directory",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("line", "effect"), SHARED_STATE.items(), ids=SHARED_STATE.values())
+def test_an_import_that_changes_shared_state_is_caught_and_named(package, line, effect):
+    results = check_task(package(source=f"{SOURCE}\n{line}\n"), select=["M005"])
+    assert failing(results) == {"M005"}
+    assert effect in next(result.reason for result in results if not result.ok)
+
+
+def test_an_import_with_several_effects_is_refused_with_all_of_them(package):
+    lines = "import gc, numpy, warnings; gc.disable(); numpy.mean = print\n"
+    lines += "warnings.simplefilter('ignore')\n"
+    results = check_task(package(source=SOURCE + lines), select=["M005"])
+    (reason,) = [result.reason for result in results if not result.ok]
+    for part in ("garbage collector", "replaced numpy.mean", "filters of warnings"):
+        assert part in reason
+
+
+def test_the_effects_of_a_library_are_not_those_of_the_task(package, site):
+    site.add("lib", files={"__init__.py": "import warnings; warnings.simplefilter('ignore')\n"})
+    assert failing(check_task(package(source=f"import lib\n{SOURCE}"), select=["M005"])) == set()
+
+
+def test_a_slow_import_is_a_warning(package):
+    lines = "import time\ntime.sleep(2.2)\n"
+    (result,) = check_task(package(source=SOURCE + lines), select=["M005"])
+    assert result.ok
+    assert "takes 2." in str(result.details)
+
+
 @pytest.mark.parametrize(
     ("changed", "part"),
     [

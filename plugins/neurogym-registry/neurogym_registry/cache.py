@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from neurogym_registry.releases import write_text
+from neurogym_registry.writing import write_text
 
 FRESH_SECONDS = 24 * 3600
 VARIABLE = "NGYM_CACHE"
@@ -54,10 +54,11 @@ def cache_folder() -> Path:
 def read(url: str) -> Cached | None:
     """Return the cached index of a registry, or None if there is none that can be read."""
     try:
-        row = json.loads(_path(url).read_text("utf-8"))
-        if row["url"] != url:
+        head, _, text = _path(url).read_text("utf-8").partition("\n")
+        row = json.loads(head)
+        if row["url"] != url or row["characters"] != len(text):
             return None
-        return Cached(str(row["text"]), str(row["etag"]), int(row["serial"]), float(row["fetched"]))
+        return Cached(text, str(row["etag"]), int(row["serial"]), float(row["fetched"]))
     except (OSError, ValueError, KeyError, TypeError, RecursionError, RuntimeError):
         return None
 
@@ -65,7 +66,10 @@ def read(url: str) -> Cached | None:
 def write(url: str, cached: Cached) -> None:
     """Store an index; failures to write are ignored."""
     with contextlib.suppress(OSError, RuntimeError):
-        write_text(_path(url), json.dumps({"url": url, **cached._asdict()}))
+        # The text follows the first line as it is: as a part of JSON, it would be parsed twice.
+        head = {"url": url, "characters": len(cached.text), **cached._asdict()}
+        del head["text"]
+        write_text(_path(url), f"{json.dumps(head)}\n{cached.text}")
 
 
 def _path(url: str) -> Path:

@@ -7,25 +7,23 @@ default address."""
 
 from __future__ import annotations
 
-import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
-from neurogym_core.ecosystem.names import canonical, clean, said_by
+from neurogym_core.ecosystem.names import TASK_PREFIX, canonical, clean, namespace_of, said_by
 from neurogym_core.errors import RegistryError
 from neurogym_registry import cache
 from neurogym_registry.data import data
-from neurogym_registry.fetch import MAX_BYTES, allowed, fetch
-from neurogym_registry.index import SCHEMA, is_revoked
-from neurogym_registry.schemas import breaches, part_breaches
+from neurogym_registry.index import is_revoked
+from neurogym_registry.index_text import SCHEMA, IndexText
 
 VARIABLE = "NGYM_REGISTRY"
+MAX_TEXT = 300_000_000  # the index of ten thousand packages has 25 MB
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,16 +34,23 @@ class Listing:
         row: the package's object in ``index.json``, valid by its schema.
         revoked: the revocations of the registry that name the package.
         registry: address of the registry, for display.
+        base: address or folder of the registry's files; "" if they are not there.
     """
 
     row: Mapping[str, Any]
     revoked: tuple[Mapping[str, Any], ...] = ()
     registry: str = ""
+    base: str = ""
 
     @property
     def name(self) -> str:
         """Name of the distribution."""
         return str(self.row["name"])
+
+    @property
+    def namespace(self) -> str:
+        """Namespace of its tasks; it follows from the name, whatever the registry says."""
+        return namespace_of(self.name)
 
     @property
     def latest(self) -> str | None:
@@ -64,36 +69,105 @@ class Listing:
 
     def task_id(self, task: Mapping[str, Any]) -> str:
         """Return ``namespace/Name-vN``."""
-        return f"{self.row['namespace']}/{task['name']}"
+        return f"{self.namespace}/{task['name']}"
+
+
+class Index:
+    """One registry's index, whose rows become listings when they are needed."""
+
+    def __init__(self, text: IndexText, where: str, base: str) -> None:
+        self.text, self.where, self.base = text, where, base
+        self.serial: int = text.header["serial"]
+        self.revoked: tuple[Mapping[str, Any], ...] = tuple(text.header["revoked"])
+
+    def listing(self, row: Mapping[str, Any]) -> Listing:
+        """Return the listing of a row."""
+        mine = tuple(one for one in self.revoked if one["name"] == row["name"])
+        return Listing(row=row, revoked=mine, registry=self.where, base=self.base)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Catalogue:
-    """The listings of all registries, with notes about stale or omitted data.
+    """The indexes of all registries, with notes about stale or omitted data.
 
-    If several registries list a name, the first one counts."""
+    If several registries list a name, the first one counts.
 
-    listings: tuple[Listing, ...] = ()
+    Attributes:
+        from_copies: whether a server was not asked, because there is a copy of its index.
+    """
+
+    indexes: tuple[Index, ...] = ()
     notes: tuple[str, ...] = ()
+    from_copies: bool = False
+
+    @property
+    def listings(self) -> tuple[Listing, ...]:
+        """All packages by name; slow for a large registry."""
+        found: dict[str, Listing] = {}
+        for index in self.indexes:
+            for row in index.text.rows():
+                found.setdefault(row["name"], index.listing(row))
+        return tuple(found[name] for name in sorted(found))
+
+    @property
+    def large(self) -> bool:
+        """Whether reading all rows takes a noticeable time."""
+        return any(index.text.size > IndexText.COUNTED for index in self.indexes)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all packages."""
+        return sorted({name for index in self.indexes for name in index.text.names()})
+
+    def named(self, name: str) -> Listing | None:
+        """Return the package of this name, or None."""
+        for index in self.indexes:
+            if (row := index.text.row(name)) is not None:
+                return index.listing(row)
+        return None
+
+    def with_words(self, words: Sequence[str]) -> Iterator[Listing]:
+        """Yield packages in whose rows all words occur, and perhaps others."""
+        for number, index in enumerate(self.indexes):
+            for row in index.text.with_words(words):
+                earlier = self.indexes[:number]
+                if all(one.text.row(row["name"]) is None for one in earlier):
+                    yield index.listing(row)
+
+    def revocation(self, name: str, version: str) -> str | None:
+        """Return why any of the registries revokes a version, or None; it need not be listed."""
+        rows = [row for index in self.indexes for row in index.revoked]
+        return is_revoked(rows, name, version)
 
     def find(self, name: str) -> Listing | None:
         """Return the package of this name or namespace, or None."""
-        wanted = canonical(name)
-        return next(
-            (one for one in self.listings if wanted == one.name or name == one.row["namespace"]),
-            None,
-        )
+        for wanted in (name, f"{TASK_PREFIX}{name}", name.removeprefix("x-"), f"neurogym-{name}"):
+            found = self.named(canonical(wanted))
+            if found is not None and (canonical(name) == found.name or name == found.namespace):
+                return found
+        return None
 
     def find_task(self, name: str) -> list[tuple[Listing, Mapping[str, Any]]]:
         """Return the tasks of this id or bare name, with their packages."""
-        rows = [(one, task) for one in self.listings for task in one.row["tasks"]]
+        bare = name.rpartition("/")[2].lower()
+        rows = [(one, task) for one in self.with_words([bare]) for task in one.row["tasks"]]
         return [(one, task) for one, task in rows if name in (one.task_id(task), task["name"])]
 
 
-class _Index(NamedTuple):
-    serial: int
-    listings: tuple[Listing, ...]
+class _Loaded(NamedTuple):
+    index: Index
     notes: tuple[str, ...]
+    is_copy: bool = False
+
+
+def one_registry(address: str) -> Catalogue:
+    """Return the listings of one registry; ask its server if the copy is older than a day.
+
+    Raises:
+        RegistryError: as `catalogue`.
+    """
+    loaded = _load(address, offline=False, refresh=False)
+    return Catalogue(indexes=(loaded.index,), notes=loaded.notes)
 
 
 def catalogue(*, offline: bool = False, refresh: bool = False) -> Catalogue:
@@ -109,17 +183,15 @@ def catalogue(*, offline: bool = False, refresh: bool = False) -> Catalogue:
     """
     addresses = registries()
     if not addresses:
-        index = snapshot()
+        loaded = snapshot()
         note = f"No registry is set ({VARIABLE}). This is the list bundled with neurogym-registry."
-        return Catalogue(listings=index.listings, notes=(note, *index.notes))
-    found: dict[str, Listing] = {}
-    notes: list[str] = []
-    for address in addresses:
-        index = _load(address, offline=offline, refresh=refresh)
-        notes += index.notes
-        for listing in index.listings:
-            found.setdefault(listing.name, listing)
-    return Catalogue(listings=tuple(found[name] for name in sorted(found)), notes=tuple(notes))
+        return Catalogue(indexes=(loaded.index,), notes=(note, *loaded.notes))
+    found = [_load(address, offline=offline, refresh=refresh) for address in addresses]
+    return Catalogue(
+        indexes=tuple(one.index for one in found),
+        notes=tuple(note for one in found for note in one.notes),
+        from_copies=any(one.is_copy for one in found),
+    )
 
 
 def registries() -> list[str]:
@@ -127,25 +199,37 @@ def registries() -> list[str]:
     return [part.strip() for part in os.environ.get(VARIABLE, "").split(",") if part.strip()]
 
 
-def snapshot() -> _Index:
+def snapshot() -> _Loaded:
     """Return the list bundled with neurogym-registry."""
-    return _parse(_read(data("index.json")), "the list bundled with neurogym-registry")
+    return _parse(_read(data("index.json")), "the list bundled with neurogym-registry", "")
 
 
 # -- one registry --------------------------------------------------
 
 
-def _load(address: str, *, offline: bool, refresh: bool) -> _Index:
+def _load(address: str, *, offline: bool, refresh: bool) -> _Loaded:
     scheme = urlsplit(address).scheme
     if scheme in ("http", "https"):
+        from neurogym_registry.fetch import allowed  # see `_ask`
+
         url = address if address.endswith(".json") else f"{address.rstrip('/')}/index.json"
+        if "@" in urlsplit(url).netloc:
+            raise RegistryError(
+                f"{VARIABLE} has an address with a user name or password (the host is"
+                f" {clean(urlsplit(url).hostname or '')}). Expected an address without them, since"
+                " they are not sent. Remove them."
+            )
         if not allowed(url):
             raise RegistryError(
                 f"{VARIABLE} was given {clean(address)!r}. Expected an https address, or http on"
                 " this machine. Correct the address."
             )
         return _load_url(url, offline=offline, refresh=refresh)
-    path = Path(url2pathname(urlsplit(address).path) if scheme == "file" else address)
+    path = Path(address)
+    if scheme == "file":
+        from urllib.request import url2pathname  # see `_ask`
+
+        path = Path(url2pathname(urlsplit(address).path))
     if path.is_dir():
         path /= "index.json"
     if not path.is_file():
@@ -154,15 +238,15 @@ def _load(address: str, *, offline: bool, refresh: bool) -> _Index:
             " of a registry, its index.json, or an https address. Correct the address, or build"
             " the index with `ngym registry build`."
         )
-    return _parse(_read(path), clean(address))
+    return _parse(_read(path), clean(address), str(path.parent))
 
 
-def _load_url(url: str, *, offline: bool, refresh: bool) -> _Index:
+def _load_url(url: str, *, offline: bool, refresh: bool) -> _Loaded:
     known = cache.read(url)
     copy = _parsed_copy(known, url)
     if known is not None and copy is not None and (offline or (known.fresh and not refresh)):
         return (
-            copy
+            copy._replace(is_copy=True)
             if known.fresh
             else _noted(copy, _aged(url, known, "The network is not used (--offline)."))
         )
@@ -179,40 +263,67 @@ def _load_url(url: str, *, offline: bool, refresh: bool) -> _Index:
         return _noted(snapshot(), f"{error} This is the list bundled with neurogym-registry.")
 
 
-def _ask(url: str, known: cache.Cached | None, seen: int) -> _Index:
+def _ask(url: str, known: cache.Cached | None, seen: int) -> _Loaded:
     """Return the server's index, and store it in the cache.
 
     Raises:
         RegistryError: the server's index cannot be used, or is older than a previous one.
     """
+    from neurogym_registry.fetch import fetch  # urllib doubles the time of a search
+
     fetched = fetch(url, known.etag if known else "")
     if fetched.body is None and known is not None:
         cache.write(url, known._replace(fetched=time.time()))
-        return _parse(known.text, clean(url))
+        return _parse(known.text, clean(url), url.rpartition("/")[0])
     text = (fetched.body or b"").decode("utf-8", "replace")
-    index = _parse(text, clean(url))
+    loaded = _parse(text, clean(url), url.rpartition("/")[0])
+    index = loaded.index
     if index.serial < seen:
         raise RegistryError(
             f"The registry {clean(url)} sent an index with serial {index.serial}, after one with"
             f" {seen}. Expected the serial to grow: an older index hides revocations. Report this"
             f" to the registry's maintainers; to accept it, remove {cache.cache_folder()}."
         )
+    _refuse_lost_revocations(url, known, index)
     cache.write(url, cache.Cached(text, fetched.etag, index.serial, time.time()))
-    return index
+    return loaded
 
 
-def _parsed_copy(known: cache.Cached | None, url: str) -> _Index | None:
+def _refuse_lost_revocations(url: str, known: cache.Cached | None, index: Index) -> None:
+    """Raise an error if a revocation of the copy is missing in the server's index.
+
+    Raises:
+        RegistryError: it is.
+    """
+    if known is None:
+        return
+    before = _parse(known.text, clean(url), "").index
+    lost = _revocations(before) - _revocations(index)
+    if lost:
+        name, version = min(lost)
+        raise RegistryError(
+            f"The registry {clean(url)} sent an index without the revocation of {clean(name)}"
+            f" {clean(version)}, which an earlier one had. Expected revocations to stay. Report"
+            f" this to the registry's maintainers; to accept it, remove {cache.cache_folder()}."
+        )
+
+
+def _revocations(index: Index) -> set[tuple[str, str]]:
+    return {(row["name"], version) for row in index.revoked for version in row["versions"]}
+
+
+def _parsed_copy(known: cache.Cached | None, url: str) -> _Loaded | None:
     """Return the index in a cached copy, or None if it cannot be read."""
     if known is None:
         return None
     try:
-        return _parse(known.text, clean(url))
+        return _parse(known.text, clean(url), url.rpartition("/")[0])
     except RegistryError:
         return None
 
 
-def _noted(index: _Index, note: str) -> _Index:
-    return index._replace(notes=(note, *index.notes))
+def _noted(loaded: _Loaded, note: str) -> _Loaded:
+    return loaded._replace(notes=(note, *loaded.notes))
 
 
 def _aged(url: str, known: cache.Cached, why: str) -> str:
@@ -226,9 +337,9 @@ def _aged(url: str, known: cache.Cached, why: str) -> str:
 
 def _read(path: Path) -> str:
     try:
-        if path.stat().st_size > MAX_BYTES:
+        if path.stat().st_size > MAX_TEXT:
             raise RegistryError(
-                f"{path} has more than {MAX_BYTES:,} bytes. Expected the index of a registry."
+                f"{path} has more than {MAX_TEXT:,} bytes. Expected the index of a registry."
                 f" Correct {VARIABLE}."
             )
         return path.read_text("utf-8")
@@ -239,55 +350,32 @@ def _read(path: Path) -> str:
         ) from error
 
 
-def _parse(text: str, where: str) -> _Index:
-    """Return the index in a text; packages that this version cannot read are left out and counted.
+def _parse(text: str, where: str, base: str) -> _Loaded:
+    """Return the index in a text.
 
     Raises:
         RegistryError: the text is not an index, or has a newer schema.
     """
     try:
-        value = json.loads(text)
+        read = IndexText(text)
     except (ValueError, RecursionError) as error:
         raise RegistryError(
             f"{where} gave no JSON ({clean(said_by(error))}). Expected the index of a registry. Try"
             " again later, or correct the address."
         ) from error
-    if (
-        isinstance(value, dict)
-        and isinstance(value.get("schema"), int)
-        and value["schema"] > SCHEMA
-    ):
+    except TypeError as error:
         raise RegistryError(
-            f"{where} gave an index of schema {value['schema']}. Expected schema {SCHEMA} or older."
-            " Use a newer neurogym-registry."
-        )
-    rows = value.get("packages") if isinstance(value, dict) else None
-    # Rows are checked one by one, so that an invalid row does not hide the others.
-    found = breaches({**value, "packages": []} if isinstance(rows, list) else value, "index")
-    if found or not isinstance(rows, list):
-        where_in = (
-            f"{found[0].field or 'the value'} {found[0].message}"
-            if found
-            else "packages is not a list"
-        )
+            f"{where} gave no index ({error}). Expected one made by `ngym registry build`. Build it"
+            " again, or correct the address."
+        ) from error
+    if read.header["schema"] > SCHEMA:
         raise RegistryError(
-            f"{where} gave no index ({where_in}). Expected one made by `ngym registry build`."
-            " Build it again, or correct the address."
+            f"{where} gave an index of schema {read.header['schema']}. Expected schema {SCHEMA} or"
+            " older. Use a newer neurogym-registry."
         )
-    understood = [row for row in rows if not part_breaches(row, "index.schema.json#/$defs/package")]
-    left = len(rows) - len(understood)
     notes = (
-        (f"{left} packages of {where} are left out: this version cannot read their rows.",)
-        if left
+        (f"{read.unread} packages of {where} are left out: this version cannot read their rows.",)
+        if read.unread
         else ()
     )
-    revoked = value["revoked"]
-    listings = tuple(
-        Listing(
-            row=row,
-            revoked=tuple(one for one in revoked if one["name"] == row["name"]),
-            registry=where,
-        )
-        for row in understood
-    )
-    return _Index(value["serial"], listings, notes)
+    return _Loaded(Index(read, where, base), notes)

@@ -8,6 +8,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+import zlib
 from http.client import HTTPException, HTTPMessage
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -17,7 +18,8 @@ from neurogym_core.errors import RegistryError
 
 SOCKET_SECONDS = 3.0  # without a byte
 TOTAL_SECONDS = 10.0
-MAX_BYTES = 10_000_000  # an index of a thousand packages has a quarter of this size
+MAX_BYTES = 10_000_000  # compressed; the index of ten thousand packages has a tenth of this
+MAX_TEXT = 300_000_000  # unpacked
 
 
 class Fetched(NamedTuple):
@@ -80,9 +82,12 @@ def _answer(url: str, etag: str, answers: queue.Queue[Any]) -> None:
 
 
 def _fetch(url: str, etag: str) -> Fetched:
-    headers = {"Accept": "application/json", "User-Agent": "ngym"} | (
-        {"If-None-Match": etag} if etag else {}
-    )
+    headers = {
+        "Accept": "application/json",
+        "Accept-Encoding": "gzip",
+        "User-Agent": "ngym",
+        **({"If-None-Match": etag} if etag else {}),
+    }
     opener = _opener(url)
     try:
         with opener.open(
@@ -148,7 +153,26 @@ def _body(url: str, response: Any) -> bytes:
         parts.append(part)
     if promised is not None and size < promised:
         raise _failure(url, f"sent {size:,} of {promised:,} bytes")
-    return b"".join(parts)
+    body = b"".join(parts)
+    encoding = str(response.headers.get("Content-Encoding") or "identity").lower()
+    if encoding == "identity":
+        return body
+    if encoding != "gzip":
+        raise _failure(url, f"sends the encoding {clean(encoding)[:40]!r}; gzip was asked for")
+    return _unpacked(url, body)
+
+
+def _unpacked(url: str, body: bytes) -> bytes:
+    machine = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        text = machine.decompress(body, MAX_TEXT)
+    except zlib.error as error:
+        raise _failure(url, f"sends damaged data ({clean(str(error))})") from error
+    if machine.unconsumed_tail:
+        raise _failure(url, f"sends more than {MAX_TEXT:,} bytes, compressed")
+    if not machine.eof:
+        raise _failure(url, "sent compressed data that end early")
+    return text
 
 
 def _reason(error: Exception) -> str:

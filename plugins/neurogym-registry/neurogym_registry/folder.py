@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from neurogym_registry.schemas import breaches
 
 Level = Literal["error", "warning"]
 MAX_FILE = 5_000_000  # bytes
+IGNORED = (".git", ".DS_Store", "__pycache__")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,15 +49,24 @@ class Registry:
     Attributes:
         entries: name -> the table of ``packages/<name>.toml``.
         releases: name -> version -> the object of ``releases/<name>/<version>.json``.
+        sources: name -> the object of ``sources/<name>.json``.
         revoked: the rows of ``revoked.json``.
         others: paths of other files, relative to the folder: figures, pages, schemas.
+        known: names of packages whose files are not here, if this is a part of a registry.
     """
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all packages, also of those whose files are not here."""
+        return self.known | self.entries.keys()
 
     folder: Path
     entries: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     releases: Mapping[str, Mapping[str, dict[str, Any]]] = field(default_factory=dict)
+    sources: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     revoked: tuple[dict[str, Any], ...] = ()
     others: frozenset[str] = frozenset()
+    known: frozenset[str] = frozenset()
     violations: tuple[Violation, ...] = ()
 
 
@@ -69,15 +80,24 @@ def release_file(name: str, version: str) -> str:
     return f"releases/{name}/{version}.json"
 
 
+def sources_file(name: str) -> str:
+    """Return the path of the contents of a package without releases."""
+    return f"sources/{name}.json"
+
+
 def read_registry(folder: Path) -> Registry:
     """Read all files of a registry; invalid files are reported in `Registry.violations`."""
     reader = _Reader(folder)
-    for path in sorted(path for path in folder.rglob("*") if path.is_file() or path.is_symlink()):
-        reader.take(path)
+    for top, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in IGNORED)
+        for name in sorted(files):
+            if name not in IGNORED:
+                reader.take(Path(top, name))
     return Registry(
         folder=folder,
         entries=reader.entries,
         releases=reader.releases,
+        sources=reader.sources,
         revoked=tuple(reader.revoked),
         others=frozenset(reader.others),
         violations=tuple(reader.violations),
@@ -94,6 +114,7 @@ class _Reader:
         self.folder = folder
         self.entries: dict[str, dict[str, Any]] = {}
         self.releases: dict[str, dict[str, dict[str, Any]]] = {}
+        self.sources: dict[str, dict[str, Any]] = {}
         self.revoked: list[dict[str, Any]] = []
         self.others: set[str] = set()
         self.violations: list[Violation] = []
@@ -109,6 +130,8 @@ class _Reader:
                     file.removesuffix(".json"),
                     self.read(path, name),
                 )
+            case ["sources", file] if file.endswith(".json"):
+                self.put(self.sources, file.removesuffix(".json"), self.read(path, name))
             case ["revoked.json"]:
                 self.take_revoked(self.read(path, name))
             case _:

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neurogym_core.ecosystem import hookimpl
+from neurogym_core.ecosystem import companions, hookimpl
 from neurogym_core.ecosystem.names import canonical, clean
-from neurogym_core.ecosystem.records import Listed, PackageInfo, Problem
+from neurogym_core.ecosystem.records import Level, Listed, PackageInfo, Problem
 from neurogym_core.errors import RegistryError
-from neurogym_registry.client import catalogue
+from neurogym_registry.client import Catalogue, Index, catalogue, one_registry, registries
 from neurogym_registry.commands.shared import read_catalogue
-from neurogym_registry.listed import listed
-from neurogym_registry.names import WELL_KNOWN, likeness
+from neurogym_registry.listed import listed, resembling
+from neurogym_registry.names import WELL_KNOWN, likeness, might_resemble
+from neurogym_registry.sources import remembered
 
 
 @hookimpl
@@ -24,13 +25,21 @@ def ngym_listed(name: str, offline: bool) -> list[Listed]:
 
 
 @hookimpl
+def ngym_resembling(name: str) -> list[Listed]:
+    """Return the tasks whose name is nearest to an unknown one; uses no network."""
+    return resembling(catalogue(offline=True), name)
+
+
+@hookimpl
 def ngym_looks_like(distribution: str) -> str | None:
     """Return a listed or well-known package whose name differs by at most one letter, or None."""
     try:
-        known = [one.name for one in catalogue(offline=True).listings]
+        known = catalogue(offline=True).names
     except RegistryError:  # `ngym search` says why
         known = []
     for other in (*WELL_KNOWN, *known):
+        if other != distribution and not might_resemble(distribution, other):
+            continue
         apart = 0 if other == distribution else likeness(distribution, other)
         if apart is not None and apart < 2:
             return other
@@ -39,20 +48,40 @@ def ngym_looks_like(distribution: str) -> str | None:
 
 @hookimpl
 def ngym_checkup(packages: Sequence[PackageInfo]) -> list[tuple[str, Problem]]:
-    """Return a problem for each installed version that is revoked."""
-    try:
-        known = catalogue(offline=True)
-    except RegistryError:  # `ngym search` says why
-        return []
-    found = []
+    """Return a problem for each installed version that is revoked.
+
+    Asks the registries in `NGYM_REGISTRY`, and those from which packages were installed, if the
+    copies of their indexes are older than a day. If one does not answer, a warning has the age of
+    the copy."""
+    known, notes = _known(packages)
+    found = [(companions.REGISTRY, _problem("warning", note)) for note in notes]
     for package in packages:
-        listing = known.find(canonical(package.distribution))
-        reason = listing.revocation(package.version) if listing is not None else None
+        reason = known.revocation(canonical(package.distribution), package.version)
         if reason is not None:
             message = (
                 f"{package.distribution} {package.version} is revoked in the registry:"
                 f" {clean(reason)} Expected no revoked package. Remove it: `{package.removal}`."
             )
-            problem = Problem(level="error", code="revoked", message=message)
-            found.append((package.distribution, problem))
+            found.append((package.distribution, _problem("error", message)))
     return found
+
+
+def _known(packages: Sequence[PackageInfo]) -> tuple[Catalogue, list[str]]:
+    """Return the listings of the registries that are set or remembered, and what is not known."""
+    installed = {canonical(package.distribution) for package in packages}
+    also = [address for name, address in sorted(remembered().items()) if name in installed]
+    indexes: list[Index] = []
+    notes: list[str] = []
+    for address in dict.fromkeys([*registries(), *also]):
+        try:
+            found = one_registry(address)
+        except RegistryError as error:
+            notes.append(f"Revoked versions are not known: {clean(str(error))}")
+            continue
+        indexes += found.indexes
+        notes += [f"Revoked versions may be missing: {clean(note)}" for note in found.notes]
+    return Catalogue(indexes=tuple(indexes)), notes
+
+
+def _problem(level: Level, message: str) -> Problem:
+    return Problem(level=level, code="revoked" if level == "error" else "registry", message=message)

@@ -7,9 +7,10 @@ from typing import Any
 
 from neurogym_core.ecosystem.names import namespace_of
 from neurogym_registry.folder import Registry
+from neurogym_registry.index_text import SCHEMA
 from neurogym_registry.versions import is_prerelease, version_key
 
-SCHEMA = 1
+_FOR_SEARCHES = ("name", "title", "summary", "tags", "species", "references", "aliases")
 _OF_RELEASE = (
     "version",
     "requires_core",
@@ -18,17 +19,23 @@ _OF_RELEASE = (
     "files",
     "conformance",
     "yanked",
+    "offers",
 )
 
 
-def build_index(registry: Registry) -> dict[str, Any]:
+def build_index(registry: Registry, *, full: bool = False) -> dict[str, Any]:
     """Return the index of a valid registry (see `rules.validate`).
 
-    It contains no time of building, so that it changes only with the files."""
+    It contains no time of building, so that it changes only with the files.
+
+    Args:
+        registry: the registry.
+        full: with descriptions of the tasks, which otherwise are only in the files of releases.
+    """
     return {
         "schema": SCHEMA,
         "serial": serial_of(registry),
-        "packages": [_package(registry, name) for name in sorted(registry.entries)],
+        "packages": [_package(registry, name, full) for name in sorted(registry.entries)],
         "revoked": sorted(
             registry.revoked, key=lambda row: (row["date"], row["name"], row["versions"])
         ),
@@ -63,7 +70,11 @@ def newest(versions: Sequence[str]) -> str | None:
     return max(versions, key=lambda one: (not is_prerelease(one), version_key(one)), default=None)
 
 
-def _package(registry: Registry, name: str) -> dict[str, Any]:
+def _slim(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: row[key] for key in _FOR_SEARCHES if key in row}
+
+
+def _package(registry: Registry, name: str, full: bool) -> dict[str, Any]:
     entry = {key: value for key, value in registry.entries[name].items() if key != "schema"}
     releases = registry.releases.get(name, {})
     usable = [
@@ -72,7 +83,7 @@ def _package(registry: Registry, name: str) -> dict[str, Any]:
         if release["yanked"] is None and is_revoked(registry.revoked, name, version) is None
     ]
     latest = newest(usable)
-    shown = releases[latest] if latest is not None else {}
+    shown = releases[latest] if latest is not None else registry.sources.get(name, {})
     return {
         **entry,
         "schema": SCHEMA,
@@ -83,6 +94,7 @@ def _package(registry: Registry, name: str) -> dict[str, Any]:
             {key: releases[version][key] for key in _OF_RELEASE}
             for version in sorted(releases, key=version_key)
         ],
-        "tasks": shown.get("tasks", []),
-        "wrappers": shown.get("wrappers", []),
+        "tasks": [row if full else _slim(row) for row in shown.get("tasks", [])],
+        "wrappers": [row if full else _slim(row) for row in shown.get("wrappers", [])],
+        "offers": shown.get("offers", {}),
     }

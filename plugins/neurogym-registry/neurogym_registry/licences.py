@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+
 OSI = frozenset({
     "0BSD", "AFL-3.0", "AGPL-3.0-only", "AGPL-3.0-or-later", "Apache-2.0", "Artistic-2.0",
     "BSD-1-Clause", "BSD-2-Clause", "BSD-2-Clause-Patent", "BSD-3-Clause", "BSD-3-Clause-LBNL",
@@ -16,7 +18,10 @@ OSI = frozenset({
 
 
 def is_open(expression: str) -> bool:
-    """Whether an SPDX expression consists of approved licences, AND, OR and parentheses."""
-    words = re.findall(r"[()]|[^\s()]+", expression)
-    names = [word for word in words if word not in ("(", ")", "AND", "OR")]
-    return bool(names) and all(name in OSI for name in names)
+    """Whether an SPDX expression is valid, and consists of approved licences."""
+    try:
+        valid = canonicalize_license_expression(expression)
+    except InvalidLicenseExpression:
+        return False
+    words = re.sub(r" WITH \S+", "", valid.replace("(", " ").replace(")", " ")).split()
+    return all(word in OSI for word in words if word not in ("AND", "OR"))

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import difflib
+import json
 from collections.abc import Mapping
+from dataclasses import fields
 from functools import partial
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from neurogym_core.ecosystem.records import Listed, Reference
+from neurogym_core.errors import RegistryError
 from neurogym_core.terminal.description import add_description, citation
 from neurogym_core.terminal.output import Page
 from neurogym_registry.client import Catalogue, Listing
+from neurogym_registry.data import how_to_install
+from neurogym_registry.folder import release_file
+from neurogym_registry.index_text import DESCRIBED, fits
 from neurogym_registry.versions import version_key
 
 
@@ -21,15 +30,35 @@ def listed(found: Catalogue, name: str) -> list[Listed]:
     return [_record(found, owner, task) for owner, task in found.find_task(name)]
 
 
+def _detailed(listing: Listing, task: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a task with its description from the file of the release; as it is without one."""
+    if listing.latest is None or not listing.base:
+        return task
+    file = release_file(listing.name, listing.latest)
+    try:
+        if urlsplit(listing.base).scheme in ("http", "https"):
+            from neurogym_registry.fetch import fetch  # urllib takes long to import
+
+            text = fetch(f"{listing.base}/{file}").body or b""
+        else:
+            text = Path(listing.base, file).read_bytes()
+        rows = json.loads(text)["tasks"]
+        return next(row for row in rows if row["name"] == task["name"] and fits(row, DESCRIBED))
+    except (RegistryError, OSError, ValueError, KeyError, TypeError, StopIteration):
+        return task  # what a search shows is known
+
+
 def _record(found: Catalogue, listing: Listing, task: Mapping[str, Any] | None) -> Listed:
     tasks = listing.row["tasks"] if task is None else [task]
+    if task is not None:
+        task = _detailed(listing, task)
+    from_sources = listing.latest is None and "folder" in listing.row
     return Listed(
         id=listing.name if task is None else listing.task_id(task),
         package=listing.name,
         version=listing.latest,
-        references=tuple(
-            Reference(**reference) for row in tasks for reference in row["references"]
-        ),
+        how=how_to_install(listing.row) if from_sources else "",
+        references=tuple(_reference(reference) for row in tasks for reference in row["references"]),
         row={
             "package": listing.row,
             "task": task,
@@ -51,8 +80,8 @@ def _show(listing: Listing, task: Mapping[str, Any] | None, page: Page) -> None:
         page.text(f"Not installed. To install it: `ngym install {listing.name}`.", style="bold")
     elif "folder" in listing.row:
         page.text(
-            "Not installed. It has no release; `make install` in a checkout installs"
-            f" {listing.row['folder']}."
+            f"Not installed. To install it from its sources: {how_to_install(listing.row)}.",
+            style="bold",
         )
     else:
         page.text("Not installed, and no release can be installed.")
@@ -67,7 +96,7 @@ def _add_package(page: Page, listing: Listing) -> None:
     page.facts(
         (
             ("about", row["summary"]),
-            ("namespace", row["namespace"]),
+            ("namespace", listing.namespace),
             ("by", ", ".join(one["name"] for one in row["maintainers"])),
             ("sources", row.get("repository", row.get("folder"))),
             ("superseded by", row.get("superseded_by")),
@@ -103,10 +132,27 @@ def _add_task(page: Page, listing: Listing, task: Mapping[str, Any]) -> None:
     page.text(task["summary"], indent=2)
     page.facts(
         (
-            ("package", f"{listing.name} {listing.latest}"),
+            ("package", f"{listing.name} {listing.latest or ''}".rstrip()),
             ("tags", ", ".join(task["tags"])),
             ("species", ", ".join(task["species"])),
-            *((one["kind"], citation(Reference(**one))) for one in task["references"]),
+            *((one["kind"], citation(_reference(one))) for one in task["references"]),
         )
     )
     add_description(page, task)
+
+
+def resembling(found: Catalogue, name: str) -> list[Listed]:
+    """Return the tasks with the name nearest to an unknown one, at most three."""
+    _, _, bare = name.rpartition("/")
+    if found.large:
+        return []
+    tasks = [(one, task) for one in found.listings for task in one.row["tasks"]]
+    names = sorted({task["name"] for _, task in tasks})
+    (nearest,) = difflib.get_close_matches(bare, names, 1, 0.8) or [""]
+    return [_record(found, one, task) for one, task in tasks if task["name"] == nearest][:3]
+
+
+def _reference(row: Mapping[str, Any]) -> Reference:
+    """Return a reference; fields for newer clients are left out."""
+    known = {one.name for one in fields(Reference)}
+    return Reference(**{key: value for key, value in row.items() if key in known})

@@ -59,7 +59,7 @@ def escaped(text: Any) -> Html:
 
 def page(registry: Registry) -> str:
     """Return the page of a valid registry; equal files give equal pages."""
-    index = build_index(registry)
+    index = build_index(registry, full=True)
     packages = index["packages"]
     tasks = [(package, task) for package in packages for task in package["tasks"]]
     css, script = _asset("catalogue.css"), _asset("catalogue.js")

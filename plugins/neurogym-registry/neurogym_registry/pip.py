@@ -7,78 +7,159 @@ import importlib.metadata
 import importlib.util
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from neurogym_core.ecosystem.names import CORE, canonical, clean, said_by
 from neurogym_core.errors import InstallError
+from neurogym_registry.wheels import sha256_of
 
 PROTECTED = (CORE, "gymnasium", "numpy")
 """Packages that an installation must not change: results of other packages depend on them."""
 SECONDS = 600
+_AT_START = re.compile(
+    r"^([^/]+\.data/(purelib|platlib)/)?([^/]+\.pth|(site|user)customize(\.|/).*)$"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
-    """A distribution that pip would install; ``before`` is the installed version, or None."""
+class Candidate:
+    """A wheel that pip would take; ``host`` is empty for a file of this machine."""
 
     name: str
     version: str
-    before: str | None
     sha256: str
     filename: str
+    host: str
+    requires: tuple[str, ...] = ()
 
 
-def plan(name: str, version: str) -> list[Step]:
-    """Return pip's steps to install a version, from wheels only; nothing is changed or run.
+@dataclass(frozen=True, kw_only=True)
+class Step(Candidate):
+    """A downloaded wheel to install; ``before`` is the installed version, or None.
+
+    Attributes:
+        at_start: files that run whenever Python starts.
+    """
+
+    path: Path
+    size: int
+    before: str | None
+    at_start: tuple[str, ...] = ()
+
+
+def look_up(requirements: Iterable[str]) -> list[Candidate]:
+    """Return the wheels that pip finds for requirements, without dependencies; nothing is run.
 
     Raises:
         InstallError: pip is missing, finds no such wheel, or does not report a wheel's hash.
     """
     with TemporaryDirectory(prefix="ngym-") as folder:
-        report = Path(folder) / "report.json"
-        _pip(
-            "install",
-            "--dry-run",
-            "--only-binary",
-            ":all:",
-            "--report",
-            str(report),
-            f"{name}=={version}",
-        )
+        lines, report = Path(folder) / "requirements.txt", Path(folder) / "report.json"
+        lines.write_text("\n".join(requirements), "utf-8")
+        options = ("--dry-run", "--ignore-installed", "--no-deps", "--only-binary", ":all:")
+        _pip("install", *options, "--report", str(report), "-r", str(lines))
         rows = json.loads(report.read_text("utf-8"))["install"]
-    return [_step(row) for row in rows]
+    return [_candidate(row) for row in rows]
+
+
+def fetch(candidates: Sequence[Candidate], folder: Path) -> list[Step]:
+    """Download exactly these wheels, by hash, into a folder; nothing is run.
+
+    Raises:
+        InstallError: pip failed, or a file is damaged.
+    """
+    if not candidates:
+        return []
+    _pip("download", *_locked(candidates, folder), "-d", str(folder))
+    paths = {sha256_of(path): path for path in folder.glob("*.whl")}
+    return [_step(one, paths[one.sha256]) for one in candidates]
+
+
+def _step(found: Candidate, path: Path) -> Step:
+    _require_intact(path)
+    with zipfile.ZipFile(path) as archive:
+        names = [name for name in archive.namelist() if _AT_START.search(name)]
+    return Step(
+        **vars(found),
+        path=path,
+        size=path.stat().st_size,
+        before=installed_version(found.name),
+        at_start=tuple(clean(name) for name in names),
+    )
+
+
+def lock(candidates: Iterable[Candidate]) -> str:
+    """Return the lines of a requirements file with versions and hashes."""
+    return "".join(f"{one.name}=={one.version} --hash=sha256:{one.sha256}\n" for one in candidates)
+
+
+def _locked(candidates: Iterable[Candidate], folder: Path) -> tuple[str, ...]:
+    """Return pip's options for exactly these wheels."""
+    path = folder / "requirements.txt"
+    path.write_text(lock(candidates), "utf-8")
+    return ("--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", str(path))
+
+
+def download(requirement: str, folder: Path, *hashes: str) -> Path:
+    """Download the wheel of a release into a folder, without dependencies; no code of it runs.
+
+    Args:
+        requirement: ``name==version``.
+        folder: the folder.
+        hashes: the SHA-256 that the file may have; any if none are given.
+
+    Raises:
+        InstallError: pip is missing, finds no such wheel, or only one with another hash.
+    """
+    with TemporaryDirectory(prefix="ngym-") as name:
+        lines = Path(name) / "requirements.txt"
+        lines.write_text(" ".join([requirement, *(f"--hash=sha256:{one}" for one in hashes)]))
+        required = ("--require-hashes",) if hashes else ()
+        arguments = ("--no-deps", "--only-binary", ":all:", *required, "-r", str(lines))
+        try:
+            _pip("download", *arguments, "-d", name)
+        except InstallError as error:
+            if "DO NOT MATCH THE HASHES" not in str(error):
+                raise
+            raise InstallError(
+                f"pip found another file for {requirement} than the registry lists. Expected one of"
+                f" the release in the registry, with SHA-256 {' or '.join(hashes)}. The file may"
+                " have been replaced; report this to the package's maintainers. Nothing was"
+                " installed."
+            ) from error
+        (path,) = Path(name).glob("*.whl")
+        _require_intact(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        return Path(shutil.copy2(path, folder))
 
 
 def install(steps: Sequence[Step], *, show: bool) -> None:
-    """Install exactly these wheels, by hash.
+    """Install exactly these wheels, by hash, from where `fetch` has put them.
 
     Args:
-        steps: from `plan`.
+        steps: the wheels.
         show: let pip print its progress on the terminal.
 
     Raises:
-        InstallError: pip failed, or a file is damaged. All files are downloaded and verified before
-            any is unpacked; if unpacking fails, new packages are removed again.
+        InstallError: pip failed; packages that were new are removed again.
     """
-    with TemporaryDirectory(prefix="ngym-") as folder:
-        lock = Path(folder) / "requirements.txt"
-        lock.write_text(
-            "".join(f"{one.name}=={one.version} --hash=sha256:{one.sha256}\n" for one in steps),
-            "utf-8",
-        )
-        arguments = ("--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", str(lock))
-        _pip("download", *arguments, "-d", folder, show=show)
-        for path in Path(folder).glob("*.whl"):
-            _require_intact(path)
+    with TemporaryDirectory(prefix="ngym-") as name:
+        folder = Path(name)
+        for one in steps:
+            shutil.copy2(one.path, folder)
         try:
-            _pip("install", *arguments, "--no-index", "--find-links", folder)
+            options = ("--no-index", "--find-links", name)
+            _pip("install", *_locked(steps, folder), *options, show=show)
         except InstallError:
             take_back(steps)
             raise
@@ -122,27 +203,6 @@ def refuse_changes(steps: Sequence[Step], *, upgrade_core: bool) -> None:
         )
 
 
-def refuse_other_wheels(steps: Sequence[Step], name: str, known: Mapping[str, str]) -> None:
-    """Raise an error if pip found a wheel that is not in the package's release.
-
-    Args:
-        steps: the plan.
-        name: the package.
-        known: file name -> SHA-256 of the release's wheels.
-
-    Raises:
-        InstallError: the hash of the wheel is not in `known`.
-    """
-    for one in steps:
-        if canonical(one.name) == name and one.sha256 not in known.values():
-            raise InstallError(
-                f"pip found {clean(one.filename)} with SHA-256 {one.sha256}. Expected one of the"
-                " release in the registry:"
-                f" {', '.join(f'{file} {sha}' for file, sha in known.items())}. The file may have"
-                " been replaced; report this to the package's maintainers. Nothing was installed."
-            )
-
-
 def installed_version(name: str) -> str | None:
     """Return the version of an installed distribution, or None."""
     try:
@@ -162,31 +222,39 @@ def _require_intact(path: Path) -> None:
         raise InstallError(
             f"{path.name} is damaged ({clean(damaged)}), although its hash is correct. Expected an"
             " intact wheel. Report this to the package's maintainers, and install another version."
+            " Nothing was installed."
         )
 
 
-def _step(row: Mapping[str, Any]) -> Step:
+def _candidate(row: Mapping[str, Any]) -> Candidate:
     name, version = str(row["metadata"]["name"]), str(row["metadata"]["version"])
     where = row["download_info"]
     sha256 = where.get("archive_info", {}).get("hashes", {}).get("sha256")
-    filename = clean(str(where["url"]).rpartition("/")[2])
-    if not sha256:
+    address = urlsplit(str(where["url"]))
+    filename = clean(unquote(address.path).rpartition("/")[2])
+    if not sha256 or not filename.endswith(".whl"):
         raise InstallError(
-            f"pip does not report the SHA-256 of {filename}. Expected a hash for every file, so"
-            " that exactly this file is installed. Use an index or a folder of wheels, and a newer"
-            " pip."
+            f"pip does not report the SHA-256 of a wheel, but {filename}. Expected a hash for every"
+            " file, so that exactly this file is installed. Use an index or a folder of wheels, and"
+            " a newer pip."
         )
-    return Step(
+    return Candidate(
         name=canonical(name),
         version=version,
-        before=installed_version(name),
         sha256=sha256,
         filename=filename,
+        host=clean(address.hostname or ""),
+        requires=tuple(map(str, row["metadata"].get("requires_dist") or ())),
     )
 
 
+def available() -> bool:
+    """Whether this environment has pip; those that uv makes have none."""
+    return importlib.util.find_spec("pip") is not None
+
+
 def _pip(command: str, *arguments: str, show: bool = False) -> None:
-    if importlib.util.find_spec("pip") is None:
+    if not available():
         raise InstallError(
             f"The environment of {sys.executable} has no pip. Expected pip, which ngym uses to"
             f" {command} packages. Install it with `python -m ensurepip`, or use the tool that made"

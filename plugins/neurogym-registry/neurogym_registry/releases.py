@@ -13,20 +13,22 @@ from types import MappingProxyType
 from typing import Any
 
 from neurogym_core.child import run_child
-from neurogym_core.ecosystem.manifest import Row
+from neurogym_core.ecosystem.manifest import Manifest, Row
 from neurogym_core.ecosystem.names import clean
 from neurogym_core.ecosystem.records import advice
 from neurogym_core.errors import RegistryError
-from neurogym_core.files import replacing
 from neurogym_registry.folder import (
     Registry,
     dumps,
     entry_file,
     read_registry,
     release_file,
+    sources_file,
 )
 from neurogym_registry.index import build_index
-from neurogym_registry.wheels import Wheel, sha256_of
+from neurogym_registry.index_text import written
+from neurogym_registry.wheels import TEMPLATE_TEXTS, Wheel, kinds_of, sha256_of
+from neurogym_registry.writing import write_bytes, write_text
 
 SECONDS = 120.0
 CHECK_SECONDS = 300.0  # for one check: each answer starts the time again
@@ -41,6 +43,7 @@ FROM_WHEEL = (
     "files",
     "tasks",
     "wrappers",
+    "offers",
 )
 _STATIC = (
     "name",
@@ -125,6 +128,7 @@ def facts_of(wheel: Wheel) -> dict[str, Any]:
     Raises:
         RegistryError: the manifest is invalid, or lacks a row for a task or wrapper.
     """
+    title = f"{wheel.name} {wheel.version}"
     return {
         "name": wheel.name,
         "version": wheel.version,
@@ -135,12 +139,14 @@ def facts_of(wheel: Wheel) -> dict[str, Any]:
         "modules": list(wheel.modules),
         "files": [{"filename": wheel.path.name, "sha256": wheel.sha256, "size": wheel.size}],
         "tasks": [
-            _row(wheel, "task", name, value) for name, value in _points(wheel, "neurogym.tasks")
+            row_of(title, wheel.manifest, "task", name, value)
+            for name, value in _points(wheel, "neurogym.tasks")
         ],
         "wrappers": [
-            _row(wheel, "wrapper", name, value)
+            row_of(title, wheel.manifest, "wrapper", name, value)
             for name, value in _points(wheel, "neurogym.wrappers")
         ],
+        "offers": kinds_of(wheel.entry_points),
     }
 
 
@@ -166,7 +172,8 @@ def refuse_release(folder: Path, wheel: Wheel) -> None:
     """Raise the errors of `add_release`, before any code of the wheel runs.
 
     Raises:
-        RegistryError: the package has no entry, the release exists, or the manifest is invalid.
+        RegistryError: the package has no entry, the release exists, a file has texts of the
+            template, or the manifest is invalid.
     """
     if wheel.name not in read_registry(folder).entries:
         raise RegistryError(
@@ -178,6 +185,12 @@ def refuse_release(folder: Path, wheel: Wheel) -> None:
         raise RegistryError(
             f"{wheel.name} {wheel.version} is released already: {target.name} exists. Expected a"
             " new version, because releases never change. Increase the version of the package."
+        )
+    if wheel.unchanged:
+        raise RegistryError(
+            f"{', '.join(wheel.unchanged)} still has a text of the template ("
+            f"{' / '.join(TEMPLATE_TEXTS)}). Expected the citation of the paper, and the deviations"
+            " from it, in the docstring of the task. Write them, and build the wheel again."
         )
     facts_of(wheel)
 
@@ -201,22 +214,18 @@ def add_release(
 
 
 def write_index(folder: Path) -> Path:
-    """Build ``index.json`` from the files of a registry, and return its path."""
+    """Build ``index.json`` from the files of a registry, and return its path.
+
+    If the registry is in a repository with packages, their contents are written first."""
+    from neurogym_registry.first_party import contents_of  # it imports this module
+
+    for name, entry in _readable(folder).entries.items():
+        sources = folder.resolve().parent / str(entry.get("folder"))
+        if "folder" in entry and sources.is_dir():
+            write_text(folder / sources_file(name), dumps(contents_of(sources)))
     target = folder / "index.json"
-    write_text(target, dumps(build_index(_readable(folder))))
+    write_text(target, written(build_index(_readable(folder))))
     return target
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file atomically, and its folder; line ends stay, so that hashes are equal."""
-    write_bytes(path, text.encode("utf-8"))
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file atomically, and its folder."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as temporary:
-        temporary.write_bytes(data)
 
 
 def _readable(folder: Path) -> Registry:
@@ -233,20 +242,25 @@ def _points(wheel: Wheel, group: str) -> Iterable[tuple[str, str]]:
     return sorted(wheel.entry_points.get(group, {}).items())
 
 
-def _row(wheel: Wheel, kind: str, name: str, value: str) -> dict[str, Any]:
-    row = wheel.manifest.row(kind, name) if wheel.manifest is not None else None
+def row_of(
+    title: str, manifest: Manifest | None, kind: str, name: str, value: str
+) -> dict[str, Any]:
+    """Return the row of a task or wrapper, from its entry point and the manifest.
+
+    Raises:
+        RegistryError: the manifest is invalid, or lacks the row; begins with `title`.
+    """
+    row = manifest.row(kind, name) if manifest is not None else None
     problems = [
-        str(one)
-        for one in (wheel.manifest.all_problems if wheel.manifest else ())
-        if one.level == "error"
+        str(one) for one in (manifest.all_problems if manifest else ()) if one.level == "error"
     ]
     if row is None or problems:
         reason = (
             problems[0] if problems else f"its manifest has no [[{kind}]] row for {clean(name)!r}."
         )
         raise RegistryError(
-            f"{wheel.name} {wheel.version} cannot be listed: {reason} Expected a valid ngym.toml in"
-            " the wheel. Correct ngym.toml, and build the wheel again."
+            f"{title} cannot be listed: {reason} Expected a valid ngym.toml in the wheel. Correct"
+            " ngym.toml, and build the wheel again."
         )
     return {"entry_point": value.replace(" ", ""), **_of_manifest(row)}
 

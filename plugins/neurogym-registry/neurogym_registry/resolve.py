@@ -10,6 +10,7 @@ from neurogym_core.ecosystem.names import CORE
 from neurogym_core.ecosystem.versions import satisfies
 from neurogym_core.errors import InstallError
 from neurogym_registry.client import Listing
+from neurogym_registry.data import how_to_install
 from neurogym_registry.index import newest
 from neurogym_registry.versions import is_prerelease, version_key
 
@@ -44,9 +45,9 @@ def resolve(
     ]
     if not shown and "folder" in listing.row:
         raise InstallError(
-            f"{listing.name} has no release, because it belongs to the repository of the core."
-            f" Expected a checkout with {listing.row['folder']}. Install it there with `make"
-            " install`."
+            f"{listing.name} has no release in the registry, because it is a package of the"
+            " repository of the core. Expected a package with releases. Install it from its"
+            f" sources: {how_to_install(listing.row)}."
         )
     raise InstallError(
         f"No release of {listing.name} can be installed: {'; '.join(shown) or 'it has none'}."

@@ -15,23 +15,32 @@ from neurogym_core.ecosystem.manifest import vocabulary
 from neurogym_core.ecosystem.names import canonical, clean
 from neurogym_core.ecosystem.versions import satisfies
 from neurogym_core.errors import NeurogymError, did_you_mean
+from neurogym_registry.drawings import fault_of
 from neurogym_registry.folder import (
     Level,
     Registry,
     Violation,
     broken_schema,
-    dumps,
     entry_file,
     read_registry,
     release_file,
+    sources_file,
 )
 from neurogym_registry.index import build_index, serial_of
+from neurogym_registry.index_text import written
 from neurogym_registry.licences import is_open
-from neurogym_registry.names import WELL_KNOWN, likeness
+from neurogym_registry.names import WELL_KNOWN, likeness, might_resemble
 from neurogym_registry.releases import FROM_WHEEL, facts_of, static_row
-from neurogym_registry.schemas import breaches
+from neurogym_registry.schemas import breaches, part_breaches
 from neurogym_registry.versions import is_prerelease, version_key
-from neurogym_registry.wheels import read_wheel, sha256_of
+from neurogym_registry.wheels import (
+    TEMPLATE_TEXTS,
+    leads_into,
+    module_of,
+    read_requirement,
+    read_wheel,
+    sha256_of,
+)
 
 RULES = {
     "layout": "A registry has the files that its README names, and no others.",
@@ -41,6 +50,7 @@ RULES = {
         "An entry has the name of its file, a release the name and version of its folder and file."
     ),
     "entry-missing": "Only packages with an entry have releases.",
+    "sources": "Contents without a release are of a package with a folder of this repository.",
     "superseded": (
         "superseded_by names another package of the registry, and is given if the status is"
         " superseded."
@@ -54,7 +64,12 @@ RULES = {
     "core-bound": "A release states a lower and an upper bound of neurogym-core.",
     "python-bound": "A release states a lower bound of Python.",
     "licence": "A release has an open-source licence, written as an SPDX expression.",
-    "own-modules": "Entry points lead into modules of the package itself.",
+    "own-modules": (
+        "A wheel contains one package, named after the distribution, and its entry points lead into"
+        " it."
+    ),
+    "requirements": "A release requires packages by name and version, never a file at an address.",
+    "template": "Docstrings of tasks have no text of the template of `ngym new`.",
     "wheel-name": "The wheels of a release have its name and version.",
     "unique-names": "The tasks of a release have different names, and so have its wrappers.",
     "vocabulary": (
@@ -66,25 +81,25 @@ RULES = {
         "The figure of a trial has the hash in the release file, and contains no script and no"
         " address."
     ),
-    "revocation": "Revocations name packages of the registry and their releases.",
+    "revocation": "Revocations of listed packages name their releases.",
     "add-only": (
         "Entries, releases and revocations never change; a release can only be yanked, with a"
         " reason."
     ),
+    "owners": (
+        "Only its maintainers change a package, and only keepers other files; accounts are compared"
+        " by their numeric id."
+    ),
     "wheel": "A wheel has the hash, the size and the metadata in its release file.",
-    "fresh-index": "index.json equals the index that `ngym registry build` makes from the files.",
+    "fresh-index": (
+        "index.json, where it is committed, equals the index that `ngym registry build` makes."
+    ),
 }
-_PAGES = ("README.md", "POLICY.md", "index.json", "revoked.json")
-_SVG_REFUSED = (
-    "<script",
-    "javascript:",
-    "<foreignobject",
-    " onload",
-    " onclick",
-    'href="http',
-    "<!entity",
-    "<iframe",
-)
+_PAGES = (
+    ".gitattributes", ".gitignore", "CODEOWNERS", "CONTRIBUTING.md", "LICENSE", "LICENSE.md",
+    "POLICY.md", "README.md", "SECURITY.md", "index.json", "keepers.toml", "revoked.json",
+)  # fmt: skip
+_FOLDERS = (".github/", "schema/")
 
 
 def validate(
@@ -99,15 +114,27 @@ def validate(
     """
     registry = read_registry(folder)
     found = list(registry.violations)
-    for check in (_layout, _entries, _names, _releases, _revocations):
+    old = None if against is None else read_registry(against)
+    for check in (_layout, _entries, _sources, _releases, _revocations):
         found += check(registry)
-    if against is not None:
-        found += _added_only(registry, read_registry(against))
+    found += _names(registry, old)
+    if old is not None:
+        found += _added_only(registry, old)
     if wheels is not None:
         found += _wheels(registry, wheels)
     if not any(one.level == "error" for one in found):
         found += _index(registry)
     return sorted(found, key=lambda one: (one.level != "error", one.file, one.field))
+
+
+def changed_registry(registry: Registry, old: Registry) -> list[Violation]:
+    """Return the violations in a part of a registry, compared with the same part before."""
+    found = list(registry.violations)
+    for check in (_layout, _entries, _sources, _releases, _revocations):
+        found += check(registry)
+    found += _names(registry, old)
+    found += _added_only(registry, old)
+    return found
 
 
 def errors(found: list[Violation]) -> list[Violation]:
@@ -127,7 +154,7 @@ def _layout(registry: Registry) -> Iterator[Violation]:
         if isinstance(task.get("figure"), dict) and isinstance(task["figure"].get("file"), str)
     }
     for name in sorted(registry.others):
-        if name not in figures and name not in _PAGES and not name.startswith("schema/"):
+        if name not in figures and name not in _PAGES and not name.startswith(_FOLDERS):
             message = (
                 "is not a file of a registry. Expected packages/NAME.toml or"
                 " releases/NAME/VERSION.json. Remove it."
@@ -148,7 +175,7 @@ def _entries(registry: Registry) -> Iterator[Violation]:
             yield Violation(rule="file-name", file=file, field="name", message=message)
         successor = entry.get("superseded_by")
         if (successor is not None) != (entry.get("status") == "superseded") or (
-            successor is not None and (successor == name or successor not in registry.entries)
+            successor is not None and (successor == name or successor not in registry.names)
         ):
             message = (
                 f"is {clean(repr(successor))} with the status"
@@ -158,13 +185,37 @@ def _entries(registry: Registry) -> Iterator[Violation]:
             yield Violation(rule="superseded", file=file, field="superseded_by", message=message)
 
 
-def _names(registry: Registry) -> Iterator[Violation]:
-    """Yield names that look like others; of two similar names, the later one is reported."""
-    order = sorted(
-        registry.entries, key=lambda name: (str(registry.entries[name].get("added")), name)
+def _sources(registry: Registry) -> Iterator[Violation]:
+    for name, contents in registry.sources.items():
+        file = sources_file(name)
+        yield from _plain_texts(file, contents)
+        if "folder" not in registry.entries.get(name, {}) or contents.get("name") != name:
+            message = (
+                "is not of a package with a folder in its entry. Expected the contents that `ngym"
+                " registry build` writes. Remove the file."
+            )
+            yield Violation(rule="sources", file=file, message=message)
+        for kind in ("task", "wrapper"):
+            for row in _rows(contents, f"{kind}s"):
+                found = part_breaches(row, f"common.schema.json#/$defs/{kind}")
+                yield from broken_schema(file, found)
+
+
+def _names(registry: Registry, old: Registry | None) -> Iterator[Violation]:
+    """Yield names that look like others; of two similar names, the later one is reported.
+
+    Names of the previous registry came first, whatever their entries say. They were compared when
+    they were added."""
+    earlier = set() if old is None else {*old.entries} & {*registry.entries}
+    earlier |= registry.known - registry.entries.keys()
+    added = sorted(
+        set(registry.entries) - earlier,
+        key=lambda name: (str(registry.entries[name].get("added")), name),
     )
-    for index, name in enumerate(order):
-        for other in (*WELL_KNOWN, *order[:index]):
+    for index, name in enumerate(added):
+        for other in (*WELL_KNOWN, *sorted(earlier), *added[:index]):
+            if name != other and not might_resemble(name, other):
+                continue
             apart = 0 if name == other else likeness(name, other)
             if apart is None or _first_party_family(registry, name, other):
                 continue
@@ -295,27 +346,64 @@ def _offers(
         names = [row["name"] for row in release[kind]]
         for index, row in enumerate(release[kind]):
             where = f"{kind}[{index}]"
-            top = row["entry_point"].partition(":")[0].partition(".")[0]
-            if top not in release["modules"] or top in ("neurogym_core", "neurogym"):
-                message = (
-                    f"is {row['entry_point']!r}. Expected an object in a module of the package:"
-                    f" {', '.join(release['modules'])}. Correct the entry point."
-                )
-                yield Violation(
-                    rule="own-modules", file=file, field=f"{where}.entry_point", message=message
-                )
+            yield from _place(file, f"{where}.entry_point", name, row["entry_point"])
             if names.index(row["name"]) != index:
                 message = f"{row['name']!r} occurs twice. Expected each name once. Remove one."
                 yield Violation(
                     rule="unique-names", file=file, field=f"{where}.name", message=message
                 )
             yield from _words(file, where, row)
-    if "neurogym_core" in release["modules"]:
+    for kind, rows in release["offers"].items():
+        for offer, value in rows.items():
+            yield from _place(file, f"offers.{kind}.{clean(offer)}", name, value)
+    if release["modules"] != [module_of(name)]:
         message = (
-            "contains neurogym_core, the module of the core. Expected modules of the package"
-            " itself. Rename the module."
+            f"is {', '.join(release['modules'])}. Expected {module_of(name)}, so that no two"
+            " packages have files in one place. Rename the module."
         )
         yield Violation(rule="own-modules", file=file, field="modules", message=message)
+
+
+def _place(file: str, field: str, name: str, value: str) -> Iterator[Violation]:
+    if not leads_into(value, module_of(name)):
+        message = (
+            f"is {clean(value)!r}. Expected an object in {module_of(name)}. Correct the entry"
+            " point."
+        )
+        yield Violation(rule="own-modules", file=file, field=field, message=message)
+
+
+def _requirements(
+    registry: Registry, name: str, version: str, release: dict[str, Any]
+) -> Iterator[Violation]:
+    for index, text in enumerate(release["requires"]):
+        try:
+            read_requirement(text)
+        except ValueError as error:
+            message = (
+                f"cannot be allowed: {error}. Expected a name and versions, because pip builds"
+                " sources at an address before it asks. Correct the dependencies in pyproject.toml."
+            )
+            where = f"requires[{index}]"
+            yield Violation(
+                rule="requirements", file=release_file(name, version), field=where, message=message
+            )
+
+
+def _template(
+    registry: Registry, name: str, version: str, release: dict[str, Any]
+) -> Iterator[Violation]:
+    for index, task in enumerate(release["tasks"]):
+        for text in TEMPLATE_TEXTS:
+            if text in task.get("docstring", ""):
+                message = (
+                    f"has {text!r}. Expected the citation of the paper, and the deviations from it."
+                    " Write them in the docstring of the task."
+                )
+                where = f"tasks[{index}].docstring"
+                yield Violation(
+                    rule="template", file=release_file(name, version), field=where, message=message
+                )
 
 
 def _words(file: str, where: str, row: dict[str, Any]) -> Iterator[Violation]:
@@ -389,11 +477,8 @@ def _wrong_figure(folder: Path, version: str, figure: dict[str, str]) -> str | N
         return f"{figure['file']!r} is missing. Expected a file in releases/NAME/{version}"
     if sha256_of(path) != figure["sha256"]:
         return f"{figure['file']!r} has another SHA-256. Expected that of the release file"
-    text = path.read_text("utf-8", "replace").lower()
-    refused = [part for part in _SVG_REFUSED if part in text]
-    if not refused:
-        return None
-    return f"{figure['file']!r} contains {refused[0]!r}. Expected a drawing only"
+    fault = fault_of(path.read_bytes())
+    return None if fault is None else f"{figure['file']!r} {clean(fault)}. Expected a drawing only"
 
 
 _RELEASE_CHECKS: tuple[Callable[[Registry, str, str, dict[str, Any]], Iterator[Violation]], ...] = (
@@ -401,6 +486,8 @@ _RELEASE_CHECKS: tuple[Callable[[Registry, str, str, dict[str, Any]], Iterator[V
     _bounds,
     _licence,
     _offers,
+    _requirements,
+    _template,
     _conformance,
     _texts,
     _figures,
@@ -471,11 +558,13 @@ def _plain_texts(file: str, value: Any, where: str = "") -> Iterator[Violation]:
 def _revocations(registry: Registry) -> Iterator[Violation]:
     for index, row in enumerate(registry.revoked):
         yield from _plain_texts("revoked.json", row, f"revoked[{index}]")
+        if row["name"] not in registry.entries:
+            continue  # names that were never listed can be revoked, for warnings
         versions = {version_key(version) for version in registry.releases.get(row["name"], {})}
         missing = [
             one for one in row["versions"] if one != "*" and version_key(one) not in versions
         ]
-        if row["name"] not in registry.entries or missing:
+        if missing:
             what = f"{row['name']} {', '.join(missing)}".strip()
             message = (
                 f"{what} is not in the registry. Expected a listed package and its releases."
@@ -553,6 +642,8 @@ def _as_facts(release: dict[str, Any], key: str, index: int) -> Any:
 def _index(registry: Registry) -> Iterator[Violation]:
     advice = "Expected the current index. Run `ngym registry build`, and commit index.json."
     path = registry.folder / "index.json"
+    if not path.exists():
+        return  # it is built when the registry is published
     try:
         text = path.read_text("utf-8")
         serial = json.loads(text).get("serial") if text else None
@@ -561,7 +652,7 @@ def _index(registry: Registry) -> Iterator[Violation]:
             rule="fresh-index", file="index.json", message=f"is missing or cannot be read. {advice}"
         )
         return
-    if text != dumps(build_index(registry)):
+    if text != written(build_index(registry)):
         message = (
             f"does not match the files (serial {serial}, expected {serial_of(registry)}). {advice}"
         )

@@ -76,6 +76,8 @@ def _check(data: Any, schema: Mapping[str, Any], home: str, where: str) -> Itera
     if wrong_type:
         return
     for keyword, value in schema.items():
+        if keyword == "pattern" and "description" in schema:
+            value = f"{value}\n{schema['description']}"
         if keyword not in _SILENT and keyword not in ("type", "additionalProperties"):
             yield from _KEYWORDS[keyword](data, value, home, where)
     if "additionalProperties" in schema and isinstance(data, dict):
@@ -134,11 +136,13 @@ def _items(data: Any, value: Mapping[str, Any], home: str, where: str) -> Iterat
 
 def _pattern(data: Any, value: str, home: str, where: str) -> Iterator[Breach]:
     # Not `re.search`: its $ also matches before a final line end.
+    pattern, _, description = value.partition("\n")
     if (
         isinstance(data, str)
-        and re.fullmatch(value.removeprefix("^").removesuffix("$"), data) is None
+        and re.fullmatch(pattern.removeprefix("^").removesuffix("$"), data) is None
     ):
-        yield Breach(where, f"is {_shown(data)}, expected the form {value}")
+        expected = description.rstrip(".") or f"the form {pattern}"
+        yield Breach(where, f"is {_shown(data)}, expected {expected[0].lower()}{expected[1:]}")
 
 
 def _enum(data: Any, value: list[Any], home: str, where: str) -> Iterator[Breach]:

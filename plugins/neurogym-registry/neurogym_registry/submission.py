@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -19,14 +20,10 @@ from neurogym_registry.folder import (
     read_registry,
     release_file,
 )
-from neurogym_registry.releases import (
-    Inspection,
-    add_release,
-    write_bytes,
-    write_text,
-)
+from neurogym_registry.releases import Inspection, add_release
 from neurogym_registry.rules import errors, validate
 from neurogym_registry.wheels import Wheel
+from neurogym_registry.writing import write_bytes, write_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +41,9 @@ def is_listed(registry: Path, name: str) -> bool:
     return name in read_registry(registry).entries
 
 
-def entry_text(wheel: Wheel, *, repository: str, maintainer: str, github: str) -> str:
+def entry_text(
+    wheel: Wheel, *, repository: str, maintainer: str, github: str, github_id: int | None
+) -> str:
     """Return ``packages/<name>.toml`` for a new package; empty arguments come from the wheel.
 
     Raises:
@@ -71,7 +70,38 @@ def entry_text(wheel: Wheel, *, repository: str, maintainer: str, github: str) -
         lines += ["", "[[maintainers]]", f"name = {_toml(name)}"]
         if github and index == 0:
             lines.append(f"github = {_toml(github)}")
+        if github_id is not None and index == 0:
+            lines.append(f"github_id = {github_id}")
     return "\n".join(lines) + "\n"
+
+
+def refuse_early(registry: Path, wheel: Wheel, entry: str | None) -> None:
+    """Raise the errors of `submit` that are known without running code of the package.
+
+    Raises:
+        RegistryError: a rule would be broken; the message lists all violations.
+    """
+    with _draft(registry, wheel, entry, None, None) as (_, found):
+        _refuse([one for one in errors(found) if one.rule != "conformance"])
+
+
+@contextmanager
+def _draft(
+    registry: Path,
+    wheel: Wheel,
+    entry: str | None,
+    inspection: Inspection | None,
+    conformance: Mapping[str, Any] | None,
+) -> Iterator[tuple[Path, list[Violation]]]:
+    """Yield a copy of the registry with the release in it, and the violations there."""
+    with TemporaryDirectory(prefix="ngym-") as name:
+        draft = Path(name) / "registry"
+        shutil.copytree(registry, draft)
+        if entry is not None:
+            write_text(draft / entry_file(wheel.name), entry)
+        add_release(draft, wheel, inspection, conformance)
+        found = validate(draft, registry, wheel.path.parent)
+        yield draft, [one for one in found if wheel.name in one.file or one.level == "error"]
 
 
 def submit(
@@ -93,17 +123,7 @@ def submit(
     Raises:
         RegistryError: a rule would be broken; the message lists all violations.
     """
-    with TemporaryDirectory(prefix="ngym-") as name:
-        draft = Path(name) / "registry"
-        shutil.copytree(registry, draft)
-        if entry is not None:
-            write_text(draft / entry_file(wheel.name), entry)
-        add_release(draft, wheel, inspection, conformance)
-        found = [
-            one
-            for one in validate(draft, registry, wheel.path.parent)
-            if wheel.name in one.file or one.level == "error"
-        ]
+    with _draft(registry, wheel, entry, inspection, conformance) as (draft, found):
         _refuse(errors(found))
         files = _changed(draft, registry)
         for file in files:

@@ -1,24 +1,47 @@
-"""Read the facts of a wheel without installing it or running its code."""
+"""Read the facts of a wheel without installing it or running its code.
+
+A wheel of a registry contains one package, named after the distribution, and the metadata of the
+installation, nothing else. Wheels can also contain files for any place of the environment,
+commands, and modules of other packages: `read_wheel` refuses what is not on its list."""
 
 from __future__ import annotations
 
-import configparser
 import email.parser
 import email.utils
 import hashlib
 import re
+import stat
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from email.message import Message
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from neurogym_core.ecosystem.manifest import MAX_BYTES, Manifest, parse_manifest
+from packaging.requirements import InvalidRequirement, Requirement
+
+from neurogym_core.ecosystem.manifest import MAX_BYTES as MAX_MANIFEST
+from neurogym_core.ecosystem.manifest import Manifest, parse_manifest
 from neurogym_core.ecosystem.names import CORE, canonical, clean, is_distribution_name, said_by
 from neurogym_core.ecosystem.versions import core_specifier
 from neurogym_core.errors import RegistryError
 
 MAX_WHEEL = 100_000_000  # bytes; a package of tasks is some kilobytes
 MAX_UNPACKED = 500_000_000
+MAX_FILES = 20_000
+MAX_METADATA = 1_000_000  # for METADATA, with the README in it, and for entry_points.txt
+TEMPLATE_TEXTS = (
+    "Cite here the paper that the task follows",
+    "Deviations from the paper: list them here.",
+)
+"""Texts that the template of `ngym new` asks authors to replace."""
+
+# Files that build tools write into the .dist-info folder, and folders and first words of others.
+_INFO_FILES = ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "top_level.txt", "zip-safe")
+_INFO_FOLDERS = ("licenses", "license_files", "sboms")
+_INFO_TEXTS = re.compile(r"(LICEN[CS]E|COPYING|NOTICE|AUTHORS)[A-Za-z0-9._-]*")
+_SECTION = re.compile(r"\[([A-Za-z0-9._-]+)\]")
+_POINT = re.compile(r"([^\s=\[#;][^=]*?)\s*=\s*(\S+)")
+PREFIX = "neurogym."
 _NAME = re.compile(
     r"(?P<name>[A-Za-z0-9_.]+)-(?P<version>[A-Za-z0-9_.!+]+)(-\d\w*)?-[^-]+-[^-]+-[^-]+\.whl"
 )
@@ -26,7 +49,13 @@ _NAME = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Wheel:
-    """Facts of a wheel; ``entry_points`` are group -> name -> value."""
+    """Facts of a wheel.
+
+    Attributes:
+        modules: the one package that can be imported after the installation.
+        entry_points: group -> name -> value.
+        unchanged: files with tasks in which a text of the template is left.
+    """
 
     path: Path
     sha256: str
@@ -40,6 +69,7 @@ class Wheel:
     modules: tuple[str, ...]
     entry_points: dict[str, dict[str, str]]
     manifest: Manifest | None
+    unchanged: tuple[str, ...] = ()
     summary: str = ""
     authors: tuple[str, ...] = ()
     repository: str = ""
@@ -60,8 +90,9 @@ def read_wheel(path: Path) -> Wheel:
     """Read a wheel.
 
     Raises:
-        RegistryError: the file is not a wheel, its name and METADATA disagree, or it contains paths
-            outside its folder or files that run when Python starts.
+        RegistryError: the file is not a wheel, its name and METADATA disagree, its metadata cannot
+            be read whole, or it has other files, entry points or requirements than a package of
+            tasks needs.
     """
     named = _NAME.fullmatch(path.name)
     if named is None:
@@ -71,29 +102,62 @@ def read_wheel(path: Path) -> Wheel:
             raise _refusal(path, f"it has more than {MAX_WHEEL:,} bytes")
         with zipfile.ZipFile(path) as archive:
             return _read(path, archive, named["name"], named["version"])
-    except (OSError, zipfile.BadZipFile, configparser.Error, UnicodeDecodeError, KeyError) as error:
+    except (OSError, zipfile.BadZipFile, UnicodeDecodeError, KeyError, EOFError) as error:
         raise _refusal(path, f"it cannot be read ({clean(said_by(error))})") from error
+
+
+def module_of(name: str) -> str:
+    """Return the package that the wheel of a distribution contains: ``foo_bar`` for Foo-Bar."""
+    return canonical(name).replace("-", "_")
+
+
+def kinds_of(points: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    """Return {kind: {name: value}} of all entry points but tasks, wrappers and the manifest.
+
+    These are what a package does besides its tasks, for instance hooks and commands."""
+    listed = ("neurogym.tasks", "neurogym.wrappers", "neurogym.manifest")
+    return {
+        group.removeprefix(PREFIX): dict(sorted(rows.items()))
+        for group, rows in sorted(points.items())
+        if group not in listed and rows
+    }
+
+
+def read_requirement(text: str) -> Requirement:
+    """Return a requirement.
+
+    Raises:
+        ValueError: it is not a requirement, or names an address, from which pip would build
+            sources: their build steps run before any question.
+    """
+    try:
+        found = Requirement(text)
+    except InvalidRequirement as error:
+        raise ValueError(f"the requirement {clean(text)[:200]!r} cannot be read") from error
+    if found.url is not None:
+        raise ValueError(f"it requires {clean(text)[:200]!r}, a file at an address")
+    return found
 
 
 def _read(path: Path, archive: zipfile.ZipFile, name: str, version: str) -> Wheel:
     files = archive.infolist()
-    _check_paths(path, files)
-    info = next(
-        (one.filename for one in files if re.fullmatch(r"[^/]+\.dist-info/METADATA", one.filename)),
-        None,
+    module = module_of(name)
+    info = _check_content(path, files, module, version)
+    headers = email.parser.Parser().parsestr(
+        _text(path, archive, f"{info}/METADATA", MAX_METADATA), headersonly=True
     )
-    if info is None:
-        raise _refusal(path, "it has no METADATA")
-    headers = email.parser.Parser().parsestr(_text(archive, info), headersonly=True)
-    own_name, own_version = str(headers["Name"]), str(headers["Version"])
-    if not is_distribution_name(own_name):
-        raise _refusal(path, f"METADATA has the name {clean(own_name)!r}, which is not valid")
+    own_name, own_version = _identity(path, headers)
     if canonical(own_name) != canonical(name) or own_version != version:
         raise _refusal(
             path, f"METADATA says {clean(own_name)} {clean(own_version)}, not {name} {version}"
         )
-    points = _entry_points(archive, info.replace("METADATA", "entry_points.txt"))
+    points = _entry_points(path, archive, f"{info}/entry_points.txt", module)
     requires = tuple(str(one) for one in headers.get_all("Requires-Dist") or ())
+    for one in requires:
+        try:
+            read_requirement(one)
+        except ValueError as error:
+            raise _refusal(path, str(error)) from error
     return Wheel(
         path=path,
         sha256=sha256_of(path),
@@ -104,13 +168,24 @@ def _read(path: Path, archive: zipfile.ZipFile, name: str, version: str) -> Whee
         requires=requires,
         requires_core=core_specifier(requires, CORE) or "",
         requires_python=str(headers["Requires-Python"] or "").replace(" ", ""),
-        modules=_modules(files),
+        modules=(module,),
         entry_points=points,
-        manifest=_manifest(archive, points),
+        manifest=_manifest(path, archive, points),
+        unchanged=_unchanged(archive, files, points),
         summary=clean(str(headers["Summary"] or "")),
         authors=_authors(headers),
         repository=_repository(headers),
     )
+
+
+def _identity(path: Path, headers: Message) -> tuple[str, str]:
+    """Return name and version, each of which METADATA has once."""
+    names, versions = headers.get_all("Name") or [], headers.get_all("Version") or []
+    if headers.defects or len(names) != 1 or len(versions) != 1:
+        raise _refusal(path, "METADATA is damaged, or has several names or versions")
+    if not is_distribution_name(str(names[0])):
+        raise _refusal(path, f"METADATA has the name {clean(str(names[0]))!r}, which is not valid")
+    return str(names[0]), str(versions[0])
 
 
 def _authors(headers: Message) -> tuple[str, ...]:
@@ -131,55 +206,119 @@ def _repository(headers: Message) -> str:
     return found if found.startswith("https://") else ""
 
 
-def _check_paths(path: Path, files: list[zipfile.ZipInfo]) -> None:
-    if sum(one.file_size for one in files) > MAX_UNPACKED:
-        raise _refusal(path, f"it unpacks to more than {MAX_UNPACKED:,} bytes")
+def _check_content(path: Path, files: list[zipfile.ZipInfo], module: str, version: str) -> str:
+    """Return the name of the .dist-info folder; every file lies in it or in the one package."""
+    if len(files) > MAX_FILES or sum(one.file_size for one in files) > MAX_UNPACKED:
+        raise _refusal(
+            path, f"it has more than {MAX_FILES:,} files, or unpacks to more than"
+            f" {MAX_UNPACKED:,} bytes"
+        )  # fmt: skip
+    seen = set[str]()
+    infos = set[str]()
     for one in files:
-        parts = PurePosixPath(one.filename).parts
-        if ".." in parts or one.filename.startswith("/") or "\\" in one.filename:
+        name = one.filename
+        top, *rest = name.rstrip("/").split("/")
+        if {"", ".", ".."} & {top, *rest} or "\\" in name or ":" in name or not name.isprintable():
+            raise _refusal(path, f"{clean(name)!r} would leave the folder of the installation")
+        if stat.S_ISLNK(one.external_attr >> 16):
+            raise _refusal(path, f"{name!r} is a symbolic link")
+        if name.casefold() in seen:
+            raise _refusal(path, f"{name!r} occurs twice, perhaps in other capitals")
+        seen.add(name.casefold())
+        if top.endswith(".dist-info") and _stem(top) == f"{module}-{version}".lower():
+            infos.add(top)
+            text = len(rest) == 1 and (rest[0] in _INFO_FILES or _INFO_TEXTS.fullmatch(rest[0]))
+            if rest and not text and rest[0] not in _INFO_FOLDERS:
+                raise _refusal(path, f"{name!r} is not a file of a .dist-info folder")
+        elif top != module or (not rest and not name.endswith("/")):
             raise _refusal(
-                path, f"{clean(one.filename)!r} would leave the folder of the installation"
-            )
-        if one.filename.endswith(".pth") or parts[-1:] in (
-            ("sitecustomize.py",),
-            ("usercustomize.py",),
-        ):
-            raise _refusal(path, f"{clean(one.filename)!r} would run whenever Python starts")
+                path, f"{name!r} would be installed beside the package. Every file has to be in"
+                f" {module}/, the package named after the distribution, or in its .dist-info folder"
+            )  # fmt: skip
+    if len(infos) != 1 or f"{next(iter(infos))}/metadata".casefold() not in seen:
+        raise _refusal(path, "it has no METADATA, or several .dist-info folders")
+    return infos.pop()
 
 
-def _modules(files: list[zipfile.ZipInfo]) -> tuple[str, ...]:
-    """Return the top-level modules and packages, which can be imported after installation."""
-    tops = set()
-    for one in files:
-        top, *rest = PurePosixPath(one.filename).parts
-        if rest and not top.endswith((".dist-info", ".data")):
-            tops.add(top)
-        elif not rest and top.endswith(".py"):
-            tops.add(top.removesuffix(".py"))
-    return tuple(sorted(tops))
+def _stem(info: str) -> str:
+    """Return name and version of a .dist-info folder in one spelling."""
+    name, _, version = info.removesuffix(".dist-info").partition("-")
+    return f"{module_of(name)}-{version}".lower()
 
 
-def _entry_points(archive: zipfile.ZipFile, name: str) -> dict[str, dict[str, str]]:
+def _entry_points(
+    path: Path, archive: zipfile.ZipFile, name: str, module: str
+) -> dict[str, dict[str, str]]:
+    """Return the entry points, in the plainest form of the format.
+
+    Installers read other forms differently: a line that one of them takes for the rest of a value
+    is a new group for another."""
+    found: dict[str, dict[str, str]] = {}
     if name not in archive.namelist():
-        return {}
-    parser = configparser.ConfigParser(delimiters=("=",), interpolation=None)
-    parser.optionxform = str  # type: ignore[assignment, method-assign]  # names keep their capitals
-    parser.read_string(_text(archive, name))
-    return {group: dict(parser[group]) for group in parser.sections()}
+        return found
+    rows: dict[str, str] | None = None
+    for line in _text(path, archive, name, MAX_METADATA).replace("\r\n", "\n").split("\n"):
+        section, point = _SECTION.fullmatch(line), _POINT.fullmatch(line.rstrip(" "))
+        if not line.isascii() or (line and not line.isprintable()):
+            raise _refusal(path, f"the line {clean(line)[:100]!r} is not an entry point")
+        if section is not None and section[1] not in found and section[1].startswith(PREFIX):
+            rows = found.setdefault(section[1], {})
+        elif section is not None:
+            raise _refusal(
+                path, f"it has entry points in [{clean(section[1])}], which are not of neurogym, or"
+                " has the group twice"
+            )  # fmt: skip
+        elif point is not None and rows is not None:
+            if point[1] in rows or not leads_into(point[2], module):
+                raise _refusal(
+                    path, f"its entry point {clean(line)!r} occurs twice, or leads out of {module}"
+                )
+            rows[point[1]] = point[2]
+        elif line and not line.startswith(("#", ";")):
+            raise _refusal(path, f"the line {clean(line)[:100]!r} is not an entry point")
+    return found
 
 
-def _manifest(archive: zipfile.ZipFile, points: dict[str, dict[str, str]]) -> Manifest | None:
+def leads_into(value: str, module: str) -> bool:
+    """Whether an entry point leads to the module or a part of it."""
+    return re.fullmatch(rf"{module}([.:][\w.:/-]+)?", value) is not None
+
+
+def _manifest(
+    path: Path, archive: zipfile.ZipFile, points: dict[str, dict[str, str]]
+) -> Manifest | None:
     for value in points.get("neurogym.manifest", {}).values():
         package, _, file = value.partition(":")
         inside = f"{package.replace('.', '/')}/{file}"
         if inside in archive.namelist():
-            return parse_manifest(_text(archive, inside), file)
+            return parse_manifest(_text(path, archive, inside, MAX_MANIFEST), file)
     return None
 
 
-def _text(archive: zipfile.ZipFile, name: str) -> str:
+def _unchanged(
+    archive: zipfile.ZipFile, files: list[zipfile.ZipInfo], points: dict[str, dict[str, str]]
+) -> tuple[str, ...]:
+    """Return the files with tasks in which a text of the template is left."""
+    texts = [text.encode() for text in TEMPLATE_TEXTS]
+    places = {
+        value.partition(":")[0].replace(".", "/")
+        for value in points.get("neurogym.tasks", {}).values()
+    }
+    sources = {f"{place}{end}" for place in places for end in (".py", "/__init__.py")}
+    return tuple(
+        one.filename
+        for one in files
+        if one.filename in sources and any(text in archive.read(one) for text in texts)
+    )
+
+
+def _text(path: Path, archive: zipfile.ZipFile, name: str, most: int) -> str:
+    """Return the whole text of a file; what is after a limit could be a requirement."""
     with archive.open(name) as stream:
-        return stream.read(MAX_BYTES).decode("utf-8")
+        data = stream.read(most + 1)
+    if len(data) > most:
+        raise _refusal(path, f"{clean(name)} has more than {most:,} bytes")
+    return data.decode("utf-8")
 
 
 def _refusal(path: Path, reason: str) -> RegistryError:

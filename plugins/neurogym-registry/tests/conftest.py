@@ -12,8 +12,10 @@ import environments
 import pytest
 from neurogym_registry.folder import Registry, dumps
 from neurogym_registry.index import build_index
-from neurogym_registry.releases import write_index, write_text
+from neurogym_registry.releases import write_index
 from neurogym_registry.rules import validate
+from neurogym_registry.wheels import TEMPLATE_TEXTS
+from neurogym_registry.writing import write_text
 from sites import Site, call_ngym, fresh_site
 
 
@@ -50,6 +52,7 @@ def release(name: str, version: str = "1.0.0", **fields: Any) -> dict[str, Any]:
         ],
         "tasks": [task_row(module)],
         "wrappers": [],
+        "offers": {},
         "conformance": {
             "core": "1.0.0",
             "python": "3.11.7",
@@ -114,6 +117,15 @@ class Keeper:
 @pytest.fixture
 def keeper(tmp_path: Path) -> Keeper:
     return Keeper(tmp_path / "registry")
+
+
+def finish(package: Path) -> None:
+    """Replace the texts of the template in a package that `ngym new` made, as its author does."""
+    for path in package.rglob("*.py"):
+        text = path.read_text("utf-8")
+        for one in TEMPLATE_TEXTS:
+            text = text.replace(one, "See the package's README.")
+        path.write_text(text, "utf-8")
 
 
 def small_index() -> dict[str, Any]:

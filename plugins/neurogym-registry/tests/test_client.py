@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import sys
 import threading
@@ -14,8 +15,10 @@ from typing import Any
 import pytest
 from neurogym_registry import cache, fetch
 from neurogym_registry.client import catalogue
+from neurogym_registry.commands import shared
+from neurogym_registry.index_text import IndexText, written
 
-from neurogym_core.errors import RegistryError
+from neurogym_core.errors import RegistryError, UnknownTaskError
 
 makers = sys.modules["ngym_test_registry_makers"]
 NAME = "neurogym-task-dots"
@@ -181,6 +184,7 @@ def answer(status: int = 200, body: bytes = b"", **headers: str):
 
 
 INDEX = makers.small_index()
+INDEX_BYTES = json.dumps(INDEX).encode()
 FAILURES = {
     "500": (answer(500), "answered 500"),
     "404": (answer(404), "answered 404"),
@@ -264,6 +268,123 @@ def test_an_index_that_went_back_is_refused_even_where_the_copy_is_of_no_use(
     cache.write(f"{registry.url}/index.json", kept._replace(text="{"))
     registry.serve(serial=4)
     assert "serial 4, after one with 5" in catalogue(refresh=True).notes[0]
+
+
+def test_an_index_that_lost_a_revocation_is_refused(registry: Server) -> None:
+    row = {"name": NAME, "versions": ["1.0.0", "1.1.0"], "reason": "Bad.", "date": "2026-11-21"}
+    registry.serve(serial=2, revoked=[row])
+    names()
+    registry.serve(serial=3, revoked=[{**row, "versions": ["1.0.0"]}])
+    found = catalogue(refresh=True)
+    assert f"without the revocation of {NAME} 1.1.0" in found.notes[0]
+    assert found.revocation(NAME, "1.1.0") == "Bad."
+
+
+def test_an_index_may_come_compressed(registry: Server) -> None:
+    registry.behave = answer(body=gzip.compress(INDEX_BYTES), Content_Encoding="gzip")
+    assert names() == [NAME]
+    assert registry.asked[-1]["Accept-Encoding"] == "gzip"
+
+
+@pytest.mark.parametrize(
+    ("body", "encoding", "said"),
+    [
+        (gzip.compress(b" " * 2_000_000), "gzip", "more than 1,000,000 bytes, compressed"),
+        (gzip.compress(b"{}")[:-9], "gzip", "end early"),
+        (b"{}", "gzip", "damaged"),
+        (b"{}", "br", "gzip was asked for"),
+    ],
+)
+def test_compressed_data_are_limited_and_whole(
+    registry: Server, body: bytes, encoding: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetch, "MAX_TEXT", 1_000_000)
+    registry.behave = answer(body=body, Content_Encoding=encoding)
+    assert said in catalogue().notes[0]
+
+
+def test_fields_for_newer_clients_are_no_reason_to_leave_anything_out(registry: Server) -> None:
+    (row,) = makers.small_index()["packages"]
+    row["later"] = 1
+    row["status"] = "archived"
+    row["maintainers"][0]["orcid"] = "0000-0000-0000-0000"
+    row["releases"][0]["attestations"] = []
+    row["releases"][0]["files"][0]["provenance"] = "https://example.org"
+    row["releases"][0]["conformance"]["level"] = "extreme"
+    row["tasks"][0]["references"][0]["pmid"] = 3
+    revoked = {"name": "x", "versions": ["*"], "reason": "Bad.", "date": "2026-11-21", "cve": "y"}
+    registry.serve(packages=[row], revoked=[revoked], serial=2, later={})
+    found = catalogue()
+    assert (names(), found.notes) == ([NAME], ())
+    assert found.revocation("x", "1") == "Bad."
+
+
+def test_an_index_with_a_package_a_line_says_the_same_as_any_other_json(registry: Server) -> None:
+    (row,) = makers.small_index()["packages"]
+    other = {**row, "name": "neurogym-task-other", "summary": "Gött \u202e"}
+    index = {**makers.small_index(), "packages": [row, other]}
+    for text in (json.dumps(index), json.dumps(index, indent=2), written(index)):
+        read = IndexText(text)
+        assert list(read.rows()) == [row, other]
+        assert read.names() == [NAME, "neurogym-task-other"]
+        assert read.row(NAME) == row
+        assert read.row("neurogym-task") is read.row('x"') is None
+        assert list(read.with_words(["gött"])) == [row, other]
+        assert list(read.with_words(["other", "tasks"])) == [other]
+        assert list(read.with_words(["nowhere"])) == []
+    assert list(IndexText(written({**index, "packages": []})).rows()) == []
+
+
+def test_lines_that_only_look_like_rows_are_not_read(registry: Server) -> None:
+    (row,) = makers.small_index()["packages"]
+    text = written({**makers.small_index(), "packages": [row, row]})
+    for evil in ('{"name":"a"},{"name":"b"}', '{"name":"a"', "]}\n{"):
+        lines = text.split("\n")
+        lines[2] = evil
+        try:
+            read = IndexText("\n".join(lines))
+        except (ValueError, TypeError):
+            continue
+        assert all(one == row for one in read.rows())
+
+
+def test_an_enormous_serial_does_not_lock_clients_out(registry: Server) -> None:
+    names()
+    registry.serve(serial=10**4000)
+    assert "serial" in catalogue(refresh=True).notes[0]
+    registry.serve(serial=7)
+    assert catalogue(refresh=True).notes == ()
+
+
+def test_an_address_with_a_password_is_refused_without_repeating_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NGYM_REGISTRY", "https://ana:secret@example.org/registry")
+    with pytest.raises(RegistryError, match=r"user name or password .*example\.org") as raised:
+        catalogue()
+    assert "secret" not in str(raised.value)
+
+
+def test_a_namespace_follows_from_the_name_of_the_package(registry: Server) -> None:
+    (row,) = makers.small_index()["packages"]
+    squatter = {**row, "name": "neurogym-task-aaa", "namespace": "dots"}
+    registry.serve(packages=[squatter, row])
+    found = catalogue()
+    assert found.find("dots").name == NAME
+    assert [one.name for one, _ in found.find_task("dots/Dots-v0")] == [NAME]
+
+
+def test_a_package_that_is_missing_in_the_copy_is_asked_for(registry: Server) -> None:
+    """It was listed after the copy was made, less than a day ago."""
+    names()
+    (row,) = makers.small_index()["packages"]
+    registry.serve(serial=2, packages=[row, {**row, "name": "neurogym-task-new"}])
+    assert shared.look_for("dots", offline=False, refresh=False)[1].name == NAME
+    assert len(registry.asked) == 1
+    assert shared.look_for("new", offline=False, refresh=False)[1].name == "neurogym-task-new"
+    with pytest.raises(UnknownTaskError):
+        shared.look_for("newer", offline=True, refresh=False)
+    assert len(registry.asked) == 2
 
 
 def test_rows_that_are_not_understood_are_left_out_and_counted(registry: Server) -> None:

@@ -2,21 +2,63 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 import sys
 from pathlib import Path
 
 import environments
 import pytest
+from neurogym_registry.first_party import contents_of
 from neurogym_registry.releases import add_release, inspect_wheel
 from neurogym_registry.rules import errors, validate
 from neurogym_registry.wheels import read_wheel
+
+from neurogym_core.ecosystem import find_task
+from neurogym_core.errors import UnknownTaskError
 
 makers = sys.modules["ngym_test_registry_makers"]
 REGISTRY = environments.REPOSITORY / "registry"
 PLUGINS = sorted(path.parent for path in REGISTRY.parent.glob("plugins/*/pyproject.toml"))
 # Each package has a test with the kit; here its results are assumed to be good.
 CONFORMANCE = makers.release("x")["conformance"]
+
+
+@pytest.mark.parametrize("plugin", PLUGINS, ids=lambda path: path.name)
+def test_the_shipped_registry_has_the_contents_of_the_sources(plugin: Path) -> None:
+    stored = json.loads((REGISTRY / "sources" / f"{plugin.name}.json").read_text("utf-8"))
+    assert stored == contents_of(plugin), "run `ngym registry build`"
+
+
+def test_every_task_of_this_repository_is_found_without_its_package(ngym, site) -> None:
+    """Only the core and this package are visible."""
+    rows = json.loads(ngym("search", "--json").stdout)
+    tasks = [row for row in rows if row["kind"] == "task"]
+    assert len(tasks) >= 92
+    found = json.loads(ngym("search", "dots", "--json").stdout)
+    assert "visual/RandomDotMotion-v0" in [row["id"] for row in found]
+    shown = ngym("search", "dots").stdout
+    folder = REGISTRY.parent / "plugins" / "neurogym-task-visual"
+    assert f"`python -m pip install -e {folder}`" in "".join(shown.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("GoNogo-v0", "its package neurogym-task-control is not installed. Install it: `python"),
+        ("GoNgo-v0", "Did you mean 'control/GoNogo-v0' of neurogym-task-control, which is not"),
+        ("control/GoNgo-v0", "neurogym-task-control"),
+    ],
+)
+def test_the_error_of_a_task_that_is_not_installed_names_its_package(
+    site, name: str, said: str
+) -> None:
+    with pytest.raises(UnknownTaskError, match=re.escape(said)):
+        find_task(name)
+    site.add("foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
+    with pytest.raises(UnknownTaskError, match=re.escape(said)):
+        find_task(name)
 
 
 @pytest.mark.slow

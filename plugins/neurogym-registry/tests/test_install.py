@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
+import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +89,22 @@ class Town:
         self.keeper.build()
         return path
 
+    def list_file(self, path: Path, data: bytes | None = None, **fields: Any) -> None:
+        """List a file by its hash, whatever it contains, as a hostile registry would."""
+        if data is not None:
+            path.write_bytes(data)
+        content = path.read_bytes()
+        sha256 = hashlib.sha256(content).hexdigest()
+        file = {"filename": path.name, "sha256": sha256, "size": len(content)}
+        self.keeper.release(NAME, "1.0.0", change={"files": [file], **fields})
+        self.keeper.build()
+
+    def depend(self, name: str, **fields: Any) -> Path:
+        """Make a wheel of another package for pip."""
+        return packages.wheel(
+            packages.Package(name=name, **{"requires": (), "manifest": None, **fields}), self.wheels
+        )
+
     def ngym(self, *arguments: object, **variables: str):
         return self.environment.ngym(*arguments, **{**self.variables, **variables})
 
@@ -148,7 +167,7 @@ def test_search_install_play_and_uninstall(town: Town) -> None:
 
 def test_the_wheel_has_the_list_and_the_schemas_with_it(town: Town) -> None:
     found = town.environment.ngym("search", "memory", "--json")
-    assert [row["package"] for row in json.loads(found.stdout)] == ["neurogym-task-memory"]
+    assert "neurogym-task-memory" in {row["package"] for row in json.loads(found.stdout)}
     assert (
         town.environment.site / "neurogym_registry" / "_data" / "schema" / "entry.schema.json"
     ).is_file()
@@ -183,7 +202,7 @@ def test_a_wheel_that_pip_does_not_find(town: Town) -> None:
     town.release().unlink()
     refused = town.ngym("install", "dots", "--yes")
     assert refused.returncode == 1
-    assert "pip install failed" in refused.stderr
+    assert "pip download failed" in refused.stderr
     assert "pip config list" in refused.stderr
 
 
@@ -191,26 +210,15 @@ def test_a_wheel_that_pip_does_not_find(town: Town) -> None:
 def test_a_damaged_wheel_leaves_nothing_behind(town: Town) -> None:
     """The hash is correct; pip itself would unpack half of it, and keep its dependencies."""
     packages.wheel(packages.Package(name="helper", requires=(), manifest=None), town.wheels)
-    whole = packages.wheel(dots(requires=("neurogym-core>=1.0,<2", "helper")), town.wheels)
+    whole = town.release(dots(requires=("neurogym-core>=1.0,<2", "helper")))
     data = whole.read_bytes()
     assert data.count(b"Report a side.") == 1
-    release = town.release
-    original = packages.wheel
-
-    def damaged(package: Any, folder: Path) -> Path:
-        whole.write_bytes(data.replace(b"Report a side.", b"Report a SIDE."))
-        return whole
-
-    packages.wheel = damaged
-    try:
-        release(dots(requires=("neurogym-core>=1.0,<2", "helper")))
-    finally:
-        packages.wheel = original
+    town.list_file(whole, data.replace(b"Report a side.", b"Report a SIDE."))
     before = town.state()
     refused = town.ngym("install", "dots", "--yes")
     assert refused.returncode == 1
     assert "is damaged" in refused.stderr
-    assert "Nothing was changed." in refused.stderr
+    assert "Nothing was installed." in refused.stderr
     assert town.state() == before
 
 
@@ -242,6 +250,127 @@ def test_a_source_distribution_is_never_built(town: Town, tmp_path: Path) -> Non
     assert not (tmp_path / "canary").exists()
 
 
+def sdist(folder: Path, name: str, canary: Path) -> Path:
+    """A source distribution whose setup.py leaves a file."""
+    source = folder / f"{name}-1.0"
+    source.mkdir()
+    (source / "setup.py").write_text(
+        f"open({str(canary)!r}, 'w')\nimport setuptools\n"
+        f"setuptools.setup(name={name!r}, version='1.0')\n"
+    )
+    return Path(shutil.make_archive(str(source), "gztar", folder, source.name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("option", ["--dry-run", "--yes", "--print"])
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_requirement_at_an_address_is_never_built(
+    town: Town, tmp_path: Path, option: str, nested: bool
+) -> None:
+    canary = tmp_path / "canary"
+    evil = f"evil @ {sdist(tmp_path, 'evil', canary).as_uri()}"
+    if nested:
+        town.depend("helper", requires=(evil,))
+        town.release(dots(requires=("neurogym-core>=1.0,<2", "helper")))
+    else:
+        town.list_file(packages.wheel(dots(requires=("neurogym-core>=1.0,<2", evil)), town.wheels))
+    refused = town.ngym("install", "dots", option)
+    assert refused.returncode == 1
+    assert "at an address" in refused.stderr
+    assert "Nothing was installed." in refused.stderr
+    assert not canary.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "extra",
+    [
+        "neurogym_task_dots-1.0.0.data/purelib/neurogym_core/cli/list.py",
+        "neurogym_task_dots-1.0.0.data/data/pyvenv.cfg",
+        "neurogym_task_dots-1.0.0.data/scripts/ngym",
+        "sitecustomize/__init__.py",
+        "usercustomize.pyc",
+        "numpy/_evil.py",
+        "evil.pth",
+    ],
+)
+def test_a_listed_wheel_with_foreign_files_is_refused_by_the_client_too(
+    town: Town, extra: str
+) -> None:
+    path = packages.wheel(dots(), town.wheels)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(extra, "print('HIJACKED')")
+    town.list_file(path)
+    refused = town.ngym("install", "dots", "--yes")
+    assert refused.returncode == 1
+    assert "beside the package" in refused.stderr
+    assert "Nothing was installed." in refused.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ({"files": "other"}, "with SHA-256"),
+        ({"yanked": "Wrong timing."}, "is yanked"),
+        ({"revoked": True}, "Steals keys"),
+        ({"revoked": True, "unlisted": True}, "Steals keys"),
+    ],
+)
+def test_a_dependency_that_the_registry_warns_of_is_not_installed(
+    town: Town, known: dict, said: str
+) -> None:
+    path = town.depend("neurogym-task-helper")
+    town.release(dots(requires=("neurogym-core>=1.0,<2", "neurogym-task-helper")))
+    sha256 = "b" * 64 if known.get("files") else hashlib.sha256(path.read_bytes()).hexdigest()
+    file = {"filename": path.name, "sha256": sha256, "size": 9}
+    if not known.get("unlisted"):
+        town.keeper.entry("neurogym-task-helper")
+        change = {"files": [file], "yanked": known.get("yanked")}
+        town.keeper.release("neurogym-task-helper", "1.0", change=change)
+    if known.get("revoked"):
+        row = {"name": "neurogym-task-helper", "versions": ["*"], "date": "2026-11-21"}
+        town.keeper.revoke({**row, "reason": "Steals keys."})
+    town.keeper.build()
+    refused = town.ngym("install", "dots", "--yes")
+    assert refused.returncode == 1
+    assert said in refused.stderr
+    assert "Nothing was installed." in refused.stderr
+
+
+@pytest.mark.slow
+def test_the_plan_shows_every_file_and_what_runs_by_itself(town: Town) -> None:
+    helper = town.depend("helper")
+    with zipfile.ZipFile(helper, "a") as archive:
+        archive.writestr("helper.pth", "import os")
+    groups = {
+        "neurogym.plugins": {"watch": "neurogym_task_dots.dots"},
+        "neurogym.commands": {"dots": "neurogym_task_dots.dots:command"},
+    }
+    package = dots(requires=("neurogym-core>=1.0,<2", "helper[more]>=1"))
+    package.groups = groups
+    path = town.release(package)
+    plan = town.ngym("install", "dots", "--dry-run", COLUMNS="200")
+    assert plan.returncode == 0, plan.stderr
+    for part in (
+        "its hooks (watch) run in every `make`",
+        "adds commands to ngym: dots",
+        "helper runs whenever Python starts: helper.pth",
+        f"{path.stat().st_size:,} bytes",
+        f"{helper.stat().st_size:,} bytes",
+        "this machine",
+        f"sha256 {hashlib.sha256(helper.read_bytes()).hexdigest()[:12]}",
+    ):
+        assert part in plan.stdout, part
+    found = town.ngym("search", "dots").stdout
+    assert "its hooks (watch) run in every `make`" in " ".join(found.split())
+    locked = town.ngym("install", "dots", "--print")
+    assert locked.stdout.splitlines() == [
+        f"{NAME}==1.0.0 --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}",
+        f"helper==1.0 --hash=sha256:{hashlib.sha256(helper.read_bytes()).hexdigest()}",
+    ]
+
+
 @pytest.mark.slow
 def test_a_package_that_fails_its_checks_is_installed_and_said_to_fail(town: Town) -> None:
     town.release(dots(source="raise RuntimeError('on purpose')"))
@@ -269,7 +398,7 @@ def test_a_package_that_cannot_be_imported_is_removed_without_running_it(
 
 
 @pytest.mark.slow
-def test_without_pip_it_says_so(
+def test_without_pip_it_prints_a_line_for_uv(
     town: Town, tmp_path: Path, third_party: Path, wheels: list[Path]
 ) -> None:
     bare = tmp_path / "bare"
@@ -280,8 +409,20 @@ def test_without_pip_it_says_so(
     environment = environments.Environment(tmp_path / "venv", bare)
     for folder in town.environment.site.glob("neurogym_*"):
         shutil.copytree(folder, environment.site / folder.name)
-    town.release()
+    path = town.release()
     refused = environment.ngym("install", "dots", "--yes", **town.variables)
     assert refused.returncode == 1
     assert "has no pip" in refused.stderr
-    assert "ensurepip" in refused.stderr
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert refused.stdout == f"{NAME}==1.0.0 --hash=sha256:{sha256}\n"
+    assert f"`uv pip install --python {environment.python} --no-build" in refused.stderr
+    lines = tmp_path / "requirements.txt"
+    command = [sys.executable, "-m", "uv", "pip", "install", "--python", str(environment.python)]
+    command += ["--no-build", "--no-index", "--no-deps", "--find-links", str(town.wheels)]
+    for content, good in (
+        (refused.stdout.replace(sha256, "a" * 64), False),
+        (refused.stdout, True),
+    ):
+        lines.write_text(content)
+        installed = subprocess.run([*command, "-r", str(lines)], capture_output=True, text=True)
+        assert (installed.returncode == 0) is good, installed.stderr

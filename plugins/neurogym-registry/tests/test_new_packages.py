@@ -39,7 +39,8 @@ def test_a_registry_that_cannot_be_read_refuses_no_name(ngym, site, tmp_path: Pa
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path], third_party: Path):
     made = environments.Environment(tmp_path_factory.mktemp("env") / "venv", third_party)
-    made.pip_install(wheels)
+    classic = environments.REPOSITORY / "plugins" / "neurogym-classic"
+    made.pip_install([*wheels, environments.build_wheel(classic, made.folder / "dist")])
     return made
 
 
@@ -51,6 +52,7 @@ def test_a_package_of_each_kind_is_taken_by_a_registry(
     lab = f"of-{kind}"
     environment.ngym("new", tmp_path, *answers(lab, kind), check=True)
     package = tmp_path / f"neurogym-task-{lab}"
+    makers.finish(package)
     wheel = environments.build_wheel(package, tmp_path / "dist")
     keeper = makers.Keeper(tmp_path / "registry")
     keeper.entry(package.name)

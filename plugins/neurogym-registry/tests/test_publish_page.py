@@ -61,10 +61,13 @@ class Shell:
             given = dict(part.split("=", 1) for part in arguments)
             self.variables |= given
             return ""
-        assert program in ("ngym", "python"), command
-        call = ["-m", "neurogym_core.cli"] if program == "ngym" else []
+        start = {
+            "ngym": [str(self.environment.python), "-m", "neurogym_core.cli"],
+            "python": [str(self.environment.python)],
+            "sed": ["sed"],
+        }
         done = subprocess.run(
-            [str(self.environment.python), *call, *arguments],
+            [*start[program], *arguments],
             cwd=self.folder,
             env=self.variables,
             capture_output=True,

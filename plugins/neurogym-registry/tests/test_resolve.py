@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from neurogym_registry import pip
-from neurogym_registry.client import Listing
+from neurogym_registry import client, pip
+from neurogym_registry.client import Catalogue, Listing
+from neurogym_registry.closure import closure
 from neurogym_registry.folder import Registry
 from neurogym_registry.index import build_index
+from neurogym_registry.index_text import IndexText, written
 from neurogym_registry.pip import Step
 from neurogym_registry.resolve import resolve
+from packaging.requirements import Requirement
 
 from neurogym_core.errors import InstallError
 
@@ -105,15 +109,20 @@ def test_a_revocation_of_all_versions_holds_for_those_to_come() -> None:
 
 
 def test_a_package_of_the_checkout_says_where_it_is() -> None:
-    with pytest.raises(InstallError, match=r"plugins/x.*make install"):
+    with pytest.raises(InstallError, match=r"pip install -e plugins/x"):
         resolve(listing({}, folder="plugins/x"), None, "1.0.0")
 
 
+def step(name: str, version: str, before: str | None) -> Step:
+    return Step(
+        name=name, version=version, before=before, sha256="a" * 64, filename=f"{name}.whl",
+        host="", path=Path(), size=1,
+    )  # fmt: skip
+
+
 STEPS = [
-    Step(name=NAME, version="1.0.0", before=None, sha256="a" * 64, filename="dots.whl"),
-    Step(name="numpy", version="3.0", before="2.0", sha256="b" * 64, filename="numpy.whl"),
-    Step(name="gymnasium", version="1.1", before=None, sha256="c" * 64, filename="gymnasium.whl"),
-]
+    step(NAME, "1.0.0", None), step("numpy", "3.0", "2.0"), step("gymnasium", "1.1", None)
+]  # fmt: skip
 
 
 def test_changes_of_protected_packages_are_refused_unless_allowed() -> None:
@@ -123,16 +132,111 @@ def test_changes_of_protected_packages_are_refused_unless_allowed() -> None:
     pip.refuse_changes([STEPS[0], STEPS[2]], upgrade_core=False)
 
 
-def test_only_the_wheel_of_the_release_will_do() -> None:
-    pip.refuse_other_wheels(STEPS, NAME, {"dots.whl": "a" * 64})
-    with pytest.raises(InstallError, match="Nothing was installed"):
-        pip.refuse_other_wheels(STEPS, NAME, {"dots.whl": "d" * 64})
-
-
-def test_a_file_without_a_hash_is_refused() -> None:
+@pytest.mark.parametrize("name", ["x.whl", "x-1.tar.gz"])
+def test_a_file_without_a_hash_and_a_file_that_is_no_wheel_are_refused(name: str) -> None:
+    hashes = {} if name == "x.whl" else {"hashes": {"sha256": "a" * 64}}
     row = {
         "metadata": {"name": "x", "version": "1"},
-        "download_info": {"url": "file:///x.whl", "archive_info": {}},
+        "download_info": {"url": f"file:///{name}", "archive_info": hashes},
     }
-    with pytest.raises(InstallError, match="does not report the SHA-256"):
-        pip._step(row)
+    with pytest.raises(InstallError, match="does not report the SHA-256 of a wheel"):
+        pip._candidate(row)
+
+
+# ---------------------------------------------------------------------- requirements
+
+
+def index_of(packages: list[Any], revoked: Any) -> client.Index:
+    index = {"schema": 1, "serial": 0, "packages": packages, "revoked": list(revoked)}
+    return client.Index(IndexText(written(index)), "here", "")
+
+
+def catalogue_of(found: Listing) -> Catalogue:
+    return Catalogue(indexes=(index_of([found.row], found.revoked),))
+
+
+class Index:
+    """Answers instead of pip: {name: {version: requirements}}, all with the hash aaa…"""
+
+    def __init__(self, **packages: dict[str, list[str]]) -> None:
+        self.packages = packages
+        self.asked: list[str] = []
+
+    def __call__(self, lines: Any) -> list[pip.Candidate]:
+        self.asked += list(lines)
+        return [self.answer(Requirement(line)) for line in lines]
+
+    def answer(self, asked: Requirement) -> pip.Candidate:
+        versions = self.packages[asked.name]
+        best = max(one for one in versions if asked.specifier.contains(one))
+        return pip.Candidate(
+            name=asked.name, version=best, sha256="a" * 64, filename="x.whl", host="",
+            requires=tuple(versions[best]),
+        )  # fmt: skip
+
+
+def follow(
+    *requires: str, known: Catalogue | None = None, **packages: dict[str, list[str]]
+) -> dict[str, str]:
+    """Return {name: version} of the closure of a wheel with these requirements."""
+    wheel = SimpleNamespace(name=NAME, version="1.0.0", requires=requires)
+    found = closure(wheel, known or Catalogue(), "1.0.0", ask=Index(**packages))
+    return {one.name: one.version for one in found}
+
+
+def test_requirements_of_requirements_are_followed() -> None:
+    assert follow("a>=1", a={"1": ["b<3"]}, b={"2": [], "3": []}) == {"a": "1", "b": "2"}
+
+
+def test_what_is_installed_and_fits_is_not_looked_up() -> None:
+    assert follow("pytest>=1", "click", "numpy>=1") == {}
+
+
+def test_a_later_requirement_changes_the_version() -> None:
+    assert follow("a", "b", a={"1": [], "2": []}, b={"1": ["a<2"]}) == {"a": "1", "b": "1"}
+
+
+def test_markers_and_extras_choose_requirements() -> None:
+    found = follow(
+        "a[more]",
+        "w; sys_platform == 'nowhere'",
+        a={"1": ["b; extra == 'more'", "c; extra == 'less'", "d; python_version >= '3'"]},
+        b={"1": [f"{NAME}>=1"]},
+        d={"1": ["a[less]"]},
+        c={"1": []},
+    )
+    assert found == {"a": "1", "b": "1", "c": "1", "d": "1"}
+
+
+def test_a_circle_ends_and_a_contradiction_is_an_error() -> None:
+    assert follow("a", a={"1": ["b"]}, b={"1": ["a"]}) == {"a": "1", "b": "1"}
+    with pytest.raises(InstallError, match="fit together"):
+        follow("a", a={"1": [f"{NAME}>=2"]})
+    chain = {f"p{n}": {"1": [f"p{n + 1}"]} for n in range(99)}
+    with pytest.raises(InstallError, match="lead on"):
+        follow("p0", **chain)
+
+
+def test_an_address_at_any_depth_is_refused() -> None:
+    with pytest.raises(InstallError, match="b cannot be installed: it requires 'c @ https"):
+        follow("a", a={"1": ["b"]}, b={"1": ["c @ https://example.org/c.tar.gz"]})
+
+
+def test_a_listed_requirement_comes_in_a_listed_version_with_a_listed_hash() -> None:
+    found = listing({"1.0.0": {}, "1.1.0": {}}, EVIL)
+    known = catalogue_of(found)
+    index = Index(**{NAME: {"1.0.0": [], "1.1.0": [], "1.3.0": []}})
+    wheel = SimpleNamespace(name="lab", version="1", requires=(f"{NAME}>=1",))
+    (one,) = closure(wheel, known, "1.0.0", ask=index)
+    assert one.version == "1.1.0"
+    assert index.asked == [f"{NAME}==1.1.0"]
+    wheel.requires = (f"{NAME}>=1.2",)
+    with pytest.raises(InstallError, match="no listed release"):
+        closure(wheel, known, "1.0.0", ask=index)
+
+
+def test_a_revoked_requirement_is_refused_though_it_is_installed_or_not_listed() -> None:
+    rows = [{"name": name, "versions": ["*"], "reason": "Steals keys."} for name in ("click", "a")]
+    for name in ("click", "a"):
+        with pytest.raises(InstallError, match=r"revoked: Steals keys\."):
+            follow(name, known=Catalogue(indexes=(index_of([], rows),)), a={"1": []})

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import environments
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from neurogym_check.digest import agree
-from neurogym_registry.names import distance, likeness
-from neurogym_registry.releases import write_text
+from neurogym_registry.folder import dumps
+from neurogym_registry.names import distance, likeness, might_resemble
 from neurogym_registry.rules import RULES, validate
+from neurogym_registry.writing import write_bytes, write_text
 
 makers = sys.modules["ngym_test_registry_makers"]
 REGISTRY = environments.REPOSITORY / "registry"
@@ -35,6 +38,8 @@ BROKEN_RELEASES = {
     "python-bound": {"requires_python": ""},
     "licence": {"license": "Do what I say"},
     "own-modules": {"tasks": [row(entry_point="numpy.random:Dots")]},
+    "requirements": {"requires": ["neurogym-core>=1.0,<2", "evil @ https://example.org/e.tar.gz"]},
+    "template": {"tasks": [row(docstring="Walk.\n\nCite here the paper that the task follows.")]},
     "unique-names": {"tasks": [row(), row()]},
     "plain-text": {"tasks": [row(title="Dots\u202e")]},
     "conformance": {"conformance": {**CONFORMANCE, "failed": 1}},
@@ -85,11 +90,30 @@ def test_the_core_s_bounds(keeper, core: str, good: bool) -> None:
         ("", False),
         ("()", False),
         ("MIT WITH x", False),
+        ("MIT AND", False),
+        ("((MIT", False),
+        ("MIT BSD-3-Clause", False),
+        ("Apache-2.0 WITH LLVM-exception", True),
     ],
 )
 def test_licences(keeper, licence: str, good: bool) -> None:
     keeper.package(NAME, "1.0.0", license=licence)
     assert (keeper.rules() == set()) is good
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"modules": [MODULE, "numpy"]},
+        {"modules": ["gymnasium"]},
+        {"offers": {"commands": {"x": "os:system"}}},
+        {"offers": {"plugins": {"x": "neurogym_task_dots_evil.hooks"}}},
+        {"wrappers": [row(entry_point="neurogym_core.wrappers:X") | {"name": "X"}]},
+    ],
+)
+def test_modules_and_entry_points_are_of_the_package_itself(keeper, change) -> None:
+    keeper.package(NAME, "1.0.0", change=change)
+    assert keeper.rules() == {("error", "own-modules")}
 
 
 def test_a_word_outside_the_vocabulary_is_a_warning(keeper) -> None:
@@ -112,6 +136,12 @@ def test_a_file_that_cannot_be_read_and_one_that_does_not_belong(keeper) -> None
 def test_a_release_without_an_entry(keeper) -> None:
     keeper.release(NAME)
     assert keeper.rules() == {("error", "entry-missing")}
+
+
+def test_contents_without_a_folder_are_of_no_package(keeper) -> None:
+    keeper.entry(NAME)
+    write_text(keeper.folder / "sources" / f"{NAME}.json", dumps({"schema": 1, "name": NAME}))
+    assert keeper.rules() == {("error", "sources")}
 
 
 def test_an_entry_under_another_name(keeper) -> None:
@@ -140,6 +170,12 @@ def test_superseding(keeper) -> None:
         ("neurogym-task-do-ts", "error"),
         ("neurogym-task-dost", "error"),
         ("neurogym-dots", "error"),
+        ("nuerogym-task-dots", "error"),
+        ("neurogyn-task-dots", "error"),
+        ("neurogym-tasks-dots", "error"),
+        ("neurogymtask-dots", "error"),
+        ("neuro-gym-task-dots", "error"),
+        ("neurogym-core-dots", "error"),
         ("neurogym-task-dice", None),
         ("neurogym-task-lots-of-dots", None),
     ],
@@ -150,6 +186,29 @@ def test_names_that_look_alike(keeper, other: str, level: str | None) -> None:
     found = [one for one in validate(keeper.folder) if one.rule == "look-alike"]
     assert [one.level for one in found] == ([level] if level else [])
     assert all(one.file == f"packages/{other}.toml" for one in found)  # the later one is wrong
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("motor", "rnotor"), ("window", "vvindow"), ("trial", "triai")]
+)
+def test_letters_that_look_like_others(name: str, other: str) -> None:
+    assert likeness(f"neurogym-task-{name}", f"neurogym-task-{other}") == 0
+
+
+def test_a_name_of_the_previous_registry_is_never_the_later_one(keeper, tmp_path: Path) -> None:
+    """A squatter writes an old date into its entry."""
+    keeper.entry(NAME)
+    before = Path(shutil.copytree(keeper.folder, tmp_path / "before"))
+    keeper.entry("neurogym-task-dot", added="2001-01-01")
+    (found,) = [one for one in validate(keeper.folder, before) if one.rule == "look-alike"]
+    assert found.file == "packages/neurogym-task-dot.toml"
+
+
+@given(st.text("abmnrvwdcl01-", min_size=1, max_size=9), st.text("abmnrvwdcl01-", max_size=9))
+def test_no_resemblance_is_missed_by_the_fast_test(one: str, other: str) -> None:
+    for prefix in ("", "neurogym-task-"):
+        if likeness(prefix + one, "neurogym-task-" + other) is not None:
+            assert might_resemble(prefix + one, "neurogym-task-" + other)
 
 
 def test_long_names_two_letters_apart_are_a_warning(keeper) -> None:
@@ -211,28 +270,80 @@ def test_a_pre_release_and_a_yanked_one_bind_nobody(keeper, earlier: dict) -> No
     assert keeper.rules() == set()
 
 
+def test_a_name_that_was_never_listed_can_be_revoked(keeper) -> None:
+    keeper.revoke({"name": "evil", "versions": ["*"], "reason": "Steals.", "date": "2026-11-21"})
+    assert keeper.rules() == set()
+
+
 def test_revoking_what_is_not_there(keeper) -> None:
     keeper.package(NAME, "1.0.0")
     keeper.revoke({"name": NAME, "versions": ["2.0.0"], "reason": "x", "date": "2026-11-21"})
     assert keeper.rules() == {("error", "revocation")}
 
 
-@pytest.mark.parametrize(
-    "drawing",
-    [
-        "<svg><script>alert(1)</script></svg>",
-        '<svg onload="x"/>',
-        '<svg><a href="https://x"/></svg>',
-    ],
-)
+def svg(body: str, attributes: str = "") -> str:
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {attributes}>{body}</svg>'
+
+
+ACTIVE = {
+    "script": svg("<script>alert(1)</script>"),
+    "script of a namespace": svg(
+        '<s:script xmlns:s="http://www.w3.org/2000/svg">alert(1)</s:script>'
+    ),
+    "onload": svg("", 'onload="alert(1)"'),
+    "onload on a new line": svg("", '\nonload="alert(1)"'),
+    "onmouseover": svg('<rect onmouseover="alert(1)"/>'),
+    "animate": svg('<animate onbegin="alert(1)" attributeName="x"/>'),
+    "set": svg('<set attributeName="href" to="javascript:alert(1)"/>'),
+    "link": svg('<a href="https://x"><text>x</text></a>'),
+    "link in single quotes": svg("<use href='https://x/y.svg#z'/>"),
+    "image": svg('<image href="https://x/y.png"/>'),
+    "svg image": svg('<image href="data:image/svg+xml;base64,AAAA"/>'),
+    "import": svg("<style>@import url(//x/y.css);</style>"),
+    "url in a style": svg("<style>rect { fill: url(//x/y) }</style>"),
+    "url in an attribute": svg('<rect fill="url(//x/y#z)"/>'),
+    "escapes in a style": svg("<style>rect { fill: u\\72l(//x/y) }</style>"),
+    "foreign object": svg("<foreignObject><p/></foreignObject>"),
+    "html": svg('<x:iframe xmlns:x="http://www.w3.org/1999/xhtml" src="https://x"/>'),
+    "script in metadata": svg("<metadata><script>alert(1)</script></metadata>"),
+    "entity": '<!DOCTYPE svg [<!ENTITY e "x">]>' + svg("&e;"),
+    "document type": '<!DOCTYPE svg SYSTEM "https://x/y.dtd">' + svg(""),
+    "style sheet": '<?xml-stylesheet href="https://x/y.css"?>' + svg(""),
+    "html file": "<html><script>alert(1)</script></html>",
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("drawing", ACTIVE.values(), ids=ACTIVE)
 def test_a_picture_that_is_more_than_a_picture(keeper, drawing: str) -> None:
-    digest = hashlib.sha256(drawing.encode()).hexdigest()
+    listed_figure(keeper, drawing.encode())
+    assert keeper.rules() == {("error", "figure")}
+
+
+def test_a_picture_in_another_encoding_is_refused(keeper) -> None:
+    listed_figure(keeper, svg("<script>alert(1)</script>").encode("utf-16"))
+    assert keeper.rules() == {("error", "figure")}
+
+
+def test_a_drawing_by_matplotlib_is_accepted(keeper, tmp_path: Path) -> None:
+    import matplotlib.figure
+
+    figure = matplotlib.figure.Figure()
+    axes = figure.subplots()
+    axes.plot([0, 1], label="stimulus")
+    axes.imshow([[0, 1], [1, 0]])
+    axes.legend()
+    figure.savefig(tmp_path / "x.svg")
+    listed_figure(keeper, (tmp_path / "x.svg").read_bytes())
+    assert keeper.rules() == set()
+
+
+def listed_figure(keeper, data: bytes) -> None:
+    digest = hashlib.sha256(data).hexdigest()
     keeper.package(
         NAME, "1.0.0", tasks=[row(figure={"file": "1.0.0/Dots-v0.svg", "sha256": digest})]
     )
-    target = keeper.folder / "releases" / NAME / "1.0.0" / "Dots-v0.svg"
-    write_text(target, drawing)
-    assert keeper.rules() == {("error", "figure")}
+    write_bytes(keeper.folder / "releases" / NAME / "1.0.0" / "Dots-v0.svg", data)
 
 
 class TestAddOnly:
@@ -270,6 +381,13 @@ class TestAddOnly:
     def test_a_revocation_stays(self, keeper, before: Path) -> None:
         keeper.revoke()
         assert keeper.rules(against=before) == {("error", "add-only")}
+
+
+def test_a_registry_may_be_a_repository_of_its_own_without_an_index(keeper) -> None:
+    keeper.package(NAME, "1.0.0")
+    for name in (".git/HEAD", ".github/workflows/change.yml", ".gitignore", "LICENSE", ".DS_Store"):
+        write_text(keeper.folder / name, "x")
+    assert validate(keeper.folder) == []
 
 
 def test_an_index_that_was_not_built_again_is_found(keeper) -> None:

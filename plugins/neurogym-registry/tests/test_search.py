@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from neurogym_registry import cache, sources
+from neurogym_registry.writing import write_text
 
 from neurogym_core.ecosystem import find_task
 from neurogym_core.errors import UnknownTaskError
@@ -102,6 +105,29 @@ def test_info_of_a_task_that_is_not_installed(ngym, registry) -> None:
     assert "@article" in ngym("info", "Dots-v0", "--bibtex").stdout
 
 
+def test_info_has_the_description_in_the_file_of_the_release(ngym, registry) -> None:
+    """The index has only what searches need."""
+    row = makers.task_row("neurogym_task_dots", docstring="Follow the dots.\n\nA long text.")
+    registry.release("neurogym-task-dots", "1.2.0", tasks=[row])
+    registry.build()
+    assert "A long text." not in (registry.folder / "index.json").read_text("utf-8")
+    assert "A long text." in ngym("info", "Dots-v0").stdout
+    (registry.folder / "releases" / "neurogym-task-dots" / "1.2.0.json").write_text("{")
+    assert "dots/Dots-v0" in ngym("info", "Dots-v0").stdout
+
+
+def test_many_matches_are_cut_and_a_misspelt_word_is_corrected(ngym, registry) -> None:
+    for number in range(60):
+        registry.package(f"neurogym-task-many{number:02}", "1.0.0")
+    registry.build()
+    shown = ngym("search", "many").stdout
+    assert shown.count("neurogym-task-many") >= 50
+    assert "neurogym-task-many59" not in shown
+    assert "Others match too" in shown
+    assert len(ids(ngym, "many")) == 60
+    assert "Did you mean 'reaching'?" in ngym("search", "raeching").stdout
+
+
 def test_info_of_what_nobody_knows_stays_an_error(ngym, registry) -> None:
     result = ngym("info", "Dost-v0")
     assert result.exit_code == 1
@@ -176,3 +202,48 @@ def test_doctor_names_what_is_revoked_and_installed(ngym, registry, site) -> Non
     text = " ".join(result.stdout.split())
     assert "neurogym-task-dots 1.0.0 is revoked in the registry: Steals." in text
     assert "python -m pip uninstall neurogym-task-dots" in text
+
+
+def test_doctor_asks_the_registry_from_which_a_package_came(
+    ngym, registry, site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`NGYM_REGISTRY` was set in another terminal."""
+    site.add("neurogym-task-dots", version="1.0.0", groups={"neurogym.commands": {"dots": ""}})
+    monkeypatch.delenv("NGYM_REGISTRY")
+    row = {"name": "neurogym-task-dots", "versions": ["*"], "date": "2026-11-21"}
+    registry.revoke({**row, "reason": "Steals."})
+    registry.build()
+    assert "is revoked" not in ngym("doctor", "--no-import").stdout
+    rows = {"neurogym-task-dots": str(registry.folder)}
+    write_text(sources._path(), json.dumps(rows))
+    try:
+        assert "is revoked in the registry: Steals." in words(ngym("doctor", "--no-import").stdout)
+        registry.build().unlink()
+        found = words(ngym("doctor", "--no-import").stdout)
+        assert "Revoked versions are not known" in found
+    finally:
+        sources._path().unlink()
+
+
+def test_doctor_says_how_old_its_copy_of_a_registry_is(
+    ngym, site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = "https://127.0.0.1:9/index.json"  # where nothing answers
+    monkeypatch.setenv("NGYM_REGISTRY", url)
+    monkeypatch.setenv("NGYM_CACHE", str(tmp_path / "cache"))
+    text = json.dumps(makers.small_index())
+    cache.write(url, cache.Cached(text, "", 1, time.time() - 30 * 86400))
+    found = words(ngym("doctor", "--no-import").stdout)
+    assert f"Revoked versions may be missing: The registry {url} cannot be reached" in found
+    assert "from 30 days ago" in found
+
+
+def test_a_package_of_which_all_releases_are_revoked_is_marked(ngym, registry) -> None:
+    row = {"name": "neurogym-task-dots", "versions": ["*"], "date": "2026-11-21"}
+    registry.revoke({**row, "reason": "Steals."})
+    registry.build()
+    assert "! revoked" in ngym("search", "dots").stdout
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())

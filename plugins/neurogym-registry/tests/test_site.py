@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from neurogym_registry.folder import Registry, read_registry
 from neurogym_registry.page import Html, element, page
-from neurogym_registry.releases import write_text
+from neurogym_registry.writing import write_text
 
 from neurogym_core.cli import main
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 import time
@@ -12,6 +13,7 @@ import environments
 import made_packages as packages
 import pytest
 from click.testing import CliRunner
+from neurogym_registry.wheels import TEMPLATE_TEXTS
 
 from neurogym_core.cli import main
 
@@ -43,10 +45,11 @@ def package(author, tmp_path_factory: pytest.TempPathFactory) -> Path:
         "table",
     )
     author.ngym("new", folder, *answers, check=True)
+    makers.finish(folder / NAME)
     return folder / NAME
 
 
-OPTIONS = ("--no-isolation", "--repository", "https://example.org/lab/walk", "--github", "ana")
+OPTIONS = ("--no-isolation", "--github", "ana", "--github-id", "7")
 
 
 @pytest.mark.slow
@@ -201,6 +204,87 @@ def test_a_wheel_that_does_not_say_where_it_is_from_needs_an_option(keeper, tmp_
         "submit", path, "--registry", keeper.folder, "--repository", "https://example.org/x"
     )
     assert "--maintainer" in result.stderr
+
+
+def test_a_released_version_is_submitted_as_the_index_serves_it(
+    keeper, plain_wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Building again gives another file, whose hash users would not find."""
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(plain_wheel.parent))
+    keeper.build()
+    result = ngym("submit", f"{NAME}==1.0.0", "--registry", keeper.folder)
+    assert result.exit_code == 0, result.output
+    release = json.loads((keeper.folder / "releases" / NAME / "1.0.0.json").read_text("utf-8"))
+    digest = hashlib.sha256(plain_wheel.read_bytes()).hexdigest()
+    assert [file["sha256"] for file in release["files"]] == [digest]
+    missing = ngym("submit", f"{NAME}==2.0.0", "--registry", keeper.folder)
+    assert missing.exit_code == 1
+    assert "pip download failed" in missing.stderr
+    neither = ngym("submit", NAME, "--registry", keeper.folder)
+    assert "Expected NAME==VERSION" in neither.stderr
+
+
+def task_wheel(folder: Path, source: str, **fields: str) -> Path:
+    """A wheel with a task that ends the process if it is imported."""
+    lines = {
+        "Metadata-Version": "2.4",
+        "Name": NAME,
+        "Version": "1.0.0",
+        "License-Expression": "MIT",
+        "Requires-Python": ">=3.11",
+        "Requires-Dist": "neurogym-core>=1.0,<2",
+        "Author": "Ana",
+        "Project-URL": "Source, https://example.org/walk",
+        **fields,
+    }
+    package = packages.Package(
+        name=NAME,
+        version=lines["Version"],
+        tasks={"Walk-v0": "neurogym_task_walk.walk:Walk"},
+        files={"walk.py": f"{source}\nraise SystemExit('imported')\n"},
+        manifest=packages.manifest_row("Walk-v0"),
+        metadata="".join(f"{key}: {value}\n" for key, value in lines.items()),
+    )
+    return packages.wheel(package, folder)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "rule"),
+    [
+        ("License-Expression", "Mine", "[licence]"),
+        ("Requires-Dist", "neurogym-core", "[core-bound]"),
+        ("Requires-Python", "", "[python-bound]"),
+        ("Version", "1.0.0.dev3", "a version from git tags needs a tag"),
+    ],
+)
+def test_rules_that_need_no_code_are_checked_before_the_kit_runs(
+    keeper, tmp_path: Path, field: str, value: str, rule: str
+) -> None:
+    keeper.build()
+    result = ngym("submit", task_wheel(tmp_path, "", **{field: value}), "--registry", keeper.folder)
+    assert result.exit_code == 1
+    assert rule in result.stderr
+    assert "imported" not in result.stderr
+    assert not (keeper.folder / "releases").exists()
+
+
+@pytest.mark.parametrize("text", TEMPLATE_TEXTS)
+def test_a_text_of_the_template_is_refused(keeper, tmp_path: Path, text: str) -> None:
+    keeper.build()
+    wheel = task_wheel(tmp_path, f'class Walk:\n    """Walk.\n\n    {text}, and more.\n    """')
+    result = ngym("submit", wheel, "--registry", keeper.folder)
+    assert result.exit_code == 1
+    assert "neurogym_task_walk/walk.py still has a text of the template" in result.stderr
+    assert "imported" not in result.stderr
+
+
+def test_every_task_of_the_template_has_these_texts() -> None:
+    files = sorted((environments.REPOSITORY / "cookiecutter-task" / "templates").glob("task_*.py"))
+    assert len(files) == 4
+    for path in files:
+        for text in TEMPLATE_TEXTS:
+            assert text in path.read_text("utf-8"), path.name
 
 
 def test_what_cannot_be_built(keeper, tmp_path: Path) -> None:

@@ -94,14 +94,38 @@ def test_a_wheel_says_what_it_is_without_being_installed(tmp_path: Path) -> None
     assert wheel.manifest.row("task", "Dots-v0").tags == ("perceptual",)
 
 
+INFO = "neurogym_task_dots-1.0.0.dist-info"
+DATA = "neurogym_task_dots-1.0.0.data"
+
+
 @pytest.mark.parametrize(
     ("extra", "said"),
     [
         ("../evil.py", "leave the folder"),
         ("/etc/evil", "leave the folder"),
-        ("evil.pth", "whenever Python starts"),
-        ("neurogym_task_dots-1.0.0.data/purelib/evil.pth", "whenever Python starts"),
-        ("sitecustomize.py", "whenever Python starts"),
+        ("neurogym_task_dots/../../evil.py", "leave the folder"),
+        ("C:/evil.py", "leave the folder"),
+        ("neurogym_task_dots\\..\\evil.py", "leave the folder"),
+        ("evil.pth", "beside the package"),
+        ("sitecustomize.py", "beside the package"),
+        ("sitecustomize/__init__.py", "beside the package"),
+        ("usercustomize.pyc", "beside the package"),
+        ("numpy/_evil.py", "beside the package"),
+        ("gymnasium/__init__.py", "beside the package"),
+        ("yaml.py", "beside the package"),
+        ("tests/test_dots.py", "beside the package"),
+        ("neurogym_core/cli/list.py", "beside the package"),
+        ("neurogym_task_dots.py", "beside the package"),
+        (f"{DATA}/purelib/neurogym_core/cli/list.py", "beside the package"),
+        (f"{DATA}/data/lib/python3.11/site-packages/evil.py", "beside the package"),
+        (f"{DATA}/data/pyvenv.cfg", "beside the package"),
+        (f"{DATA}/scripts/ngym", "beside the package"),
+        (f"{DATA}/purelib/evil.pth", "beside the package"),
+        ("numpy-9.dist-info/METADATA", "beside the package"),
+        ("neurogym_task_dots-2.0.dist-info/METADATA", "beside the package"),
+        (f"{INFO}/direct_url.json", "not a file of a .dist-info"),
+        (f"{INFO}/metadata", "occurs twice"),
+        ("neurogym_task_dots/DOTS.py", "occurs twice"),
     ],
 )
 def test_a_wheel_with_files_that_do_not_belong_in_one_is_refused(
@@ -112,6 +136,77 @@ def test_a_wheel_with_files_that_do_not_belong_in_one_is_refused(
         archive.writestr(extra, "import os")
     with pytest.raises(RegistryError, match=said):
         read_wheel(path)
+
+
+def test_a_wheel_with_a_link_is_refused(tmp_path: Path) -> None:
+    path = packages.wheel(dots(), tmp_path)
+    with zipfile.ZipFile(path, "a") as archive:
+        link = zipfile.ZipInfo("neurogym_task_dots/link.py")
+        link.external_attr = 0o120777 << 16
+        archive.writestr(link, "/etc/passwd")
+    with pytest.raises(RegistryError, match="symbolic link"):
+        read_wheel(path)
+
+
+POINTS = "[neurogym.tasks]\nDots-v0 = neurogym_task_dots.dots:Dots\n"
+
+
+@pytest.mark.parametrize(
+    ("points", "said"),
+    [
+        ("[console_scripts]\nngym = neurogym_task_dots.dots:evil\n", "not of neurogym"),
+        ("[console_scripts]\npip = neurogym_task_dots.dots:evil\n", "not of neurogym"),
+        ("[gui_scripts]\nx = neurogym_task_dots.dots:evil\n", "not of neurogym"),
+        ("[pytest11]\nx = neurogym_task_dots.dots\n", "not of neurogym"),
+        ("[DEFAULT]\nx = neurogym_task_dots.dots\n", "not of neurogym"),
+        ("[neurogym.commands]\nx = os:system\n", "leads out of"),
+        ("[neurogym.plugins]\nx = neurogym_task_dots_evil.hooks\n", "leads out of"),
+        ("[neurogym.tasks]\nOther-v0 = neurogym_task_dots.dots:Dots\n", "the group twice"),
+        ("Dots-v0 = neurogym_task_dots.dots:Other\n", "occurs twice"),
+        # Some readers take an indented line for the rest of a value, others for a new group.
+        ("  [console_scripts]\n  ngym = neurogym_task_dots.dots:evil\n", "not an entry point"),
+        ("# a comment\x0c[console_scripts]\x0cngym = neurogym_task_dots:evil\n", "not an entry"),
+    ],
+)
+def test_a_wheel_with_other_entry_points_is_refused(tmp_path: Path, points: str, said: str) -> None:
+    path = packages.wheel(dots(entry_points=POINTS + points), tmp_path)
+    with pytest.raises(RegistryError, match=said):
+        read_wheel(path)
+
+
+def test_a_wheel_that_requires_a_file_at_an_address_is_refused(tmp_path: Path) -> None:
+    """pip builds sources at an address, although it was told to use wheels only."""
+    for requirement in ("evil @ https://127.0.0.1/evil-1.0.tar.gz", "not a requirement !"):
+        metadata = f"{METADATA}Requires-Dist: {requirement}\n"
+        with pytest.raises(RegistryError, match=r"at an address|cannot be read"):
+            read_wheel(packages.wheel(dots(metadata=metadata), tmp_path))
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        f"{METADATA}Keywords: {'x' * 1_000_000}\nRequires-Dist: evil\n",
+        f"{METADATA}Name: another\n",
+        f"{METADATA}not a header\nRequires-Dist: evil\n",
+    ],
+    ids=["too long", "two names", "damaged"],
+)
+def test_metadata_is_read_whole_or_refused(tmp_path: Path, metadata: str) -> None:
+    with pytest.raises(RegistryError, match="METADATA"):
+        read_wheel(packages.wheel(dots(metadata=metadata), tmp_path))
+
+
+def test_hooks_and_commands_are_in_the_release(tmp_path: Path) -> None:
+    groups = {
+        "neurogym.plugins": {"dots": "neurogym_task_dots.hooks"},
+        "neurogym.commands": {"dots": "neurogym_task_dots.commands:dots"},
+    }
+    release = make_release(read_wheel(packages.wheel(dots(groups=groups), tmp_path)), None, None)
+    assert release["offers"] == {
+        "commands": {"dots": "neurogym_task_dots.commands:dots"},
+        "plugins": {"dots": "neurogym_task_dots.hooks"},
+    }
+    assert breaches(release, "release") == []
 
 
 def test_what_is_no_wheel_is_refused(tmp_path: Path) -> None:
@@ -134,7 +229,7 @@ def test_a_wheel_under_another_name_is_refused(tmp_path: Path) -> None:
     for name in ("other-1.0.0-py3-none-any.whl", "neurogym_task_dots-2.0-py3-none-any.whl"):
         renamed = path.with_name(name)
         renamed.write_bytes(path.read_bytes())
-        with pytest.raises(RegistryError, match="METADATA says"):
+        with pytest.raises(RegistryError, match="beside the package"):
             read_wheel(renamed)
 
 

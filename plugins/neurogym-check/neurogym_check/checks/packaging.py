@@ -86,15 +86,19 @@ def manifest_states_chance_and_oracle_performance(candidate: Candidate) -> None:
 
 
 @check("M005")
-def importing_has_no_side_effects(candidate: Candidate) -> None:
-    """Importing the task has no side effects (output, files, processes, network, random state).
+def importing_has_no_side_effects(candidate: Candidate) -> dict[str, Any]:
+    """Importing the task has no side effects (output, files, processes, network, global state).
 
     Move such code from the top of the module into the class. A module that is imported must not
-    seed or draw from `random` and `numpy.random`, open files for writing, start threads or
+    seed or draw from `random` and `numpy.random`, replace functions or classes of other modules,
+    change settings of the interpreter, NumPy or warnings, open files for writing, start threads or
     processes, open connections, or change the environment or working directory: the effects would
-    reach every user who lists or imports tasks."""
+    reach every user who lists or imports tasks. Much time or memory is a warning."""
     if not isinstance(candidate.source, str):
         raise NotApplicable("it needs an id or a file, which another process can import")
-    effects = imported(candidate).effects
-    if effects:
-        raise CheckFailedError(f"Importing it {'; '.join(effects)}.", effects=list(effects))
+    found = imported(candidate)
+    if found.effects:
+        raise CheckFailedError(
+            f"Importing it {'; '.join(found.effects)}.", effects=list(found.effects)
+        )
+    return {"warnings": [f"Importing it {cost}." for cost in found.costs]}

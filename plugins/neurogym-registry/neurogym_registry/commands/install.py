@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -14,17 +16,26 @@ from neurogym_core.ecosystem.records import removal
 from neurogym_core.errors import InstallError, RegistryError
 from neurogym_core.terminal.output import Page
 from neurogym_registry import pip
-from neurogym_registry.client import Listing
-from neurogym_registry.commands.shared import busy, read_catalogue, registry_options, required
+from neurogym_registry.client import Catalogue, Listing
+from neurogym_registry.closure import closure
+from neurogym_registry.commands.shared import busy, effects, look_for, registry_options
 from neurogym_registry.kit import MISSING, has_kit
 from neurogym_registry.releases import examine_installed
 from neurogym_registry.resolve import resolve
+from neurogym_registry.sources import remember
+from neurogym_registry.wheels import Wheel, read_wheel
 
 
 @click.command(short_help="Install a package of the registry.")
 @click.argument("package", metavar="PACKAGE[==VERSION]")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option("--dry-run", is_flag=True, help="Show the plan, and stop.")
+@click.option(
+    "--print",
+    "as_lock",
+    is_flag=True,
+    help="Print the plan as a requirements file with hashes, for another installer, and stop.",
+)
 @click.option("--yanked", is_flag=True, help="Install the given version even if it is yanked.")
 @click.option(
     "--upgrade-core", is_flag=True, help="Let pip change the installed core, gymnasium or numpy."
@@ -34,39 +45,97 @@ def command(
     package: str,
     yes: bool,
     dry_run: bool,
+    as_lock: bool,
     yanked: bool,
     upgrade_core: bool,
     offline: bool,
     refresh: bool,
 ) -> None:
-    """Install a package of the registry with pip, with the exact wheel of its release.
+    """Install a package of the registry, with the exact wheel of its release.
 
-    pip first makes a plan, from wheels only and without changing anything. The SHA-256 of the
-    package's wheel must be the one in the registry. After the plan is shown, pip installs exactly
-    these files, by hash, and the quick checks run on the package's tasks, for information. pip's
-    configuration sets where wheels come from.
+    Downloads the wheel with the hash in the registry, reads it, follows its requirements, and
+    downloads what is missing, from wheels only: no code of them runs before you agree. The plan
+    shows each file with its source, hash and size. pip then installs exactly these files, and the
+    quick checks run on the package's tasks, for information. pip's configuration sets where wheels
+    come from. Without pip, the requirements for another installer are printed.
 
     Installing a package lets its authors run code as you, from the first import on.
     """
     name, _, version = package.partition("==")
-    listing = required(read_catalogue(offline=offline, refresh=refresh), name.strip())
-    release = resolve(listing, version.strip() or None, installed().core_version, yanked=yanked)
-    with busy("Asking pip for a plan ..."):
-        steps = pip.plan(listing.name, release["version"])
-    if not steps:
+    found, listing = look_for(name.strip(), offline=offline, refresh=refresh)
+    core = installed().core_version
+    release = resolve(listing, version.strip() or None, core, yanked=yanked)
+    if pip.installed_version(listing.name) == release["version"]:
         click.echo(f"{listing.name} {release['version']} is already installed.")
         return
-    pip.refuse_other_wheels(
-        steps, listing.name, {file["filename"]: file["sha256"] for file in release["files"]}
-    )
-    pip.refuse_changes(steps, upgrade_core=upgrade_core)
-    _show_plan(listing, release, steps)
-    if dry_run:
-        return
-    if not yes:
-        click.confirm("Install this?", abort=True)
-    _install(listing.name, release["version"], steps)
+    if not pip.available():
+        _print_without_pip(listing, release)
+    with TemporaryDirectory(prefix="ngym-") as folder:
+        with busy("Downloading and reading the wheels ..."):
+            steps = _planned(found, listing, release, core, Path(folder))
+        pip.refuse_changes(steps, upgrade_core=upgrade_core)
+        if as_lock:
+            click.echo(pip.lock(steps), nl=False)
+            return
+        _show_plan(listing, release, steps)
+        if dry_run:
+            return
+        if not yes:
+            click.confirm("Install this?", abort=True)
+        _install(listing.name, release["version"], steps)
+    remember(listing.name, listing.registry)
     _check(listing.name)
+
+
+def _planned(
+    found: Catalogue, listing: Listing, release: Mapping[str, Any], core: str, folder: Path
+) -> list[pip.Step]:
+    """Return the downloaded wheels to install; none of their code has run.
+
+    Raises:
+        InstallError: a file is missing, damaged or another one than listed, or has content or
+            requirements that are not allowed.
+    """
+    hashes = [file["sha256"] for file in release["files"]]
+    version = release["version"]
+    root = _read(pip.download(f"{listing.name}=={version}", folder / "root", *hashes))
+    own = pip.Candidate(
+        name=root.name,
+        version=root.version,
+        sha256=root.sha256,
+        filename=root.path.name,
+        host=pip.look_up([f"{listing.name}=={version}"])[0].host,
+    )
+    steps = pip.fetch([own, *closure(root, found, core)], folder)
+    for one in steps[1:]:
+        if found.named(one.name) is not None:
+            _read(one.path)
+    return steps
+
+
+def _read(path: Path) -> Wheel:
+    try:
+        return read_wheel(path)
+    except RegistryError as error:
+        raise InstallError(f"{error} Nothing was installed.") from error
+
+
+def _print_without_pip(listing: Listing, release: Mapping[str, Any]) -> None:
+    """Print the requirement of the package with its hashes, and stop.
+
+    Raises:
+        click.exceptions.Exit: always.
+    """
+    hashes = " ".join(f"--hash=sha256:{file['sha256']}" for file in release["files"])
+    click.echo(f"{listing.name}=={release['version']} {hashes}")
+    click.echo(
+        f"Nothing was installed: the environment of {sys.executable} has no pip. Write the line"
+        " above into a file requirements.txt, and install it from wheels only: `uv pip install"
+        f" --python {sys.executable} --no-build -r requirements.txt`. uv compares the hash; the"
+        " requirements of the package are not compared with the registry.",
+        err=True,
+    )
+    raise click.exceptions.Exit(1)
 
 
 def _install(name: str, version: str, steps: Sequence[pip.Step]) -> None:
@@ -120,12 +189,26 @@ def _show_plan(listing: Listing, release: Mapping[str, Any], steps: Sequence[pip
             ("listed in", listing.registry),
         )
     )
+    for text in effects(release.get("offers", {})):
+        page.text(f"  ! {text}", style="bold")
     page.heading("pip will install")
     rows = [
-        (one.name, one.version, one.before or "", f"sha256 {one.sha256[:12]}…", one.filename)
+        (
+            one.name,
+            one.version,
+            one.before or "",
+            one.host or "this machine",
+            f"{one.size:,} bytes",
+            f"sha256 {one.sha256[:12]}…",
+            one.filename,
+        )
         for one in steps
     ]
-    page.table(("package", "version", "instead of", "hash", "file"), rows)
+    page.table(("package", "version", "instead of", "from", "size", "hash", "file"), rows)
+    for one in steps:
+        if one.at_start:
+            files = ", ".join(one.at_start)
+            page.text(f"  ! {one.name} runs whenever Python starts: {files}", style="bold")
     page.show()
 
 

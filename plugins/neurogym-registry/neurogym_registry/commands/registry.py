@@ -13,7 +13,9 @@ import click
 
 from neurogym_core.errors import RegistryError
 from neurogym_core.terminal.output import Page, print_json
+from neurogym_registry.change import validate_change
 from neurogym_registry.folder import Violation, read_registry
+from neurogym_registry.keeping import revoke, transfer, yank
 from neurogym_registry.kit import require_kit
 from neurogym_registry.page import page as catalogue_page
 from neurogym_registry.releases import (
@@ -22,12 +24,12 @@ from neurogym_registry.releases import (
     inspect_wheel,
     refuse_release,
     write_index,
-    write_text,
 )
 from neurogym_registry.releases import add_release as add
 from neurogym_registry.rules import RULES, errors
 from neurogym_registry.rules import validate as find
 from neurogym_registry.wheels import Wheel, read_wheel
+from neurogym_registry.writing import write_text
 
 _FOLDER = click.argument(
     "folder",
@@ -59,13 +61,31 @@ def command() -> None:
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Compare releases with the wheels in this folder.",
 )
+@click.option(
+    "--base", metavar="COMMIT", help="Check only the change from this commit of git to HEAD."
+)
+@click.option(
+    "--actor", type=int, metavar="ID", help="With --base: number of the account that made it."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the violations as a JSON array.")
-def validate(folder: Path, against: Path | None, wheels: Path | None, as_json: bool) -> None:
+def validate(
+    folder: Path,
+    against: Path | None,
+    wheels: Path | None,
+    base: str | None,
+    actor: int | None,
+    as_json: bool,
+) -> None:
     """Check all files of a registry against its rules, without running code of packages.
+
+    With --base, only the files of changed packages are read, and compared with the earlier ones.
+    With --actor, only maintainers of a package may change it, and only keepers other files.
 
     Each violation names the file, the field and the rule. The exit code is 1 if there are errors;
     warnings do not count."""
-    found = find(folder, against, wheels)
+    if actor is not None and base is None:
+        raise click.UsageError("--actor was given without --base. Expected both. Add --base.")
+    found = find(folder, against, wheels) if base is None else validate_change(folder, base, actor)
     if as_json:
         print_json([{**asdict(one), "about": RULES[one.rule]} for one in found])
     else:
@@ -137,6 +157,52 @@ def add_release(wheel: Path, folder: Path, no_check: bool, excuses: tuple[str, .
     with examined(read, reasons, check=not no_check) as (inspection, conformance):
         for path in add(folder, read, inspection, conformance):
             click.echo(f"Wrote {path}.")
+
+
+_REASON = click.option(
+    "--reason", required=True, metavar="TEXT", help="One line for the users of the package."
+)
+
+
+@command.command(name="yank")
+@click.argument("name")
+@click.argument("version")
+@_FOLDER
+@_REASON
+def yank_release(name: str, version: str, folder: Path, reason: str) -> None:
+    """Mark a bad release: it is only installed if its version is given with --yanked."""
+    click.echo(f"Wrote {yank(folder, name, version, reason)}.")
+
+
+@command.command(name="revoke")
+@click.argument("name")
+@click.argument("versions", nargs=-1, required=True, metavar="VERSION...")
+@click.option("--registry", "folder", default="registry", show_default=True, metavar="DIR",
+              type=click.Path(exists=True, file_okay=False, path_type=Path),
+              help="The registry's folder.")  # fmt: skip
+@_REASON
+@click.option("--advisory", default="", metavar="URL", help="Address with details.")
+def revoke_versions(
+    name: str, versions: tuple[str, ...], folder: Path, reason: str, advisory: str
+) -> None:
+    """Mark dangerous versions: they are never installed; "*" stands for all, also later ones."""
+    click.echo(f"Wrote {revoke(folder, name, list(versions), reason, advisory)}.")
+
+
+@command.command(name="transfer")
+@click.argument("name")
+@_FOLDER
+@click.option("--to", required=True, metavar="NAME", help="The new maintainer.")
+@click.option("--github", default="", metavar="NAME", help="Their account.")
+@click.option("--github-id", type=int, required=True, metavar="ID",
+              help="Its number, see https://api.github.com/users/NAME.")  # fmt: skip
+@_REASON
+def transfer_package(
+    name: str, folder: Path, to: str, github: str, github_id: int, reason: str
+) -> None:
+    """Give a package to a new maintainer, and record the transfer in its entry."""
+    row = {"name": to, **({"github": github} if github else {}), "github_id": github_id}
+    click.echo(f"Wrote {transfer(folder, name, row, reason)}.")
 
 
 @command.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import click
@@ -10,11 +11,15 @@ import click
 from neurogym_core.ecosystem.discovery import declared
 from neurogym_core.ecosystem.manifest import vocabulary
 from neurogym_core.ecosystem.names import canonical, tag_key
+from neurogym_core.errors import did_you_mean
 from neurogym_core.terminal.output import Page, print_json
-from neurogym_registry.client import Listing
-from neurogym_registry.commands.shared import read_catalogue, registry_options
+from neurogym_registry.client import Catalogue, Listing
+from neurogym_registry.commands.shared import effects, read_catalogue, registry_options
+from neurogym_registry.data import how_to_install
 
 Found = tuple[Listing, Mapping[str, Any] | None]
+
+MOST_PACKAGES = 50
 
 
 @click.command(short_help="Search the registry for tasks and packages.")
@@ -40,11 +45,25 @@ def command(
     found = read_catalogue(offline=offline, refresh=refresh)
     wanted = [word.casefold() for text in words for word in text.split()]
     kinds = {vocabulary().resolve("tags", tag) or tag_key(tag) for tag in tags}
-    matches = [match for listing in found.listings for match in _matches(listing, wanted, kinds)]
+    near = found.with_words([*wanted, *kinds])
+    packages = (some for one in near if (some := list(_matches(one, wanted, kinds))))
     if as_json:
-        print_json([_row(*match) for match in matches])
-    else:
-        _show(matches)
+        print_json([_row(*match) for some in packages for match in some])
+        return
+    shown = list(islice(packages, MOST_PACKAGES + 1))
+    matches = [match for some in shown[:MOST_PACKAGES] for match in some]
+    _show(matches, "" if matches else _hint(found, wanted), len(shown) > MOST_PACKAGES)
+
+
+def _hint(found: Catalogue, wanted: list[str]) -> str:
+    """Return the nearest tags and words of titles for words that occur nowhere."""
+    if found.large:
+        return ""
+    tasks = [task for listing in found.listings for task in listing.row["tasks"]]
+    known = {word for task in tasks for word in (*task["tags"], *task["title"].casefold().split())}
+    return "".join(
+        dict.fromkeys(did_you_mean(word, sorted(known)) for word in wanted if word not in known)
+    )
 
 
 def _matches(listing: Listing, words: list[str], tags: set[str]) -> Iterator[Found]:
@@ -58,6 +77,10 @@ def _matches(listing: Listing, words: list[str], tags: set[str]) -> Iterator[Fou
             yield listing, task
     if not any_task and not tags and all(word in about for word in words):
         yield listing, None
+
+
+def _without_release(listing: Listing) -> str:
+    return "(from its sources)" if "folder" in listing.row else "(no release)"
 
 
 def _text(task: Mapping[str, Any]) -> str:
@@ -96,31 +119,44 @@ def _row(listing: Listing, task: Mapping[str, Any] | None) -> dict[str, Any]:
         "package": listing.name,
         "version": listing.latest,
         "status": listing.row["status"],
+        "offers": listing.row.get("offers", {}),
         "installed": _installed().get(listing.name),
         "registry": listing.registry,
     }
 
 
-def _show(matches: list[Found]) -> None:
+def _show(matches: list[Found], hint: str, more: bool) -> None:
     page = Page()
     if not matches:
-        page.text("No task or package in the registry matches. Try fewer words.")
+        page.text("No task or package in the registry matches. Try fewer words." + hint)
     have = _installed()
     for listing in dict.fromkeys(listing for listing, _ in matches):
         status = listing.row["status"]
+        if listing.latest is None and listing.revoked:
+            status = "revoked"
         page.heading(
-            f"{listing.name} {listing.latest or '(no release)'}",
+            f"{listing.name} {listing.latest or _without_release(listing)}",
             mark="" if status == "active" else f"! {status}",
         )
         page.text(listing.row["summary"], indent=2)
         if version := have.get(listing.name):
             page.text(f"{version} is installed", indent=2, style="dim")
+        for text in effects(listing.row.get("offers", {})):
+            page.text(f"! {text}", indent=2, style="bold")
         tasks = [task for owner, task in matches if owner is listing and task is not None]
         page.table(
             ("task", "title", "tags"),
             [(one["name"], one["title"], ", ".join(one["tags"])) for one in tasks],
         )
-    if any(listing.latest and listing.name not in have for listing, _ in matches):
+    if more:
+        page.text("")
+        page.text(f"The first {MOST_PACKAGES} packages. Others match too: add words, or --json.")
+    missing = {one.name: one for one, _ in matches if one.name not in have}
+    for one in missing.values():
+        if one.latest is None and "folder" in one.row:
+            page.text("")
+            page.text(f"To install {one.name} from its sources: {how_to_install(one.row)}")
+    if any(one.latest for one in missing.values()):
         page.text("")
         page.text("`ngym info NAME` shows the details, `ngym install PACKAGE` installs it.")
     page.show()

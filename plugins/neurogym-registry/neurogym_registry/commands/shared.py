@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
 
-from neurogym_core.ecosystem.names import clean
+from neurogym_core.ecosystem.names import clean, namespace_of
 from neurogym_core.errors import UnknownTaskError, did_you_mean
 from neurogym_registry.client import Catalogue, Listing, catalogue
 
@@ -54,14 +54,43 @@ def required(found: Catalogue, name: str) -> Listing:
     """
     listing = found.find(name)
     if listing is None:
-        known = [one.name for one in found.listings] + [
-            one.row["namespace"] for one in found.listings
-        ]
+        names = found.names
+        known = [*names, *map(namespace_of, names)]
         raise UnknownTaskError(
             f"No package {clean(name)!r} is in the registry.{did_you_mean(name, known)} Expected"
             " the name or namespace of a package. `ngym search` lists them."
         )
     return listing
+
+
+def look_for(name: str, *, offline: bool, refresh: bool) -> tuple[Catalogue, Listing]:
+    """Return the catalogue and the listing of this name; on a miss, ask the servers again.
+
+    A copy of an index can be a day old, while the package was listed an hour ago.
+
+    Raises:
+        UnknownTaskError: there is none.
+    """
+    found = read_catalogue(offline=offline, refresh=refresh)
+    if found.find(name) is None and not offline and not refresh and found.from_copies:
+        found = read_catalogue(offline=False, refresh=True)
+    return found, required(found, name)
+
+
+def effects(offers: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Return sentences about the effects of a package besides its tasks and wrappers."""
+    texts = {
+        "plugins": "its hooks ({}) run in every `make`, for the tasks of all packages",
+        "registries": "its hooks ({}) run in `ngym info`, `new` and `doctor`, and on unknown names",
+        "commands": "it adds commands to ngym: {}",
+        "subjects": "it adds subjects: {}",
+        "trainers": "it adds trainers: {}",
+    }
+    return [
+        texts.get(kind, f"it adds {clean(kind)}: {{}}").format(", ".join(map(clean, rows)))
+        for kind, rows in sorted(offers.items())
+        if rows
+    ]
 
 
 @contextmanager

@@ -9,19 +9,25 @@ from tempfile import TemporaryDirectory
 
 import click
 
+from neurogym_core.ecosystem.names import clean, is_distribution_name
 from neurogym_core.errors import RegistryError
 from neurogym_registry.commands.registry import examined, excuse_option, read_excuses
 from neurogym_registry.commands.shared import busy
 from neurogym_registry.kit import require_kit
+from neurogym_registry.pip import download
 from neurogym_registry.releases import refuse_release
-from neurogym_registry.submission import Submission, entry_text, is_listed, submit
+from neurogym_registry.submission import (
+    Submission,
+    entry_text,
+    is_listed,
+    refuse_early,
+    submit,
+)
 from neurogym_registry.wheels import read_wheel
 
 
 @click.command(short_help="Prepare a package for being listed in a registry.")
-@click.argument(
-    "package", default=".", metavar="[FOLDER|WHEEL]", type=click.Path(exists=True, path_type=Path)
-)
+@click.argument("package", default=".", metavar="[NAME==VERSION|WHEEL|FOLDER]")
 @click.option(
     "--registry",
     "folder",
@@ -41,11 +47,17 @@ from neurogym_registry.wheels import read_wheel
 )
 @click.option("--github", default="", metavar="NAME", help="GitHub name of the first maintainer.")
 @click.option(
+    "--github-id",
+    type=int,
+    metavar="ID",
+    help="Number of that account, see https://api.github.com/users/NAME.",
+)
+@click.option(
     "--dist",
     default=None,
     metavar="DIR",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the built wheel.  [default: FOLDER/dist]",
+    help="Folder for the built or downloaded wheel.  [default for a folder: FOLDER/dist]",
 )
 @excuse_option
 @click.option(
@@ -54,39 +66,66 @@ from neurogym_registry.wheels import read_wheel
     help="Build with the installed build tools, without downloading them.",
 )
 def command(
-    package: Path,
+    package: str,
     folder: Path,
     repository: str,
     maintainer: str,
     github: str,
+    github_id: int | None,
     dist: Path | None,
     excuses: tuple[str, ...],
     no_isolation: bool,
 ) -> None:
     """Prepare the listing of a package in a registry, or a new release of a listed package.
 
-    Builds the wheel (or takes the given one), runs all checks on it, writes the entry and the
-    release into a checkout of the registry, validates them, and prints the text of the pull
-    request. Nothing is uploaded. Publish the same wheel file that you submit, where pip finds it:
-    users can install the package only then.
+    Takes the released wheel of NAME==VERSION from where pip finds it, or a wheel, or builds the
+    wheel of a folder. Runs all checks on it, writes the entry and the release into a checkout of
+    the registry, validates them, and prints the text of the pull request. Nothing is uploaded.
+
+    Release the package first, and submit NAME==VERSION: users can install only the file with the
+    hash in the registry, and a wheel that is built again is often another file.
 
     The code of the package runs in child processes: use this command only on code you trust.
     """
     require_kit()
     reasons = read_excuses(excuses)
-    path = (
-        package
-        if package.is_file()
-        else build_wheel(package, dist or package / "dist", isolated=not no_isolation)
-    )
-    wheel = read_wheel(path)
+    wheel = read_wheel(_wheel_of(package, dist, isolated=not no_isolation))
     entry = None
     if is_listed(folder, wheel.name):
         refuse_release(folder, wheel)
     else:
-        entry = entry_text(wheel, repository=repository, maintainer=maintainer, github=github)
+        entry = entry_text(
+            wheel,
+            repository=repository,
+            maintainer=maintainer,
+            github=github,
+            github_id=github_id,
+        )
+    refuse_early(folder, wheel, entry)
     with examined(wheel, reasons) as (inspection, conformance):
         _show(folder, submit(folder, wheel, entry, inspection, conformance))
+
+
+def _wheel_of(package: str, dist: Path | None, *, isolated: bool) -> Path:
+    """Return the given wheel, the released one, or the one that is built.
+
+    Raises:
+        RegistryError: `package` is none of them, or no wheel can be downloaded or built.
+    """
+    path = Path(package)
+    if path.is_file():
+        return path
+    if path.is_dir():
+        return build_wheel(path, dist or path / "dist", isolated=isolated)
+    name, equals, version = package.partition("==")
+    if not (equals and is_distribution_name(name.strip()) and version.strip()):
+        raise RegistryError(
+            f"{clean(package)!r} was given to submit. Expected NAME==VERSION of a released package,"
+            " a wheel, or a folder with a pyproject.toml. Correct it."
+        )
+    folder = dist or Path(click.get_current_context().with_resource(TemporaryDirectory()))
+    with busy("Downloading the wheel ..."):
+        return download(f"{name.strip()}=={version.strip()}", folder)
 
 
 def build_wheel(folder: Path, dist: Path, *, isolated: bool) -> Path:

@@ -10,6 +10,7 @@ from neurogym_core.ecosystem.records import KINDS, PackageInfo
 from neurogym_core.errors import InstallError, UnknownTaskError, did_you_mean
 from neurogym_registry import pip
 from neurogym_registry.commands.shared import busy
+from neurogym_registry.sources import forget
 
 
 @click.command(short_help="Remove an installed package.")
@@ -37,6 +38,7 @@ def command(package: str, yes: bool) -> None:
     with busy("Asking pip to remove it ..."):
         pip.uninstall(found.distribution)
     _require_gone(found)
+    forget(canonical(found.distribution))
     click.echo(f"Removed {found.distribution} {found.version}.")
 
 

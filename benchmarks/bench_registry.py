@@ -1,0 +1,177 @@
+"""Time searches in, and changes of, synthetic registries: ``python benchmarks/bench_registry.py``.
+
+Each package has 3 tasks and 5 releases. The limits are a search in 0.3 s with 10,000 packages, and
+the validation of one change in 2 s with 100,000. Times are CPU times of the whole command, with the
+start of Python; the best of three runs counts."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from neurogym_registry.index_text import written
+
+WORDS = (  # noqa: SIM905
+    "motion dots memory delay reward side tone light arm reach speed time order colour context rule"
+    " switch belief value risk hazard cue probe match tactile odour maze pulse click contrast"
+).split()
+
+
+def row(number: int) -> dict[str, Any]:
+    """Return a package's row in an index."""
+    pick = random.Random(number)
+    name = f"neurogym-task-lab{number:06}"
+    tasks = [
+        {
+            "name": f"Task{number}Of{k}-v0",
+            "title": " ".join(pick.sample(WORDS, 3)).capitalize(),
+            "summary": f"Report the {' '.join(pick.sample(WORDS, 8))} of a stimulus.",
+            "tags": ["decision-making", "perceptual"],
+            "species": ["monkey"],
+            "references": [{"doi": f"10.1000/{number}.{k}", "kind": "original"}],
+            "aliases": [],
+        }
+        for k in range(3)
+    ]
+    releases = [
+        {
+            "version": f"1.{k}.0",
+            "requires_core": ">=1.0,<2",
+            "requires_python": ">=3.11",
+            "license": "MIT",
+            "files": [
+                {"filename": f"x-1.{k}.0-py3-none-any.whl", "sha256": "a" * 64, "size": 9000}
+            ],
+            "conformance": None,
+            "yanked": None,
+            "offers": {},
+        }
+        for k in range(5)
+    ]
+    return {
+        "name": name, "schema": 1, "namespace": name, "summary": "Tasks of a lab.",
+        "status": "active", "maintainers": [{"name": "Ana"}], "repository": "https://example.org/x",
+        "latest": "1.4.0", "releases": releases, "tasks": tasks, "wrappers": [], "offers": {},
+    }  # fmt: skip
+
+
+def index_of(count: int) -> str:
+    """Return the text of an index."""
+    packages = [row(number) for number in range(count)]
+    return written({"schema": 1, "serial": 5 * count, "packages": packages, "revoked": []})
+
+
+def cpu_seconds(command: Sequence[str], **variables: str) -> float:
+    """Return the CPU time of a command and of its children; wall time depends on other programs."""
+    before = os.times()
+    subprocess.run(command, env={**os.environ, **variables}, check=True, capture_output=True)
+    after = os.times()
+    children = after.children_user + after.children_system
+    return children - before.children_user - before.children_system
+
+
+def search_seconds(folder: Path, *words: str) -> float:
+    """Return the time of the fastest of three searches."""
+    command = [sys.executable, "-m", "neurogym_core.cli", "search", *words]
+    return min(cpu_seconds(command, NGYM_REGISTRY=str(folder)) for _ in range(3))
+
+
+def write_repository(folder: Path, count: int) -> None:
+    """Write a registry with one release a package, as a git repository of one commit."""
+    lines = ["commit refs/heads/main", "committer a <a@example.org> 0 +0000", "data 0", ""]
+    with subprocess.Popen(
+        ["git", "-C", str(folder), "fast-import", "--quiet"], stdin=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write("\n".join(lines).encode())
+        for path, text in repository_files(count):
+            data = text.encode()
+            process.stdin.write(f"M 644 inline {path}\ndata {len(data)}\n".encode() + data + b"\n")
+
+
+def repository_files(count: int) -> Any:
+    """Yield (path, text) of all files of a registry."""
+    yield "revoked.json", json.dumps({"schema": 1, "revoked": []})
+    yield "keepers.toml", 'schema = 1\n[[keepers]]\nname = "Kim"\ngithub_id = 1\n'
+    for number in range(count):
+        name = f"neurogym-task-lab{number:06}"
+        entry = f'schema = 1\nname = "{name}"\nsummary = "Tasks."\nadded = 2026-11-21\n'
+        entry += 'repository = "https://example.org/x"\n[[maintainers]]\nname = "Ana"\n'
+        yield f"packages/{name}.toml", entry + f"github_id = {number + 10}\n"
+        yield f"releases/{name}/1.0.0.json", json.dumps(release(name, "1.0.0"), indent=1)
+
+
+def release(name: str, version: str) -> dict[str, Any]:
+    """Return a valid release without tasks."""
+    module = name.replace("-", "_")
+    file = f"{module}-{version}-py3-none-any.whl"
+    return {
+        "schema": 1, "name": name, "version": version, "requires_core": ">=1.0,<2",
+        "requires_python": ">=3.11", "requires": ["neurogym-core>=1.0,<2"], "license": "MIT",
+        "modules": [module], "files": [{"filename": file, "sha256": "a" * 64, "size": 9}],
+        "tasks": [], "wrappers": [], "offers": {}, "conformance": None, "yanked": None,
+    }  # fmt: skip
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Run git in a folder, and return its output."""
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "gc.auto=0")
+    command = ["git", "-C", str(folder), *identity, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def change_seconds(folder: Path) -> float:
+    """Add a package to a repository, and return the time of the validation of the change."""
+    name = "neurogym-task-newcomer"
+    entry = f'schema = 1\nname = "{name}"\nsummary = "Tasks."\nadded = 2026-11-22\n'
+    entry += 'repository = "https://example.org/x"\n[[maintainers]]\nname = "Bo"\ngithub_id = 7\n'
+    base = git(folder, "rev-parse", "HEAD")
+    (folder / "packages" / f"{name}.toml").write_text(entry, "utf-8")
+    (folder / "releases" / name).mkdir()
+    text = json.dumps(release(name, "1.0.0"), indent=1)
+    (folder / "releases" / name / "1.0.0.json").write_text(text, "utf-8")
+    git(folder, "add", "packages", "releases")
+    git(folder, "commit", "--quiet", "--message", "New package")
+    command = [sys.executable, "-m", "neurogym_core.cli", "registry", "validate", str(folder)]
+    return min(cpu_seconds([*command, "--base", base, "--actor", "7"]) for _ in range(3))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the times."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[100, 1_000, 10_000, 100_000])
+    parser.add_argument("--no-changes", action="store_true", help="time only searches")
+    options = parser.parse_args(arguments)
+    print("packages    index, MB    gzip, MB    search, s    nothing found, s    change, s")
+    for count in options.sizes:
+        with TemporaryDirectory() as name:
+            folder = Path(name, "registry")
+            folder.mkdir()
+            text = index_of(count)
+            (folder / "index.json").write_text(text, "utf-8")
+            sizes = f"{len(text) / 1e6:9.2f}    {len(gzip.compress(text.encode())) / 1e6:8.2f}"
+            found = search_seconds(folder, f"task{count // 2}of1")
+            missing = search_seconds(folder, "10.1000/nowhere")
+            change = float("nan")
+            if not options.no_changes:
+                repository = Path(name, "repository")
+                repository.mkdir()
+                git(repository, "init", "--quiet", "--initial-branch", "main")
+                write_repository(repository, count)
+                git(repository, "reset", "--quiet", "--hard")
+                change = change_seconds(repository)
+            times = f"{found:9.2f}    {missing:16.2f}    {change:9.2f}"
+            print(f"{count:8,}    {sizes}    {times}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""Check a change of a registry in git: only its files are read, and its author must own them.
+
+`rules.validate` reads a whole registry. A registry of a hundred thousand packages has half a
+million files, of which a pull request changes three; git knows which."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from neurogym_core.ecosystem.names import clean
+from neurogym_core.errors import RegistryError
+from neurogym_registry.folder import Registry, Violation, entry_file, read_registry
+from neurogym_registry.rules import changed_registry
+from neurogym_registry.writing import write_bytes
+
+KEEPERS = "keepers.toml"
+
+
+def validate_change(folder: Path, base: str, actor: int | None) -> list[Violation]:
+    """Return the violations of the change from a commit to HEAD, errors first.
+
+    Args:
+        folder: the registry, in a checkout of its repository.
+        base: the commit before the change.
+        actor: numeric id of the account that made the change; None does not check who it was.
+
+    Raises:
+        RegistryError: the folder is not in a git repository, or the commit is unknown.
+    """
+    # With a merge base, changes of others that the branch lacks are not part of the change.
+    start = _git(folder, "merge-base", "--end-of-options", base, "HEAD").strip()
+    listed = _git(folder, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--relative",
+                  start, "HEAD")  # fmt: skip
+    paths = [path for path in listed.split("\0") if path]
+    names = {name for path in paths if (name := _package(path)) is not None}
+    tree = _git(folder, "ls-tree", "-z", "--name-only", "HEAD", "packages/")
+    known = {path.removeprefix("packages/").removesuffix(".toml") for path in tree.split("\0")}
+    with TemporaryDirectory(prefix="ngym-") as place:
+        old = _part(folder, start, names, paths, Path(place, "old"))
+        new = _part(folder, "HEAD", names, paths, Path(place, "new"))
+        found = changed_registry(
+            replace(new, known=frozenset(known - {""})), replace(old, known=frozenset())
+        )
+        if actor is not None:
+            found += _owners(old, new, paths, actor, _keepers(old.folder))
+    return sorted(found, key=lambda one: (one.level != "error", one.file, one.field))
+
+
+def _package(path: str) -> str | None:
+    """Return the package to which a file belongs, or None."""
+    match path.split("/"):
+        case ["packages", file] if file.endswith(".toml"):
+            return file.removesuffix(".toml")
+        case ["sources", file] if file.endswith(".json"):
+            return file.removesuffix(".json")
+        case ["releases", name, *_]:
+            return name
+    return None
+
+
+def _part(folder: Path, commit: str, names: set[str], paths: list[str], target: Path) -> Registry:
+    """Write the files of the packages and the other changed files at a commit, and read them.
+
+    Not with `git archive`: attributes in the change could leave out files."""
+    wanted = ["revoked.json", KEEPERS, *(path for path in paths if _package(path) is None)]
+    for name in sorted(names):
+        wanted += [f"packages/{name}.toml", f"releases/{name}", f"sources/{name}.json"]
+    tree = _git(folder, "ls-tree", "-r", "-z", commit, "--", *wanted)
+    there = [row.partition("\t") for row in tree.split("\0") if row]
+    files = [(*head.split(" "), path) for head, _, path in there]
+    plain = [(number, path) for mode, _, number, path in files if mode in ("100644", "100755")]
+    target.mkdir()
+    data = io.BytesIO(
+        _git_bytes(folder, "cat-file", "--batch", text="".join(f"{one}\n" for one, _ in plain))
+    )
+    for _, path in plain:
+        size = int(data.readline().split(b" ")[2])
+        write_bytes(target / path, data.read(size))
+        data.read(1)
+    for path in {path for *_, path in files} - {path for _, path in plain}:
+        (target / path).parent.mkdir(parents=True, exist_ok=True)
+        (target / path).symlink_to("a-link-or-submodule")  # which `read_registry` reports
+    return read_registry(target)
+
+
+def _keepers(folder: Path) -> set[int]:
+    """Return the ids in ``keepers.toml`` before the change."""
+    try:
+        rows = tomllib.loads((folder / KEEPERS).read_text("utf-8"))["keepers"]
+        return {row["github_id"] for row in rows if isinstance(row["github_id"], int)}
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+
+
+def _owners(
+    old: Registry, new: Registry, paths: list[str], actor: int, keepers: set[int]
+) -> Iterator[Violation]:
+    if actor in keepers:
+        return
+    for path in paths:
+        name = _package(path)
+        if name is None:
+            message = f"is changed by the account {actor}. Expected a keeper, see {KEEPERS}."
+            yield _violation(path, message)
+            continue
+        entry = old.entries.get(name) or new.entries.get(name, {})
+        ids = _ids(entry)
+        if actor not in ids:
+            who = ", ".join(map(str, sorted(ids))) or "none has a github_id"
+            message = (
+                f"is changed by the account {actor}. Expected a maintainer of {clean(name)}"
+                f" ({who}) or a keeper. A new package needs the github_id of its author."
+            )
+            yield _violation(path, message)
+        elif not _ids(new.entries.get(name, {})):
+            yield _violation(entry_file(name), "has no maintainer with a github_id. Expected one.")
+
+
+def _ids(entry: dict[str, Any]) -> set[int]:
+    rows = entry.get("maintainers", [])
+    rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    return {row["github_id"] for row in rows if isinstance(row.get("github_id"), int)}
+
+
+def _violation(file: str, message: str) -> Violation:
+    return Violation(
+        rule="owners", file=clean(file), message=f"{message} Ask them to make the change."
+    )
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    return _git_bytes(folder, *arguments).decode("utf-8", "replace")
+
+
+def _git_bytes(folder: Path, *arguments: str, text: str = "") -> bytes:
+    command = ["git", "-C", str(folder), *arguments]
+    environment = {**os.environ, "GIT_LITERAL_PATHSPECS": "1"}  # a path may begin with a colon
+    try:
+        done = subprocess.run(command, capture_output=True, input=text.encode(), env=environment)
+    except OSError as error:
+        raise RegistryError(
+            f"git cannot be run ({error}). Expected git, which knows the changed files. Install it."
+        ) from error
+    if done.returncode:
+        said = clean(done.stderr.decode("utf-8", "replace"))[-300:]
+        raise RegistryError(
+            f"git {arguments[0]} failed in {folder}: {said} Expected a registry in a git repository"
+            " that has the commit given with --base. Fetch it, or correct the name."
+        )
+    return done.stdout

@@ -1,0 +1,99 @@
+"""Changes that the maintainers of packages and the keepers of a registry make: always a reason."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from neurogym_core.ecosystem.names import canonical, clean
+from neurogym_core.errors import RegistryError
+from neurogym_registry.folder import dumps, entry_file, read_registry, release_file
+from neurogym_registry.writing import write_text
+
+
+def yank(folder: Path, name: str, version: str, reason: str) -> Path:
+    """Mark a release as one that is only installed on request; return the changed file.
+
+    Raises:
+        RegistryError: there is no such release, or it is yanked already.
+    """
+    path = folder / release_file(canonical(name), version)
+    if not path.is_file():
+        raise _unknown(folder, name, version)
+    release = json.loads(path.read_text("utf-8"))
+    if release["yanked"] is not None:
+        raise RegistryError(
+            f"{name} {version} is yanked already: {clean(release['yanked'])} Expected a release"
+            " that is not. Yanks stay as they are."
+        )
+    write_text(path, dumps({**release, "yanked": _reason(reason)}))
+    return path
+
+
+def revoke(folder: Path, name: str, versions: list[str], reason: str, advisory: str) -> Path:
+    """Mark versions as dangerous: clients never install them; return the changed file.
+
+    Args:
+        folder: the registry.
+        name: the package, which need not be listed.
+        versions: the versions; ``*`` for all, also those to come.
+        reason: what they do.
+        advisory: https address with details; may be empty.
+    """
+    path = folder / "revoked.json"
+    rows: list[dict[str, Any]] = list(read_registry(folder).revoked)
+    row = {"name": canonical(name), "versions": versions, "reason": _reason(reason)}
+    dated = {**row, "date": date.today().isoformat()}
+    rows.append({**dated, **({"advisory": advisory} if advisory else {})})
+    write_text(path, dumps({"schema": 1, "revoked": rows}))
+    return path
+
+
+def transfer(folder: Path, name: str, to: dict[str, Any], reason: str) -> Path:
+    """Give a package to a new maintainer, and record it in the entry; return the changed file.
+
+    Raises:
+        RegistryError: the package is not listed.
+    """
+    entry = read_registry(folder).entries.get(canonical(name))
+    if entry is None:
+        raise _unknown(folder, name, "")
+    before = ", ".join(clean(str(row.get("name"))) for row in entry["maintainers"])
+    record = {
+        "date": date.today().isoformat(), "from": before, "to": to["name"],
+        "reason": _reason(reason),
+    }  # fmt: skip
+    transfers = [*entry.get("transfers", []), record]
+    path = folder / entry_file(canonical(name))
+    write_text(path, _toml({**entry, "maintainers": [to], "transfers": transfers}))
+    return path
+
+
+def _reason(text: str) -> str:
+    if not text.strip() or clean(text) != text.strip():
+        raise RegistryError(
+            f"The reason {clean(text)!r} was given. Expected one line of plain text. Write what is"
+            " wrong, for the users of the package."
+        )
+    return text.strip()
+
+
+def _unknown(folder: Path, name: str, version: str) -> RegistryError:
+    return RegistryError(
+        f"{f'{clean(name)} {clean(version)}'.strip()} is not in {folder}. Expected a listed package"
+        " and, for a yank, one of its releases. Correct the name or the version."
+    )
+
+
+def _toml(entry: dict[str, Any]) -> str:
+    """Return an entry as TOML: texts and numbers first, then the tables of each list."""
+    lines = []
+    for key, value in entry.items():
+        if not isinstance(value, list):
+            lines.append(f"{key} = {value if key == 'added' else json.dumps(value)}")
+    for key, rows in entry.items():
+        for row in rows if isinstance(rows, list) else ():
+            lines += ["", f"[[{key}]]", *(f"{one} = {json.dumps(row[one])}" for one in row)]
+    return "\n".join([*lines, ""])

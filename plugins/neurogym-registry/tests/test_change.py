@@ -1,0 +1,245 @@
+"""Changes of a registry in git: only what changed is read, and owners are compared by number."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from neurogym_registry import change
+from neurogym_registry.change import validate_change
+from neurogym_registry.rules import validate
+from neurogym_registry.writing import write_text
+
+from neurogym_core.errors import RegistryError
+
+makers = sys.modules["ngym_test_registry_makers"]
+DOTS, OTHER = "neurogym-task-dots", "neurogym-task-other"
+ANA, BO, KIM = 11, 22, 33
+
+
+class Repository:
+    """A registry that is a git repository, with Ana's package and Kim as its keeper."""
+
+    def __init__(self, keeper) -> None:
+        self.keeper, self.folder = keeper, keeper.folder
+        self.git("init", "--quiet", "--initial-branch", "main")
+        self.entry(DOTS, "Ana", ANA)
+        keeper.release(DOTS)
+        write_text(self.folder / "keepers.toml", f'[[keepers]]\nname = "Kim"\ngithub_id = {KIM}\n')
+        self.base = self.commit()
+
+    def entry(self, name: str, who: str, number: int, **fields: str) -> None:
+        text = makers.entry_text(name, **fields).replace('name = "Ana"', f'name = "{who}"')
+        self.keeper.entry(name, f"{text}github_id = {number}\n")
+
+    def git(self, *arguments: str) -> str:
+        identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        command = ["git", "-C", str(self.folder), *identity, *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    def commit(self) -> str:
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message", "A change")
+        return self.git("rev-parse", "HEAD")
+
+    def rules(self, actor: int | None) -> set[str]:
+        self.commit()
+        found = validate_change(self.folder, self.base, actor)
+        return {one.rule for one in found if one.level == "error"}
+
+
+@pytest.fixture
+def repository(keeper) -> Repository:
+    return Repository(keeper)
+
+
+def yank(repository: Repository) -> None:
+    repository.keeper.release(DOTS, yanked="Mine is better.")
+
+
+def take_over(repository: Repository) -> None:
+    repository.entry(DOTS, "Bo", BO)
+
+
+def supersede(repository: Repository) -> None:
+    repository.entry(OTHER, "Bo", BO)
+    more = f'status = "superseded"\nsuperseded_by = "{OTHER}"'
+    repository.entry(DOTS, "Ana", ANA, more=more)
+
+
+def release(repository: Repository) -> None:
+    repository.keeper.release(DOTS, "9.9.0")
+
+
+def revoke(repository: Repository) -> None:
+    row = {"name": DOTS, "versions": ["*"], "reason": "Bad.", "date": "2026-11-21"}
+    repository.keeper.revoke(row)
+
+
+def become_keeper(repository: Repository) -> None:
+    write_text(repository.folder / "keepers.toml", f'[[keepers]]\nname = "Bo"\ngithub_id = {BO}\n')
+
+
+def change_workflow(repository: Repository) -> None:
+    write_text(repository.folder / ".github" / "workflows" / "change.yml", "on: push\n")
+
+
+OF_THE_OWNER = [yank, release, take_over]
+OF_KEEPERS = [revoke, become_keeper, change_workflow]
+
+
+@pytest.mark.parametrize("act", [*OF_THE_OWNER, supersede, *OF_KEEPERS])
+def test_a_stranger_changes_nothing_of_others(repository, act) -> None:
+    act(repository)
+    assert repository.rules(BO) == {"owners"}
+
+
+@pytest.mark.parametrize("act", OF_THE_OWNER)
+def test_an_owner_changes_the_own_package(repository, act) -> None:
+    act(repository)
+    assert repository.rules(ANA) == set()
+
+
+@pytest.mark.parametrize("act", OF_KEEPERS)
+def test_only_keepers_change_other_files(repository, act) -> None:
+    act(repository)
+    assert repository.rules(ANA) == {"owners"}
+    assert repository.rules(KIM) == set()
+
+
+def test_neither_owner_nor_keeper_rewrites_a_release(repository) -> None:
+    repository.keeper.release(DOTS, license="MIT")
+    assert repository.rules(ANA) == repository.rules(KIM) == {"add-only"}
+
+
+def test_a_new_package_belongs_to_the_account_that_adds_it(repository) -> None:
+    repository.entry(OTHER, "Bo", BO)
+    assert repository.rules(BO) == set()
+    assert repository.rules(ANA) == {"owners"}
+    repository.keeper.entry(OTHER)  # without a number
+    assert repository.rules(BO) == {"owners"}
+
+
+def test_the_name_of_a_new_package_is_compared_with_all_names(repository) -> None:
+    repository.entry("neurogym-task-dot", "Bo", BO, added="2001-01-01")
+    assert repository.rules(BO) == {"look-alike"}
+
+
+def test_changes_on_the_main_branch_since_then_are_not_part_of_the_change(repository) -> None:
+    repository.git("checkout", "--quiet", "-b", "change")
+    repository.entry(OTHER, "Bo", BO)
+    repository.commit()
+    repository.git("checkout", "--quiet", "main")
+    yank(repository)
+    repository.base = repository.commit()
+    repository.git("checkout", "--quiet", "change")
+    assert repository.rules(BO) == set()
+
+
+def test_two_changes_do_not_conflict(repository) -> None:
+    """The index is built when the registry is published, and is no part of a change."""
+    for branch, name, number in (("one", "neurogym-task-reaching", ANA), ("two", OTHER, BO)):
+        repository.git("checkout", "--quiet", "-b", branch, repository.base)
+        repository.entry(name, "Ana", number)
+        repository.keeper.release(name)
+        repository.commit()
+    repository.git("merge", "--quiet", "--no-edit", "one")
+    assert validate(repository.folder) == []
+    assert repository.rules(None) == set()
+
+
+def test_a_part_is_judged_as_the_whole_registry(repository, tmp_path: Path) -> None:
+    repository.entry(OTHER, "Bo", BO)
+    repository.keeper.release(OTHER, license="Mine", requires_core="")
+    part = {(one.rule, one.file) for one in _errors(repository)}
+    whole = {(one.rule, one.file) for one in validate(repository.folder) if one.level == "error"}
+    assert part == whole
+    assert {rule for rule, _ in part} == {"licence", "core-bound"}
+
+
+def _errors(repository: Repository) -> list:
+    repository.commit()
+    return validate_change(repository.folder, repository.base, BO)
+
+
+def test_attributes_of_git_hide_no_file(repository) -> None:
+    """`git archive` leaves out files that a .gitattributes file in the change says to ignore."""
+    repository.entry(OTHER, "Bo", BO)
+    repository.keeper.release(OTHER, license="Mine")
+    path = repository.folder / "releases" / OTHER / ".gitattributes"
+    write_text(path, "* export-ignore\n.gitattributes export-ignore\n")
+    assert repository.rules(BO) == {"licence", "layout"}
+
+
+def test_links_are_refused_and_names_with_colons_are_names(repository) -> None:
+    repository.entry(OTHER, "Bo", BO)
+    (repository.folder / "releases" / OTHER).mkdir()
+    (repository.folder / "releases" / OTHER / "1.0.0.json").symlink_to("/etc/passwd")
+    assert repository.rules(BO) == {"readable"}
+    write_text(repository.folder / ":(exclude)revoked.json", "x")
+    assert repository.rules(BO) == {"readable", "owners", "layout"}
+
+
+@pytest.mark.parametrize("base", ["nowhere", "--output=evil", ""])
+def test_a_commit_that_git_does_not_know_is_an_error(repository, base: str) -> None:
+    with pytest.raises(RegistryError, match="git merge-base failed"):
+        validate_change(repository.folder, base, BO)
+    assert not (repository.folder / "evil").exists()
+
+
+def test_the_keepers_are_those_before_the_change(repository) -> None:
+    become_keeper(repository)
+    revoke(repository)
+    assert repository.rules(BO) == {"owners"}
+    write_text(repository.folder / "keepers.toml", "nothing")
+    assert change._keepers(repository.folder) == set()
+
+
+class TestCommands:
+    """`ngym registry yank`, `revoke` and `transfer` write valid files."""
+
+    def call(self, ngym, repository, *arguments: str):
+        result = ngym("registry", *arguments)
+        repository.keeper.build()
+        return result
+
+    def test_yank(self, ngym, repository) -> None:
+        yank_it = ("yank", DOTS, "1.0.0", str(repository.folder), "--reason", "Wrong timing.")
+        assert self.call(ngym, repository, *yank_it).exit_code == 0
+        path = repository.folder / "releases" / DOTS / "1.0.0.json"
+        assert json.loads(path.read_text("utf-8"))["yanked"] == "Wrong timing."
+        assert repository.rules(ANA) == {"owners"}  # of index.json
+        (repository.folder / "index.json").unlink()
+        assert repository.rules(ANA) == set()
+        assert "yanked already" in self.call(ngym, repository, *yank_it).stderr
+        unknown = ("yank", DOTS, "7.0", str(repository.folder), "--reason", "x")
+        assert "is not in" in self.call(ngym, repository, *unknown).stderr
+
+    def test_revoke(self, ngym, repository) -> None:
+        options = ("--registry", str(repository.folder), "--reason", "Steals keys.")
+        assert self.call(ngym, repository, "revoke", DOTS, "1.0.0", *options).exit_code == 0
+        address = ("--advisory", "https://example.org/1")
+        result = self.call(ngym, repository, "revoke", "evil", "*", *options, *address)
+        assert result.exit_code == 0, result.output
+        assert validate(repository.folder) == []
+        rows = json.loads((repository.folder / "revoked.json").read_text("utf-8"))["revoked"]
+        assert [row["versions"] for row in rows] == [["1.0.0"], ["*"]]
+
+    def test_transfer(self, ngym, repository) -> None:
+        to = ("--to", "Bo", "--github", "bo", "--github-id", str(BO), "--reason", "Ana retired.")
+        result = self.call(ngym, repository, "transfer", DOTS, str(repository.folder), *to)
+        assert result.exit_code == 0, result.output
+        assert validate(repository.folder) == []
+        (repository.folder / "index.json").unlink()
+        assert repository.rules(ANA) == set()
+        repository.base = repository.commit()
+        release(repository)
+        assert repository.rules(ANA) == {"owners"}
+        assert repository.rules(BO) == set()
+
+    def test_a_reason_is_one_line_of_plain_text(self, ngym, repository) -> None:
+        bad = ("yank", DOTS, "1.0.0", str(repository.folder), "--reason", "a\x1b[31m")
+        assert "one line of plain text" in self.call(ngym, repository, *bad).stderr
