@@ -16,6 +16,7 @@ _HOMES = {
     "Function": "works",
     "Job": "store",
     "Plan": "plan",
+    "Found": "search",
     "Search": "search",
     "Store": "store",
     "Summary": "sweep",

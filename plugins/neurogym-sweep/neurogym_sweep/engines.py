@@ -8,7 +8,7 @@ import os
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import joblib
@@ -91,16 +91,21 @@ class Engine:
             extra("slurm", "submitit", "--on slurm")
 
     @contextlib.contextmanager
-    def started(self) -> Iterator[None]:
-        """Start the workers, or connect to them, for the time of the block."""
+    def started(self) -> Iterator[Engine]:
+        """Start the workers, or connect to them, for the time of the block.
+
+        The engine that it yields uses these workers, also in blocks inside this one.
+        """
         with contextlib.ExitStack() as stack:
+            engine = self
             if self.name == "dask":
-                stack.enter_context(self._dask())
+                address = stack.enter_context(self._dask())
+                engine = replace(self, address=address, threads=self.n_threads)
             elif self.name == "ray":
                 stack.enter_context(self._ray())
             elif self.name in ("serial", "threads"):
                 stack.enter_context(limited(self.n_threads))
-            yield
+            yield engine
 
     def outcomes(
         self, jobs: Sequence[Job], store: Store, trackers: Sequence[str] = ()
@@ -133,7 +138,7 @@ class Engine:
                 yield from joblib.Parallel(return_as="generator_unordered", batch_size=1)(calls)
 
     @contextlib.contextmanager
-    def _dask(self) -> Iterator[None]:
+    def _dask(self) -> Iterator[str]:
         distributed = extra("dask", "distributed", "--on dask")
         try:
             with contextlib.ExitStack() as stack:
@@ -144,8 +149,8 @@ class Engine:
                             n_workers=self.n_jobs, threads_per_worker=1, dashboard_address=None
                         )
                     )
-                stack.enter_context(distributed.Client(address, timeout=30))
-                yield
+                client = stack.enter_context(distributed.Client(address, timeout=30))
+                yield client.scheduler.address
         except (OSError, ValueError) as error:
             if isinstance(error, NeurogymError):
                 raise

@@ -160,22 +160,22 @@ class _Loop:
         self.bar = bar
         while self.pending:
             try:
-                with self.engine.started():
+                with self.engine.started() as started:
                     while self.pending:
-                        self._round()
+                        self._round(started)
             except (NeurogymError, KeyboardInterrupt):
                 raise
             # Engines raise errors of their own when a worker is killed: of loky, Dask, Ray, ….
             except Exception as error:
                 self._after_breakdown(error)
 
-    def _round(self) -> None:
+    def _round(self, engine: Engine) -> None:
         """Give out the pending runs once: together, or a single one that workers died of."""
         alone = [job for job in self.pending.values() if self._is_suspect(job)]
         self.batch = [job for job in self.pending.values() if not self._is_suspect(job)]
         self.batch = self.batch or alone[:1]
         busy = 0
-        for outcome in self.engine.outcomes(self.batch, self.store, self.trackers):
+        for outcome in engine.outcomes(self.batch, self.store, self.trackers):
             if outcome.status == "stopped":
                 raise FileNotWrittenError(outcome.message)
             if outcome.status == "busy":
