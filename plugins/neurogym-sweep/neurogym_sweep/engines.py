@@ -33,7 +33,7 @@ class Engine:
             registered with joblib.
         address: of the Dask scheduler or the Ray cluster; None: start one on this machine. For
             Slurm: "local" does the same jobs on this machine.
-        jobs: number of runs at a time; None: one per core, or what the cluster has.
+        jobs: number of runs at a time; None: one per core.
         threads: threads of numerical libraries in each run; None: cores divided by `jobs`.
         slurm: parameters of `submitit.AutoExecutor.update_parameters`.
     """
@@ -188,7 +188,7 @@ class Engine:
     def _slurm(
         self, jobs: Sequence[Job], store: Store, folder: str, trackers: Sequence[str]
     ) -> Iterator[Outcome]:
-        """Submit an array of jobs that each do what is left, and look for results."""
+        """Submit an array of jobs, each of which does any runs that are left; look for results."""
         submitit = extra("slurm", "submitit", "--on slurm")
         try:
             executor = submitit.AutoExecutor(

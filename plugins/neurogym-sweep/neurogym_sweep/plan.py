@@ -88,7 +88,7 @@ def read_axis(text: str) -> Axis:
             whole = range(start, stop, step)
             if part == written:
                 return Axis(name, whole)  # not a list: it may have millions
-            _refuse_long(len(whole), text)
+            _refuse_long(len(whole), f"The values of {text!r}")
             values += whole
         elif name == "task":
             values += _tasks(part)
@@ -204,7 +204,7 @@ class Plan:
         Raises:
             InvalidValueError: more rows than `at_most`; none is made.
         """
-        _refuse_long(len(self), "the settings that vary", at_most)
+        _refuse_long(len(self), "The settings that vary", at_most)
         return self._rows()
 
     def _rows(self) -> Iterator[dict[str, Any]]:
@@ -226,7 +226,7 @@ class Plan:
 def _refuse_long(count: int, what: str, at_most: int = MAX_RUNS) -> None:
     if count > at_most:
         raise InvalidValueError(
-            f"{what} gives {count:,} runs. Expected at most {at_most:,}. Vary fewer settings, draw"
+            f"{what} give {count:,} runs. Expected at most {at_most:,}. Vary fewer settings, draw"
             " some rows with --random N, or raise the limit with --max-runs."
         )
 

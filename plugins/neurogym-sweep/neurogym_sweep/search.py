@@ -183,7 +183,7 @@ class Search:
         """Return the name of the study: a search for something else is another study."""
         what = [
             self.work.name,
-            self.work.job({axis.name: _end(axis, 0) for axis in self.axes}).key,
+            self.work.job({axis.name: _end(axis, 0) for axis in self.axes} | self.seeds[0]).key,
             [[axis.name, repr(axis.values)] for axis in self.axes],
             self.seeds,
             self.goal,

@@ -3,9 +3,9 @@
 ::
 
     sweep/
-      sweep.json            what the newest command plans: the work, and the keys in order
+      sweep.json            the plan of the newest command: the work, and the keys in order
       table.parquet         one row per run and test
-      runs/KEY/job.json     what the run is
+      runs/KEY/job.json     description of the run
       runs/KEY/result.json  its rows, or its error; written last and at once
       runs/KEY/claim.N      the N-th process that works on it; the highest N holds the run
 
@@ -13,8 +13,8 @@ A claim is created with ``O_CREAT | O_EXCL``, which one process wins, on network
 thread touches the claims of its process. A claim is dead if its process has ended on this machine,
 or if it was not touched for `LEASE` seconds by the clock of the file system. Then the run is taken
 over with the next N, which again one process wins: the dead claim is never removed, so that no
-process can remove a live one by mistake. A process that was only paused sees a higher N when it ends, and
-leaves the result to the new holder.
+process can remove a live one by mistake. A process that was only paused sees a higher N when it
+ends, and leaves the result to the new holder.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class Job:
     """A run to do.
 
     Attributes:
-        key: hash of `what`; the name of the folder of the run.
+        key: hash of `what`, and name of the folder of the run.
         settings: the settings that vary, name -> value, as the table shows them.
-        what: what the run is, as plain data: equal data give equal runs.
-        how: what a process needs to do it on this machine, such as the paths of files.
+        what: description of the run, as plain data; equal descriptions are the same run.
+        how: its arguments on this machine, such as the paths of files.
     """
 
     key: str
@@ -61,7 +61,9 @@ class Job:
     how: Mapping[str, Any]
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any], what: Mapping[str, Any], how: Mapping[str, Any]) -> Job:
+    def of(
+        cls, settings: Mapping[str, Any], what: Mapping[str, Any], how: Mapping[str, Any]
+    ) -> Job:
         """Return the job, with the key of `what`."""
         text = json.dumps(what, sort_keys=True, separators=(",", ":"), default=repr)
         return cls(hashlib.sha256(text.encode()).hexdigest()[:16], settings, what, how)
@@ -251,7 +253,7 @@ _HERE: dict[str, Any] | None = None
 def _machine() -> str:
     """Return a name of the set of processes that this process can see.
 
-    Containers on one machine may share its name, and have processes of their own.
+    Containers on one machine may share its name, and number their processes separately.
     """
     parts = [socket.gethostname(), f"{uuid.getnode():x}"]
     with contextlib.suppress(OSError):

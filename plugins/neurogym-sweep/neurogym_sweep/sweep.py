@@ -1,4 +1,4 @@
-"""`Sweep`: jobs, the folder in which they are done, and the loop that does what is missing."""
+"""`Sweep`: jobs, the folder in which they are done, and the loop that does the missing runs."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Sweep:
                 with Progress("runs", len(self.jobs)) as bar:
                     loop.run(bar if progress else None)
         finally:
-            # Also after Ctrl-C: what is done is worth reading.
+            # Also after Ctrl-C, for the runs that are done.
             table = write_table(self.store)
         return self._summary(before - len(pending), time.perf_counter() - since, table)
 
@@ -165,7 +165,7 @@ class _Loop:
                         self._round(started)
             except (NeurogymError, KeyboardInterrupt):
                 raise
-            # Engines raise errors of their own when a worker is killed: of loky, Dask, Ray, ….
+            # Each engine raises another error when a worker is killed.
             except Exception as error:
                 self._after_breakdown(error)
 
@@ -231,4 +231,3 @@ class _Loop:
             elsewhere = f", {busy} in other processes" if busy else ""
             failed = f", {self.failed} failed" if self.failed else ""
             self.bar.show(self.total - left, f"{left:,} runs left{failed}{elsewhere}")
-

@@ -29,8 +29,8 @@ PART = 5000
 def write_table(store: Store) -> Path:
     """Write the results of the runs of the newest command, in the order of its rows.
 
-    Columns: ``key`` (the folder of the run), ``status``, ``error``; the settings that vary; ``test``
-    (number of the test of the run), ``last`` (whether it is the last one); the results; then
+    Columns: ``key`` (the folder of the run), ``status``, ``error``; the settings that vary;
+    ``test`` (number of the test of the run), ``last`` (whether it is the last one); the results;
     ``run_seconds``, ``started``, ``host`` and ``versions``. A run that failed has one row with its
     error. A result with the name of another column is called ``result.NAME``.
     """
@@ -58,7 +58,9 @@ def write_table(store: Store) -> Path:
 
 def settings_of(store: Store) -> list[str]:
     """Return the names of the settings that vary, in order."""
-    return list(dict.fromkeys(name for run in store.read_plan()["runs"] for name in run["settings"]))
+    return list(
+        dict.fromkeys(name for run in store.read_plan()["runs"] for name in run["settings"])
+    )
 
 
 def _rows(store: Store, runs: Iterable[Any], settings: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The works of sweeps: training, evaluation, or a function of your own.
+"""The works of sweeps: training, evaluation, or your function.
 
 A work turns a row of settings into a `Job`, and checks it before the first run starts. `perform`
 does a job in any process that has the same packages.
@@ -19,6 +19,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from neurogym_study.experiment import Experiment, read_experiment, task_entry, wrapper_entry
+from neurogym_study.playing import play_task
+from neurogym_study.runs import Run
+from neurogym_study.trainers import checked_settings, settings_of, trainer_named
+from neurogym_study.training import checked_criterion
+
 from neurogym_core import Experiment as TaskExperiment
 from neurogym_core import load, make_task
 from neurogym_core.ecosystem.discovery import load_task, task_id
@@ -26,11 +32,6 @@ from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_core.subjects import player_of
 from neurogym_core.tasks.parameters import parameter_types
-from neurogym_study.experiment import Experiment, read_experiment, task_entry, wrapper_entry
-from neurogym_study.playing import play_task
-from neurogym_study.runs import Run
-from neurogym_study.trainers import checked_settings, settings_of, trainer_named
-from neurogym_study.training import checked_criterion
 from neurogym_sweep.store import Job
 
 SECTIONS = ("timing", "rewards", "conditions")
@@ -125,9 +126,7 @@ class Training(Work):
             if name not in ("seed", "wrap") and parameter.default is not inspect.Parameter.empty
         }
         options |= checked_settings(trainer, experiment.trainer, experiment.options)
-        tasks = [
-            self._tasks.described(entry, experiment.parameters) for entry in experiment.tasks
-        ]
+        tasks = [self._tasks.described(entry, experiment.parameters) for entry in experiment.tasks]
         # One trainer for each set of names, and the values of each row: a trainer takes a while.
         kind = json.dumps([tasks, experiment.trainer, sorted(options)], default=repr)
         if kind not in self._tried:
@@ -345,10 +344,12 @@ class Function(Work):
                 f"{self.name} was given no {', '.join(missing)}. Expected a value for each argument"
                 f" without a default. Add --vary {missing[0]}=VALUE."
             )
-        defaults = {
-            name: parameters[name].default for name in own if name not in given
+        defaults = {name: parameters[name].default for name in own if name not in given}
+        what: dict[str, Any] = {
+            "do": self.name,
+            "source": self._source,
+            **{"with": defaults | given},
         }
-        what: dict[str, Any] = {"do": self.name, "source": self._source, **{"with": defaults | given}}
         how: dict[str, Any] = {"function": self._reference, "arguments": given}
         if self._base is not None:
             experiment = _with(self._base, others, self._plain, self._tasks)
