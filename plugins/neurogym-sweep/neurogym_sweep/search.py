@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -101,12 +102,11 @@ class Search:
             )
         try:
             with claim.kept():
-                storage = journal.JournalStorage(
-                    journal.JournalFileBackend(str(self.store.folder / STUDY_FILE))
-                )
+                journal_file = self.store.folder / STUDY_FILE
+                storage = journal.JournalStorage(journal.JournalFileBackend(str(journal_file)))
                 study = optuna.create_study(
                     storage=storage,
-                    sampler=optuna.samplers.TPESampler(seed=self.seed),
+                    sampler=optuna.samplers.TPESampler(seed=self._sampler_seed(journal_file)),
                     study_name=self._name(),
                     direction="maximize" if self.maximize else "minimize",
                     load_if_exists=True,
@@ -126,6 +126,7 @@ class Search:
         # Proposals of a search that was killed: their finished runs are found in the store.
         waiting = [trial for trial in tried if trial.state == states.RUNNING]
         done = sum(trial.state in finished for trial in tried)
+        since, new = time.perf_counter(), 0
         with Progress("trials", trials) as bar, engine.started() as started:
             while waiting or done < trials:
                 batch = [(trial.number, trial.params) for trial in waiting]
@@ -137,6 +138,7 @@ class Search:
                     batch.append((trial.number, trial.params))
                 groups = [self._add(params) for _, params in batch]
                 summary = self.sweep.run(started, trackers=trackers, progress=False)
+                new += summary.new
                 for (number, _), jobs in zip(batch, groups, strict=True):
                     value = self._value(jobs)
                     if value is None:
@@ -147,6 +149,7 @@ class Search:
                 bar.show(done, f"{max(trials - done, 0)} trials left")
             summary = self.sweep.run(started, trackers=trackers, progress=False)
         complete = study.get_trials(deepcopy=False, states=(states.COMPLETE,))
+        summary = replace(summary, new=new, seconds=time.perf_counter() - since)
         if not complete:
             return Found(None, None, summary)
         return Found(self._row(study.best_trial.params), study.best_value, summary)
@@ -178,6 +181,14 @@ class Search:
                 return None
             values.append(float(value))
         return sum(values) / len(values) if values else None
+
+    def _sampler_seed(self, file: Path) -> int:
+        """Return another seed each time that the study is continued.
+
+        With the same one, the sampler would begin with the same proposals again.
+        """
+        said = f"{self.seed} {file.stat().st_size if file.exists() else 0}"
+        return int(hashlib.sha256(said.encode()).hexdigest()[:8], 16)
 
     def _name(self) -> str:
         """Return the name of the study: a search for something else is another study."""

@@ -75,7 +75,11 @@ class Sweep:
         with Progress("checking rows", 0) as progress:
             for row in rows:
                 count += 1
-                job = work.job(row)
+                try:
+                    job = work.job(row)
+                except NeurogymError as error:
+                    said = ", ".join(f"{name}={value}" for name, value in row.items())
+                    raise type(error)(f"Row {count} ({said}): {error}") from error
                 found.setdefault(job.key, job)
                 progress.show(count, f"checked {count:,} rows")
         self.jobs = list(found.values())

@@ -6,6 +6,7 @@ does a job in any process that has the same packages.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
 import importlib.util
@@ -29,7 +30,7 @@ from neurogym_core import Experiment as TaskExperiment
 from neurogym_core import load, make_task
 from neurogym_core.ecosystem.discovery import load_task, task_id
 from neurogym_core.ecosystem.files import is_file_reference
-from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
 from neurogym_core.subjects import player_of
 from neurogym_core.tasks.parameters import parameter_types
 from neurogym_sweep.store import Job
@@ -130,7 +131,9 @@ class Training(Work):
         # One trainer for each set of names, and the values of each row: a trainer takes a while.
         kind = json.dumps([tasks, experiment.trainer, sorted(options)], default=repr)
         if kind not in self._tried:
-            experiment.make_trainer()
+            # A pattern of tasks may match one that cannot be learned this way: that run fails alone.
+            with contextlib.suppress(NotSupportedError):
+                experiment.make_trainer()
             self._tried.add(kind)
         what = {
             "do": "train",
