@@ -65,7 +65,7 @@ class Job:
         cls, settings: Mapping[str, Any], what: Mapping[str, Any], how: Mapping[str, Any]
     ) -> Job:
         """Return the job, with the key of `what`."""
-        text = json.dumps(what, sort_keys=True, separators=(",", ":"), default=repr)
+        text = json.dumps(_canonical(what), sort_keys=True, separators=(",", ":"), default=repr)
         return cls(hashlib.sha256(text.encode()).hexdigest()[:16], settings, what, how)
 
 
@@ -207,6 +207,15 @@ def is_dead(path: Path) -> bool:
     if owner and owner["machine"] == here["machine"]:
         return _started(owner["process"]) != owner["started"]
     return _now(path.parent) - touched > LEASE
+
+
+def _canonical(value: Any) -> Any:
+    """Return plain data in which whole numbers are integers: 1.0 and 1 give the same run."""
+    if isinstance(value, Mapping):
+        return {str(key): _canonical(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_canonical(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -131,7 +131,7 @@ class Training(Work):
         # One trainer for each set of names, and the values of each row: a trainer takes a while.
         kind = json.dumps([tasks, experiment.trainer, sorted(options)], default=repr)
         if kind not in self._tried:
-            # A pattern of tasks may match one that cannot be learned this way: that run fails alone.
+            # A pattern may match a task that cannot be learned this way: that run fails alone.
             with contextlib.suppress(NotSupportedError):
                 experiment.make_trainer()
             self._tried.add(kind)

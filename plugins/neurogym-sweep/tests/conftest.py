@@ -91,8 +91,8 @@ class Toy(Trainer):
         super().__init__(tasks, seed=seed)
         self.hidden, self.pause, self.batch = hidden, pause, batch
         self.rng = np.random.default_rng(seed)
-        if self.tasks[0].name == "Multiplexed":
-            raise NotSupportedError("Multiplexed cannot be learned. Expected another task. Name it.")
+        if type(self.tasks[0]).__name__ == "PulseDecisionMaking":
+            raise NotSupportedError("PulseDecisionMaking cannot be learned.")
 
     def _learn(self, until, watch):
         while self.done < until:
