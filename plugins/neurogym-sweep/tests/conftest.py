@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -175,27 +178,49 @@ def ngym(study):
     return call
 
 
+class Started:
+    """A process of ``ngym``, whose output goes into a file: its workers may outlive it."""
+
+    def __init__(self, folder, words):
+        self.output = tempfile.TemporaryFile("w+", dir=folder.parent)  # noqa: SIM115
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "neurogym_core.cli", *map(str, words)],
+            cwd=folder,
+            stdout=self.output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def said(self):
+        """Wait for the end, and return the output."""
+        self.process.wait(timeout=120)
+        self.output.seek(0)
+        return self.output.read()
+
+    def end(self):
+        """End the process and its workers."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.output.close()
+
+
 @pytest.fixture
 def start(study):
     """Return a function that starts ``ngym`` as a process; all are ended after the test."""
     started = []
 
-    def begin(*words, **variables):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "neurogym_core.cli", *map(str, words)],
-            cwd=study,
-            env={**os.environ, **variables},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        started.append(process)
-        return process
+    def begin(*words):
+        started.append(Started(study, words))
+        return started[-1]
 
     yield begin
     for process in started:
-        process.kill()
-        process.communicate()
+        process.end()
 
 
 @pytest.fixture
