@@ -19,6 +19,7 @@ COMMANDS = {
     "train": "neurogym-study",
     "evaluate": "neurogym-study",
     "compare": "neurogym-study",
+    "sweep": "neurogym-sweep",
 }
 """{command of ``ngym``: package}"""
 
@@ -99,6 +100,7 @@ SUMMARIES = {
     "train": "Train a network or an agent on a task.",
     "evaluate": "Let a trained network or a subject play, and report its behaviour.",
     "compare": "Compare a trial record with real subjects.",
+    "sweep": "Do many runs with varied settings.",
 }
 """{command of ``ngym``: first line of its help}; ``ngym --help`` imports no command."""
 

@@ -1,4 +1,4 @@
-"""Sweeps in one process and in local ones: what is done, what is kept, what the table has."""
+"""Sweeps in one process and in local ones: runs, their folders, and the table."""
 
 from __future__ import annotations
 
