@@ -96,7 +96,8 @@ def command() -> None:
     "--jobs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Runs at a time.  [default: one per core; with slurm: 10]",
+    help="Runs at a time on this machine, or jobs of Slurm.  [default: one per core; with slurm:"
+    " 10]",
 )
 @click.option(
     "--threads",

@@ -99,10 +99,16 @@ class Engine:
         with contextlib.ExitStack() as stack:
             engine = self
             if self.name == "dask":
-                address = stack.enter_context(self._dask())
-                engine = replace(self, address=address, threads=self.n_threads)
+                client = stack.enter_context(self._dask())
+                engine = replace(
+                    self,
+                    address=client.scheduler.address,
+                    jobs=sum(client.nthreads().values()) or self.n_jobs,
+                    threads=self.n_threads,
+                )
             elif self.name == "ray":
-                stack.enter_context(self._ray())
+                cores = stack.enter_context(self._ray())
+                engine = replace(self, jobs=self.jobs or cores, threads=self.n_threads)
             elif self.name in ("serial", "threads"):
                 stack.enter_context(limited(self.n_threads))
             yield engine
@@ -138,7 +144,8 @@ class Engine:
                 yield from joblib.Parallel(return_as="generator_unordered", batch_size=1)(calls)
 
     @contextlib.contextmanager
-    def _dask(self) -> Iterator[str]:
+    def _dask(self) -> Iterator[Any]:
+        """Yield a client of the cluster."""
         distributed = extra("dask", "distributed", "--on dask")
         try:
             with contextlib.ExitStack() as stack:
@@ -149,8 +156,7 @@ class Engine:
                             n_workers=self.n_jobs, threads_per_worker=1, dashboard_address=None
                         )
                     )
-                client = stack.enter_context(distributed.Client(address, timeout=30))
-                yield client.scheduler.address
+                yield stack.enter_context(distributed.Client(address, timeout=30))
         except (OSError, ValueError) as error:
             if isinstance(error, NeurogymError):
                 raise
@@ -160,7 +166,8 @@ class Engine:
             ) from error
 
     @contextlib.contextmanager
-    def _ray(self) -> Iterator[None]:
+    def _ray(self) -> Iterator[int]:
+        """Yield the number of cores of the cluster."""
         ray = extra("ray", "ray", "--on ray")
         registered = extra("ray", "ray.util.joblib", "--on ray")
         already = ray.is_initialized()
@@ -180,7 +187,7 @@ class Engine:
                 ) from error
         registered.register_ray()
         try:
-            yield
+            yield int(ray.cluster_resources().get("CPU", 1))
         finally:
             if not already:
                 ray.shutdown()
