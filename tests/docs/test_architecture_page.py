@@ -116,6 +116,7 @@ def test_listing_tasks_imports_none_of_the_layers(part):
 ARROWS = {
     "neurogym_torch": {"neurogym_study"},
     "neurogym_sb3": {"neurogym_study"},
+    "neurogym_sweep": {"neurogym_study"},
     "neurogym_registry": {"neurogym_check"},
 }
 """The packages that a package imports besides the core; the drawing of the packages has them."""

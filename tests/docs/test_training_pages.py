@@ -48,6 +48,16 @@ def test_the_first_network_is_trained_as_the_page_says(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("page", ["sweep.md", "../plugins/neurogym-sweep/README.md"])
+def test_sweeps_run_as_their_pages_say(page, tmp_path, monkeypatch):
+    """Slow, since it starts the processes of several sweeps, and a Dask cluster."""
+    for library in ("duckdb", "optuna", "distributed"):
+        pytest.importorskip(library)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # workers import the page's files
+    play(page, tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ["neurogym-torch", "neurogym-sb3"])
 def test_the_snippets_of_the_packages_pages_run(package, tmp_path, monkeypatch):
     play(f"../plugins/{package}/README.md", tmp_path, monkeypatch)

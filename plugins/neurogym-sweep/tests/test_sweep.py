@@ -1,0 +1,257 @@
+"""Sweeps in one process and in local ones: runs, their folders, and the table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from neurogym_sweep import Engine, Plan, Store, Sweep, read_axis, work_named
+
+from neurogym_core.errors import (
+    FileNotWrittenError,
+    InvalidValueError,
+    NotSupportedError,
+    UnknownNameError,
+)
+
+SERIAL = Engine.of("serial")
+
+
+def rows_of(*texts, **settings):
+    return Plan(tuple(read_axis(text) for text in texts), **settings).rows()
+
+
+def sweep_of(do, *texts, folder="sweep", source=None):
+    return Sweep(work_named(do, source), rows_of(*texts), folder)
+
+
+@pytest.mark.parametrize("engine", ["serial", "threads", "processes"])
+def test_every_row_is_a_run_and_a_failed_one_is_a_row_with_its_error(study, table, engine):
+    summary = sweep_of("study.py:tiny", "seed=11:15", "rate=1,2").run(Engine.of(engine, jobs=2))
+    assert (summary.runs, summary.done, summary.failed, summary.left) == (8, 6, 2, 0)
+    rows = table()
+    assert [(row["seed"], row["rate"]) for row in rows] == [
+        (seed, rate) for seed in range(11, 15) for rate in (1, 2)
+    ]
+    assert [row["accuracy"] for row in rows] == [11, 22, 12, 24, None, None, 14, 28]
+    failed = [row for row in rows if row["status"] == "failed"]
+    assert [row["error"] for row in failed] == ["ValueError: thirteen"] * 2
+    assert json.loads(rows[0]["versions"])["neurogym-core"]
+
+
+def test_a_run_has_a_row_per_test(study, table):
+    sweep_of("study.py:several", "seed=0:2").run(SERIAL)
+    rows = table()
+    assert [(row["seed"], row["test"], row["last"]) for row in rows] == [
+        (seed, test, test == 2) for seed in range(2) for test in range(3)
+    ]
+    assert [row["updates"] for row in rows] == [0, 10, 20] * 2
+
+
+def test_the_folder_of_a_run_is_the_hash_of_its_description(study):
+    first = sweep_of("study.py:tiny", "seed=0:3")
+    assert [job.key for job in first.jobs] == [
+        job.key for job in sweep_of("study.py:tiny", "seed=0:3", folder="other").jobs
+    ]
+    assert len({job.key for job in first.jobs}) == 3
+    first.run(SERIAL)
+    assert {path.name for path in Path("sweep/runs").iterdir()} == {job.key for job in first.jobs}
+    described = json.loads(Path("sweep/runs", first.jobs[0].key, "job.json").read_text("utf-8"))
+    assert described["what"]["do"] == "study.py:tiny"
+    assert described["settings"] == {"seed": 0}
+    with open("study.py", "a") as file:  # another function
+        file.write("# changed\n")
+    assert sweep_of("study.py:tiny", "seed=0:3").jobs[0].key != first.jobs[0].key
+
+
+def test_settings_that_give_the_same_run_are_one(study, toy):
+    sweep = sweep_of("study.py:tiny", "seed=0:2", "rate=1,2,1.0")
+    assert (len(sweep.jobs), sweep.repeated) == (4, 2)
+    work = work_named("train", "experiment.toml")
+    rows = [{}, {"hidden": 8}, {"hidden": 8.0}, {"options.hidden": 8}, {"seed": 0}, {"dt": 50},
+            {"task": "PerceptualDecisionMaking-v0"}, {"hidden": 9}]  # fmt: skip
+    sweep = Sweep(work, rows, "sweep")
+    assert (len(sweep.jobs), sweep.repeated) == (2, 6)
+
+
+def test_a_second_call_does_only_the_missing_runs(study):
+    sweep_of("study.py:slow", "seed=0:2", "seconds=0").run(SERIAL)
+    summary = sweep_of("study.py:slow", "seed=0:4", "seconds=0").run(SERIAL)
+    assert (summary.new, summary.done) == (2, 4)
+    assert Path("calls.txt").read_text().split() == ["0", "1", "2", "3"]
+    assert sweep_of("study.py:slow", "seed=0:4", "seconds=0").run(SERIAL).new == 0
+
+
+def test_failed_runs_are_done_again_if_asked(study):
+    sweep = sweep_of("study.py:full", "seed=0:1")
+    Store("sweep").run_folder(sweep.jobs[0].key).mkdir(parents=True)
+    from neurogym_sweep.worker import failure
+
+    sweep.store.write_result(sweep.jobs[0].key, failure("an earlier error"))
+    assert sweep.run(SERIAL).failed == 1
+    assert sweep.run(SERIAL, retry=True).done == 1
+
+
+def test_a_run_that_kills_its_worker_fails_and_the_others_go_on(study, table):
+    summary = sweep_of("study.py:deadly", "seed=0:6").run(Engine.of("processes", jobs=2))
+    assert (summary.done, summary.failed) == (5, 1)
+    rows = table()
+    assert [row["accuracy"] for row in rows] == [0, 1, None, 3, 4, 5]
+    assert "ended 3 times" in rows[2]["error"]
+
+
+def test_a_full_disk_stops_the_sweep_and_the_same_call_continues_it(study, table):
+    Path("full").touch()
+    with pytest.raises(FileNotWrittenError, match="No space left") as caught:
+        sweep_of("study.py:full", "seed=0:4").run(SERIAL)
+    assert "same command again" in str(caught.value)
+    assert len(table()) == 2
+    assert not list(Path("sweep").rglob("claim.*"))
+    Path("full").unlink()
+    assert sweep_of("study.py:full", "seed=0:4").run(SERIAL).new == 2
+
+
+def test_a_result_that_does_not_fit_on_the_disk_leaves_nothing_half_written(study, monkeypatch):
+    import os
+
+    def no_room(source, target):
+        if str(target).endswith("result.json"):
+            raise OSError(28, "No space left on device")
+        real(source, target)
+
+    real = os.replace
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", no_room)
+        with pytest.raises(FileNotWrittenError, match="No space left"):
+            sweep_of("study.py:tiny", "seed=0:2").run(SERIAL)
+    assert not list(Path("sweep").rglob("*.tmp"))
+    assert sweep_of("study.py:tiny", "seed=0:2", folder=study / "sweep").run(SERIAL).new == 2
+
+
+def test_unknown_settings_are_named_before_the_first_run(study, toy):
+    for do, source in (("study.py:tiny", None), ("train", "experiment.toml"),
+                       ("evaluate", "experiment.toml")):  # fmt: skip
+        with pytest.raises(UnknownNameError, match="'sead'"):
+            sweep_of(do, "seed=0:2", "sead=1", source=source)
+    with pytest.raises(UnknownNameError, match="conditions"):
+        sweep_of("evaluate", "imposed=1", source="experiment.toml")
+    with pytest.raises(InvalidValueError, match=r"Row 2 .*hidden=many"):
+        sweep_of("train", "hidden=3,many", source="experiment.toml")
+    with pytest.raises(InvalidValueError, match="seed"):
+        sweep_of("train", "seed=-1", source="experiment.toml")
+    with pytest.raises(InvalidValueError, match="no seed"):
+        sweep_of("study.py:tiny", "rate=1")
+    assert not Path("sweep").exists()
+
+
+def test_results_must_be_single_values(study, table):
+    sweep_of("study.py:wrong", "seed=0:1").run(SERIAL)
+    assert "'accuracy' is of type list" in table()[0]["error"]
+
+
+def test_training_is_swept_over_trainer_task_and_timing(study, toy, table):
+    rows = rows_of("task=perceptual/PerceptualDecisionMaking-v0,perceptual/PulseDecisionMaking-v0",
+                   "hidden=4,8", "timing.fixation=100", "parameters.dt=100")  # fmt: skip
+    summary = Sweep(work_named(None, "experiment.toml"), rows, "sweep").run(SERIAL)
+    assert (summary.done, summary.failed) == (2, 2)  # one task cannot be learned
+    rows = table()
+    done = [row for row in rows if row["hidden"] == 4 and row["status"] == "done"]
+    assert [row["updates"] for row in done] == [5, 10, 15, 20]
+    assert "PulseDecisionMaking cannot be learned" in rows[-1]["error"]
+    folder = Path("sweep/runs") / rows[0]["key"]
+    assert (folder / "toy.json").exists()
+    assert (folder / "curve.csv").exists()
+    said = json.loads((folder / "settings.json").read_text("utf-8"))["experiment"]
+    assert said["options"]["hidden"] == 4
+    assert said["parameters"] == {"dt": 100, "timing": {"fixation": 100}}
+
+
+def test_evaluation_is_swept_over_subjects_and_their_settings(study, table):
+    work = work_named("evaluate", "PerceptualDecisionMaking-v0")
+    rows = rows_of("subject=diffusion", "subject.bound=1,60", "trials=200", "seed=0:2")
+    Sweep(work, rows, "sweep").run(SERIAL)
+    accuracy = [row["accuracy"] for row in table()]
+    assert max(accuracy[:2]) < min(accuracy[2:])
+    assert table()[0]["result.trials"] == 200
+
+
+def test_a_function_gets_the_experiment(study, table):
+    sweep_of(
+        "study.py:with_experiment", "seed=1", "gain=1,2", "dt=20,40", source="experiment.toml"
+    ).run(SERIAL)
+    assert [row["accuracy"] for row in table()] == [20, 40, 40, 80]
+    with pytest.raises(InvalidValueError, match="`experiment`"):
+        work_named("study.py:tiny", "experiment.toml")
+
+
+def test_works_that_do_not_exist_are_refused(study):
+    for do in ("study.py:tini", "trian", "nowhere.py:f", "no_such_module:f"):
+        with pytest.raises((UnknownNameError, InvalidValueError), match=r"Expected|Known"):
+            work_named(do, None)
+    with pytest.raises(InvalidValueError, match="No experiment"):
+        work_named("train", None)
+
+
+def test_the_table_has_one_type_per_column(study):
+    work = work_named("study.py:tiny", None)
+    rows = [{"seed": 1, "rate": 1}, {"seed": 2, "rate": 0.5}, {"seed": 3, "name": "b"},
+            {"seed": 4, "name": (1, 2)}]  # fmt: skip
+    Sweep(work, rows, "sweep").run(SERIAL)
+    schema = pq.read_schema("sweep/table.parquet")
+    types = {field.name: str(field.type) for field in schema}
+    assert types["seed"] == "int64"
+    assert types["rate"] == "double"
+    assert types["name"] == "string"
+    assert pq.read_table("sweep/table.parquet")["name"].to_pylist() == [None, None, "b", "[1, 2]"]
+
+
+def test_engines_that_do_not_exist_are_refused():
+    with pytest.raises(UnknownNameError, match="dask"):
+        Engine.of("dusk")
+    with pytest.raises(InvalidValueError, match="address"):
+        Engine.of("processes:here")
+
+
+def test_threads_are_divided_among_runs(monkeypatch):
+    import joblib
+
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 8)
+    assert Engine.of("processes").n_threads == 1
+    assert Engine.of("processes", jobs=2).n_threads == 4
+    assert Engine.of("dask:tcp://head:8786").n_threads == 1
+    assert Engine.of("processes", jobs=2, threads=3).n_threads == 3
+
+
+THREADS = """
+import os
+import numpy as np
+import threadpoolctl
+
+
+def threads():
+    np.ones((2, 2)) @ np.ones((2, 2))
+    pools = threadpoolctl.threadpool_info()
+    most = max(pool["num_threads"] for pool in pools)
+    return {"variable": os.environ["OMP_NUM_THREADS"], "most": most}
+"""
+
+
+@pytest.mark.parametrize("engine", ["serial", "processes"])
+def test_libraries_use_as_many_threads_as_a_run_has(study, table, engine):
+    Path("threads.py").write_text(THREADS, "utf-8")
+    Sweep(work_named("threads.py:threads", None), [{}], "sweep").run(
+        Engine.of(engine, jobs=1, threads=1)
+    )
+    assert [(row["variable"], row["most"]) for row in table()] == [("1", 1)]
+
+
+def test_workers_that_break_down_again_and_again_stop_the_sweep(study, monkeypatch):
+    def broken(self, jobs, store, trackers=()):
+        raise RuntimeError("no worker")
+        yield
+
+    monkeypatch.setattr(Engine, "outcomes", broken)
+    with pytest.raises(NotSupportedError, match=r"broke down 4 times .*no worker"):
+        sweep_of("study.py:tiny", "seed=0:2").run(SERIAL)
