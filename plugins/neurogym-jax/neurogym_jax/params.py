@@ -56,6 +56,7 @@ class Params:
         max_steps_in_episode: the longest session in steps; the name is gymnax's.
         noisy: first and last + 1 of the units with noise.
         per_session: trials per session; `ENDLESS` if it never ends.
+        shortest: steps of the shortest trial on the oracle's path, or fewer.
         spread: trials between the positions at which envs may begin in a deck.
     """
 
@@ -79,6 +80,7 @@ class Params:
     max_steps_in_episode: int = _static()
     noisy: tuple[int, int] = _static()
     per_session: int = _static()
+    shortest: int = _static()
     spread: int = _static()
 
 
@@ -301,6 +303,7 @@ def _params(
 
     per_session = task.trials_per_session or ENDLESS
     longest = int(packed.kind[:, 0].max())
+    shortest = min(int(path.sum(axis=1).min()) for path, _ in paths)
     arrays = dict(
         packed._asdict(),
         path=padded([path for path, _ in paths], np.int32),
@@ -312,10 +315,11 @@ def _params(
         share=share,
     )
     static = {
-        # A power of two, so that decks with other longest trials need no compilation.
+        # Powers of two, so that few decks with other lengths of trials need a compilation.
         "max_steps_in_episode": min(_room(0, longest) * per_session, ENDLESS),
         "noisy": (noisy.start, noisy.stop),
         "per_session": per_session,
+        "shortest": 1 << (shortest.bit_length() - 1),
         "spread": spread,
     }
     assert {one.name for one in fields(Params)} == arrays.keys() | static.keys()
