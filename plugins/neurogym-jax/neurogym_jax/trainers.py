@@ -86,7 +86,7 @@ class JaxPPOTrainer(Trainer):
         self.rollout = envs * n_steps
         self.updates = max(test_every // self.rollout, 1)
         self._learn_some = ppo.several(self.env, self.settings, self.updates)
-        begin = jax.vmap(lambda key: ppo.begin(key, self.env, self.params, self.settings))
+        begin = jax.jit(jax.vmap(lambda key: ppo.begin(key, self.env, self.params, self.settings)))
         self.learner = begin(self._keys(0))
 
     def _keys(self, done: int) -> jax.Array:
