@@ -1,6 +1,6 @@
 """PPO in the style of PureJaxRL (Lu et al. 2022) on a task of neurogym, as on any env of gymnax.
 
-The networks have no memory, so the script takes a task whose evidence stays on the screen.
+The networks have no memory, so the script takes a task whose trials last one step.
 
     python purejaxrl_ppo.py [UPDATES]
 """
@@ -112,7 +112,7 @@ def make_train(env, params, updates):
 
 def main(updates: int = 150) -> float:
     """Train, print the performance, and return that of the last updates."""
-    env, params = neurogym_jax.make("control/AntiReach-v0")
+    env, params = neurogym_jax.make("ibl/IBLTwoChoice-v0")
     performance = jax.jit(make_train(env, params, updates))(jax.random.PRNGKey(0))
     last = float(performance[-10:].mean())
     print(f"performance: {float(performance[0]):.2f} at first, {last:.2f} after {updates} updates")

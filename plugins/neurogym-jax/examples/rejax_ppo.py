@@ -1,4 +1,4 @@
-"""rejax's PPO on a task of neurogym: ``pip install rejax``, then ``python rejax_ppo.py [STEPS]``."""
+"""PPO of rejax on a task of neurogym: ``pip install rejax``, ``python rejax_ppo.py [STEPS]``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import rejax
 def main(steps: int = 200_000) -> tuple[float, float]:
     """Train, and return the reward per session in the first and in the last evaluation."""
     # rejax evaluates whole episodes; here one is a session of ten trials.
-    env, params = neurogym_jax.make("control/GoNogo-v0", trials_per_session=10)
+    env, params = neurogym_jax.make("ibl/IBLTwoChoice-v0", trials_per_session=10)
     algo = rejax.PPO.create(
         env=env,
         env_params=params,
@@ -30,7 +30,7 @@ def main(steps: int = 200_000) -> tuple[float, float]:
         ent_coef=0.01,
         vf_coef=0.5,
     )
-    state, (lengths, rewards) = jax.jit(algo.train)(jax.random.PRNGKey(0))
+    rewards = jax.jit(algo.train)(jax.random.PRNGKey(0))[1][1]
     each = rewards.mean(axis=1)
     print("reward per session:", [round(float(value), 2) for value in each])
     return float(each[0]), float(each[-1])

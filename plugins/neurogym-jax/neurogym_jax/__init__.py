@@ -4,4 +4,15 @@ from neurogym_jax.dataset import Batch, Dataset, Rows
 from neurogym_jax.env import State, TaskEnv, make
 from neurogym_jax.params import Decks, Params, key, why_not
 
-__all__ = ["Batch", "Dataset", "Decks", "Params", "Rows", "State", "TaskEnv", "key", "make", "why_not"]
+__all__ = [
+    "Batch",
+    "Dataset",
+    "Decks",
+    "Params",
+    "Rows",
+    "State",
+    "TaskEnv",
+    "key",
+    "make",
+    "why_not",
+]

@@ -97,8 +97,7 @@ class TaskEnv:
     The interface is that of gymnax. Trials, rewards, ends and observations are those of the core
     (`neurogym_core.make`): with ``params = next(env.decks(seed))`` and a reset with
     ``neurogym_jax.key(seed)``, the env plays the trials of this seed, with their noise. A reset
-    with another key begins at a place in the deck that the key determines, and has noise of its
-    own.
+    with another key begins at a place in the deck that the key determines, with other noise.
 
     A session that ends sets `done`; its last step returns the first observation of the next
     session. `info` has arrays: `gt` and `period` (target and index of the period of the step that

@@ -1,7 +1,7 @@
 """Pack the core's tables into a few integer arrays, so that a step on the device gathers rarely.
 
-Floats are stored by their bits, beside the integers of the same row. Destinations are segments that
-are played (`Tables.landing`), not periods. The moments at which a timed answer is correct are steps,
+Floats are stored by their bits, beside the integers of the same row. Destinations are segments with
+steps (`Tables.landing`), not periods. The moments at which a timed answer is correct are steps,
 computed here in float64.
 """
 
@@ -20,7 +20,8 @@ SEGMENT = ("duration", "follows", "target", "period", "window", "script_at")
 CELL = ("dest", "slot", "outcome", "reward", "score")
 TYPE = ("limit", "best", "first", "asked")
 SLOT = (
-    "miss_outcome", "miss_reward", "error_dest", "error_reward", "earliest", "latest", "graded_from",
+    "miss_outcome", "miss_reward", "error_dest", "error_reward", "earliest", "latest",
+    "graded_from",
 )  # fmt: skip
 Whole = np.ndarray
 Real = np.ndarray
@@ -74,7 +75,7 @@ def pack(tables: Tables, used: np.ndarray, noisy: slice, segments: int) -> Packe
         noisy: units whose noise is kept.
         segments: S of the result, at least that of the tables.
     """
-    k, (n_segments, n_actions) = len(used), tables.reward.shape[1:]
+    k, n_segments = len(used), tables.reward.shape[1]
     pad = segments - n_segments
     everywhere = np.broadcast_to(used[:, None], (k, n_segments))
 

@@ -29,7 +29,7 @@ class JaxPPOTrainer(Trainer):
     Args:
         tasks: one task, which has to be a table (`neurogym_jax.make`).
         seed: seed of weights, trials and actions.
-        seeds: number of networks that are trained together, each with draws of its own; the
+        seeds: number of networks that are trained together, each with other draws; the
             accuracy is that of the worst, and the first one is the subject.
         test_every: minimum number of steps of each network between tests.
         test_trials: trials per test, always the same.

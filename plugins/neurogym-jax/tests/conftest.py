@@ -39,7 +39,7 @@ class Sides(Task):
 
 
 class Jittered(Sides):
-    """As `Sides`; durations vary, so that every trial is of its own type."""
+    """As `Sides`; durations vary, so that every trial has another type."""
 
     timing = {"fixation": Uniform(100, 400), "stimulus": 500, "decision": 200}
 
@@ -64,9 +64,6 @@ class Pulses(Task):
 
 class Alternating(Sides):
     """The side changes from trial to trial, from a random one in each session."""
-
-    def define(self):
-        super().define()
 
     def new_session(self, session, rng):
         session.side = rng.integers(0, 2, len(session))

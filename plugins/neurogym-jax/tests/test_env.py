@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import neurogym_jax
 import numpy as np
 import pytest
+from neurogym_jax.noise import gaussian, philox
+from neurogym_jax.params import words_of
 
 from neurogym_core import make, make_task
 from neurogym_core.ecosystem.discovery import installed
@@ -17,8 +19,6 @@ from neurogym_core.play.env_form import is_env_class
 from neurogym_core.play.make import resolve
 from neurogym_core.trials.noise import gaussian as gaussian_of_core
 from neurogym_core.trials.noise import philox as philox_of_core
-from neurogym_jax.noise import gaussian, philox
-from neurogym_jax.params import words_of
 
 STEPS = 800
 ROUNDING = 1e-5
@@ -69,7 +69,9 @@ def assert_same_trials(task, seed, steps=STEPS):
     outcomes = np.array(["none", "correct", "error", "abort", "miss", "other"])
     assert set(core["outcome"]) <= set(outcomes)
     assert (outcomes[device["outcome"]] == core["outcome"]).all()
-    for name, given in (("observation", observations), *((n, device[n]) for n in ("reward", "performance"))):  # fmt: skip
+    device["observation"] = observations
+    for name in ("observation", "reward", "performance"):
+        given = device[name]
         np.testing.assert_allclose(given, core[name], atol=ROUNDING, rtol=1e-6, err_msg=name)
 
 
@@ -220,7 +222,8 @@ def test_spaces_and_defaults_are_those_of_gymnax(tasks):
     observation, state = env.reset(key)
     observation, state, reward, done, info = env.step(key, state, 0)
     assert observation.dtype == reward.dtype == jnp.float32
-    assert done.shape == () and info["discount"] == 1
+    assert done.shape == ()
+    assert info["discount"] == 1
     assert params.max_steps_in_episode >= 4 * 9
 
 
