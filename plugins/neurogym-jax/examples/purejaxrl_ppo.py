@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 from typing import NamedTuple
 
-import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import neurogym_jax
@@ -20,14 +19,28 @@ ENVS, STEPS, EPOCHS, MINIBATCHES = 64, 32, 4, 4
 GAMMA, LAMBDA, CLIP, RATE = 0.99, 0.95, 0.2, 3e-3
 
 
-class ActorCritic(nn.Module):
-    n_actions: int
+def first_weights(key, n_inputs, n_actions, hidden=64):
+    """Two networks of one hidden layer: actor and critic."""
+    keys, sizes = jax.random.split(key, 4), (n_inputs, hidden)
+    return {
+        "actor": dense(keys[0], *sizes) | {"out": dense(keys[1], hidden, n_actions, 0.01)},
+        "critic": dense(keys[2], *sizes) | {"out": dense(keys[3], hidden, 1)},
+    }
 
-    @nn.compact
-    def __call__(self, x):
-        actor = nn.Dense(self.n_actions)(nn.tanh(nn.Dense(64)(x)))
-        critic = nn.Dense(1)(nn.tanh(nn.Dense(64)(x)))
-        return actor, critic[..., 0]
+
+def dense(key, n_inputs, n_outputs, scale=1.0):
+    weight = jax.random.normal(key, (n_inputs, n_outputs)) * scale / jnp.sqrt(n_inputs)
+    return {"weight": weight, "bias": jnp.zeros(n_outputs)}
+
+
+def apply(weights, obs):
+    """Logits and value."""
+
+    def network(layer):
+        hidden = jnp.tanh(obs @ layer["weight"] + layer["bias"])
+        return hidden @ layer["out"]["weight"] + layer["out"]["bias"]
+
+    return network(weights["actor"]), network(weights["critic"])[..., 0]
 
 
 class Transition(NamedTuple):
@@ -45,11 +58,10 @@ def log_prob_of(logits, action):
 
 
 def make_train(env, params, updates):
-    network = ActorCritic(env.action_space(params).n)
     adam = optax.chain(optax.clip_by_global_norm(0.5), optax.adam(RATE))
 
     def loss_of(weights, batch, advantage, target):
-        logits, value = network.apply(weights, batch.obs)
+        logits, value = apply(weights, batch.obs)
         ratio = jnp.exp(log_prob_of(logits, batch.action) - batch.log_prob)
         advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         clipped = jnp.clip(ratio, 1 - CLIP, 1 + CLIP)
@@ -58,14 +70,14 @@ def make_train(env, params, updates):
 
     def train(rng):
         rng, for_network, for_envs = jax.random.split(rng, 3)
-        shape = env.observation_space(params).shape
-        weights = network.init(for_network, jnp.zeros(shape))
+        n_inputs = env.observation_space(params).shape[0]
+        weights = first_weights(for_network, n_inputs, env.action_space(params).n)
         obs, state = jax.vmap(env.reset, (0, None))(jax.random.split(for_envs, ENVS), params)
 
         def env_step(runner, _):
             weights, moments, state, obs, rng = runner
             rng, for_action, for_step = jax.random.split(rng, 3)
-            logits, value = network.apply(weights, obs)
+            logits, value = apply(weights, obs)
             action = jax.random.categorical(for_action, logits)
             keys = jax.random.split(for_step, ENVS)
             step = jax.vmap(env.step, (0, 0, 0, None))
@@ -77,7 +89,7 @@ def make_train(env, params, updates):
         def update(runner, _):
             runner, steps = jax.lax.scan(env_step, runner, None, STEPS)
             weights, moments, state, obs, rng = runner
-            last = network.apply(weights, obs)[1]
+            last = apply(weights, obs)[1]
 
             def back(carry, step):
                 advantage, following = carry

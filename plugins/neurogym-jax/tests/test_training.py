@@ -73,7 +73,6 @@ def script(name):
 
 @pytest.mark.slow
 def test_a_script_in_the_style_of_purejaxrl_learns():
-    pytest.importorskip("flax", reason="the script's networks are flax's")
     pytest.importorskip("optax", reason="the script's optimizer is optax's")
     assert script("purejaxrl_ppo").main(150) > 0.5
 
