@@ -3,8 +3,8 @@
 VENV := .venv
 RUN := $(VENV)/bin/python
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
-# torch takes a minute to install: only where it is used.
-HEAVY := plugins/neurogym-sb3 plugins/neurogym-torch
+# torch and JAX take a minute to install: only where they are used.
+HEAVY := plugins/neurogym-jax plugins/neurogym-sb3 plugins/neurogym-torch
 LIGHT := $(filter-out $(HEAVY),$(PLUGINS))
 # The compiled kernel: installing compiles it, where there is a compiler.
 KERNEL := hatch_build.py $(wildcard neurogym_core/play/*.c neurogym_core/play/*.h)

@@ -58,6 +58,14 @@ def test_sweeps_run_as_their_pages_say(page, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("package", ["neurogym-torch", "neurogym-sb3"])
+@pytest.mark.parametrize("package", ["neurogym-torch", "neurogym-sb3", "neurogym-jax"])
 def test_the_snippets_of_the_packages_pages_run(package, tmp_path, monkeypatch):
+    if package == "neurogym-jax":
+        pytest.importorskip("jax", reason="JAX is not installed")
     play(f"../plugins/{package}/README.md", tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
+def test_the_snippets_of_the_page_on_the_device_run(tmp_path, monkeypatch):
+    pytest.importorskip("jax", reason="JAX is not installed")
+    play("gpu.md", tmp_path, monkeypatch)

@@ -99,6 +99,7 @@ def _versions() -> dict[str, str]:
     for name in (
         "neurogym-core",
         "neurogym-study",
+        "neurogym-jax",
         "neurogym-torch",
         "neurogym-sb3",
         "numpy",

@@ -225,7 +225,8 @@ def _chosen(said: dict[str, Any], given: dict[str, Any]) -> tuple[str, str]:
         from neurogym_study.trainers import trainer_names
 
         names = (
-            ", ".join(trainer_names()) or "none (they come with neurogym-torch and neurogym-sb3)"
+            ", ".join(trainer_names())
+            or "none (they come with neurogym-torch, neurogym-sb3 and neurogym-jax)"
         )
         found = "Both --model and --algo were" if chosen else "Neither --model nor --algo was"
         raise click.UsageError(f"{found} given. Expected one of them. Installed: {names}.")

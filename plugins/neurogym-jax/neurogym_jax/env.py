@@ -1,0 +1,403 @@
+"""`TaskEnv`: a task as a pure JAX env with the interface of gymnax."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from neurogym_core.play.make import make_task
+from neurogym_core.tasks.state import period_names_of
+from neurogym_core.tasks.task import Task
+from neurogym_core.trials.layout import END, STAY
+from neurogym_core.trials.record import RESTING, Outcome
+from neurogym_jax.noise import gaussian, uniform_words
+from neurogym_jax.packing import SEGMENT, SLOT, TYPE
+from neurogym_jax.params import DECK, Decks, Params, check_playable, exact_params
+from neurogym_jax.spaces import Box, Discrete
+
+NONE, CORRECT, ERROR = int(Outcome.NONE), int(Outcome.CORRECT), int(Outcome.ERROR)
+ABORT, MISS, OTHER = int(Outcome.ABORT), int(Outcome.MISS), int(Outcome.OTHER)
+BADNESS = {NONE: 0, CORRECT: 1, OTHER: 2, MISS: 3, ERROR: 4, ABORT: 5}
+WORST_FIRST = sorted(BADNESS, key=BADNESS.__getitem__)
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True, eq=False)
+class State:
+    """State of one env.
+
+    Attributes:
+        key: (2,) uint32, key of the noise and of the draws.
+        serial: serial number of the trial.
+        type, segment: row of the tables that applies to the current step.
+        clock: steps played of this trial.
+        entered: clock at the onset of the segment.
+        left: remaining trials of the session, including this one.
+        total: reward of the trial so far.
+        time: steps played since the reset.
+        opened: (K,) clock at which the response window of each slot opened.
+        outcome, choice, score: (K,) of the answer to each slot.
+    """
+
+    key: jax.Array
+    serial: jax.Array
+    type: jax.Array
+    segment: jax.Array
+    clock: jax.Array
+    entered: jax.Array
+    left: jax.Array
+    total: jax.Array
+    time: jax.Array
+    opened: jax.Array
+    outcome: jax.Array
+    choice: jax.Array
+    score: jax.Array
+
+
+def _float(values: jax.Array) -> jax.Array:
+    return jax.lax.bitcast_convert_type(values, jnp.float32)
+
+
+def type_of(key: jax.Array, serial: jax.Array, params: Params) -> jax.Array:
+    """Return the type of a trial: that of the deck, or one drawn with the key."""
+    if params.deck.shape[0]:
+        row = (serial - params.first) % jnp.uint32(params.deck.shape[0])
+        return params.deck[row.astype(jnp.int32)]
+    first, second = uniform_words(key, serial)
+    types = params.alias.shape[0]
+    # The top 24 bits are exact as float32.
+    column = ((first >> 8).astype(jnp.float32) * (types / (1 << 24))).astype(jnp.int32)
+    column = jnp.minimum(column, types - 1)
+    within = (second >> 8).astype(jnp.float32) / (1 << 24)
+    return jnp.where(within < params.share[column], column, params.alias[column])
+
+
+def first_serial(key: jax.Array, params: Params) -> jax.Array:
+    """Return the serial number of the first trial of an env that is reset with a key."""
+    if not params.deck.shape[0]:
+        return jnp.uint32(0)
+    places = params.deck.shape[0] // params.spread
+    word = uniform_words(key, jnp.uint32(0xFFFFFFFF))[0]
+    place = jnp.where((key == params.key).all(), 0, word % jnp.uint32(places))
+    return params.first + place * jnp.uint32(params.spread)
+
+
+def raw_key(key: jax.Array) -> jax.Array:
+    """Return two words of a JAX key, typed or raw."""
+    typed = jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
+    return (jax.random.key_data(key) if typed else key)[:2]
+
+
+class TaskEnv:
+    """A task as a pure JAX env: `reset` and `step` are functions of arrays.
+
+    The interface is that of gymnax. Trials, rewards, ends and observations are those of the core
+    (`neurogym_core.make`): with ``params = next(env.decks(seed))`` and a reset with
+    ``neurogym_jax.key(seed)``, the env plays the trials of this seed, with their noise. A reset
+    with another key begins at a place in the deck that the key determines, with other noise.
+
+    A session that ends sets `done`; its last step returns the first observation of the next
+    session. `info` has arrays: `gt` and `period` (target and index of the period of the step that
+    was scored), `new_trial` (whether a trial ended), and of a trial that ended `performance`,
+    `outcome`, `trial_reward`, `steps`, and `choice` of the first slot.
+
+    Args:
+        task: an id, a task or a class of tasks, as in `neurogym_core.make`.
+        seed: seed of the deck of `default_params`.
+        trials: trials of that deck.
+        wrap, settings: as in `neurogym_core.make_task`.
+
+    Attributes:
+        exact: whether `default_params` has all types of trials with their probabilities.
+
+    Raises:
+        NotSupportedError: trials depend on the subject's actions; the message says how.
+
+    Example:
+        >>> import jax
+        >>> from neurogym_jax import make
+        >>> env, params = make("perceptual/PerceptualDecisionMaking-v0")
+        >>> keys = jax.random.split(jax.random.key(0), 5)
+        >>> observations, state = jax.vmap(env.reset, (0, None))(keys, params)
+        >>> observations.shape, env.num_actions, env.exact
+        ((5, 3), 3, True)
+    """
+
+    def __init__(
+        self, task: Any, *, seed: int = 0, trials: int = DECK, wrap: Any = (), **settings: Any
+    ) -> None:
+        self.task: Task = make_task(task, wrap=wrap, **settings)
+        check_playable(self.task)
+        found = exact_params(self.task)
+        self.exact = found is not None
+        self.default_params = found or next(self.decks(seed, trials))
+
+    def decks(self, seed: int | None = None, trials: int = DECK) -> Decks:
+        """Return an endless iterator of params: the trials of a seed, in order."""
+        return Decks(self.task, seed, trials)
+
+    # ------------------------------------------------------------------ gymnax
+
+    @property
+    def name(self) -> str:
+        """Name of the task."""
+        return self.task.name
+
+    @property
+    def num_actions(self) -> int:
+        """Number of actions."""
+        size: int = self.task.actions.size
+        return size
+
+    @property
+    def period_names(self) -> tuple[str, ...]:
+        """(P,) names of the periods, for ``info["period"]``."""
+        return tuple(period_names_of(self.task))
+
+    def observation_space(self, params: Params | None = None) -> Box:
+        """Return the space of observations, (U,) float32."""
+        return Box(-jnp.inf, jnp.inf, (self.task.channels.size,), jnp.float32)
+
+    def action_space(self, params: Params | None = None) -> Discrete:
+        """Return the space of actions."""
+        return Discrete(self.num_actions)
+
+    def reset(self, key: jax.Array, params: Params | None = None) -> tuple[jax.Array, State]:
+        """Start a session; return its first observation, and the state.
+
+        Args:
+            key: a JAX key, typed or raw; it determines all trials and all noise.
+            params: from `make`, `default_params` or `decks`.
+        """
+        return self.reset_env(key, self.default_params if params is None else params)
+
+    def step(
+        self, key: jax.Array, state: State, action: jax.Array, params: Params | None = None
+    ) -> tuple[jax.Array, State, jax.Array, jax.Array, dict[str, jax.Array]]:
+        """Play one step; return observation, state, reward, done and info.
+
+        Args:
+            key: not used, since the key of the reset determines everything.
+            state: the current state.
+            action: () integer; one that is out of range is clipped.
+            params: those of the reset, or others of the same deck.
+        """
+        return self.step_env(key, state, action, self.default_params if params is None else params)
+
+    def reset_env(self, key: jax.Array, params: Params) -> tuple[jax.Array, State]:
+        """As `reset`; gymnax has this name, too."""
+        key, zero = raw_key(key), jnp.int32(0)
+        serial = first_serial(key, params)
+        left, time = jnp.int32(params.per_session), zero
+        state = self._begun(key, serial, type_of(key, serial, params), left, time, params)
+        return self.get_obs(state, params), state
+
+    def get_obs(self, state: State, params: Params) -> jax.Array:
+        """Return the current observation, (U,) float32."""
+        shown = params.shown[state.type, state.segment]
+        if params.script.shape[0]:
+            at = params.segment[state.type, state.segment, SEGMENT.index("script_at")]
+            row = params.script[jnp.maximum(at, 0) + state.clock - state.entered]
+            shown = jnp.where(at < 0, shown, row)
+        units = slice(*params.noisy)
+        if units.stop == units.start:
+            return shown
+        noise = gaussian(state.key, state.serial, state.clock, units)
+        level = params.sd[state.type, state.segment]
+        if units == slice(0, shown.shape[0]):
+            return shown + level * noise
+        return shown.at[units].add(level * noise)
+
+    def _begun(
+        self,
+        key: jax.Array,
+        serial: jax.Array,
+        kind: jax.Array,
+        left: jax.Array,
+        time: jax.Array,
+        params: Params,
+    ) -> State:
+        """Return the state on the first step of a trial."""
+        n_slots, zero = params.needs.shape[0], jnp.int32(0)
+        slots = jnp.zeros(n_slots, jnp.int32)
+        return State(
+            key=key, serial=serial, type=kind,
+            segment=params.kind[kind, TYPE.index("first")],
+            clock=zero, entered=zero, left=left, total=jnp.float32(0), time=time,
+            opened=slots, outcome=slots, choice=jnp.full(n_slots, RESTING, jnp.int32),
+            score=jnp.zeros(n_slots, jnp.float32),
+        )  # fmt: skip
+
+    def step_env(
+        self, key: jax.Array, state: State, action: jax.Array, params: Params
+    ) -> tuple[jax.Array, State, jax.Array, jax.Array, dict[str, jax.Array]]:
+        """As `step`. The order of the parts is that of `PlainKernel.advance_one`."""
+        action = jnp.clip(jnp.asarray(action, jnp.int32), 0, self.num_actions - 1)
+        n_slots = params.needs.shape[0]
+        each = jnp.arange(n_slots)
+        row = params.segment[state.type, state.segment]
+        duration, follows, target, period, window = (row[i] for i in range(5))
+        cell = params.cell[state.type, state.segment, action]
+        dest, slot, outcome = cell[0], cell[1], cell[2]
+        reward, score = _float(cell[3]), _float(cell[4])
+        kinds = params.kind[state.type]
+        terms = dict(zip(SLOT, kinds[len(TYPE) :].reshape(n_slots, len(SLOT)).T, strict=True))
+        clock = state.clock + 1
+        outcomes, choices, scores = state.outcome, state.choice, state.score
+
+        # ---- the answer
+        leaves = (slot < 0) & (dest != STAY)
+        if n_slots:
+            mine = each == slot
+            chosen = jnp.maximum(slot, 0)
+            counts = (slot >= 0) & (outcomes[chosen] == NONE)
+            steps = clock - state.opened[chosen]
+            right = outcome == CORRECT
+            early = steps < terms["earliest"][chosen]
+            wrong = right & (early | (steps > terms["latest"][chosen]))
+            if params.graded.shape[2]:
+                begin = terms["graded_from"][chosen]
+                entry = jnp.clip(steps - begin, 0, params.graded.shape[2] - 1)
+                pay = params.graded[state.type, chosen, entry]
+                reward = jnp.where(counts & right & (begin > 0) & ~jnp.isnan(pay), pay, reward)
+            needs = params.needs[chosen]
+            before = outcomes[jnp.maximum(needs, 0)]
+            wrong |= right & (needs >= 0) & (before != CORRECT)
+            wrong &= counts
+            reward = jnp.where(wrong, _float(terms["error_reward"][chosen]), reward)
+            dest = jnp.where(wrong, terms["error_dest"][chosen], dest)
+            # Only the first answer counts; a later one has neither reward nor effect.
+            later = (slot >= 0) & ~counts
+            reward, dest = jnp.where(later, 0.0, reward), jnp.where(later, STAY, dest)
+            put = mine & counts
+            outcomes = jnp.where(put, jnp.where(wrong, ERROR, outcome), outcomes)
+            scores = jnp.where(put, jnp.where(wrong, 0.0, score), scores)
+            choices = jnp.where(put, action - params.first_action, choices)
+
+        # ---- the destination, the end of the segment, and the limit
+        over_time = (dest == STAY) & (clock - state.entered >= duration)
+        segment = jnp.where(over_time, follows, jnp.where(dest == STAY, state.segment, dest))
+        moves = over_time | (dest != STAY)
+        aborted = leaves & (segment < 0)
+        too_long = (segment >= 0) & (clock >= kinds[TYPE.index("limit")])
+        if n_slots:
+            coming = jnp.where(
+                (segment < 0) | too_long,
+                0,
+                params.segment[state.type, jnp.maximum(segment, 0), SEGMENT.index("window")],
+            )
+            closing = over_time | too_long
+            is_open = (window >> each) & 1 == 1
+            missed = closing & is_open & (outcomes == NONE) & ((coming >> each) & 1 == 0)
+            reward += jnp.where(missed, _float(terms["miss_reward"]), 0.0).sum()
+            of_miss = terms["miss_outcome"]
+            outcomes = jnp.where(missed, of_miss, outcomes)
+            scores = jnp.where(missed, (of_miss == CORRECT).astype(jnp.float32), scores)
+        segment = jnp.where(too_long, END, segment)
+        total = state.total + reward
+        ended = segment < 0
+
+        # ---- the results of the trial
+        result, performance = self._result(params, kinds, outcomes, scores, total, aborted)
+
+        # ---- the next segment
+        opened, entered = state.opened, jnp.where(moves, clock, state.entered)
+        kept_outcomes, kept_choices, kept_scores = outcomes, choices, scores
+        if n_slots:
+            onward = segment > state.segment
+            opens = moves & ((coming >> each) & 1 == 1) & ~(onward & is_open)
+            opened = jnp.where(opens, clock, opened)
+            fresh = opens & params.again
+            kept_outcomes = jnp.where(fresh, NONE, outcomes)
+            kept_choices = jnp.where(fresh, RESTING, choices)
+            kept_scores = jnp.where(fresh, 0.0, scores)
+        time = state.time + 1
+        same = State(
+            state.key, state.serial, state.type, jnp.maximum(segment, 0), clock, entered,
+            state.left, total, time, opened, kept_outcomes, kept_choices, kept_scores,
+        )  # fmt: skip
+
+        # ---- the next trial
+        done = ended & (state.left == 1)
+        left = jnp.where(done, params.per_session, state.left - 1)
+        serial = state.serial + 1
+        kind = type_of(state.key, serial, params)
+        begun = self._begun(state.key, serial, kind, left, time, params)
+        new = jax.tree.map(lambda a, b: jnp.where(ended, a, b), begun, same)
+        info = {
+            "gt": target,
+            "period": period,
+            "new_trial": ended,
+            "performance": jnp.where(ended, performance, 0.0),
+            "outcome": jnp.where(ended, result, NONE),
+            "trial_reward": jnp.where(ended, total, 0.0),
+            "steps": jnp.where(ended, clock, 0),
+            "choice": jnp.where(ended, choices[0], RESTING) if n_slots else jnp.int32(RESTING),
+            "discount": jnp.where(done, 0.0, 1.0),
+        }
+        return self.get_obs(new, params), new, reward, done, info
+
+    def _result(
+        self,
+        params: Params,
+        kinds: jax.Array,
+        outcomes: jax.Array,
+        scores: jax.Array,
+        total: jax.Array,
+        aborted: jax.Array,
+    ) -> tuple[jax.Array, jax.Array]:
+        """Return outcome and performance of a trial that ends now."""
+        n_slots = params.needs.shape[0]
+        asked = (kinds[TYPE.index("asked")] >> jnp.arange(n_slots)) & 1 == 1
+        n_asked = asked.sum()
+        badness = jnp.array([BADNESS[i] for i in range(len(BADNESS))])
+        worst = jnp.where(asked, badness[outcomes], 0).max(initial=0)
+        result = jnp.array(WORST_FIRST)[worst]
+        result = jnp.where((n_asked > 0) & (worst == 0), MISS, result)
+        result = jnp.where(aborted, ABORT, result)
+        best = _float(kinds[TYPE.index("best")])
+        mean = jnp.where(asked, scores, 0.0).sum() / jnp.maximum(n_asked, 1)
+        share = jnp.where(best > 0, total / jnp.where(best > 0, best, 1.0), 0.0)
+        return result, jnp.clip(jnp.where(jnp.isnan(best), mean, share), 0.0, 1.0)
+
+    def __repr__(self) -> str:
+        return f"TaskEnv({self.task!r})"
+
+
+def make(
+    task: Any, *, seed: int = 0, trials: int = DECK, wrap: Any = (), **settings: Any
+) -> tuple[TaskEnv, Params]:
+    """Return a pure JAX env of a task, and its params.
+
+    If all conditions are independent choices, and no duration varies, the params have all types of
+    trials with their probabilities. Otherwise they are a deck of trials, which
+    ``next(env.decks(seed))`` renews without a compilation.
+
+    Args:
+        task: an id, a task or a class of tasks, as in `neurogym_core.make`.
+        seed: seed of the deck.
+        trials: trials of the deck.
+        wrap: task wrappers.
+        settings: parameters of the task.
+
+    Raises:
+        NotSupportedError: trials depend on the subject's actions; the message says how.
+
+    Example:
+        >>> import jax
+        >>> from neurogym_jax import make
+        >>> env, params = make("perceptual/PerceptualDecisionMaking-v0", sigma=0.5)
+        >>> observation, state = env.reset(jax.random.key(0), params)
+        >>> step = jax.jit(env.step)
+        >>> observation, state, reward, done, info = step(jax.random.key(1), state, 0, params)
+        >>> float(reward), bool(done), int(info["gt"])
+        (0.0, False, 0)
+    """
+    env = TaskEnv(task, seed=seed, trials=trials, wrap=wrap, **settings)
+    return env, env.default_params
+
+
+__all__ = ["State", "TaskEnv", "make"]

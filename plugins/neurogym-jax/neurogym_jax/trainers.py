@@ -1,0 +1,197 @@
+"""`JaxPPOTrainer`, for ``ngym train --algo jax-ppo``, and the subject that it trains."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from neurogym_study.training import Trainer, Watch
+
+from neurogym_core import run
+from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.files import replacing
+from neurogym_jax import ppo
+from neurogym_jax.env import TaskEnv
+
+CHECKPOINT = "checkpoint.npz"
+PROGRESS = "checkpoint.json"
+KEPT = ("weights", "mean", "square")
+
+
+class JaxPPOTrainer(Trainer):
+    """PPO with a GRU, in which envs, network and updates are one program on the device.
+
+    A run that is resumed keeps its weights and its optimizer, but begins new sessions.
+
+    Args:
+        tasks: one task, which has to be a table (`neurogym_jax.make`).
+        seed: seed of weights, trials and actions.
+        seeds: number of networks that are trained together, each with other draws; the
+            accuracy is that of the worst, and the first one is the subject.
+        test_every: minimum number of steps of each network between tests.
+        test_trials: trials per test, always the same.
+        trials: trials of a deck, for tasks whose types of trials cannot be enumerated; every test
+            is followed by the next deck.
+        envs, n_steps, n_epochs, minibatches, hidden, learning_rate, gamma, gae_lambda, ent_coef,
+            vf_coef, clip, max_norm: see `neurogym_jax.ppo.Settings`.
+    """
+
+    kind = "algo"
+    unit = "steps"
+
+    def __init__(
+        self,
+        tasks: Any,
+        *,
+        seed: int = 0,
+        seeds: int = 1,
+        test_every: int = 50_000,
+        test_trials: int = 500,
+        trials: int = 1024,
+        envs: int = 64,
+        n_steps: int = 64,
+        n_epochs: int = 4,
+        minibatches: int = 4,
+        hidden: int = 64,
+        learning_rate: float = 2e-3,
+        gamma: float = 0.99,
+        gae_lambda: float = 0.95,
+        ent_coef: float = 0.01,
+        vf_coef: float = 0.5,
+        clip: float = 0.2,
+        max_norm: float = 0.5,
+    ) -> None:
+        super().__init__(tasks, seed=seed)
+        if len(self.tasks) > 1:
+            raise NotSupportedError(
+                f"JaxPPOTrainer was given {len(self.tasks)} tasks; an agent learns one. Give one,"
+                " or use --model."
+            )
+        if not 1 <= minibatches <= envs:
+            raise InvalidValueError(
+                f"jax-ppo was given minibatches={minibatches} for envs={envs}. Expected 1 to"
+                f" {envs}, since each has whole envs. Change one of them."
+            )
+        self.settings = ppo.Settings(
+            envs, n_steps, n_epochs, minibatches, hidden, learning_rate, gamma, gae_lambda,
+            ent_coef, vf_coef, clip, max_norm,
+        )  # fmt: skip
+        self.seeds, self.test_trials = seeds, test_trials
+        self.env = TaskEnv(self.tasks[0], seed=seed, trials=trials)
+        self.params = self.env.default_params
+        self._decks = None if self.env.exact else self.env.decks(seed, trials)
+        self.rollout = envs * n_steps
+        self.updates = max(test_every // self.rollout, 1)
+        self._learn_some = ppo.several(self.env, self.settings, self.updates)
+        begin = jax.jit(jax.vmap(lambda key: ppo.begin(key, self.env, self.params, self.settings)))
+        self.learner = begin(self._keys(0))
+
+    def _keys(self, done: int) -> jax.Array:
+        """Return a key for each network; other ones after other numbers of steps."""
+        key = jax.random.fold_in(jax.random.key(self.seed), done)
+        return jax.random.split(key, self.seeds)
+
+    def _learn(self, until: int, watch: Watch) -> None:
+        if not self.curve and self._test(watch):
+            return
+        while self.done < until:
+            if self._decks is not None and self.done:
+                self.params = next(self._decks)
+                self._restart()
+            self.learner, performance = self._learn_some(self.learner, self.params)
+            self.done += self.updates * self.rollout
+            watch.tick(training=float(performance[:, -1].mean()))
+            if self._test(watch):
+                return
+
+    def _restart(self) -> None:
+        def restart(learner: ppo.Learner) -> ppo.Learner:
+            return ppo.restarted(learner, self.env, self.params, self.settings)
+
+        self.learner = jax.jit(jax.vmap(restart))(self.learner)
+
+    def _test(self, watch: Watch) -> bool:
+        """Test all networks on the same trials; return True if training has to stop."""
+        records = [
+            run(self.tasks[0], self._subject(which), self.test_trials, seed=self.seed + 1000,
+                num_envs=16)
+            for which in range(self.seeds)
+        ]  # fmt: skip
+        means = [float(record["performance"].mean()) for record in records]
+        each = {f"seed {k}": mean for k, mean in enumerate(means)} if self.seeds > 1 else {}
+        worst = records[int(np.argmin(means))]
+        answered = float((worst["outcome"] != "miss").mean())
+        return watch.point(worst, answered=answered, **each)
+
+    def _subject(self, which: int) -> JaxSubject:
+        return JaxSubject(jax.tree.map(lambda values: values[which], self.learner.weights))
+
+    def subject(self, which: int = 0) -> JaxSubject:
+        """Return the first network as a subject that takes the most probable action."""
+        return self._subject(0)
+
+    def save(self, folder: Path) -> None:
+        learner = self.learner
+        arrays = {
+            f"{part}.{name}": np.asarray(values)
+            for part in KEPT
+            for name, values in getattr(learner, part).items()
+        }
+        with replacing(Path(folder) / CHECKPOINT) as temporary, temporary.open("wb") as file:
+            np.savez(file, count=np.asarray(learner.count), **arrays)
+        with replacing(Path(folder) / PROGRESS) as temporary:
+            temporary.write_text(
+                json.dumps({"steps": self.done, "curve": self.curve}), encoding="utf-8"
+            )
+
+    def load(self, folder: Path) -> None:
+        progress = json.loads((Path(folder) / PROGRESS).read_text(encoding="utf-8"))
+        with np.load(Path(folder) / CHECKPOINT, allow_pickle=False) as saved:
+            parts = {
+                part: {
+                    name: jax.numpy.asarray(saved[f"{part}.{name}"])
+                    for name in self.learner.weights
+                }
+                for part in KEPT
+            }
+            count = jax.numpy.asarray(saved["count"])
+        self.done, self.curve = progress["steps"], progress["curve"]
+        self.learner = self.learner._replace(count=count, key=self._keys(self.done), **parts)
+        self._restart()
+
+
+class JaxSubject:
+    """Plays a task with a trained network; for `neurogym_core.run`.
+
+    The state of the network lasts for a session, as in training.
+
+    Args:
+        weights: of the network (`neurogym_jax.ppo`).
+    """
+
+    carries_state = True
+
+    def __init__(self, weights: ppo.Weights) -> None:
+        self.weights = weights
+
+    def begin(self, env: Any) -> None:
+        """Reset the state of every env."""
+        self._hidden = np.zeros((env.num_envs, self.weights["recurrent"].shape[0]), np.float32)
+        self._trial = env.trial_number.copy()
+
+    def __call__(self, env: Any, observations: np.ndarray) -> np.ndarray:
+        """Return actions (num_envs,) for observations (num_envs, obs)."""
+        length = env.task.trials_per_session
+        if length is not None:
+            fresh = (env.trial_number != self._trial) & (env.trial_number % length == 0)
+            if fresh.any():
+                self._hidden = np.where(fresh[:, None], 0.0, self._hidden).astype(np.float32)
+        self._trial = env.trial_number.copy()
+        self._hidden, logits, _ = _forward(self.weights, self._hidden, observations)
+        return np.asarray(logits).argmax(axis=1)
+
+
+_forward = jax.jit(ppo.network_step)

@@ -1,0 +1,234 @@
+"""Envs on the device: the same trials as the core's, gymnax's interface, draws, decks."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import jax
+import jax.numpy as jnp
+import neurogym_jax
+import numpy as np
+import pytest
+from neurogym_jax.noise import gaussian, philox
+from neurogym_jax.params import words_of
+
+from neurogym_core import make, make_task
+from neurogym_core.ecosystem.discovery import installed
+from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.play.env_form import is_env_class
+from neurogym_core.play.make import resolve
+from neurogym_core.trials.noise import gaussian as gaussian_of_core
+from neurogym_core.trials.noise import philox as philox_of_core
+
+STEPS = 800
+ROUNDING = 1e-5
+"""Largest difference from the core's float64 rewards and separately rounded observations."""
+INSTALLED = sorted(offer.id for offer in installed().tasks)
+
+
+def played_by_core(task, seed, steps):
+    """Play stretches of random actions and of the oracle's, with some rest; return all."""
+    rng, env = np.random.default_rng(seed), make(task)
+    observation, _ = env.reset(seed=seed)
+    rows, observations, follows = [], [observation], False
+    for step in range(steps):
+        if step % 50 == 0:
+            follows = rng.random() < 0.6
+        action = int(env.unwrapped.target)
+        if not follows:
+            action = int(rng.integers(env.action_space.n)) if rng.random() < 0.5 else 0
+        observation, reward, terminated, truncated, info = env.step(action)
+        outcome = info["trial"]["outcome"] if info["new_trial"] else "none"
+        rows.append((action, reward, terminated or truncated, info["gt"], info["new_trial"],
+                     info.get("performance", 0.0), info["period"], outcome))  # fmt: skip
+        observations.append(observation)
+    names = ("action", "reward", "done", "gt", "new_trial", "performance", "period", "outcome")
+    columns = dict(zip(names, map(np.array, zip(*rows, strict=True)), strict=True))
+    return {**columns, "observation": np.array(observations)}
+
+
+def assert_same_trials(task, seed, steps=STEPS):
+    core = played_by_core(task, seed, steps)
+    env = neurogym_jax.TaskEnv(task, trials=16)
+    params = next(env.decks(seed, int(core["new_trial"].sum()) + 2))
+    first, state = env.reset(neurogym_jax.key(seed), params)
+
+    def step(state, action):
+        observation, state, reward, done, info = env.step(None, state, action, params)
+        return state, {"observation": observation, "reward": reward, "done": done, **info}
+
+    device = jax.jit(lambda state, actions: jax.lax.scan(step, state, actions))(
+        state, jnp.asarray(core["action"])
+    )[1]
+    device = {name: np.asarray(values) for name, values in device.items()}
+    observations = np.concatenate([np.asarray(first)[None], device["observation"]])
+    for name in ("new_trial", "done", "gt"):
+        assert (device[name] == core[name]).all(), name
+    names = np.array(env.period_names)
+    assert (names[device["period"]] == core["period"]).all()
+    outcomes = np.array(["none", "correct", "error", "abort", "miss", "other"])
+    assert set(core["outcome"]) <= set(outcomes)
+    assert (outcomes[device["outcome"]] == core["outcome"]).all()
+    device["observation"] = observations
+    for name in ("observation", "reward", "performance"):
+        given = device[name]
+        np.testing.assert_allclose(given, core[name], atol=ROUNDING, rtol=1e-6, err_msg=name)
+
+
+@pytest.mark.parametrize("name", ["Sides", "Jittered", "Pulses", "Alternating"])
+def test_the_trials_of_a_seed_are_those_of_the_core(tasks, name):
+    assert_same_trials(make_task(getattr(tasks, name)), seed=3, steps=400)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", INSTALLED)
+def test_every_installed_task_plays_as_in_the_core_or_is_refused(name):
+    found = resolve(name)
+    if is_env_class(found):
+        pytest.skip("it is a class of envs, not a table")
+    task = make_task(found)
+    if neurogym_jax.why_not(task) is not None:
+        with pytest.raises(NotSupportedError, match="Play it with"):
+            neurogym_jax.make(task)
+        return
+    assert_same_trials(task, seed=5)
+
+
+def test_the_reasons_for_refusing_installed_tasks():
+    counted = Counter()
+    for name in INSTALLED:
+        found = resolve(name)
+        if is_env_class(found):
+            continue
+        reason = neurogym_jax.why_not(make_task(found))
+        counted[reason and reason.split(" (")[0]] += 1
+    assert counted == {
+        None: 74,
+        "it computes its steps in Python hooks": 10,
+        "its actions are continuous": 8,
+        "its draws read the outcomes of earlier trials": 6,
+    }
+
+
+# ---------------------------------------------------------------------- noise
+
+
+def test_words_are_those_of_the_core_bit_for_bit():
+    rng = np.random.default_rng(0)
+    counters = rng.integers(0, 2**32, (4, 5000), np.uint64)
+    key = int(rng.integers(2**63))
+    there = philox_of_core(*counters, key)
+    here = philox(*jnp.asarray(counters.astype(np.uint32)), jnp.asarray(words_of(key)))
+    assert (np.stack([np.asarray(word) for word in here], axis=-1) == there).all()
+
+
+def test_noise_is_that_of_the_core_to_rounding():
+    serial, step = np.arange(3000), np.arange(3000) * 7
+    there = gaussian_of_core(0x123456789ABCDEF0, serial, step, slice(1, 10))
+    here = gaussian(jnp.asarray(words_of(0x123456789ABCDEF0)), serial, step, slice(1, 10))
+    np.testing.assert_allclose(here, there, atol=1e-6)
+
+
+# ---------------------------------------------------------------------- draws and decks
+
+
+def trials_of(env, params, keys, steps):
+    """Rest for some steps in envs with these keys; return the infos, (steps, N)."""
+
+    def step(state, _):
+        play = jax.vmap(env.step, (None, 0, None, None))
+        observation, state, _, done, info = play(None, state, 0, params)
+        return state, {**info, "done": done, "type": state.type, "observation": observation}
+
+    state = jax.vmap(env.reset, (0, None))(keys, params)[1]
+    return jax.lax.scan(step, state, None, steps)[1]
+
+
+def test_types_are_drawn_with_their_probabilities(tasks):
+    env, params = neurogym_jax.make(tasks.Sides)
+    assert env.exact
+    kinds = env.default_params.alias.shape[0]
+    assert kinds == 4
+    info = trials_of(env, params, jax.random.split(jax.random.key(1), 200), 9 * 50)
+    drawn = np.asarray(info["type"])[np.asarray(info["new_trial"])]
+    assert len(drawn) == 10_000
+    # Sorted, since the order of types is not part of the interface. 5 SEs: 1 in a million.
+    share = np.sort(np.bincount(drawn, minlength=kinds) / len(drawn))
+    expected = np.array([0.125, 0.125, 0.375, 0.375])
+    assert (np.abs(share - expected) < 5 * np.sqrt(expected * (1 - expected) / len(drawn))).all()
+
+
+def test_sessions_end_in_time_and_go_on(tasks):
+    env, params = neurogym_jax.make(tasks.Sides)
+    info = trials_of(env, params, jax.random.split(jax.random.key(2), 3), 9 * 4 * 3)
+    ends = np.flatnonzero(np.asarray(info["done"])[:, 0]) + 1
+    assert ends.tolist() == [36, 72, 108]
+    assert np.asarray(info["new_trial"]).sum() == 3 * 12
+
+
+def test_keys_give_different_noise_and_equal_keys_the_same(tasks):
+    env, params = neurogym_jax.make(tasks.Sides)
+    one, two, typed = jax.random.PRNGKey(1), jax.random.PRNGKey(2), jax.random.key(1)
+    info = trials_of(env, params, jnp.stack([one, two, jax.random.key_data(typed)]), 9)
+    sides = np.asarray(info["observation"])[..., 1:]
+    assert (sides[:, 0] == sides[:, 2]).all()
+    # In the 5 steps of the stimulus, since the noise of other periods is 0.
+    assert (sides[:, 0] != sides[:, 1]).any(axis=1).sum() == 5
+    typed_first = env.reset(typed, params)[0]
+    assert (typed_first == env.reset(one, params)[0]).all()
+
+
+def test_envs_begin_a_deck_of_sessions_at_the_beginning_of_a_session(tasks):
+    env, params = neurogym_jax.make(tasks.Alternating, trials=50)
+    assert not env.exact
+    assert params.deck.shape == (52,)
+    keys = jax.random.split(jax.random.key(0), 100)
+    serial = np.asarray(jax.vmap(env.reset, (0, None))(keys, params)[1].serial)
+    assert (serial % 4 == 0).all()
+    assert len(np.unique(serial)) > 8
+
+
+def test_the_next_deck_needs_no_compilation_and_goes_on_with_the_seed(tasks):
+    env = neurogym_jax.TaskEnv(tasks.Jittered)
+    decks = env.decks(7, 100)
+    compiled = []
+
+    @jax.jit
+    def first(key, params):
+        compiled.append(params)
+        return env.reset(key, params)
+
+    serials = []
+    for _ in range(4):
+        params = next(decks)
+        serials.append(int(params.first))
+        first(jax.random.PRNGKey(0), params)
+    assert serials == [0, 100, 200, 300]
+    assert len(compiled) == 1
+    whole = next(env.decks(7, 400))
+    lengths = np.asarray(whole.path).sum(axis=1)[np.asarray(whole.deck)]
+    last = np.asarray(params.path).sum(axis=1)[np.asarray(params.deck)]
+    assert (lengths[300:] == last).all()
+
+
+def test_spaces_and_defaults_are_those_of_gymnax(tasks):
+    env, params = neurogym_jax.make(tasks.Sides)
+    assert env.num_actions == env.action_space(params).n == 3
+    assert env.observation_space(params).shape == (3,)
+    assert env.default_params is params
+    assert env.name == "Sides"
+    key = jax.random.key(0)
+    assert env.action_space().contains(env.action_space().sample(key))
+    observation, state = env.reset(key)
+    observation, state, reward, done, info = env.step(key, state, 0)
+    assert observation.dtype == reward.dtype == jnp.float32
+    assert done.shape == ()
+    assert info["discount"] == 1
+    assert params.max_steps_in_episode >= 4 * 9
+
+
+def test_it_says_why_a_task_is_refused(tasks):
+    with pytest.raises(NotSupportedError, match=r"Python hooks \(step_target\)"):
+        neurogym_jax.make(tasks.Cursor)
+    with pytest.raises(InvalidValueError, match="trials=0"):
+        neurogym_jax.TaskEnv(tasks.Jittered, trials=0)
