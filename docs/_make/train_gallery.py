@@ -24,7 +24,7 @@ import click
 import gymnasium
 from neurogym_study.trainers import trainer_named
 
-from neurogym_core import make, make_task
+from neurogym_core import Task, make, make_task
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.errors import NotSupportedError
 from neurogym_core.files import replacing
@@ -38,6 +38,8 @@ SUPERVISED, AGENTS = ("gru", "rnn"), ("recurrent-ppo",)
 """Trainers: "rnn" is the leaky RNN."""
 TESTS = 20
 """Number of tests during training."""
+BATCH, BATCH_STEPS = 64, 8000
+"""Most trials of a batch, and most steps: tasks with long trials have smaller batches."""
 FRESH = 1000
 """Number of new trials on which trained networks and agents are tested."""
 SAME = 0.03
@@ -124,14 +126,22 @@ def levels(entry: Any) -> dict[str, float]:
 # ---------------------------------------------------------------------- training
 
 
+def batch_of(task: Task) -> int:
+    """Return the number of trials of a batch."""
+    steps = task.sample(200, seed=0).path.sum(axis=1).max()
+    return int(min(max(BATCH_STEPS // steps, 8), BATCH))
+
+
 def train(job: Job, out: Path) -> dict[str, Any]:
     """Train once, from the last checkpoint if there is one, and return plain values for JSON."""
     import torch
 
     torch.set_num_threads(1)  # more threads do not speed up networks of this size
     folder = job.folder(out)
+    task = make_task(job.task)
+    own = {"batch": batch_of(task)} if job.trainer in SUPERVISED else {}
     trainer = trainer_named(job.trainer)(
-        make_task(job.task), seed=job.seed, hidden=64, test_every=max(job.until // TESTS, 1)
+        task, seed=job.seed, hidden=64, test_every=max(job.until // TESTS, 1), **own
     )
     resumed = folder.is_dir() and any(folder.glob("checkpoint.*"))
     if resumed:
@@ -141,6 +151,7 @@ def train(job: Job, out: Path) -> dict[str, Any]:
     return {
         **asdict(job),
         "unit": trainer.unit,
+        "batch": own.get("batch"),
         "resumed": resumed,
         "done": trainer.done,
         "curve": [[int(row[trainer.unit]), round(row["accuracy"], 4)] for row in trainer.curve],
@@ -194,7 +205,7 @@ HEAD = """# How hard is each task?
 *Measured and written by `docs/_make/train_gallery.py` (`make train-gallery`); do not edit it here.*
 
 Networks are trained on the tasks of the catalogue with the default settings of the tasks: a GRU and a leaky RNN (`rnn`) with 64
-units, on targets, in batches of 64 trials; and recurrent PPO with 64 units, on reward, where trials depend on the
+units, on targets, in batches of 64 trials (fewer where trials are longer than 125 steps); and recurrent PPO with 64 units, on reward, where trials depend on the
 subject's actions. All numbers are mean performance, from 0 to 1.
 
 - **shortcut**: the best policy that leaves out something that counts (guessing, one channel, a clock, …), as the

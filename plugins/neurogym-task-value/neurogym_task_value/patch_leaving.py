@@ -35,8 +35,8 @@ class PatchLeaving(Task):
 
     The reward rate, ``reward.sum() / steps.sum()``, measures success. Performance is the reward
     divided by that of a tree which is left at the right time, at most 1: it does not fall if the
-    subject stays too long. The record has the number of `harvests` of each tree. `choice` and
-    `reaction_time` are those of the last decision.
+    subject stays too long, so never leaving earns 1, at a low reward rate. The record has the
+    number of `harvests` of each tree. `choice` and `reaction_time` are those of the last decision.
 
     Deviations from the paper:
 
