@@ -78,7 +78,7 @@ class PatchLeaving(Task):
         rates = factors / (self.timing["travel"].mean + self._each * np.arange(1, 1001))
         self._rate, self._best = self.first * rates.max(), factors[rates.argmax()]
         self.observe(tree=1, apples=1)
-        self.act(rest=1, choose=2)
+        self.act(rest=1, choose=("harvest", "leave"))
         self.vary(fresh=lambda rng, prior: rng.normal(self.first, self.first_sd, prior.n).clip(0))
 
     def new_trial(self, trial: TrialBuilder) -> None:

@@ -54,8 +54,8 @@ class SelfInitiatedChoice(Task):
     trial_state = {"breaks": 0}
 
     def define(self) -> None:
-        self.observe(tone=2, feedback=2)
-        self.act(rest=1, centre=1, side=2)
+        self.observe(tone=("A", "B"), feedback=("reward", "none"))
+        self.act(rest=1, centre=1, side=("left", "right"))
         self.vary(choice_tone=Choice((False, True)), block=Choice(4), luck=Uniform(0, 1))
 
     def new_session_one(self, session: Any, rng: np.random.Generator) -> None:
