@@ -110,7 +110,7 @@ def key(axes: Any, entries: list[tuple[str, str, float]]) -> None:
             clip_on=False,
             solid_capstyle="butt",
         )
-        write(axes, 1.045, y, _shortened(name), transform=axes.transAxes)
+        write(axes, 1.045, y, _shortened(name, 9), transform=axes.transAxes)
 
 
 def write(axes: Any, x: float, y: float, text: str, **style: Any) -> None:
@@ -151,18 +151,32 @@ def rounded(value: float) -> float:
     return float(np.trunc(value / half + np.sign(value) * 1e-6) * half)
 
 
-def spaced_ticks(axes: Any, places: list[float], names: list[str], highest: float) -> None:
-    """Set ticks at `places`; of ticks that are too close to be legible, only the first is kept."""
+def spaced_ticks(
+    axes: Any, places: list[float], names: list[str], highest: float, sure: int | None = None
+) -> None:
+    """Set ticks at `places`; of ticks that are too close to be legible, only the first is kept.
+
+    Args:
+        axes: the panel.
+        places: places of the ticks, ascending.
+        names: their labels.
+        highest: largest place of the panel.
+        sure: index of a tick that is kept in any case.
+    """
     least = 0.13 * (highest + 1) / _height(axes)
     kept: list[int] = []
     for index, place in enumerate(places):
+        if sure is not None and index != sure and abs(place - places[sure]) < least:
+            continue
         if not kept or place - places[kept[-1]] >= least:
             kept.append(index)
     axes.set_yticks([places[i] for i in kept], [_shortened(names[i]) for i in kept])
 
 
-def _shortened(name: str) -> str:
-    return name if len(name) <= 11 else f"{name[:10]}…"
+def _shortened(name: str, room: int = 11) -> str:
+    """Return a name of at most `room` characters; longer ones keep both ends, where they differ."""
+    kept = (room - 1) // 2
+    return name if len(name) <= room else f"{name[:kept]}…{name[-kept:]}"
 
 
 def text_width(text: str) -> float:

@@ -70,11 +70,12 @@ _TARGET = "#F0C05A"
 _TINTS = ("#E8F1F8", "#FBF0DC", "#E3F3EC", "#F8E9F1", "#EFEFEF", "#E4F4FB", "#F7F6DC", "#ECE8F6")
 _LINES_UP_TO = 3  # units of a channel; a larger one is drawn as an image
 _FOOT = 0.55
-_LEFT, _RIGHT, _GAP, _ROW = 1.25, 0.75, 0.09, 0.17
+_LEFT, _RIGHT, _GAP, _ROW = 1.35, 0.85, 0.09, 0.17
 _DPI = 100
 _SUBTITLE, _SUBTITLE_LINES = 96, 3  # characters of a line, and lines
 _NAMED_ACTIONS = 8  # actions that get a tick each
 _LONGEST = 4  # values of a condition that are written out
+_TOLD = 4  # most values of a condition that a subtitle tells
 _ENV_STEPS, _FRAMES = 400, 4  # of a plain env: steps at most, and frames in the figure
 
 
@@ -183,6 +184,7 @@ def trace_of(
     if hasattr(player, "begin"):
         player.begin(env)
     drawn = {name: values[0] for name, values in env.conditions.items()}
+    told = {name: value for name, value in drawn.items() if np.size(value) <= _TOLD}
     steps: dict[str, list] = {
         name: [] for name in ("observations", "actions", "rewards", "targets", "periods")
     }
@@ -200,7 +202,7 @@ def trace_of(
     return _trace(
         made,
         **steps,
-        subtitle=_fitting("; ".join([played, *filter(None, [describe(_named(made, drawn))])])),
+        subtitle=_fitting("; ".join([played, *filter(None, [describe(_named(made, told))])])),
     )
 
 
@@ -274,8 +276,8 @@ def env_figure(task: str, seed: int | None = 0) -> Any:
     """Return the figure of one trial (at most 400 steps) of a plain env.
 
     The subject plays action 0 or zeros, or, if these are not in the action space, random actions.
-    An env with the render mode "rgb_array" is drawn as four frames of a film, any other one by its
-    observations, which must be vectors.
+    An env with the render mode "rgb_array" is drawn as four frames of a film, frames of one colour
+    left out, any other one by its observations, which must be vectors.
 
     Args:
         task: as for `make`, an env that is not a `Task`.
@@ -391,7 +393,10 @@ def _film(env: Any, task: str, seed: int | None) -> Any:
     frames: list[np.ndarray] = []
     for _ in _steps_of(env, seed, lambda: frames.append(np.asarray(env.render()))):
         pass
-    chosen = np.unique(np.linspace(0, len(frames) - 1, _FRAMES).astype(int)).tolist()
+    # Frames of one colour show nothing, unless there are no others.
+    shown = [step for step, frame in enumerate(frames) if np.ptp(frame)] or [*range(len(frames))]
+    places = np.unique(np.linspace(0, len(shown) - 1, _FRAMES).astype(int))
+    chosen = [shown[place] for place in places]
     side, gap = 2.2, 0.15  # inches
     width, height = len(chosen) * (side + gap) + gap, side + 0.75
     box = Box(new_figure(width, height), 0, 0, width, height)
@@ -704,7 +709,9 @@ def _paint_image(axes: Any, trace: TrialTrace, name: str) -> None:
     if names == list(map(str, range(len(names)))):
         axes.set_yticks([0, values.shape[1] - 1])
     else:
-        spaced_ticks(axes, list(range(len(names))), names, len(names) - 1)
+        # The unit that is active most is named in any case.
+        most = int(values.mean(axis=0).argmax())
+        spaced_ticks(axes, list(range(len(names))), names, len(names) - 1, sure=most)
     bar = axes.inset_axes((1.015, 0.08, 0.014, 0.84))
     axes.figure.colorbar(
         image,
@@ -846,10 +853,7 @@ def _paint_values(
             draw(axes, trace, actions[:, k], color=line, lw=1.3, zorder=3)
     labels = list(names) or [str(k) for k in range(targets.shape[1])]
     entries = [(name, cycle_colour(k), 1.5) for k, name in enumerate(labels)] if several else []
-    # There is room for about eight lines beside a panel.
-    room = max(8 - len(_answer_key(trace, "", "")), 0)
-    entries = entries if len(entries) <= room else []
-    key(axes, entries + _answer_key(trace, "#BBBBBB" if several else _TARGET, INK))
+    key(axes, _answer_key(trace, "#BBBBBB" if several else _TARGET, INK) + entries)
 
 
 def _level_lines(axes: Any, trace: TrialTrace, values: np.ndarray, **style: Any) -> None:

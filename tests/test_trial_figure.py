@@ -7,8 +7,9 @@ import threading
 import numpy as np
 import pytest
 
+from neurogym_core import Choice, Task
 from neurogym_core.errors import InvalidValueError, MissingDependencyError
-from neurogym_core.plots import TrialTrace, _labels, _played, save_figure, trial_figure
+from neurogym_core.plots import TrialTrace, _labels, _played, save_figure, trace_of, trial_figure
 
 pytest.importorskip("matplotlib")
 
@@ -33,6 +34,24 @@ def make_trace(units=2, steps=40, **changes):
         "subtitle": "coherence 6.4",
     }
     return TrialTrace(**{**parts, **changes})
+
+
+class Patterns(Task):
+    """Report a side; a pattern of many values is shown."""
+
+    timing = {"stimulus": 200}
+
+    def define(self):
+        self.observe(stimulus=20)
+        self.act(rest=1, choose=2)
+        self.vary(
+            side=Choice(2), pattern=lambda rng, prior: rng.random((prior.n, 20)), answer="side"
+        )
+
+    def new_trial(self, trial):
+        trial.periods("stimulus")
+        trial.show("stimulus", trial.pattern, during="stimulus")
+        trial.answer("choose", trial.side, during="stimulus")
 
 
 def texts(figure):
@@ -95,6 +114,28 @@ class TestTrialFigure:
             targets=values, actions=values, action_names=[f"a{k}" for k in range(12)]
         )
         assert any(text.endswith(" more") for text in texts(trial_figure(trace)))
+
+    def test_a_long_name_in_a_legend_keeps_both_ends(self):
+        trace = make_trace(
+            observations=np.zeros((40, 2), np.float32),
+            channels={"rule": slice(0, 2)},
+            unit_names={"rule": ("pro_if_long", "pro_if_short")},
+        )
+        assert texts(trial_figure(trace)) >= {"pro_…long", "pro_…hort"}
+
+    def test_the_unit_that_is_active_most_is_named(self):
+        observations = np.zeros((40, 20), np.float32)
+        observations[:, 18] = 1
+        trace = make_trace(
+            observations=observations,
+            channels={"rule": slice(0, 20)},
+            unit_names={"rule": [f"task {k}" for k in range(20)]},
+        )
+        assert "task 18" in texts(trial_figure(trace))
+
+    def test_the_subtitle_leaves_out_conditions_of_many_values(self):
+        subtitle = trace_of(Patterns()).subtitle
+        assert "side" in subtitle and "pattern" not in subtitle
 
     def test_a_long_subtitle_is_broken_into_lines_and_makes_the_figure_higher(self):
         from neurogym_core.plots import _fitting

@@ -12,7 +12,7 @@ from neurogym_core.tasks.building import build_trials
 from neurogym_core.tasks.drawing import draw_independent
 from neurogym_core.tasks.identity import parameters_of, plain_settings
 from neurogym_core.tasks.parameters import parameter_types
-from neurogym_core.tasks.state import Drawn
+from neurogym_core.tasks.state import Drawn, state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.distributions import Distribution
 
@@ -137,7 +137,8 @@ def _periods(task: Task) -> list[dict[str, Any]]:
         typical: float | None = float(np.median(steps) * task.dt)
         if name in batch.untimed:  # JSON has no infinity
             duration, typical = UNTIMED, None
-        rows.append({"name": name, "duration": duration, "typical": typical})
+        row = {"name": name, "duration": duration, "typical": typical}
+        rows.append({**row, "repeats": True} if name in state_of(task).repeated else row)
     return rows
 
 

@@ -82,6 +82,8 @@ def add_description(page: Page, description: Mapping[str, Any]) -> None:
             pairs = [(clean(str(row.get("name", "?"))), row.get("duration")) for row in rows]
             for line in timeline(pairs, min(page.width, 100) - 2):
                 page.text(line, indent=2, keep_lines=True)
+            if repeated := [clean(str(row.get("name"))) for row in rows if row.get("repeats")]:
+                page.text(f"A trial may visit several times: {', '.join(repeated)}.", indent=2)
         else:
             page.heading(key)
             cells = [[_value(row.get(name)) for name in columns] for row in rows]

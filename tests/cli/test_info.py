@@ -179,6 +179,12 @@ class TestTask:
         assert "Did you mean 'Dots-v0'?" in words(ngym("info", "Dotz-v0").stderr)
         assert "Did you mean 'neurogym-task-foo'?" in words(ngym("info", "neurogym-task-fo").stderr)
 
+    def test_periods_that_repeat_are_named(self, ngym, tmp_path: Path) -> None:
+        loop = POKE.replace("leave=inf)", 'leave=inf, repeat="wait")')
+        (tmp_path / "poke.py").write_text(loop)
+        shown = ngym("info", f"{tmp_path / 'poke.py'}:Poke")
+        assert "A trial may visit several times: wait." in shown.stdout
+
     def test_a_period_without_a_timer_lasts_until_an_action(self, ngym, tmp_path: Path) -> None:
         (tmp_path / "poke.py").write_text(POKE)
         shown = ngym("info", f"{tmp_path / 'poke.py'}:Poke")

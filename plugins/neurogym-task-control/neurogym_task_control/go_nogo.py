@@ -18,7 +18,8 @@ class GoNogo(Task):
     subject waits. When the cue turns off, the subject goes if the stimulus was "go" and withholds
     if it was "nogo". Correct withholding is rewarded like correct going, at the end of the response
     window; going after "nogo" and not going after "go" cost the same. Performance is the fraction
-    of correct trials; never going earns 0.5, and so does always going.
+    of correct trials; never going earns 0.5, and so does always going. The stimuli have a channel
+    each, and one of the channels alone says which it was: it earns 1.
 
     Deviations from the paper:
 

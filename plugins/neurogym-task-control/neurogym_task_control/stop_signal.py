@@ -25,8 +25,9 @@ class StopSignal(Task):
     from the SSDs and the reaction times.
 
     Performance is the fraction of trials with a correct press, or without a press on stop trials.
-    Always pressing the same side earns 0.375, never pressing 0.25. Waiting for a possible signal
-    defeats the staircase: the SSD rises, until waiting costs the response.
+    Always pressing the same side earns 0.375, never pressing 0.25, and pressing the right side
+    without regard to the stop signal 0.75. Waiting for a possible signal defeats the staircase: the
+    SSD rises, until waiting costs the response.
 
     A session is the four blocks of 64 trials of STOP-IT. The condition `ssd` is the delay on stop
     trials, and the current level of the staircase on go trials. In a supervised loss, the steps

@@ -36,8 +36,10 @@ class IBLWheel(IBL):
     1 s of reward or 2 s of time-out (the paper's mice took a median of 0.47 s).
 
     Turning at random is correct in half of the trials and an error in nearly all others, because
-    within 60 s the grating reaches either side; resting is a miss. The best observer is limited
-    only by its patience: see `IBL` for the accuracy after one or two looks of 100 ms.
+    within 60 s the grating reaches either side; resting is a miss. A subject without memory, which
+    turns as the current observation suggests, earns 0.87, because the wheel lets it correct itself.
+    The best observer is limited only by its patience: see `IBL` for the accuracy after one or two
+    looks of 100 ms.
 
     Deviations from the paper:
 

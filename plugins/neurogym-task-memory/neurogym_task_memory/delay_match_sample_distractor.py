@@ -26,7 +26,9 @@ class DelayMatchSampleDistractor1D(Task):
     after the sample. Units show cos(preferred - direction), without noise.
 
     Performance is the fraction of trials in which the subject goes during the match. Resting earns
-    0, going at any of the three tests, always the same one, a third.
+    0, going at any of the three tests, always the same one, a third. One of the tests is the match,
+    so two tests say what the third is: a classifier that leaves out one test, and decides when all
+    are over, earns 0.84 to 0.87.
 
     Deviations from the paper:
 

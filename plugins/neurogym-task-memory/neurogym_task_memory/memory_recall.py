@@ -25,7 +25,8 @@ class MemoryRecall(Task):
     (Euclidean distance) of it, which pays `correct`; performance is the fraction of the stored
     vectors that were recalled. A cue with few remaining elements may match two stored vectors. A
     subject without memory that repeats the cue recalls 15 % (those with at most one blank); a
-    constant output recalls none.
+    constant output recalls none. The right last output, given from the first step on, would recall
+    65 %, because many trials have one vector to recall; no subject knows it before it is shown.
 
     The condition `vectors` holds the stream, (n, longest * size); `flags` (n, longest) marks the
     vectors to be stored, `blanked` (n, most * size) the missing elements of the cues.

@@ -25,8 +25,9 @@ class Annubes(Task):
     response counts. Each modality of a stimulus has its own strength, drawn for every trial; the
     modalities of the stimulus are noisy, the others show 0. The number of consecutive trials with
     the same stimulus can be limited; catch trials are not counted. Responding in all trials is
-    correct in 50 %, never responding in the other 50 %. The noise is that of the networks' inputs
-    and far too small to hide a stimulus.
+    correct in 50 %, never responding in the other 50 %; attending to one modality alone is correct
+    in 83 %, because a third of the stimuli are in the other one. The noise is that of the networks'
+    inputs and far too small to hide a stimulus.
 
     The condition `stimulus` names the modalities, joined by "+", or is "catch"; `strengths` holds a
     strength for every modality (in alphabetical order), whether it is shown or not.

@@ -41,7 +41,8 @@ class SingleContextDecisionMaking(ContextDecisionMaking):
 
     One half of the task of Mante, Sussillo, Shenoy & Newsome (2013), Nature 503:78,
     doi:10.1038/nature12742. ContextDecisionMaking with a constant context that is never shown: the
-    subject integrates one feature and ignores the other in all trials.
+    subject integrates one feature and ignores the other in all trials. So the relevant feature
+    alone suffices: with it, or with both, 86 % of all trials are correct.
 
     Deviations from the paper: those of ContextDecisionMaking; the context never changes.
 

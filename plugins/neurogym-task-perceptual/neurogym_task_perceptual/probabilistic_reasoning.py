@@ -26,7 +26,8 @@ class ProbabilisticReasoning(Task):
     means rewarded, so even a subject that knows all the weights is correct in 91 % of trials only;
     `log_odds` in the record gives the available evidence. The two trump shapes, of which at least
     one appears in 59 % of trials, make it easier: following them, and guessing in the other trials,
-    gives 76 %.
+    gives 76 %. Because the shapes stay, the last stimulus period alone shows all of them: no memory
+    is needed. A classifier of that period earns 0.86, one that leaves out an earlier period 0.81.
 
     The condition `shapes` holds the shapes, index of the weight, (n, 4), in the order of
     appearance; `places` holds their locations; `luck` determines, given the odds, which target is

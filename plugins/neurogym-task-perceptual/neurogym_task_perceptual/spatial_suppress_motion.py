@@ -21,14 +21,16 @@ class SpatialSuppressMotion(Task):
     suppression), at low contrast a larger one is easier (summation). The subject sees 4 x 8 units:
     units of a direction show contrast / 2 * (1 + cos(preferred - direction)) at every size up to
     the grating's. Its action is four numbers from 0 to 1, one for each direction: the probability
-    that an observer of the grating up to that time reports it. Number k belongs to direction
-    90 k degrees (0 to the right, 1 up), as do units 8 k to 8 k + 7, from small to large. The
-    reward is minus the mean squared error, per 100 ms, times `correct`. The grating is shown for 20
-    to 120 ms, and a trial is correct, and pays `correct`, if the last output, when it ends, is
-    within `tolerance` of the target (Euclidean distance). At these exposures reports depend on size
-    and contrast: a subject that reports the shown direction with certainty is correct in 33 % of
-    trials, and one that knows direction and exposure but neither size nor contrast in 54 %. The
-    units have no noise; that of the observer is in the probabilities.
+    that an observer of the grating up to that time reports it. Number k belongs to direction 90 k
+    degrees (0 to the right, 1 up), as do units 8 k to 8 k + 7, from small to large. The reward is
+    minus the mean squared error, per 100 ms, times `correct`. The grating is shown for 20 to 120
+    ms, and a trial is correct, and pays `correct`, if the last output, when it ends, is within
+    `tolerance` of the target (Euclidean distance). At these exposures reports depend on size and
+    contrast: a subject that reports the shown direction with certainty is correct in 33 % of
+    trials, and one that knows direction and exposure but neither size nor contrast in 54 %. Earlier
+    outputs count for the reward only: the right last output, given from the first step on, would
+    earn a performance of 1, but the exposure is unknown until the grating ends. The units have no
+    noise; that of the observer is in the probabilities.
 
     Report probabilities follow a Weibull function of exposure: for the displayed direction they are
     1 - 3/4 (1/3) ^ ((t / threshold) ^ slope) after t ms, which is chance (1/4) at the onset and 3/4

@@ -229,7 +229,7 @@ class ReadySetGoDoublePrior(ReadySetGoSinglePrior):
 
     def define(self) -> None:
         self.check_measures(max(*self.intervals, *self.long_intervals))
-        self.declare("ready", "set", context=OneHot(2))
+        self.declare("ready", "set", context=OneHot(2).named(("short", "long")))
         self.vary(
             prior=Choice(("short", "long")),
             interval=self._draw_interval,

@@ -35,8 +35,8 @@ class PatchLeaving(Task):
 
     The reward rate, ``reward.sum() / steps.sum()``, measures success. Performance is the reward
     divided by that of a tree which is left at the right time, at most 1: it does not fall if the
-    subject stays too long. The record has the number of `harvests` of each tree. `choice` and
-    `reaction_time` are those of the last decision.
+    subject stays too long, so never leaving earns 1, at a low reward rate. The record has the
+    number of `harvests` of each tree. `choice` and `reaction_time` are those of the last decision.
 
     Deviations from the paper:
 
@@ -78,7 +78,7 @@ class PatchLeaving(Task):
         rates = factors / (self.timing["travel"].mean + self._each * np.arange(1, 1001))
         self._rate, self._best = self.first * rates.max(), factors[rates.argmax()]
         self.observe(tree=1, apples=1)
-        self.act(rest=1, choose=2)
+        self.act(rest=1, choose=("harvest", "leave"))
         self.vary(fresh=lambda rng, prior: rng.normal(self.first, self.first_sd, prior.n).clip(0))
 
     def new_trial(self, trial: TrialBuilder) -> None:

@@ -37,7 +37,7 @@ class PneumostomeOpening(Task):
 
     There are no correct or wrong actions; performance is the reward relative to moving up at once
     and staying open. Always opening earns 0.2, because a fifth of the trials begins at the surface;
-    acting at random 0.03.
+    acting at random 0.03. No memory is needed: the current observation alone earns 1.
 
     Deviations from the paper:
 
