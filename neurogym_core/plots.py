@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from neurogym_core.canvas import (
 )
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.play.make import bare_env, make_task, resolve
+from neurogym_core.play.trace import Buffers
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.subjects import player_of
 from neurogym_core.tasks.state import period_names_of
@@ -123,33 +124,6 @@ class TrialTrace:
     def discrete(self) -> bool:
         """Whether the actions are choices (ints), not values."""
         return self.targets.ndim == 1 and self.targets.dtype.kind in "biu"
-
-
-class Buffers(Protocol):
-    """The current trial of an env: one entry per played step, and the current observation
-    (`pending`).
-    """
-
-    @property
-    def observations(self) -> Sequence[np.ndarray]: ...
-
-    @property
-    def actions(self) -> Sequence[Any]: ...
-
-    @property
-    def rewards(self) -> Sequence[float]: ...
-
-    @property
-    def targets(self) -> Sequence[Any]: ...
-
-    @property
-    def periods(self) -> Sequence[str]: ...
-
-    @property
-    def pending(self) -> np.ndarray: ...
-
-    @property
-    def conditions(self) -> Mapping[str, Any]: ...
 
 
 def trial_figure(trace: TrialTrace) -> Any:

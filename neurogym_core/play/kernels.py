@@ -23,7 +23,7 @@ from neurogym_core.play.tables import Shown
 from neurogym_core.trials.arrays import Array, Bools, Floats, Ints, Singles, Wholes
 
 VARIABLE = "NGYM_KERNEL"
-VERSION = 5
+VERSION = 6
 """Version of the interface to `_kernel.c`, which has the same number. A compiled kernel of another
 version was built from other sources, and is not used."""
 HOW_TO_BUILD = (

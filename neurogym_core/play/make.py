@@ -67,6 +67,7 @@ def make(
     wrap: Wrap | Iterable[Wrap] = (),
     render_mode: str | None = None,
     seed: int | None = None,
+    info: str = "full",
     plugins: bool = True,
     **params: Any,
 ) -> gymnasium.Env[Any, Any]:
@@ -78,6 +79,7 @@ def make(
         task, wrap, params: as in `make_task`; `wrap` can also have env wrappers.
         render_mode: None or "rgb_array".
         seed: seed until `reset` is given one.
+        info: "full", or "numeric": numbers only, for clients that store infos; see `TaskEnv`.
         plugins: whether installed plug-ins can wrap the env (hook ``ngym_wrap_env``) and are
             called after each trial (hook ``ngym_trial_end``).
 
@@ -95,10 +97,11 @@ def make(
         id=_spec_id(task),
         entry_point="neurogym_core.gym:env",
         vector_entry_point="neurogym_core.gym:vector_env",
-        kwargs=_spec_kwargs(task, wrap, params),
+        kwargs=_spec_kwargs(task, wrap, info, params),
         disable_env_checker=True,
+        order_enforce=False,  # the entry point enforces it
     )
-    env, env_wrappers = _bare(task, wrap, render_mode, seed, params)
+    env, env_wrappers = _bare(task, wrap, render_mode, seed, info, params)
     env.unwrapped.spec = spec
     env = OrderEnforcingOnce(env)
     for wrapper, settings in env_wrappers:
@@ -112,28 +115,35 @@ def bare_env(
     wrap: Any = (),
     render_mode: str | None = None,
     seed: int | None = None,
+    info: str = "full",
     **params: Any,
 ) -> gymnasium.Env[Any, Any]:
     """Return the env of a task with its wrappers, without the order check and plug-ins of `make`.
 
     Args:
-        task, wrap, render_mode, seed, params: as in `make`.
+        task, wrap, render_mode, seed, info, params: as in `make`.
     """
-    env, env_wrappers = _bare(task, wrap, render_mode, seed, params)
+    env, env_wrappers = _bare(task, wrap, render_mode, seed, info, params)
     for wrapper, settings in env_wrappers:
         env = applied(wrapper, env, settings=settings)
     return env
 
 
 def _bare(
-    task: TaskLike, wrap: Any, render_mode: str | None, seed: int | None, params: dict[str, Any]
+    task: TaskLike,
+    wrap: Any,
+    render_mode: str | None,
+    seed: int | None,
+    info: str,
+    params: dict[str, Any],
 ) -> tuple[gymnasium.Env[Any, Any], Wrappers]:
     found = resolve(task)
     if is_env_class(found):
         params = {**params, "render_mode": render_mode} if render_mode else params
+        params = params if info == "full" else {**params, "info": info}
         return form_of(found).make(found, params, seed), _env_wrappers(found, wrap)
     made, env_wrappers = prepared(found, wrap, params)
-    return TaskEnv(made, render_mode=render_mode, seed=seed), env_wrappers
+    return TaskEnv(made, render_mode=render_mode, seed=seed, info=info), env_wrappers
 
 
 def _env_wrappers(cls: type, wrap: Any) -> Wrappers:
@@ -156,6 +166,8 @@ def make_vec(
     wrap: Wrap | Iterable[Wrap] = (),
     autoreset_mode: Any = "NextStep",
     seed: int | None = None,
+    render_mode: str | None = None,
+    info: str = "full",
     **params: Any,
 ) -> TaskVectorEnv:
     """Return a native Gymnasium vector env of a task.
@@ -163,8 +175,10 @@ def make_vec(
     Args:
         task, wrap, params: as in `make`.
         num_envs: number of envs.
-        autoreset_mode: "NextStep" or "SameStep".
+        autoreset_mode: "NextStep", "SameStep" or "Disabled"; see `TaskVectorEnv`.
         seed: seed until `reset` is given one.
+        render_mode: None or "rgb_array".
+        info: "full" or "numeric", as in `make`.
 
     Example:
         >>> from neurogym_core import make_vec
@@ -183,7 +197,14 @@ def make_vec(
             f" Task. Use gymnasium.vector.SyncVectorEnv([lambda: make(…)] * {num_envs})."
         )
     made, env_wrappers = prepared(found, wrap, params)
-    env = TaskVectorEnv(made, num_envs, autoreset_mode=autoreset_mode, seed=seed)
+    env = TaskVectorEnv(
+        made,
+        num_envs,
+        autoreset_mode=autoreset_mode,
+        seed=seed,
+        render_mode=render_mode,
+        info=info,
+    )
     for wrapper, settings in env_wrappers:
         env = applied(_vector_twin(wrapper), env, settings=settings)
     return env
@@ -289,8 +310,10 @@ def _spec_id(task: TaskLike) -> str:
     return f"{name}-v0"
 
 
-def _spec_kwargs(task: TaskLike, wrap: Any, params: dict[str, Any]) -> dict[str, Any]:
+def _spec_kwargs(task: TaskLike, wrap: Any, info: str, params: dict[str, Any]) -> dict[str, Any]:
     kwargs: dict[str, Any] = {"task": task, **plain_settings(params)}
+    if info != "full":
+        kwargs["info"] = info
     if wrap is not None and wrap != ():
         kwargs["wrap"] = wrap
     return kwargs

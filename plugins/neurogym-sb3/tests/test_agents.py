@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -114,6 +115,8 @@ def test_evaluation_can_stop_training(sides):
 
 class Remembering:
     """Imitates a recurrent model whose state counts the steps since the session began."""
+
+    policy = SimpleNamespace(lstm_actor=None)
 
     def predict(self, observations, state=None, episode_start=None, deterministic=True):
         state = np.zeros(len(observations)) if state is None else state
