@@ -42,7 +42,11 @@ AMOUNTS = {"model": ("updates", 2000), "algo": ("steps", 50_000)}
     help="Trials per batch (--model), or steps per batch (--algo).",
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of everything random.  [default: 0]")
-@click.option("--criterion", type=float, help="Stop at this mean performance, e.g. 0.85.")
+@click.option(
+    "--criterion",
+    type=float,
+    help="Stop at this mean performance, e.g. 0.85; trials with a broken hold count as 0.",
+)
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of the run.")
 @click.option(
     "--resume",
@@ -124,6 +128,11 @@ def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: A
         f"{reached}: accuracy {last['accuracy']:.3f} after {last['seconds']:.0f} s. The run is in"
         f" {run.folder}."
     )
+    if last["aborts"] >= 0.05:
+        click.echo(
+            f"It broke a hold {last['aborts']:.2g} times per trial; counting those trials as 0, its"
+            f" accuracy is {last['clean']:.3f}."
+        )
     if run.experiment.criterion is not None and why != "criterion":
         click.echo(f"The criterion of {run.experiment.criterion:g} was not met.", err=True)
         sys.exit(1)

@@ -9,12 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from neurogym_core import Task, TrialRecord, make_task, run
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.files import replacing
 
 Criterion = float | Callable[[TrialRecord], bool] | None
-"""When to stop: a mean performance (0 to 1), or a function of the record of the test trials."""
+"""When to stop: a mean performance (0 to 1) in which a trial with a broken hold counts as 0, or a
+function of the record of the test trials."""
 
 CURVE_FILE = "curve.csv"
 
@@ -35,7 +38,8 @@ class Trainer(ABC):
     Attributes:
         done: progress, in `unit`.
         curve: one row per test: `unit`, the trainer's measurements, accuracy (mean performance),
-            seconds.
+            clean (the same, with 0 for trials in which a hold was broken), answered (fraction of
+            trials with an answer), aborts and reward (means per trial), seconds.
     """
 
     kind: ClassVar[Literal["model", "algo"]] = "model"
@@ -150,33 +154,25 @@ class Watch:
 
     def point(self, record: TrialRecord, **measured: float) -> bool:
         """Add a test to the curve and save a checkpoint; return True if the criterion is met."""
-        accuracy = float(record["performance"].mean())
         seconds = self._before + time.perf_counter() - self._since
-        row = {
-            self.trainer.unit: self.trainer.done,
-            **measured,
-            "accuracy": accuracy,
-            "seconds": seconds,
-        }
+        row = {self.trainer.unit: self.trainer.done, **measured, **_summary(record)}
+        row["seconds"] = seconds
         self.trainer.curve.append({name: float(value) for name, value in row.items()})
         # The bar has room for the overall numbers only; the curve also has those of each task.
-        self.tick(
-            **{name: value for name, value in measured.items() if " " not in name},
-            accuracy=accuracy,
-        )
-        self.met = self._is_met(record, accuracy)
+        shown = {name: value for name, value in measured.items() if " " not in name}
+        seen = ("accuracy", "answered", "aborts") if self.trainer.kind == "algo" else ("accuracy",)
+        self.tick(**shown, **{name: row[name] for name in seen})
+        self.met = self._is_met(record, row["clean"])
         if self.out is not None:
             self.out.mkdir(parents=True, exist_ok=True)
             self.trainer.save(self.out)
             write_curve(self.trainer.curve, self.out / CURVE_FILE)
         return self.met
 
-    def _is_met(self, record: TrialRecord, accuracy: float) -> bool:
+    def _is_met(self, record: TrialRecord, clean: float) -> bool:
         if self.criterion is None:
             return False
-        return (
-            bool(self.criterion(record)) if callable(self.criterion) else accuracy >= self.criterion
-        )
+        return bool(self.criterion(record)) if callable(self.criterion) else clean >= self.criterion
 
     def _met_on_curve(self) -> bool:
         """Whether a resumed run has already met this criterion."""
@@ -184,8 +180,21 @@ class Watch:
         return (
             bool(curve)
             and isinstance(self.criterion, float)
-            and curve[-1]["accuracy"] >= self.criterion
+            and curve[-1]["clean"] >= self.criterion
         )
+
+
+def _summary(record: TrialRecord) -> dict[str, float]:
+    """Return the means of the test trials that the curve has; see `Trainer`."""
+    performance, aborts = record["performance"], record["aborts"]
+    answered = (record["outcome"] != "miss") & (record["outcome"] != "none")
+    return {
+        "accuracy": float(performance.mean()),
+        "clean": float(np.where(aborts > 0, 0.0, performance).mean()),
+        "answered": float(answered.mean()),
+        "aborts": float(aborts.mean()),
+        "reward": float(record["reward"].mean()),
+    }
 
 
 def write_curve(curve: Sequence[Mapping[str, float]], path: Path) -> None:

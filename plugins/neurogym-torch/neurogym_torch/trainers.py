@@ -17,10 +17,16 @@ from neurogym_core.tasks.building import hooked
 from neurogym_torch.data import TorchBatch
 from neurogym_torch.losses import LOSSES, masked_loss
 from neurogym_torch.mixture import MixBatch, TaskMix
-from neurogym_torch.networks import GRU, LSTM, LeakyRNN, LowRankRNN, Network
+from neurogym_torch.networks import (
+    CHECKPOINT,
+    GRU,
+    LSTM,
+    LeakyRNN,
+    LowRankRNN,
+    Network,
+    loaded,
+)
 from neurogym_torch.subjects import ANSWERS, NetworkSubject
-
-CHECKPOINT = "checkpoint.pt"
 
 
 class SupervisedTrainer(Trainer):
@@ -225,7 +231,7 @@ class SupervisedTrainer(Trainer):
         state = {
             "done": self.done,
             "curve": self.curve,
-            "network": self.network.state_dict(),
+            "network": self.network.saved(),
             "optimizer": self.optimizer.state_dict(),
             "data": self.data.state(),
             "noise": self._noise.get_state(),
@@ -235,9 +241,9 @@ class SupervisedTrainer(Trainer):
             torch.save(state, temporary)
 
     def load(self, folder: Path) -> None:
-        state = torch.load(Path(folder) / CHECKPOINT, map_location=self.device, weights_only=True)
+        state = loaded(Path(folder) / CHECKPOINT, self.device)
         self.done, self.curve, self._state = state["done"], list(state["curve"]), state["state"]
-        self.network.load_state_dict(state["network"])
+        self.network.load_state_dict(state["network"]["weights"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.data.go_to(state["data"])
         self._noise.set_state(state["noise"].cpu())
