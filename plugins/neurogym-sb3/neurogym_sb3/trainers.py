@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from neurogym_study.training import Trainer, Watch
+from neurogym_study.training import Trainer, Watch, threads_for
 from sb3_contrib import RecurrentPPO
 from stable_baselines3 import A2C, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
@@ -44,6 +44,7 @@ class AgentTrainer(Trainer):
             between rollouts.
         test_trials: trials per test, always the same.
         device: "cpu", "cuda", …
+        threads: CPU threads while learning; 0: one for up to 512 hidden units, else those of torch.
     """
 
     kind = "algo"
@@ -67,8 +68,10 @@ class AgentTrainer(Trainer):
         test_every: int = 5000,
         test_trials: int = 500,
         device: str = "cpu",
+        threads: int = 0,
     ) -> None:
         super().__init__(tasks, seed=seed)
+        self.threads = threads_for(threads, hidden)
         if len(self.tasks) > 1:
             raise NotSupportedError(
                 f"{type(self).__name__} was given {len(self.tasks)} tasks; an agent learns one."

@@ -14,6 +14,7 @@ from neurogym_core.terminal.settings import read_value, usage_errors
 if TYPE_CHECKING:
     from neurogym_study.experiment import Experiment
     from neurogym_study.runs import Run
+    from neurogym_study.training import Trainer
 
 AMOUNTS = {"model": ("updates", 2000), "algo": ("steps", 50_000)}
 
@@ -110,16 +111,22 @@ def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: A
     --resume continues from the newest checkpoint.
     """
     run = _resumed(resume, tasks, given) if resume is not None else _begun(tasks, given)
-    trainer = run.trainer()
-    amount = run.experiment.amount
-    try:
-        why = trainer.train(
-            amount, out=run.folder, criterion=run.experiment.criterion, progress=not quiet
-        )
-    except KeyboardInterrupt:
-        raise click.ClickException(
-            f"Interrupted. `ngym train --resume {run.folder}` continues."
-        ) from None
+    with usage_errors(), run.locked():
+        trainer = _trainer_of(run)
+        run.write()  # after the checkpoint was read: a damaged run stays as it is
+        trainer_line = f"{trainer.unit} in {run.folder}"
+        try:
+            why = trainer.train(
+                run.experiment.amount,
+                out=run.folder,
+                criterion=run.experiment.criterion,
+                progress=not quiet,
+            )
+        except KeyboardInterrupt:
+            raise click.ClickException(
+                f"Interrupted after {trainer.done} {trainer_line}; the checkpoint is written."
+                f" `ngym train --resume {run.folder}` continues."
+            ) from None
     last = trainer.curve[-1]
     reached = (
         "the criterion is met" if why == "criterion" else f"{trainer.done} {trainer.unit} done"
@@ -136,6 +143,25 @@ def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: A
     if run.experiment.criterion is not None and why != "criterion":
         click.echo(f"The criterion of {run.experiment.criterion:g} was not met.", err=True)
         sys.exit(1)
+
+
+def _trainer_of(run: Run) -> Trainer:
+    """Return the trainer of a run; say on stderr if the run began under other conditions."""
+    import warnings
+
+    from neurogym_study.runs import RunDiffers
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RunDiffers)
+        trainer = run.trainer()
+    for warning in caught:
+        if issubclass(warning.category, RunDiffers):
+            click.echo(str(warning.message), err=True)
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+    return trainer
 
 
 def _resumed(folder: Path, tasks: Sequence[str], given: dict[str, Any]) -> Run:
@@ -157,8 +183,7 @@ def _resumed(folder: Path, tasks: Sequence[str], given: dict[str, Any]) -> Run:
         run = Run.open(folder)
         amount = _amount(run.experiment.kind, given, None)
     if amount is not None:
-        run = Run(run.folder, run.experiment.with_amount(amount))
-        run.write()
+        run = Run(run.folder, run.experiment.with_amount(amount), run.facts)
     return run
 
 
@@ -198,8 +223,7 @@ def _experiment(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experiment
     )
     kind, trainer = _chosen(said, given)
     options = {**said.get("options", {}), **_read("--option", given["options"])}
-    if "batch" in said:
-        options["batch"] = said["batch"]
+    options.update({name: said[name] for name in ("batch", "threads") if name in said})
     wrap = [*said.get("wrap", ()), *given["wrap"], *_passed(given)]
     experiment = Experiment(
         tasks=tuple(task_entry(task) for task in said["tasks"]),
@@ -215,7 +239,7 @@ def _experiment(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experiment
     return experiment, Path(said["out"]) if "out" in said else None
 
 
-_PLAIN = ("updates", "steps", "batch", "seed", "criterion", "out")
+_PLAIN = ("updates", "steps", "batch", "seed", "threads", "criterion", "out")
 
 
 def _existing(name: str) -> Path:

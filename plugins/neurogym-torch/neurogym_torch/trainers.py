@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from neurogym_study.training import Trainer, Watch
+from neurogym_study.training import Trainer, Watch, threads_for
 
 from neurogym_core import TrialRecord
 from neurogym_core.errors import InvalidValueError, NotSupportedError
@@ -53,6 +53,7 @@ class SupervisedTrainer(Trainer):
         test_every: updates between tests (and checkpoints).
         test_trials: trials per test and task, always the same, of the validation split.
         device: "cpu", "cuda", …
+        threads: CPU threads while learning; 0: one for up to 512 hidden units, else those of torch.
     """
 
     kind = "model"
@@ -76,8 +77,10 @@ class SupervisedTrainer(Trainer):
         test_every: int = 100,
         test_trials: int = 500,
         device: str = "cpu",
+        threads: int = 0,
     ) -> None:
         super().__init__(tasks, seed=seed)
+        self.threads = threads_for(threads, hidden)
         self._check(loss, answers, test_every)
         self.loss = "mse" if self.tasks[0].actions.continuous else loss
         self.targets = (
