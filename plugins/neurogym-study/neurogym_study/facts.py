@@ -109,8 +109,6 @@ def _versions(classes: list[type]) -> dict[str, str]:
 def _hashes(classes: list[type]) -> dict[str, str]:
     hashes = {}
     for cls in classes:
-        if cls.__module__.startswith("neurogym_core."):
-            continue
         # Tasks of a file have no module in sys.modules, but their functions know the file.
         codes = [vars(cls)[name] for name in vars(cls) if hasattr(vars(cls)[name], "__code__")]
         file = codes[0].__code__.co_filename if codes else None
