@@ -177,6 +177,7 @@ class PPOTrainer(AgentTrainer):
     """
 
     algorithm = PPO
+    memory = False
 
     def __init__(self, tasks: Any, *, batch: int = 128, n_epochs: int = 5, **common: Any) -> None:
         self._batch, self._epochs = batch, n_epochs
@@ -200,6 +201,7 @@ class A2CTrainer(AgentTrainer):
     """
 
     algorithm = A2C
+    memory = False
 
     def __init__(
         self,
@@ -224,13 +226,17 @@ class RecurrentPPOTrainer(AgentTrainer):
 
     With `a2c` it is advantage actor-critic with an LSTM: one epoch, one batch per rollout, no
     normalisation of the advantage, gae_lambda 1, RMSprop. The policy that acts is then the one that
-    is updated, so nothing is clipped and PPO reduces to A2C. The default learning rate is 7e-4.
+    is updated, so nothing is clipped and PPO reduces to A2C.
+
+    The defaults were chosen by training: rollouts that hold several trials, and enough entropy to
+    leave the first thing that agents learn, which is never to act.
 
     Args:
         batch: steps per minibatch (not with `a2c`, which uses whole rollouts).
         n_epochs: number of passes over each rollout (with `a2c`: 1).
         a2c: see above.
-        learning_rate, gae_lambda: None: 1e-3 and 0.95; with `a2c` 7e-4 and 1.
+        n_steps, gae_lambda: None: 128 and 0.95; with `a2c` 20 and 1.
+        learning_rate, ent_coef: as in `AgentTrainer`.
         common: further settings, as in `AgentTrainer`.
     """
 
@@ -243,8 +249,10 @@ class RecurrentPPOTrainer(AgentTrainer):
         batch: int | None = None,
         n_epochs: int | None = None,
         a2c: bool = False,
-        learning_rate: float | None = None,
+        n_steps: int | None = None,
+        learning_rate: float = 3e-3,
         gae_lambda: float | None = None,
+        ent_coef: float = 0.01,
         **common: Any,
     ) -> None:
         if a2c and not (batch is None and n_epochs is None):
@@ -254,13 +262,14 @@ class RecurrentPPOTrainer(AgentTrainer):
             )
         self.a2c = a2c
         self._batch, self._epochs = batch or 128, n_epochs or 5
-        defaults = (7e-4, 1.0) if a2c else (1e-3, 0.95)
-        given = (learning_rate, gae_lambda)
-        rate, trace = (
-            default if value is None else value
-            for value, default in zip(given, defaults, strict=True)
+        super().__init__(
+            tasks,
+            n_steps=n_steps or (20 if a2c else 128),
+            learning_rate=learning_rate,
+            gae_lambda=(1.0 if a2c else 0.95) if gae_lambda is None else gae_lambda,
+            ent_coef=ent_coef,
+            **common,
         )
-        super().__init__(tasks, learning_rate=rate, gae_lambda=trace, **common)
 
     def _make_model(self) -> RecurrentPPO:
         policy: dict[str, Any] = {"lstm_hidden_size": self.hidden, "net_arch": []}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +103,7 @@ def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: A
 
     \b
     ngym train PerceptualDecisionMaking-v0 --model rnn --criterion 0.85 --out run
-    ngym train PerceptualDecisionMaking-v0 --algo ppo --steps 50000 --out run
+    ngym train PerceptualDecisionMaking-v0 --algo recurrent-ppo --criterion 0.85 --out agent
     ngym train experiment.toml --seed 2 --out run2
     ngym train --resume run --updates 4000
 
@@ -115,6 +115,7 @@ def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: A
         trainer = _trainer_of(run)
         run.write()  # after the checkpoint was read: a damaged run stays as it is
         trainer_line = f"{trainer.unit} in {run.folder}"
+        expected = _expected(run, trainer)
         try:
             why = trainer.train(
                 run.experiment.amount,
@@ -132,8 +133,8 @@ def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: A
         "the criterion is met" if why == "criterion" else f"{trainer.done} {trainer.unit} done"
     )
     click.echo(
-        f"{reached}: accuracy {last['accuracy']:.3f} after {last['seconds']:.0f} s. The run is in"
-        f" {run.folder}."
+        f"{reached}: accuracy {last['accuracy']:.3f}{expected} after {last['seconds']:.0f} s. The"
+        f" run is in {run.folder}."
     )
     if last["aborts"] >= 0.05:
         click.echo(
@@ -143,6 +144,47 @@ def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: A
     if run.experiment.criterion is not None and why != "criterion":
         click.echo(f"The criterion of {run.experiment.criterion:g} was not met.", err=True)
         sys.exit(1)
+
+
+MEMORY = (
+    "working-memory",
+    "delayed-response",
+    "evidence-accumulation",
+    "match-to-sample",
+    "comparison",
+    "timing",
+    "reversal",
+)
+"""Tags of tasks in which the correct answer depends on earlier observations or rewards."""
+
+
+def _expected(run: Run, trainer: Trainer) -> str:
+    """Return chance, and the best shortcut, of the only task, as text after an accuracy.
+
+    Warn on stderr if the task needs memory and the trainer has none.
+    """
+    from neurogym_core.ecosystem.discovery import find_task
+    from neurogym_core.ecosystem.files import is_file_reference
+
+    name = run.experiment.tasks[0]["task"]
+    if len(run.experiment.tasks) > 1 or is_file_reference(name):
+        return ""
+    info = find_task(name)
+    needs = [tag for tag in MEMORY if tag in info.tags]
+    if needs and not trainer.memory:
+        click.echo(
+            f"{run.experiment.trainer} has no memory, and {name} needs it ({', '.join(needs)}), so"
+            " it will hardly do better than chance. Use --algo recurrent-ppo.",
+            err=True,
+        )
+    parts = []
+    if "chance" in info.expected:
+        parts.append(f"chance {info.expected['chance']:g}")
+    shortcuts = info.expected.get("shortcuts")
+    if isinstance(shortcuts, Mapping) and shortcuts:
+        best = max(shortcuts, key=lambda shortcut: shortcuts[shortcut])
+        parts.append(f"best shortcut {best} {shortcuts[best]:g}")
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _trainer_of(run: Run) -> Trainer:

@@ -52,6 +52,8 @@ class Trainer(ABC):
     """Kind of trainer: "model" (supervised networks) or "algo" (agents that learn from reward)."""
     unit: ClassVar[str] = "updates"
     """Unit of progress: "updates" or "steps"."""
+    memory: ClassVar[bool] = True
+    """Whether what it trains can remember earlier observations."""
     threads: int | None = None
     """CPU threads of torch while learning; None: as many as torch is set to."""
 
