@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,8 @@ def facts_of(experiment: Experiment, trainer: Trainer) -> dict[str, Any]:
     Returns:
         versions (of Python and of the packages of the tasks, wrappers, trainer and libraries),
         trainer (all of its settings, with defaults), tasks (their resolved parameters, timing,
-        rewards and conditions), files (SHA-256 of the source files of the tasks).
+        rewards and conditions), files (SHA-256 of the source files of the tasks, and of the
+        `sources` of the trainer).
     """
     defaults = {name: item.default for name, item in settings_of(type(trainer)).items()}
     classes = [cls for task in trainer.tasks for cls in _classes(task)]
@@ -36,7 +37,7 @@ def facts_of(experiment: Experiment, trainer: Trainer) -> dict[str, Any]:
         "versions": _versions([*classes, type(trainer)]),
         "trainer": {**defaults, **experiment.options, "seed": experiment.seed},
         "tasks": [_resolved(task) for task in trainer.tasks],
-        "files": _hashes(classes),
+        "files": _hashes(classes, getattr(trainer, "sources", ())),
     }
 
 
@@ -106,8 +107,8 @@ def _versions(classes: list[type]) -> dict[str, str]:
     return found
 
 
-def _hashes(classes: list[type]) -> dict[str, str]:
-    hashes = {}
+def _hashes(classes: list[type], files: Iterable[Path]) -> dict[str, str]:
+    hashes = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
     for cls in classes:
         # Tasks of a file have no module in sys.modules, but their functions know the file.
         codes = [vars(cls)[name] for name in vars(cls) if hasattr(vars(cls)[name], "__code__")]

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from neurogym_study.runs import Run
     from neurogym_study.training import Trainer
 
+OWN = "own"
+"""Name of the trainer of networks from files."""
 AMOUNTS = {"model": ("updates", 2000), "algo": ("steps", 50_000)}
 
 
@@ -23,7 +25,8 @@ AMOUNTS = {"model": ("updates", 2000), "algo": ("steps", 50_000)}
 @click.argument("tasks", nargs=-1, metavar="TASK...|FILE.toml")
 @click.option(
     "--model",
-    help="A network, trained on targets: rnn, low-rank, gru, lstm, or another installed one.",
+    help="A network, trained on targets: rnn, low-rank, gru, lstm, another installed one, or a"
+    " class of torch.nn.Module in a file: my_net.py:Net.",
 )
 @click.option(
     "--algo",
@@ -248,6 +251,7 @@ def _experiment(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experiment
 
     Options of the command line override the experiment file.
     """
+    from neurogym_core.ecosystem.files import is_file_reference
     from neurogym_study.experiment import Experiment, read_experiment, task_entry, wrapper_entry
 
     file = len(tasks) == 1 and tasks[0].endswith(".toml")
@@ -265,6 +269,9 @@ def _experiment(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experiment
     )
     kind, trainer = _chosen(said, given)
     options = {**said.get("options", {}), **_read("--option", given["options"])}
+    if is_file_reference(trainer):
+        file, colon, inside = trainer.partition(".py")
+        trainer, options["module"] = OWN, str(Path(file + colon).resolve()) + inside
     options.update({name: said[name] for name in ("batch", "threads") if name in said})
     wrap = [*said.get("wrap", ()), *given["wrap"], *_passed(given)]
     experiment = Experiment(

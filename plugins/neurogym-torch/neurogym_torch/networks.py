@@ -75,6 +75,14 @@ class Network(nn.Module, ABC):
     def initial_state(self, batch: int) -> State:
         """Return the state of `batch` rows before the first step."""
 
+    def forget(self, state: State, fresh: Tensor) -> State:
+        """Return the state with `initial_state` in the fresh rows, (B,) bool."""
+        first = self.initial_state(len(fresh))
+        if isinstance(state, Tensor):
+            return torch.where(fresh[:, None], first, state)
+        pairs = zip(first, state, strict=True)
+        return tuple(torch.where(fresh[:, None], one, other) for one, other in pairs)
+
     def extra_repr(self) -> str:
         return ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
 
