@@ -135,7 +135,8 @@ class TestTrialFigure:
 
     def test_the_subtitle_leaves_out_conditions_of_many_values(self):
         subtitle = trace_of(Patterns()).subtitle
-        assert "side" in subtitle and "pattern" not in subtitle
+        assert "side" in subtitle
+        assert "pattern" not in subtitle
 
     def test_a_long_subtitle_is_broken_into_lines_and_makes_the_figure_higher(self):
         from neurogym_core.plots import _fitting

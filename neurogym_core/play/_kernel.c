@@ -34,7 +34,7 @@
 #include "_noise.h"
 
 /* Equal to VERSION in kernels.py; raise both when the interface between the two files changes. */
-#define KERNEL_VERSION 7
+#define KERNEL_VERSION 8
 
 enum { STAY = -1, END = -2 };
 enum { NONE, CORRECT, ERROR, ABORT, MISS, OTHER, OUTCOMES };
@@ -552,6 +552,7 @@ typedef struct {
 } Kernel;
 
 static PyObject *text_gt, *text_period, *text_new_trial, *text_trial, *text_mask, *text_performance;
+static PyObject *mask_gt, *mask_period, *mask_new_trial, *mask_performance;
 static PyObject *TrialInfo, *VectorInfo, *TrialResults, *Moved;
 static float *noise_table;
 
@@ -1292,7 +1293,7 @@ static PyObject *named(Kernel *kernel, PyObject *period)
 
 static PyObject *Kernel_vector_step(Kernel *kernel, PyObject *given_actions)
 {
-    PyObject *actions = NULL, *info = NULL, *names = NULL, *never = NULL, *seen = NULL, *result = NULL;
+    PyObject *actions = NULL, *info = NULL, *names = NULL, *never = NULL, *always = NULL, *seen = NULL, *result = NULL;
     Array array = {0};
     Results results = {0};
     const int64_t *chosen;
@@ -1320,11 +1321,14 @@ static PyObject *Kernel_vector_step(Kernel *kernel, PyObject *given_actions)
     info = PyDict_New();
     names = named(kernel, results.period);
     never = zeros(kernel->n, NPY_BOOL);
+    always = zeros(kernel->n, NPY_BOOL);
     seen = new_observations(kernel, 2);
-    if (info == NULL || names == NULL || never == NULL || seen == NULL)
+    if (info == NULL || names == NULL || never == NULL || always == NULL || seen == NULL)
         goto done;
-    if (PyDict_SetItem(info, text_gt, results.target) < 0 || PyDict_SetItem(info, text_period, names) < 0 ||
-        PyDict_SetItem(info, text_new_trial, results.ended) < 0)
+    memset(PyArray_DATA((PyArrayObject *)always), 1, (size_t)kernel->n);
+    if (PyDict_SetItem(info, text_gt, results.target) < 0 || PyDict_SetItem(info, mask_gt, always) < 0 ||
+        PyDict_SetItem(info, text_period, names) < 0 || PyDict_SetItem(info, mask_period, always) < 0 ||
+        PyDict_SetItem(info, text_new_trial, results.ended) < 0 || PyDict_SetItem(info, mask_new_trial, always) < 0)
         goto done;
     if (results.finished != NULL) {
         PyObject *number = PyLong_FromSsize_t(kernel->n), *trial = NULL;
@@ -1336,7 +1340,8 @@ static PyObject *Kernel_vector_step(Kernel *kernel, PyObject *given_actions)
         if (trial == NULL)
             goto done;
         failed = PyDict_SetItem(info, text_trial, trial) < 0 || PyDict_SetItem(info, text_mask, results.ended) < 0 ||
-                 PyDict_SetItem(info, text_performance, results.performance) < 0;
+                 PyDict_SetItem(info, text_performance, results.performance) < 0 ||
+                 PyDict_SetItem(info, mask_performance, results.ended) < 0;
         Py_DECREF(trial);
         if (failed)
             goto done;
@@ -1347,6 +1352,7 @@ done:
     Py_XDECREF(info);
     Py_XDECREF(names);
     Py_XDECREF(never);
+    Py_XDECREF(always);
     Py_XDECREF(seen);
     drop(&results);
     return result;
@@ -2082,6 +2088,10 @@ PyMODINIT_FUNC PyInit__kernel(void)
     text_new_trial = PyUnicode_InternFromString("new_trial");
     text_trial = PyUnicode_InternFromString("trial");
     text_mask = PyUnicode_InternFromString("_trial");
+    mask_gt = PyUnicode_InternFromString("_gt");
+    mask_period = PyUnicode_InternFromString("_period");
+    mask_new_trial = PyUnicode_InternFromString("_new_trial");
+    mask_performance = PyUnicode_InternFromString("_performance");
     text_performance = PyUnicode_InternFromString("performance");
     if (PyErr_Occurred() || (TrialInfo = from_module("neurogym_core.play.results", "TrialInfo")) == NULL ||
         (VectorInfo = from_module("neurogym_core.play.results", "VectorInfo")) == NULL ||

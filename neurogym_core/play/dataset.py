@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -227,8 +227,12 @@ class Batch:
         return None if placed.trials is None else placed.trials(np.arange(len(placed.row)))
 
     def __getstate__(self) -> dict[str, Any]:
-        placed = self._placed  # noqa: F841  computed now: a function cannot be pickled
-        return self.__dict__
+        # Computed now, as a function cannot be pickled; the trials without the rest of their block.
+        placed, trials = self._placed, self.trials
+        kept = replace(placed, trials=None if trials is None else trials.take)
+        return {name: value for name, value in vars(self).items() if name != "trials"} | {
+            "_placed": kept
+        }
 
     def __repr__(self) -> str:
         return (

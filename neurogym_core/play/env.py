@@ -8,13 +8,14 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.actions import checked_all, checked_one
 from neurogym_core.play.env_base import BoundStep, action_space, observation_space
 from neurogym_core.play.kernel import Stepped
-from neurogym_core.play.options import read_options
+from neurogym_core.play.numbers import is_numeric, numeric_info, of_one
+from neurogym_core.play.options import checked_render_mode, read_options
 from neurogym_core.play.results import TrialInfo
 from neurogym_core.play.stepper import Stepper
+from neurogym_core.play.trace import Trace
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array
@@ -32,9 +33,14 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
         task: the task.
         render_mode: None, or "rgb_array": `render` draws the trial so far.
         seed: seed until `reset` is given another one.
+        info: "full", or "numeric" for clients that store infos: the same keys on every step and
+            reset, and numbers only. These are `gt`, `period` (its index), `new_trial`, and, 0 until
+            a trial ends, `performance`, `trial_reward`, `outcome` (an `Outcome`), `choice` (of the
+            first slot), `trial_steps` and `aborts`.
 
     Raises:
-        InvalidValueError: `render_mode` is neither None nor "rgb_array".
+        InvalidValueError: `render_mode` is neither None nor "rgb_array", or `info` is not one of
+            these.
 
     Example:
         >>> from neurogym_core import TaskEnv, make_task
@@ -49,26 +55,28 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012
 
     def __init__(
-        self, task: Task, *, render_mode: str | None = None, seed: int | None = None
+        self,
+        task: Task,
+        *,
+        render_mode: str | None = None,
+        seed: int | None = None,
+        info: str = "full",
     ) -> None:
-        if render_mode not in (None, "rgb_array"):
-            raise InvalidValueError(
-                f"render_mode={render_mode!r} was given. Expected None or 'rgb_array'."
-                " Use one of them."
-            )
         self.task = task
-        self.render_mode = render_mode
+        self.render_mode = checked_render_mode(render_mode)
         self.observation_space = observation_space(task)
         self.action_space = action_space(task)
         self.stepper = Stepper(task, 1, seed)
         self._once = task.trials_per_session == 1
         self._names, self._size = period_names_of(task), task.actions.size
-        self._trace = _Trace(self) if render_mode else None
+        self._numeric = is_numeric(info)
+        self._trace = Trace(np.zeros(task.channels.size, np.float32)) if render_mode else None
         self._bind()
 
     def _kernel_step(self) -> Callable[..., Any] | None:
-        adds = self.stepper.hooked or self._trace is not None or type(self).step is not TaskEnv.step
-        return None if adds else self.stepper.kernel.step
+        adds = self.stepper.hooked or self._numeric or type(self).step is not TaskEnv.step
+        step = None if adds else self.stepper.kernel.step
+        return step if step is None or self._trace is None else self._trace.added_to(step)
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
@@ -86,6 +94,9 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
         observation = self.stepper.reset(seed, read_options(options))[0]
         if self._trace is not None:
             self._trace.begin(observation)
+        if self._numeric:
+            stepper = self.stepper
+            return observation, of_one(numeric_info(1, stepper.targets(), stepper.period))
         return observation, {"period": self.period}
 
     def step(self, action: Any) -> Stepped:
@@ -103,7 +114,12 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
             result = self.stepper.kernel.step(action)
         if self._trace is not None:
             self._trace.add(action, result)
-        return result
+        return (*result[:4], self._numbers(result[4])) if self._numeric else result
+
+    def _numbers(self, info: dict[str, Any]) -> dict[str, Any]:
+        finished = info["trial"].finished if info["new_trial"] else None
+        period = np.array([self._names.index(info["period"])])
+        return of_one(numeric_info(1, np.asarray(info["gt"])[None], period, finished))
 
     def _step_with_hooks(self, action: Any) -> Stepped:
         stepper = self.stepper
@@ -138,7 +154,11 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
 
         None without a render mode.
         """
-        return self._trace.picture() if self._trace is not None else None
+        if self._trace is None:
+            return None
+        from neurogym_core.plots import picture_of  # a cycle: figures are made by playing envs
+
+        return picture_of(self.task, self._trace.buffers(self.conditions))
 
     # ------------------------------------------------------------------ the current observation
 
@@ -168,37 +188,3 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
     def can_wait(self) -> bool:
         """Whether a slot can be answered on the current step and also on the next one."""
         return bool(self.stepper.can_wait()[0])
-
-
-class _Trace:
-    """Observations, actions, rewards, targets and periods of the trial so far, for `render`."""
-
-    def __init__(self, env: TaskEnv) -> None:
-        self.env = env
-        self.begin(np.zeros(env.task.channels.size, np.float32))
-
-    def begin(self, observation: Array) -> None:
-        self.observations: list[Array] = []
-        self.actions: list[Any] = []
-        self.rewards: list[float] = []
-        self.targets: list[Any] = []
-        self.periods: list[str] = []
-        self.pending = observation
-        self.conditions: dict[str, Any] = {}
-
-    def add(self, action: Any, result: Stepped) -> None:
-        observation, reward, _, _, info = result
-        self.observations.append(self.pending)
-        self.actions.append(action)
-        self.rewards.append(reward)
-        self.targets.append(info["gt"])
-        self.periods.append(info["period"])
-        self.pending = observation
-        self.conditions = self.env.conditions
-        if info["new_trial"]:
-            self.begin(observation)
-
-    def picture(self) -> Array:
-        from neurogym_core.plots import picture_of  # a cycle: figures are made by playing envs
-
-        return picture_of(self.env.task, self)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.render import Steps, observation, render
-from neurogym_core.play.results import TrialInfo, TrialResults, VectorInfo
+from neurogym_core.play.results import TrialInfo, TrialResults, VectorInfo, vector_info
 from neurogym_core.trials.arrays import Array, Bools, Floats, Ints, Singles
 from neurogym_core.trials.layout import END, STAY
 from neurogym_core.trials.record import RESTING, Outcome
@@ -607,14 +607,10 @@ class PlainKernel:
         if self.places[0].block < 0:
             self.deal(list(range(self.n)))
         moved = self.advance(self.check_all(actions))
-        info: dict[str, Any] = {
-            "gt": moved.target,
-            "period": self.names[moved.period],
-            "new_trial": moved.ended,
-        }
+        info = vector_info(moved.target, self.names[moved.period], moved.ended)
         if moved.finished is not None:
-            info["trial"] = VectorInfo(moved.finished, self.n)
-            info["_trial"], info["performance"] = moved.ended, moved.performance
+            info["trial"], info["_trial"] = VectorInfo(moved.finished, self.n), moved.ended
+            info["performance"], info["_performance"] = moved.performance, moved.ended
         terminated, truncated = (
             (moved.over, np.zeros(self.n, np.bool_))
             if self.once

@@ -66,6 +66,7 @@ def make(
     wrap: Wrap | Iterable[Wrap] = (),
     render_mode: str | None = None,
     seed: int | None = None,
+    info: str = "full",
     plugins: bool = True,
     **params: Any,
 ) -> gymnasium.Env[Any, Any]:
@@ -77,6 +78,7 @@ def make(
         task, wrap, params: as in `make_task`; `wrap` can also have env wrappers.
         render_mode: None or "rgb_array".
         seed: seed until `reset` is given one.
+        info: "full", or "numeric": numbers only, for clients that store infos; see `TaskEnv`.
         plugins: whether installed plug-ins can wrap the env (hook ``ngym_wrap_env``) and are
             called after each trial (hook ``ngym_trial_end``).
 
@@ -95,15 +97,17 @@ def make(
     else:
         found = resolve(task)
         name = f"{(found if isinstance(found, type) else type(found)).__name__}-v0"
+    given = {} if info == "full" else {"info": info}
     wrapping = {} if wrap is None or wrap == () else {"wrap": wrap}
     spec = EnvSpec(
         id=name,
         entry_point="neurogym_core.gym:env",
         vector_entry_point="neurogym_core.gym:vector_env",
-        kwargs={"task": task, **plain_settings(params), **wrapping},
+        kwargs={"task": task, **plain_settings(params), **given, **wrapping},
         disable_env_checker=True,
+        order_enforce=False,  # the entry point enforces it
     )
-    env, env_wrappers = _bare(task, wrap, render_mode, seed, params)
+    env, env_wrappers = _bare(task, wrap, render_mode, seed, info, params)
     env.unwrapped.spec = spec
     env = OrderEnforcingOnce(env)
     for wrapper, settings in env_wrappers:
@@ -127,25 +131,32 @@ def bare_env(
     wrap: Any = (),
     render_mode: str | None = None,
     seed: int | None = None,
+    info: str = "full",
     **params: Any,
 ) -> gymnasium.Env[Any, Any]:
     """Return the env of a task with its wrappers, without the order check and plug-ins of `make`.
 
     Args:
-        task, wrap, render_mode, seed, params: as in `make`.
+        task, wrap, render_mode, seed, info, params: as in `make`.
     """
-    env, env_wrappers = _bare(task, wrap, render_mode, seed, params)
+    env, env_wrappers = _bare(task, wrap, render_mode, seed, info, params)
     for wrapper, settings in env_wrappers:
         env = applied(wrapper, env, settings=settings)
     return env
 
 
 def _bare(
-    task: TaskLike, wrap: Any, render_mode: str | None, seed: int | None, params: dict[str, Any]
+    task: TaskLike,
+    wrap: Any,
+    render_mode: str | None,
+    seed: int | None,
+    info: str,
+    params: dict[str, Any],
 ) -> tuple[gymnasium.Env[Any, Any], Wrappers]:
     found = resolve(task)
     if is_env_class(found):
         params = {**params, "render_mode": render_mode} if render_mode else params
+        params = params if info == "full" else {**params, "info": info}
         wrappers = [read_wrapper(item) for item in as_list(wrap)]
         for wrapper, _ in wrappers:
             if wraps_tasks(wrapper):
@@ -156,7 +167,7 @@ def _bare(
                 )
         return form_of(found).make(found, params, seed), wrappers
     made, env_wrappers = prepared(found, wrap, params)
-    return TaskEnv(made, render_mode=render_mode, seed=seed), env_wrappers
+    return TaskEnv(made, render_mode=render_mode, seed=seed, info=info), env_wrappers
 
 
 def make_vec(
@@ -166,6 +177,8 @@ def make_vec(
     wrap: Wrap | Iterable[Wrap] = (),
     autoreset_mode: Any = "NextStep",
     seed: int | None = None,
+    render_mode: str | None = None,
+    info: str = "full",
     **params: Any,
 ) -> TaskVectorEnv:
     """Return a native Gymnasium vector env of a task.
@@ -173,8 +186,10 @@ def make_vec(
     Args:
         task, wrap, params: as in `make`.
         num_envs: number of envs.
-        autoreset_mode: "NextStep" or "SameStep".
+        autoreset_mode: "NextStep", "SameStep" or "Disabled"; see `TaskVectorEnv`.
         seed: seed until `reset` is given one.
+        render_mode: None or "rgb_array".
+        info: "full" or "numeric", as in `make`.
 
     Example:
         >>> from neurogym_core import make_vec
@@ -193,7 +208,14 @@ def make_vec(
             f" Task. Use gymnasium.vector.SyncVectorEnv([lambda: make(…)] * {num_envs})."
         )
     made, env_wrappers = prepared(found, wrap, params)
-    env = TaskVectorEnv(made, num_envs, autoreset_mode=autoreset_mode, seed=seed)
+    env = TaskVectorEnv(
+        made,
+        num_envs,
+        autoreset_mode=autoreset_mode,
+        seed=seed,
+        render_mode=render_mode,
+        info=info,
+    )
     for wrapper, settings in env_wrappers:
         twin = getattr(wrapper, "vector", None) or wrapper
         if twin is wrapper and isinstance(wrapper, type) and not issubclass(wrapper, VectorWrapper):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.trials.arrays import Bools
 
 
 def read_options(options: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
@@ -29,6 +30,38 @@ def read_options(options: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
             " Give them by name, e.g. {'coherence': 51.2}."
         )
     return conditions
+
+
+def reset_mask(
+    options: Mapping[str, Any] | None, num_envs: int
+) -> tuple[Bools, Mapping[str, Any] | None]:
+    """Return (num_envs,) which envs `reset` resets, and its other options.
+
+    Raises:
+        InvalidValueError: the option ``reset_mask`` is not (num_envs,) bool, or selects no env.
+    """
+    if not isinstance(options, Mapping) or "reset_mask" not in options:
+        return np.ones(num_envs, np.bool_), options
+    mask = np.asarray(options["reset_mask"])
+    if mask.shape != (num_envs,) or mask.dtype != np.bool_ or not mask.any():
+        raise InvalidValueError(
+            f"reset() was given reset_mask={options['reset_mask']!r}. Expected {num_envs} bools, at"
+            " least one of them True. Give one per env."
+        )
+    return mask.copy(), {name: value for name, value in options.items() if name != "reset_mask"}
+
+
+def checked_render_mode(render_mode: str | None) -> str | None:
+    """Return the render mode.
+
+    Raises:
+        InvalidValueError: it is neither None nor "rgb_array".
+    """
+    if render_mode not in (None, "rgb_array"):
+        raise InvalidValueError(
+            f"render_mode={render_mode!r} was given. Expected None or 'rgb_array'. Use one of them."
+        )
+    return render_mode
 
 
 def whole_number(owner: str, name: str, value: Any, least: int = 1) -> int:

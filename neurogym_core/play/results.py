@@ -4,6 +4,7 @@ columns on first access.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
@@ -215,7 +216,8 @@ class LazyDict(dict[str, Any]):
     """A dict whose items are computed on first access.
 
     Gymnasium requires that `info["trial"]` is a dict, but few callers read it after every trial.
-    Copies and pickles are plain dicts.
+    Copies and pickles are plain dicts. A deep copy computes its items on access, too, because
+    Stable-Baselines3 deep-copies every info.
     """
 
     __slots__ = ("_pending",)
@@ -240,6 +242,14 @@ class LazyDict(dict[str, Any]):
 
     def __reduce__(self) -> tuple[type, tuple[dict[str, Any]]]:
         return dict, (self.copy(),)
+
+    def again(self) -> LazyDict:
+        """Return a new dict whose items are not computed yet."""
+        raise NotImplementedError
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
+        # Ended trials do not change, so the copy can compute the items itself.
+        return self.again() if self._pending else copy.deepcopy(self.copy(), memo)
 
     def __contains__(self, name: object) -> bool:
         return dict.__contains__(self._full(), name)
@@ -332,14 +342,16 @@ class TrialInfo(LazyDict):
         """The trial as `TrialResults` of one row."""
         return TrialResults(np.array([self._row]), self._block)
 
+    def again(self) -> TrialInfo:
+        return TrialInfo(self._block, self._row)
+
     def compute(self) -> dict[str, Any]:
         return self.finished.row(0)
 
 
 class VectorInfo(LazyDict):
-    """``info["trial"]`` of a vector env: column -> (N,) array, valid where ``_trial`` is True.
-
-    Reaction times have a separate mask, ``_reaction_time``.
+    """``info["trial"]`` of a vector env, in the form to which Gymnasium joins infos of single envs:
+    column -> (N,) array, and the mask ``_column``, True where the env has a value.
     """
 
     __slots__ = ("_n", "finished")
@@ -347,18 +359,54 @@ class VectorInfo(LazyDict):
     def __init__(self, finished: TrialResults, n: int) -> None:
         self._pending, self.finished, self._n = True, finished, n
 
+    def again(self) -> VectorInfo:
+        return VectorInfo(self.finished, self._n)
+
     def compute(self) -> dict[str, Any]:
         envs, wide = self.finished.envs, {}
+        ended = self._spread(np.ones(len(envs), np.bool_), envs)
         for name, values in self.finished.columns.items():
+            mask = ended
             if name.endswith("reaction_time"):
-                wide[f"{name.removesuffix('reaction_time')}_reaction_time"] = self._spread(
-                    ~np.isnan(values), envs
-                )
+                mask = self._spread(~np.isnan(values), envs)
                 values = np.nan_to_num(values, nan=0.0)
-            wide[name] = self._spread(values, envs)
+            wide[name], wide[f"_{name}"] = self._spread(values, envs), mask
         return wide
 
     def _spread(self, values: Array, envs: Array) -> Array:
         out = np.zeros((self._n, *values.shape[1:]), values.dtype)
         out[envs] = values
         return out
+
+
+class StepInfo(dict[str, Any]):
+    """The infos of a step, with a fast deep copy, because Stable-Baselines3 deep-copies each one.
+
+    Copies and pickles are plain dicts.
+    """
+
+    __slots__ = ()
+    _IMMUTABLE = frozenset([bool, int, float, str, type(None)])
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
+        copied = dict(self)
+        for name, value in self.items():
+            if type(value) not in self._IMMUTABLE:
+                copied[name] = copy.deepcopy(value, memo)
+        return copied
+
+    def __reduce__(self) -> tuple[type, tuple[dict[str, Any]]]:
+        return dict, (dict(self),)
+
+
+def vector_info(target: Array, period: Array, ended: Array) -> dict[str, Any]:
+    """Return the infos of a step of a vector env, each with its mask; all envs have values."""
+    always = np.ones(len(ended), np.bool_)
+    return {
+        "gt": target,
+        "_gt": always,
+        "period": period,
+        "_period": always,
+        "new_trial": ended,
+        "_new_trial": always,
+    }

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import unknown
+from neurogym_core.errors import NotSupportedError, unknown
 from neurogym_core.play.actions import added_by, checked_all, checked_one, columns_of
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.dealer import Dealer
@@ -227,6 +227,33 @@ class Stepper:
         if redraw or stateful(self.task):
             self._begin()
         else:
+            self._reset_trial_state(played)
+            self.kernel.begin_next(played.tolist())
+        return self.observations()
+
+    def reset_some(self, mask: Bools) -> Singles:
+        """Start sessions in the envs of a mask; return the observations of all envs, (N, U).
+
+        Raises:
+            NotSupportedError: an env of the mask is within a session whose trials depend on each
+                other.
+        """
+        if not self.begun:
+            return self.reset()
+        within = mask & self._session_begun
+        if within.any() and stateful(self.task):
+            raise NotSupportedError(
+                f"reset() was given a mask with envs {np.flatnonzero(within).tolist()} in the"
+                f" middle of a session, and the trials of a session of {self.task.name} depend on"
+                " each other. Expected envs whose session ended. Reset all envs, or wait for the"
+                " end."
+            )
+        if within.any():
+            played = np.flatnonzero(mask & self._started)
+            length = self.task.trials_per_session or NEVER
+            self.kernel.set("number", self.state("number") + (mask & self._started))
+            self.kernel.set("session", self.state("session") + within)
+            self.kernel.set("left", np.where(within, length, self.state("left")))
             self._reset_trial_state(played)
             self.kernel.begin_next(played.tolist())
         return self.observations()

@@ -13,9 +13,16 @@ from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.actions import checked_all
 from neurogym_core.play.env_base import BoundStep, action_space, observation_space
 from neurogym_core.play.kernel import VectorStepped
-from neurogym_core.play.options import read_options, whole_number
-from neurogym_core.play.results import VectorInfo
+from neurogym_core.play.numbers import is_numeric, numeric_info
+from neurogym_core.play.options import (
+    checked_render_mode,
+    read_options,
+    reset_mask,
+    whole_number,
+)
+from neurogym_core.play.results import VectorInfo, vector_info
 from neurogym_core.play.stepper import Stepper
+from neurogym_core.play.trace import VectorTrace
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array
@@ -27,14 +34,18 @@ class TaskVectorEnv(BoundStep, VectorEnv):
     ``step(actions)`` scores the actions on the current observations and returns the next ones.
     `info` has arrays (num_envs,): `gt` and `period` (target and period of the step that was
     scored), and `new_trial` (whether a trial ended); if trials ended, also `performance`, and
-    `trial` (column -> array) with the mask ``_trial``.
+    `trial` (column -> array). Each `name` has a mask ``_name``, also within `trial`, as in the
+    vector envs of Gymnasium.
 
     Args:
         task: the task.
         num_envs: number of envs.
         autoreset_mode: ``"NextStep"`` (the step after the end of a session ignores the action and
-            has a reward of 0) or ``"SameStep"``.
+            has a reward of 0), ``"SameStep"``, or ``"Disabled"``: before the next step, reset the
+            envs whose sessions ended, with ``reset(options={"reset_mask": mask})``.
         seed: seed until `reset` is given another one.
+        render_mode: None, or "rgb_array": `render` draws the trial so far of every env.
+        info: "full" or "numeric", as in `TaskEnv`; numeric infos have no masks.
 
     Raises:
         InvalidValueError: `num_envs` is not an integer above 0, or the mode is not one of these.
@@ -48,7 +59,8 @@ class TaskVectorEnv(BoundStep, VectorEnv):
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012
-        "render_modes": [],
+        "render_modes": ["rgb_array"],
+        "render_fps": 10,
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }
 
@@ -59,19 +71,13 @@ class TaskVectorEnv(BoundStep, VectorEnv):
         *,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         seed: int | None = None,
+        render_mode: str | None = None,
+        info: str = "full",
     ) -> None:
         self.task = task
+        self.render_mode = checked_render_mode(render_mode)
         self.num_envs = whole_number(type(self).__name__, "num_envs", num_envs)
-        modes: dict[Any, AutoresetMode] = {
-            "NextStep": AutoresetMode.NEXT_STEP,
-            "SameStep": AutoresetMode.SAME_STEP,
-        }
-        self.autoreset_mode = modes.get(autoreset_mode, autoreset_mode)
-        if self.autoreset_mode not in modes.values():
-            raise InvalidValueError(
-                f"autoreset_mode={autoreset_mode!r} was given. Expected 'NextStep' or 'SameStep'."
-                " Use one."
-            )
+        self.autoreset_mode = _mode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = observation_space(task)
         self.single_action_space = action_space(task)
@@ -80,10 +86,15 @@ class TaskVectorEnv(BoundStep, VectorEnv):
         next_step = self.autoreset_mode is AutoresetMode.NEXT_STEP
         self.stepper = Stepper(task, self.num_envs, seed, next_step=next_step)
         self._names = np.asarray(period_names_of(task))
+        self._numeric = is_numeric(info)
+        self._over = np.zeros(self.num_envs, np.bool_)  # with "Disabled": not reset yet
+        none = np.zeros((self.num_envs, task.channels.size), np.float32)
+        self._trace = VectorTrace(self.num_envs, none) if render_mode else None
         self._bind()
 
     def _kernel_step(self) -> Callable[..., Any] | None:
         plain = not self.stepper.hooked and self.autoreset_mode is AutoresetMode.NEXT_STEP
+        plain = plain and not self._numeric and self._trace is None
         own = type(self).step is not TaskVectorEnv.step
         return self.stepper.kernel.vector_step if plain and not own else None
 
@@ -102,6 +113,11 @@ class TaskVectorEnv(BoundStep, VectorEnv):
                 combined into one.
             options: ``{"conditions": {name: value}}``, imposed until the next `reset` with a seed
                 or options; of (m,) values the trials take one after the other.
+                ``{"reset_mask": mask}`` resets the envs where the mask, (num_envs,) bool, is True.
+
+        Raises:
+            NotSupportedError: the mask has only some envs, of which one is within a session whose
+                trials depend on each other.
 
         Example:
             >>> from neurogym_core import make_vec
@@ -111,20 +127,26 @@ class TaskVectorEnv(BoundStep, VectorEnv):
             >>> envs.conditions["coherence"].tolist()
             [6.4, 51.2]
         """
-        if isinstance(seed, list | tuple):
-            if len(seed) != self.num_envs:
-                raise InvalidValueError(
-                    f"reset() was given {len(seed)} seeds for {self.num_envs} envs. Expected one"
-                    " per env. Give as many, or one number for all."
-                )
-            # Shifted by 1, so that None and 0 differ.
-            numbers = [0 if one is None else one + 1 for one in seed]
-            seed = (
-                int(np.random.SeedSequence(numbers).generate_state(1)[0]) if any(numbers) else None
+        mask, options = reset_mask(options, self.num_envs)
+        seed = _one_seed(seed, self.num_envs)
+        if mask.all():
+            super().reset(seed=seed)
+            observations = self.stepper.reset(seed, read_options(options))
+        elif seed is None and not options:
+            observations = self.stepper.reset_some(mask)
+        else:
+            raise InvalidValueError(
+                f"reset() was given a mask of {int(mask.sum())} of {self.num_envs} envs with a seed"
+                " or conditions, which all envs share. Expected the mask alone. Reset all envs, or"
+                " leave them out."
             )
-        super().reset(seed=seed)
-        observations = self.stepper.reset(seed, read_options(options))
-        return observations, {"period": self.period}
+        self._over = self._over & ~mask
+        if self._trace is not None:
+            self._trace.begin(observations, mask)
+        if self._numeric:
+            stepper = self.stepper
+            return observations, numeric_info(self.num_envs, stepper.targets(), stepper.period)
+        return observations, {"period": self.period, "_period": np.ones(self.num_envs, np.bool_)}
 
     def step(self, actions: Any) -> VectorStepped:
         """Play one step of every env; return arrays (num_envs, …) as described in the class.
@@ -133,16 +155,36 @@ class TaskVectorEnv(BoundStep, VectorEnv):
             actions: (num_envs,) ids, or (num_envs, k) values in [-1, 1].
 
         Raises:
-            InvalidValueError: the actions are not in the action space.
+            InvalidValueError: the actions are not in the action space, or (with "Disabled") an env
+                whose session ended was not reset.
         """
+        if self._over.any():
+            raise InvalidValueError(
+                f"step() was called, but the sessions of envs {np.flatnonzero(self._over).tolist()}"
+                " have ended. Expected a reset, because autoreset_mode is 'Disabled'. Call"
+                " reset(options={'reset_mask': terminated | truncated})."
+            )
         if self.stepper.hooked:
             checked = checked_all(self.task, self.num_envs, actions)
             result = self._step_with_hooks(checked)
         else:
             result = self.stepper.kernel.vector_step(actions)
+        if self._trace is not None:
+            waits = self.autoreset_mode is AutoresetMode.NEXT_STEP
+            self._trace.add(actions, result, waits)
+        if self._numeric:
+            result = (*result[:4], self._numbers(result[4]))
+        if self.autoreset_mode is AutoresetMode.DISABLED:
+            self._over = result[2] | result[3]
         if self.autoreset_mode is AutoresetMode.SAME_STEP and (result[2].any() or result[3].any()):
             self._add_final(result)
         return result
+
+    def _numbers(self, info: dict[str, Any]) -> dict[str, Any]:
+        finished = info["trial"].finished if "trial" in info else None
+        order = np.argsort(self._names)
+        period = order[np.searchsorted(self._names, info["period"], sorter=order)]
+        return dict(numeric_info(self.num_envs, info["gt"], period, finished))
 
     def _step_with_hooks(self, actions: Array) -> VectorStepped:
         stepper = self.stepper
@@ -150,14 +192,10 @@ class TaskVectorEnv(BoundStep, VectorEnv):
             stepper.reset()
         target = stepper.targets()
         moved = stepper.step(actions)
-        info: dict[str, Any] = {
-            "gt": target,
-            "period": self._names[moved.period],
-            "new_trial": moved.ended,
-        }
+        info = vector_info(target, self._names[moved.period], moved.ended)
         if moved.finished is not None:
             info["trial"], info["_trial"] = VectorInfo(moved.finished, self.num_envs), moved.ended
-            info["performance"] = moved.performance
+            info["performance"], info["_performance"] = moved.performance, moved.ended
         never = np.zeros(self.num_envs, np.bool_)
         ends = (moved.over, never) if self.task.trials_per_session == 1 else (never, moved.over)
         return stepper.observations(), moved.reward, *ends, info
@@ -169,9 +207,24 @@ class TaskVectorEnv(BoundStep, VectorEnv):
         final = np.full(self.num_envs, None, dtype=object)
         for env in np.flatnonzero(mask).tolist():
             final[env] = observations[env].copy()
+        info["final_info"], info["_final_info"] = dict(info), mask
         info["final_obs"], info["_final_obs"] = final, mask
-        kept = ("trial", "_trial", "performance", "gt", "period", "new_trial")
-        info["final_info"], info["_final_info"] = {name: info[name] for name in kept}, mask
+
+    def render(self) -> tuple[Array, ...] | None:
+        """Return the figures of the trials so far, each (height, width, 3) uint8.
+
+        None without a render mode; needs matplotlib.
+        """
+        if self._trace is None:
+            return None
+        from neurogym_core.plots import picture_of  # a cycle: figures are made by playing envs
+
+        now = self.conditions
+        frames = []
+        for env in range(self.num_envs):
+            drawn = {name: values[env].tolist() for name, values in now.items()}
+            frames.append(picture_of(self.task, self._trace.buffers(env, drawn)))
+        return tuple(frames)
 
     # ------------------------------------------------------------------ the current observations
 
@@ -211,3 +264,33 @@ class TaskVectorEnv(BoundStep, VectorEnv):
     def can_wait(self) -> Array:
         """(num_envs,) whether a slot can be answered on the current step and also on the next."""
         return self.stepper.can_wait()
+
+
+def _mode(mode: str | AutoresetMode) -> AutoresetMode:
+    names = {
+        "NextStep": AutoresetMode.NEXT_STEP,
+        "SameStep": AutoresetMode.SAME_STEP,
+        "Disabled": AutoresetMode.DISABLED,
+    }
+    found = mode if isinstance(mode, AutoresetMode) else names.get(mode)
+    if found is None or found not in names.values():
+        raise InvalidValueError(
+            f"autoreset_mode={mode!r} was given. Expected 'NextStep', 'SameStep' or 'Disabled'."
+            " Use one."
+        )
+    return found
+
+
+def _one_seed(seed: Any, num_envs: int) -> int | None:
+    if isinstance(seed, list | tuple):
+        if len(seed) != num_envs:
+            raise InvalidValueError(
+                f"reset() was given {len(seed)} seeds for {num_envs} envs. Expected one per env."
+                " Give as many, or one number for all."
+            )
+        if all(item is None for item in seed):
+            return None
+        # Shifted by 1, so that None and 0 differ.
+        numbers = [0 if item is None else item + 1 for item in seed]
+        return int(np.random.SeedSequence(numbers).generate_state(1)[0])
+    return seed  # type: ignore[no-any-return]

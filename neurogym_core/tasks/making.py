@@ -278,7 +278,7 @@ def _probe(task: TaskLike, state: TaskState) -> None:
         if name not in state.period_names:
             raise unknown("period", name, state.period_names, of=state.name)
     _check_windows(state.name, task.dt, batch)
-    layouts = [source.layout for source in batch.sources]
+    layouts = batch.layouts
     for layout in layouts:  # conditions that `draw` sets may be there for the record only
         layout.read |= {name for name, one in state.declared.items() if isinstance(one, Drawn)}
     unused = unread(layouts)
@@ -286,9 +286,7 @@ def _probe(task: TaskLike, state: TaskState) -> None:
     if not task.batched and hooked != set(unused):
         # The branch that reads the condition may be one that few trials take.
         conditions = draw_independent(task, rng, SINGLES, {})
-        layouts += [
-            source.layout for source in build_trials(task, conditions, rng, SINGLES).sources
-        ]
+        layouts += build_trials(task, conditions, rng, SINGLES).layouts
     check_read(layouts, hooked)
     state.repeated = frozenset().union(*(layout.timeline.repeat for layout in layouts))
     recorded = set().union(*(layout.states for layout in layouts))

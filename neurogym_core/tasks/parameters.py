@@ -29,6 +29,7 @@ PLAYER_NAMES = frozenset(
         "rewards",
         "id",
         "name",
+        "info",
     }
 )
 """Names of arguments of `make`, `Dataset` and the players; parameters must have other names."""

@@ -56,6 +56,13 @@ class Source:
         return build_payoffs(self.layout, self.geometry)
 
 
+class BuiltSource:
+    """The payoffs of the trials of a pickled batch."""
+
+    def __init__(self, payoffs: Payoffs) -> None:
+        self.payoffs = payoffs
+
+
 @dataclass(eq=False, repr=False)
 class TrialBatch:
     """A table of `n` trials; S segments, `obs` observation units.
@@ -103,7 +110,7 @@ class TrialBatch:
     notes: dict[str, np.ndarray] = field(default_factory=dict)
     frames: tuple[Frame, ...] = ()
     untimed: frozenset[str] = frozenset()
-    sources: tuple[Source, ...] = ()
+    sources: tuple[Source | BuiltSource, ...] = ()
     origin: np.ndarray = field(default_factory=lambda: np.zeros((2, 0), np.int64))
     jumps: bool = False
     unvisited: frozenset[str] = frozenset()
@@ -112,16 +119,37 @@ class TrialBatch:
     def __len__(self) -> int:
         return len(self.duration)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A source has the layout of all trials that were built together, mostly thousands. A pickle
+        # has the payoffs of these trials instead, once for those of one type.
+        state = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        if self.sources:
+            which, row = self.origin
+            _, first, kind = np.unique(
+                which * (row.max(initial=0) + 1) + row, return_index=True, return_inverse=True
+            )
+            state["sources"] = (BuiltSource(self._payoffs_of(which[first], row[first])),)
+            state["origin"] = np.stack([np.zeros_like(kind), kind])
+        return state
+
     def __repr__(self) -> str:
         return (
             f"<TrialBatch of {self.interface.name}: {len(self)} trials, periods"
             f" {', '.join(self.period_names)}>"
         )
 
+    @property
+    def layouts(self) -> list[Layout]:
+        """The layouts of the trials; a pickled batch has none."""
+        return [source.layout for source in self.sources if isinstance(source, Source)]
+
     @cached_property
     def payoffs(self) -> Payoffs:
         """Reward, outcome and effect of every action; built on first access."""
-        which, row = self.origin
+        return self._payoffs_of(*self.origin)
+
+    def _payoffs_of(self, which: np.ndarray, row: np.ndarray) -> Payoffs:
+        """Return the payoffs of rows of the sources."""
         if (which == which[0]).all():  # the usual case: no batches were joined
             return self.sources[int(which[0])].payoffs.take(row).over(self.period)
         # Trials of several sources: join them source by source, then restore the order.
@@ -393,7 +421,7 @@ def _join_frames(parts: Sequence[TrialBatch]) -> tuple[Frame, ...]:
 
 def _join_sources(parts: Sequence[TrialBatch]) -> dict[str, Any]:
     """The sources that trials still refer to, and the origins, renumbered accordingly."""
-    sources: list[Source] = []
+    sources: list[Source | BuiltSource] = []
     origins = []
     for part in parts:
         number = np.zeros(len(part.sources), np.int64)

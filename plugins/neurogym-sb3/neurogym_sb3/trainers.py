@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from neurogym_study.training import Trainer, Watch
+from neurogym_study.training import Trainer, Watch, threads_for
 from sb3_contrib import RecurrentPPO
 from stable_baselines3 import A2C, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
@@ -44,6 +44,7 @@ class AgentTrainer(Trainer):
             between rollouts.
         test_trials: trials per test, always the same.
         device: "cpu", "cuda", …
+        threads: CPU threads while learning; 0: one for up to 512 hidden units, else those of torch.
     """
 
     kind = "algo"
@@ -67,8 +68,10 @@ class AgentTrainer(Trainer):
         test_every: int = 5000,
         test_trials: int = 500,
         device: str = "cpu",
+        threads: int = 0,
     ) -> None:
         super().__init__(tasks, seed=seed)
+        self.threads = threads_for(threads, hidden)
         if len(self.tasks) > 1:
             raise NotSupportedError(
                 f"{type(self).__name__} was given {len(self.tasks)} tasks; an agent learns one."
@@ -159,7 +162,7 @@ class _Following(BaseCallback):
 
     def note(self, record: TrialRecord) -> bool:
         """Report a test; return True if training has to stop."""
-        return self.watch.point(record, answered=float((record["outcome"] != "miss").mean()))
+        return self.watch.point(record)
 
 
 class PPOTrainer(AgentTrainer):
@@ -174,6 +177,7 @@ class PPOTrainer(AgentTrainer):
     """
 
     algorithm = PPO
+    memory = False
 
     def __init__(self, tasks: Any, *, batch: int = 128, n_epochs: int = 5, **common: Any) -> None:
         self._batch, self._epochs = batch, n_epochs
@@ -197,6 +201,7 @@ class A2CTrainer(AgentTrainer):
     """
 
     algorithm = A2C
+    memory = False
 
     def __init__(
         self,
@@ -221,13 +226,17 @@ class RecurrentPPOTrainer(AgentTrainer):
 
     With `a2c` it is advantage actor-critic with an LSTM: one epoch, one batch per rollout, no
     normalisation of the advantage, gae_lambda 1, RMSprop. The policy that acts is then the one that
-    is updated, so nothing is clipped and PPO reduces to A2C. The default learning rate is 7e-4.
+    is updated, so nothing is clipped and PPO reduces to A2C.
+
+    The defaults were chosen by training: rollouts that hold several trials, and enough entropy to
+    leave the first thing that agents learn, which is never to act.
 
     Args:
         batch: steps per minibatch (not with `a2c`, which uses whole rollouts).
         n_epochs: number of passes over each rollout (with `a2c`: 1).
         a2c: see above.
-        learning_rate, gae_lambda: None: 1e-3 and 0.95; with `a2c` 7e-4 and 1.
+        n_steps, gae_lambda: None: 128 and 0.95; with `a2c` 20 and 1.
+        learning_rate, ent_coef: as in `AgentTrainer`.
         common: further settings, as in `AgentTrainer`.
     """
 
@@ -240,8 +249,10 @@ class RecurrentPPOTrainer(AgentTrainer):
         batch: int | None = None,
         n_epochs: int | None = None,
         a2c: bool = False,
-        learning_rate: float | None = None,
+        n_steps: int | None = None,
+        learning_rate: float = 3e-3,
         gae_lambda: float | None = None,
+        ent_coef: float = 0.01,
         **common: Any,
     ) -> None:
         if a2c and not (batch is None and n_epochs is None):
@@ -251,13 +262,14 @@ class RecurrentPPOTrainer(AgentTrainer):
             )
         self.a2c = a2c
         self._batch, self._epochs = batch or 128, n_epochs or 5
-        defaults = (7e-4, 1.0) if a2c else (1e-3, 0.95)
-        given = (learning_rate, gae_lambda)
-        rate, trace = (
-            default if value is None else value
-            for value, default in zip(given, defaults, strict=True)
+        super().__init__(
+            tasks,
+            n_steps=n_steps or (20 if a2c else 128),
+            learning_rate=learning_rate,
+            gae_lambda=(1.0 if a2c else 0.95) if gae_lambda is None else gae_lambda,
+            ent_coef=ent_coef,
+            **common,
         )
-        super().__init__(tasks, learning_rate=rate, gae_lambda=trace, **common)
 
     def _make_model(self) -> RecurrentPPO:
         policy: dict[str, Any] = {"lstm_hidden_size": self.hidden, "net_arch": []}

@@ -33,6 +33,7 @@ class SB3VecEnv(VecEnv):
         num_envs: number of envs.
         wrap: wrappers of tasks and of envs, as in `neurogym_core.make_vec`.
         seed: used until `seed` is called.
+        render_mode: None or "rgb_array", for `VecVideoRecorder`.
         params: parameters of the task.
 
     Attributes:
@@ -46,10 +47,17 @@ class SB3VecEnv(VecEnv):
         *,
         wrap: Any = (),
         seed: int | None = None,
+        render_mode: str | None = None,
         **params: Any,
     ) -> None:
         self.env: Any = make_vec(
-            task, num_envs, wrap=wrap, autoreset_mode="SameStep", seed=seed, **params
+            task,
+            num_envs,
+            wrap=wrap,
+            autoreset_mode="SameStep",
+            seed=seed,
+            render_mode=render_mode,
+            **params,
         )
         super().__init__(num_envs, self.env.single_observation_space, self.env.single_action_space)
         self._made = time.time()
@@ -162,5 +170,5 @@ class SB3VecEnv(VecEnv):
         return [found] * len(list(self._get_indices(indices)))
 
     def get_images(self) -> Sequence[np.ndarray | None]:
-        """Return None for every env: there are no images."""
-        return [None] * self.num_envs
+        """Return the figure of the trial so far of every env; None without a render mode."""
+        return self.env.render() or [None] * self.num_envs

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -115,6 +116,8 @@ def test_evaluation_can_stop_training(sides):
 class Remembering:
     """Imitates a recurrent model whose state counts the steps since the session began."""
 
+    policy = SimpleNamespace(lstm_actor=None)
+
     def predict(self, observations, state=None, episode_start=None, deterministic=True):
         state = np.zeros(len(observations)) if state is None else state
         state = np.where(episode_start, 0, state) + 1
@@ -164,15 +167,37 @@ def test_every_algorithm_trains_from_the_command_line(algo, tmp_path):
 
 
 def test_the_example_of_neurogyms_readme_is_one_command_line(tmp_path, monkeypatch):
-    """The command is that of README.md, with 200 steps instead of 10,000."""
+    """The command is that of README.md, with 320 steps instead of 50,000."""
     monkeypatch.chdir(tmp_path)
     lines = (Path(__file__).parents[1] / "README.md").read_text("utf-8").splitlines()
     (line,) = [line for line in lines if line.startswith("ngym train") and "a2c=true" in line]
-    words = shlex.split(line.replace("--steps 10000", "--steps 200"))[1:]
+    words = shlex.split(line.replace("--steps 50000 --criterion 0.8", "--steps 320"))[1:]
     result = CliRunner().invoke(main, [*words, "--quiet"], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     trainer = Run.open("a2c").trainer()
-    assert (trainer.a2c, trainer.model.n_steps, trainer.model.n_envs) == (True, 20, 1)
+    assert (trainer.a2c, trainer.model.n_steps, trainer.model.n_envs) == (True, 20, 16)
     assert max(trainer.tasks[0].coherences) == 2 * 51.2
     assert [period.to_plain() for period in trainer.tasks[0].timing.values()] == [300, 500, 0, 300]
     assert trainer.wrap == [("PassReward", {}), ("PassAction", {})]
+
+
+@pytest.mark.parametrize(
+    ("algo", "warned"), [("ppo", True), ("a2c", True), ("recurrent-ppo", False)]
+)
+def test_an_agent_without_memory_is_warned_about_where_the_task_needs_it(algo, warned, tmp_path):
+    words = ["train", "PerceptualDecisionMaking-v0", "--algo", algo, "--steps", 64, "--quiet"]
+    words += ["--out", tmp_path / "run", "--option", "test_trials=20", "--option", "envs=4"]
+    words += ["--option", "n_steps=16", "--option", "hidden=8"]
+    result = CliRunner().invoke(main, [str(word) for word in words], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    assert ("no memory" in result.output) == warned
+    assert ("Use --algo recurrent-ppo" in result.output) == warned
+    assert "(chance 0.5)" in result.output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_defaults_learn_a_task_with_a_delay(seed):
+    """Of the seeds 0 to 2, all reached 90 % within 100,000 steps when the defaults were chosen."""
+    trainer = RecurrentPPOTrainer("memory/DelayMatchSample-v0", seed=seed)
+    assert trainer.train(200_000, criterion=0.9) == "criterion"

@@ -164,3 +164,12 @@ def test_it_has_the_methods_that_stable_baselines3_calls(sides):
     with pytest.raises(NotSupportedError, match="one vector env"):
         env.env_method("reset")
     env.close()
+
+
+def test_it_renders_the_trials_for_a_video():
+    env = SB3VecEnv("PerceptualDecisionMaking-v0", 2, render_mode="rgb_array")
+    env.reset()
+    env.step(np.zeros(2, int))
+    frames = env.get_images()
+    assert len(frames) == 2
+    assert env.render(mode="rgb_array").ndim == 3

@@ -124,7 +124,18 @@ def read_experiment(path: Path, *, trust: bool = False) -> dict[str, Any]:
     return {**seed, **train, "tasks": [said.source, *also], "set": said.settings, "wrap": wrap}
 
 
-_KEYS = ("also", "model", "algo", "updates", "steps", "batch", "criterion", "out", "options")
+_KEYS = (
+    "also",
+    "model",
+    "algo",
+    "updates",
+    "steps",
+    "batch",
+    "threads",
+    "criterion",
+    "out",
+    "options",
+)
 
 
 def _beside(path: Path, task: Any, trust: bool) -> dict[str, Any]:

@@ -3,28 +3,44 @@
 from __future__ import annotations
 
 import json
-from importlib import metadata
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.files import replacing
 from neurogym_study.experiment import Experiment
+from neurogym_study.facts import differences, facts_of
 from neurogym_study.training import CURVE_FILE, Trainer
 
 SETTINGS_FILE = "settings.json"
+LOCK_FILE = ".lock"
 FORMAT = 1
+_OWN = (SETTINGS_FILE, CURVE_FILE)
+
+
+class RunDiffers(UserWarning):
+    """A run is opened with other packages, another task or other defaults than at its start."""
 
 
 class Run:
     """The folder of a training run.
 
-    ``settings.json`` holds the experiment and the versions of packages, ``curve.csv`` the results
-    of the tests, and the trainer's checkpoint its state.
+    ``settings.json`` holds the experiment, the versions of packages, all settings of the trainer
+    with its defaults, the resolved parameters of the tasks, and hashes of their files;
+    ``curve.csv`` the results of the tests; and the trainer's checkpoint its state.
+
+    Attributes:
+        facts: the contents of ``settings.json`` beside the experiment; None: not written yet.
     """
 
-    def __init__(self, folder: Path, experiment: Experiment) -> None:
-        self.folder, self.experiment = folder, experiment
+    def __init__(
+        self, folder: Path, experiment: Experiment, facts: dict[str, Any] | None = None
+    ) -> None:
+        self.folder, self.experiment, self.facts = folder, experiment, facts
 
     @classmethod
     def create(cls, folder: str | Path, experiment: Experiment) -> Run:
@@ -63,51 +79,110 @@ class Run:
             raise InvalidValueError(
                 f"{str(file)!r} is not JSON: {error}. Train again into another folder."
             ) from error
-        if said.get("format") != FORMAT:
+        if not isinstance(said, dict) or said.get("format") != FORMAT:
+            said = said if isinstance(said, dict) else {}
             raise InvalidValueError(
                 f"{str(file)!r} has the format {said.get('format')!r}; this version reads {FORMAT}."
                 " Use the version that wrote it."
             )
-        return cls(Path(folder), Experiment.from_plain(said["experiment"]))
+        try:
+            experiment = Experiment.from_plain(said["experiment"])
+        except (KeyError, TypeError) as error:
+            raise InvalidValueError(
+                f"{str(file)!r} holds no experiment: {error}. It was edited. Restore it from a"
+                " copy, or train again into another folder."
+            ) from error
+        facts = {name: said[name] for name in said if name not in ("format", "experiment")}
+        return cls(Path(folder), experiment, facts)
 
     def write(self) -> None:
-        """Write the settings."""
-        said = {"format": FORMAT, "experiment": self.experiment.to_plain(), "versions": _versions()}
+        """Write the settings; the facts of the start of the run stay as they were."""
+        if self.facts is None:
+            self.facts = facts_of(self.experiment, self.experiment.make_trainer())
+        said = {"format": FORMAT, "experiment": self.experiment.to_plain(), **self.facts}
         with replacing(self.folder / SETTINGS_FILE) as temporary:
             temporary.write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
 
     @property
     def started(self) -> bool:
         """Whether the run has a checkpoint."""
-        return (self.folder / CURVE_FILE).exists()
+        return any(
+            path.is_file() and path.name not in _OWN and not path.name.startswith(".")
+            for path in self.folder.iterdir()
+        )
 
     def trainer(self) -> Trainer:
-        """Return the trainer of the newest checkpoint, or a new one if there is none."""
+        """Return the trainer of the newest checkpoint, or a new one if there is none.
+
+        Warns:
+            RunDiffers: packages, the task or the trainer's defaults differ from those of the start.
+
+        Raises:
+            InvalidValueError: the checkpoint is missing or damaged. Nothing is written.
+        """
         trainer = self.experiment.make_trainer()
+        found = differences(self.facts or {}, facts_of(self.experiment, trainer))
+        if found and self.facts is not None:
+            warnings.warn(
+                f"The run in {str(self.folder)!r} began under other conditions, so its results can"
+                f" differ: {'; '.join(found)}.",
+                RunDiffers,
+                stacklevel=2,
+            )
         if self.started:
-            trainer.load(self.folder)
+            self._load(trainer)
+        elif (self.folder / CURVE_FILE).exists():
+            raise InvalidValueError(
+                f"{str(self.folder)!r} has a {CURVE_FILE} but no checkpoint, so the run cannot"
+                " continue. Nothing was overwritten. Restore the checkpoint from a copy, or train"
+                " again into another folder."
+            )
         return trainer
+
+    def _load(self, trainer: Trainer) -> None:
+        try:
+            trainer.load(self.folder)
+        except InvalidValueError:
+            raise
+        except Exception as error:  # whatever a damaged file causes in a trainer of any package
+            lines = str(error).splitlines() or [type(error).__name__]
+            raise InvalidValueError(
+                f"The checkpoint in {str(self.folder)!r} cannot be loaded: {lines[0][:200]} It was"
+                " damaged, or its settings were edited. Nothing was overwritten. Restore it from a"
+                " copy, or train again into another folder."
+            ) from error
 
     def subject(self) -> Any:
         """Return the trained network or agent as a subject for `neurogym_core.run`."""
         return self.trainer().subject()
 
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes from training in the folder; the system unlocks it in any case.
 
-def _versions() -> dict[str, str]:
-    """Return the versions of the packages that affect the results."""
-    found = {}
-    for name in (
-        "neurogym-core",
-        "neurogym-study",
-        "neurogym-jax",
-        "neurogym-torch",
-        "neurogym-sb3",
-        "numpy",
-        "torch",
-        "stable-baselines3",
-    ):
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
+        Raises:
+            InvalidValueError: another process trains there.
+        """
+        with (self.folder / LOCK_FILE).open("a") as file:
+            try:
+                _lock(file.fileno())
+            except OSError:
+                raise InvalidValueError(
+                    f"Another process is training the run in {str(self.folder)!r}. Expected one at"
+                    " a time. Wait until it ends, or train into another folder. Nothing was"
+                    " overwritten."
+                ) from None
+            yield
+
+
+if sys.platform == "win32":  # pragma: no cover
+    import msvcrt
+
+    def _lock(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

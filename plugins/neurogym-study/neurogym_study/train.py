@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,10 @@ from neurogym_core.terminal.settings import read_value, usage_errors
 if TYPE_CHECKING:
     from neurogym_study.experiment import Experiment
     from neurogym_study.runs import Run
+    from neurogym_study.training import Trainer
 
+OWN = "own"
+"""Name of the trainer of networks from files."""
 AMOUNTS = {"model": ("updates", 2000), "algo": ("steps", 50_000)}
 
 
@@ -22,7 +25,8 @@ AMOUNTS = {"model": ("updates", 2000), "algo": ("steps", 50_000)}
 @click.argument("tasks", nargs=-1, metavar="TASK...|FILE.toml")
 @click.option(
     "--model",
-    help="A network, trained on targets: rnn, low-rank, gru, lstm, or another installed one.",
+    help="A network, trained on targets: rnn, low-rank, gru, lstm, another installed one, or a"
+    " class of torch.nn.Module in a file: my_net.py:Net.",
 )
 @click.option(
     "--algo",
@@ -42,7 +46,11 @@ AMOUNTS = {"model": ("updates", 2000), "algo": ("steps", 50_000)}
     help="Trials per batch (--model), or steps per batch (--algo).",
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of everything random.  [default: 0]")
-@click.option("--criterion", type=float, help="Stop at this mean performance, e.g. 0.85.")
+@click.option(
+    "--criterion",
+    type=float,
+    help="Stop at this mean performance, e.g. 0.85; trials with a broken hold count as 0.",
+)
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of the run.")
 @click.option(
     "--resume",
@@ -98,7 +106,7 @@ def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: A
 
     \b
     ngym train PerceptualDecisionMaking-v0 --model rnn --criterion 0.75 --out run
-    ngym train PerceptualDecisionMaking-v0 --algo ppo --steps 50000 --out run
+    ngym train PerceptualDecisionMaking-v0 --algo recurrent-ppo --criterion 0.75 --out agent
     ngym train experiment.toml --seed 2 --out run2
     ngym train --resume run --updates 4000
 
@@ -106,27 +114,99 @@ def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: A
     --resume continues from the newest checkpoint.
     """
     run = _resumed(resume, tasks, given) if resume is not None else _begun(tasks, given)
-    trainer = run.trainer()
-    amount = run.experiment.amount
-    try:
-        why = trainer.train(
-            amount, out=run.folder, criterion=run.experiment.criterion, progress=not quiet
-        )
-    except KeyboardInterrupt:
-        raise click.ClickException(
-            f"Interrupted. `ngym train --resume {run.folder}` continues."
-        ) from None
+    with usage_errors(), run.locked():
+        trainer = _trainer_of(run)
+        run.write()  # after the checkpoint was read: a damaged run stays as it is
+        trainer_line = f"{trainer.unit} in {run.folder}"
+        expected = _expected(run, trainer)
+        try:
+            why = trainer.train(
+                run.experiment.amount,
+                out=run.folder,
+                criterion=run.experiment.criterion,
+                progress=not quiet,
+            )
+        except KeyboardInterrupt:
+            raise click.ClickException(
+                f"Interrupted after {trainer.done} {trainer_line}; the checkpoint is written."
+                f" `ngym train --resume {run.folder}` continues."
+            ) from None
     last = trainer.curve[-1]
     reached = (
         "the criterion is met" if why == "criterion" else f"{trainer.done} {trainer.unit} done"
     )
     click.echo(
-        f"{reached}: accuracy {last['accuracy']:.3f} after {last['seconds']:.0f} s. The run is in"
-        f" {run.folder}."
+        f"{reached}: accuracy {last['accuracy']:.3f}{expected} after {last['seconds']:.0f} s. The"
+        f" run is in {run.folder}."
     )
+    if last["aborts"] >= 0.05:
+        click.echo(
+            f"It broke a hold {last['aborts']:.2g} times per trial; counting those trials as 0, its"
+            f" accuracy is {last['clean']:.3f}."
+        )
     if run.experiment.criterion is not None and why != "criterion":
         click.echo(f"The criterion of {run.experiment.criterion:g} was not met.", err=True)
         sys.exit(1)
+
+
+MEMORY = (
+    "working-memory",
+    "delayed-response",
+    "evidence-accumulation",
+    "match-to-sample",
+    "comparison",
+    "timing",
+    "reversal",
+)
+"""Tags of tasks in which the correct answer depends on earlier observations or rewards."""
+
+
+def _expected(run: Run, trainer: Trainer) -> str:
+    """Return chance, and the best shortcut, of the only task, as text after an accuracy.
+
+    Warn on stderr if the task needs memory and the trainer has none.
+    """
+    from neurogym_core.ecosystem.discovery import find_task
+    from neurogym_core.ecosystem.files import is_file_reference
+
+    name = run.experiment.tasks[0]["task"]
+    if len(run.experiment.tasks) > 1 or is_file_reference(name):
+        return ""
+    info = find_task(name)
+    needs = [tag for tag in MEMORY if tag in info.tags]
+    if needs and not trainer.memory:
+        click.echo(
+            f"{run.experiment.trainer} has no memory, and {name} needs it ({', '.join(needs)}), so"
+            " it will hardly do better than chance. Use --algo recurrent-ppo.",
+            err=True,
+        )
+    parts = []
+    if "chance" in info.expected:
+        parts.append(f"chance {info.expected['chance']:g}")
+    shortcuts = info.expected.get("shortcuts")
+    if isinstance(shortcuts, Mapping) and shortcuts:
+        best = max(shortcuts, key=lambda shortcut: shortcuts[shortcut])
+        parts.append(f"best shortcut {best} {shortcuts[best]:g}")
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _trainer_of(run: Run) -> Trainer:
+    """Return the trainer of a run; say on stderr if the run began under other conditions."""
+    import warnings
+
+    from neurogym_study.runs import RunDiffers
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RunDiffers)
+        trainer = run.trainer()
+    for warning in caught:
+        if issubclass(warning.category, RunDiffers):
+            click.echo(str(warning.message), err=True)
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+    return trainer
 
 
 def _resumed(folder: Path, tasks: Sequence[str], given: dict[str, Any]) -> Run:
@@ -148,8 +228,7 @@ def _resumed(folder: Path, tasks: Sequence[str], given: dict[str, Any]) -> Run:
         run = Run.open(folder)
         amount = _amount(run.experiment.kind, given, None)
     if amount is not None:
-        run = Run(run.folder, run.experiment.with_amount(amount))
-        run.write()
+        run = Run(run.folder, run.experiment.with_amount(amount), run.facts)
     return run
 
 
@@ -172,6 +251,7 @@ def _experiment(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experiment
 
     Options of the command line override the experiment file.
     """
+    from neurogym_core.ecosystem.files import is_file_reference
     from neurogym_study.experiment import Experiment, read_experiment, task_entry, wrapper_entry
 
     file = len(tasks) == 1 and tasks[0].endswith(".toml")
@@ -189,8 +269,10 @@ def _experiment(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experiment
     )
     kind, trainer = _chosen(said, given)
     options = {**said.get("options", {}), **_read("--option", given["options"])}
-    if "batch" in said:
-        options["batch"] = said["batch"]
+    if is_file_reference(trainer):
+        file, colon, inside = trainer.partition(".py")
+        trainer, options["module"] = OWN, str(Path(file + colon).resolve()) + inside
+    options.update({name: said[name] for name in ("batch", "threads") if name in said})
     wrap = [*said.get("wrap", ()), *given["wrap"], *_passed(given)]
     experiment = Experiment(
         tasks=tuple(task_entry(task) for task in said["tasks"]),
@@ -206,7 +288,7 @@ def _experiment(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experiment
     return experiment, Path(said["out"]) if "out" in said else None
 
 
-_PLAIN = ("updates", "steps", "batch", "seed", "criterion", "out")
+_PLAIN = ("updates", "steps", "batch", "seed", "threads", "criterion", "out")
 
 
 def _existing(name: str) -> Path:

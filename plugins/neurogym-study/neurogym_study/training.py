@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import csv
+import signal
+import sys
+import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Literal
+
+import numpy as np
 
 from neurogym_core import Task, TrialRecord, make_task, run
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.files import replacing
 
 Criterion = float | Callable[[TrialRecord], bool] | None
-"""When to stop: a mean performance (0 to 1), or a function of the record of the test trials."""
+"""When to stop: a mean performance (0 to 1) in which a trial with a broken hold counts as 0, or a
+function of the record of the test trials."""
 
 CURVE_FILE = "curve.csv"
+SMALL = 512
+"""Hidden units up to which a network learns on one thread by default."""
 
 
 class Trainer(ABC):
@@ -35,13 +44,18 @@ class Trainer(ABC):
     Attributes:
         done: progress, in `unit`.
         curve: one row per test: `unit`, the trainer's measurements, accuracy (mean performance),
-            seconds.
+            clean (the same, with 0 for trials in which a hold was broken), answered (fraction of
+            trials with an answer), aborts and reward (means per trial), seconds.
     """
 
     kind: ClassVar[Literal["model", "algo"]] = "model"
     """Kind of trainer: "model" (supervised networks) or "algo" (agents that learn from reward)."""
     unit: ClassVar[str] = "updates"
     """Unit of progress: "updates" or "steps"."""
+    memory: ClassVar[bool] = True
+    """Whether what it trains can remember earlier observations."""
+    threads: int | None = None
+    """CPU threads of torch while learning; None: as many as torch is set to."""
 
     def __init__(self, tasks: Any, *, seed: int = 0) -> None:
         listed = (
@@ -74,8 +88,17 @@ class Trainer(ABC):
 
         Returns:
             "criterion", or the unit of progress ("updates", "steps").
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C was pressed. With `out`, the checkpoint is written first, at
+                the end of the current update; pressing it again does not wait.
         """
-        with Watch(self, until, out=out, criterion=criterion, progress=progress) as watch:
+        with (
+            _limited(self.threads) as threads,
+            Watch(
+                self, until, out=out, criterion=criterion, progress=progress, threads=threads
+            ) as watch,
+        ):
             if not watch.met_before and self.done < until:
                 self._learn(until, watch)
         return "criterion" if watch.met else self.unit
@@ -125,58 +148,79 @@ class Watch:
         out: str | Path | None,
         criterion: Criterion,
         progress: bool,
+        threads: int | None = None,
     ) -> None:
         self.trainer, self.until = trainer, until
         self.out = None if out is None else Path(out)
         self.criterion = checked_criterion(criterion)
         self.met = self.met_before = self._met_on_curve()
-        self._bar = _Bar(trainer, until) if progress else None
+        self._bar = _Bar(trainer, until, threads) if progress else None
+        self._interrupted = False
+        self._handler: Any = None
         self._before = trainer.curve[-1]["seconds"] if trainer.curve else 0.0
 
     def __enter__(self) -> Watch:
         self._since = time.perf_counter()
         if self._bar is not None:
             self._bar.__enter__()
+        # Only where Python would raise KeyboardInterrupt: handlers of the caller stay.
+        main = threading.current_thread() is threading.main_thread()
+        if (
+            self.out is not None
+            and main
+            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        ):
+            self._handler = signal.signal(signal.SIGINT, self._interrupt)
         return self
 
     def __exit__(self, *error: Any) -> None:
+        if self._handler is not None:
+            signal.signal(signal.SIGINT, self._handler)
         if self._bar is not None:
             self._bar.__exit__(*error)
 
+    def _interrupt(self, *_: Any) -> None:
+        # The second time at once; the first time in `tick`, between two updates.
+        if self._interrupted:
+            raise KeyboardInterrupt
+        self._interrupted = True
+
     def tick(self, **shown: float) -> None:
-        """Update the progress bar, with the newest numbers beside it."""
+        """Update the progress bar, with the newest numbers beside it.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C was pressed; the checkpoint is written.
+        """
         if self._bar is not None:
             self._bar.show(self.trainer.done, shown)
+        if self._interrupted:
+            self._save()
+            raise KeyboardInterrupt
 
     def point(self, record: TrialRecord, **measured: float) -> bool:
         """Add a test to the curve and save a checkpoint; return True if the criterion is met."""
-        accuracy = float(record["performance"].mean())
         seconds = self._before + time.perf_counter() - self._since
-        row = {
-            self.trainer.unit: self.trainer.done,
-            **measured,
-            "accuracy": accuracy,
-            "seconds": seconds,
-        }
+        row = {self.trainer.unit: self.trainer.done, **measured, **_summary(record)}
+        row["seconds"] = seconds
         self.trainer.curve.append({name: float(value) for name, value in row.items()})
         # The bar has room for the overall numbers only; the curve also has those of each task.
-        self.tick(
-            **{name: value for name, value in measured.items() if " " not in name},
-            accuracy=accuracy,
-        )
-        self.met = self._is_met(record, accuracy)
+        shown = {name: value for name, value in measured.items() if " " not in name}
+        seen = ("accuracy", "answered", "aborts") if self.trainer.kind == "algo" else ("accuracy",)
+        self.tick(**shown, **{name: row[name] for name in seen})
+        self.met = self._is_met(record, row["clean"])
+        self._save()
+        return self.met
+
+    def _save(self) -> None:
         if self.out is not None:
             self.out.mkdir(parents=True, exist_ok=True)
             self.trainer.save(self.out)
             write_curve(self.trainer.curve, self.out / CURVE_FILE)
-        return self.met
 
-    def _is_met(self, record: TrialRecord, accuracy: float) -> bool:
+    def _is_met(self, record: TrialRecord, clean: float) -> bool:
         if self.criterion is None:
             return False
-        return (
-            bool(self.criterion(record)) if callable(self.criterion) else accuracy >= self.criterion
-        )
+        return bool(self.criterion(record)) if callable(self.criterion) else clean >= self.criterion
 
     def _met_on_curve(self) -> bool:
         """Whether a resumed run has already met this criterion."""
@@ -184,8 +228,45 @@ class Watch:
         return (
             bool(curve)
             and isinstance(self.criterion, float)
-            and curve[-1]["accuracy"] >= self.criterion
+            and curve[-1]["clean"] >= self.criterion
         )
+
+
+@contextmanager
+def _limited(threads: int | None) -> Iterator[int | None]:
+    """Let torch use some threads within the block; yield their number, None without torch."""
+    torch = sys.modules.get("torch")  # a trainer that uses torch has imported it
+    if torch is None:
+        yield None
+        return
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads or before)
+    try:
+        yield torch.get_num_threads()
+    finally:
+        torch.set_num_threads(before)
+
+
+def _summary(record: TrialRecord) -> dict[str, float]:
+    """Return the means of the test trials that the curve has; see `Trainer`."""
+    performance, aborts = record["performance"], record["aborts"]
+    answered = (record["outcome"] != "miss") & (record["outcome"] != "none")
+    return {
+        "accuracy": float(performance.mean()),
+        "clean": float(np.where(aborts > 0, 0.0, performance).mean()),
+        "answered": float(answered.mean()),
+        "aborts": float(aborts.mean()),
+        "reward": float(record["reward"].mean()),
+    }
+
+
+def threads_for(threads: int, hidden: int) -> int | None:
+    """Return `threads`, or if it is 0: 1 for up to 512 hidden units, else None.
+
+    Steps of small networks are short: several threads wait for each other longer than they work,
+    and two trainings side by side take each other's cores.
+    """
+    return threads or (1 if hidden <= SMALL else None)
 
 
 def write_curve(curve: Sequence[Mapping[str, float]], path: Path) -> None:
@@ -224,7 +305,7 @@ def checked_criterion(criterion: Criterion) -> Criterion:
 class _Bar:
     """A progress bar on stderr, with the remaining time and the newest numbers."""
 
-    def __init__(self, trainer: Trainer, until: int) -> None:
+    def __init__(self, trainer: Trainer, until: int, threads: int | None) -> None:
         from rich.console import Console
         from rich.progress import (
             BarColumn,
@@ -242,8 +323,9 @@ class _Bar:
             TimeRemainingColumn(),
             console=Console(stderr=True),
         )
+        counted = "" if threads is None else f", {threads} thread{'s' * (threads > 1)}"
         self._task = self._progress.add_task(
-            trainer.unit, total=until, completed=trainer.done, numbers=""
+            f"{trainer.unit}{counted}", total=until, completed=trainer.done, numbers=""
         )
         self._numbers: dict[str, float] = {}
 

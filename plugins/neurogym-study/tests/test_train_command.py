@@ -8,7 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from neurogym_study import Trainer
 
 
 def curve(folder):
@@ -216,3 +218,25 @@ def test_help_imports_neither_numpy_nor_torch():
     )
     assert "ngym train experiment.toml" in result.stdout
     assert result.stdout.strip().endswith("set()")
+
+
+def test_a_subject_that_breaks_every_hold_does_not_meet_a_criterion():
+    class Hasty(Trainer):
+        def _learn(self, until, watch):
+            while self.done < until and not watch.point(self.play(50, seed=3)):
+                self.done += 1
+
+        def subject(self, which=0):
+            return lambda env, observations: np.where(env.target == 0, 1, env.target)
+
+        def save(self, folder): ...
+
+        def load(self, folder): ...
+
+    trainer = Hasty("perceptual/PerceptualDecisionMaking-v0", seed=0)
+    assert trainer.train(3, criterion=0.9) == "updates"
+    last = trainer.curve[-1]
+    assert last["accuracy"] == 1
+    assert last["clean"] == 0
+    assert last["aborts"] > 1
+    assert last["answered"] == 1

@@ -20,7 +20,7 @@ from neurogym_core.tasks.building import hooked
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.noise import key_of
 from neurogym_torch.layout import Layout
-from neurogym_torch.networks import Network
+from neurogym_torch.own import as_network
 from neurogym_torch.rendering import render
 from neurogym_torch.subjects import NetworkSubject
 
@@ -100,7 +100,7 @@ class Activity:
 
 @torch.no_grad()
 def record_activity(
-    network: Network,
+    network: nn.Module,
     task: Any,
     trials: int | Mapping[str, np.ndarray] = 100,
     *,
@@ -117,7 +117,7 @@ def record_activity(
     ends with the answer.
 
     Args:
-        network: any `Network`.
+        network: a `Network`, or any other module as in `OwnNetwork`.
         task: an id, a Task or a class.
         trials: number of trials, or a design: conditions by name, (n,) each, as
             ``task.factorial()`` returns them.
@@ -143,7 +143,9 @@ def record_activity(
         [name for name in layers if name not in ("hidden", "outputs", "inputs")],
         wide.shape[:2],
     ) as watched:
-        outputs, hidden = network(wide, generator=torch.Generator(device).manual_seed(2 * seed + 1))
+        outputs, hidden = as_network(network)(
+            wide, generator=torch.Generator(device).manual_seed(2 * seed + 1)
+        )
     found = {"hidden": hidden, "outputs": outputs, "inputs": wide, **watched.found()}
     subject = NetworkSubject(network, layout, which, targets=targets)
     own = outputs if layout is None else layout.outputs(which, outputs)

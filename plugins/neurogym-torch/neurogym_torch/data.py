@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import copy
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,10 @@ from neurogym_core import Dataset, TrialRecord
 from neurogym_core.play.dataset import Batch, Chunk
 from neurogym_torch.rendering import render
 
+SHARED = 1 << 20
+"""Bytes of the tensors of a batch from which workers of a DataLoader share their memory."""
+_TENSORS = ("inputs", "targets", "weights", "new_trial")
+
 
 class TorchBatch(Batch):
     """A batch of `Dataset` with inputs, targets, weights and new_trial as tensors.
@@ -26,6 +31,38 @@ class TorchBatch(Batch):
     targets: Tensor
     weights: Tensor
     new_trial: Tensor
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Through the shared memory of torch, a small batch takes a worker longer than its copy.
+        state = dict(super().__getstate__())
+        if sum(state[name].nbytes for name in _TENSORS) < SHARED and not state["inputs"].is_cuda:
+            state |= {name: state[name].numpy() for name in _TENSORS}
+        return state
+
+    def __copy__(self) -> TorchBatch:
+        copied = object.__new__(type(self))
+        copied.__dict__.update(self.__dict__)
+        return copied
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name in _TENSORS:
+            if isinstance(state[name], np.ndarray):
+                state[name] = torch.from_numpy(state[name])
+        self.__dict__.update(state)
+
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> TorchBatch:
+        """Return the batch with its tensors on a device."""
+        return self._with(lambda tensor: tensor.to(device, non_blocking=non_blocking))
+
+    def pin_memory(self) -> TorchBatch:
+        """Return the batch with its tensors in pinned memory, as DataLoader wants it."""
+        return self._with(Tensor.pin_memory)
+
+    def _with(self, change: Callable[[Tensor], Tensor]) -> TorchBatch:
+        changed = copy.copy(self)
+        for name in _TENSORS:
+            setattr(changed, name, change(getattr(self, name)))
+        return changed
 
     def score(self, outputs: Any) -> TrialRecord:
         """Score outputs as `Batch.score` does; tensors may be on any device."""
@@ -46,7 +83,8 @@ class TorchDataset(IterableDataset):
     Args:
         task, batch_size, seq_len, seed, split, targets, wrap, params: as in `Dataset`.
         device: device of the tensors. Workers of a DataLoader need "cpu"; each has a separate
-            stream.
+            stream, and another one in every epoch. The seed and ``torch.manual_seed`` determine
+            them.
 
     Attributes:
         task: the task.
@@ -73,6 +111,7 @@ class TorchDataset(IterableDataset):
         self.task = self.source.task
         self.n_inputs, self.n_outputs = self.source.n_inputs, self.source.n_outputs
         self.device = torch.device(device)
+        self._worker_seed: int | None = None
         self.restart()
 
     def restart(self) -> None:
@@ -83,11 +122,12 @@ class TorchDataset(IterableDataset):
 
     def __iter__(self) -> Iterator[TorchBatch]:
         worker = get_worker_info()
-        if worker is not None and worker.num_workers > 1:  # here this is the worker's own copy
-            seed = np.random.SeedSequence([self.source.seed, worker.id + 1]).generate_state(
-                1, np.uint64
-            )[0]
-            self.source.seed = int(seed >> 1)
+        # Here this is a copy in a worker. DataLoader draws the seed of a worker from the generator
+        # of torch, once per epoch; a persistent worker keeps it, and continues its stream.
+        if worker is not None and worker.seed != self._worker_seed:
+            self._worker_seed = worker.seed
+            mixed = np.random.SeedSequence([self.source.seed, worker.seed])
+            self.source.seed = int(mixed.generate_state(1, np.uint64)[0]) >> 1
             self.restart()
         while True:
             yield next(self)
@@ -124,6 +164,14 @@ class TorchDataset(IterableDataset):
             if left < self._batches_of(chunk):
                 self._ready = self._rendered(chunk)[left:]
             self._given += min(left, self._batches_of(chunk))
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return `state()`, under the name that Lightning and torchdata look for."""
+        return self.state()
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Call `go_to(state)`."""
+        self.go_to(state)
 
     # ---- making batches ----
 

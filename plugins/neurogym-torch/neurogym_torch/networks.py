@@ -12,6 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import torch
@@ -74,20 +75,29 @@ class Network(nn.Module, ABC):
     def initial_state(self, batch: int) -> State:
         """Return the state of `batch` rows before the first step."""
 
+    def forget(self, state: State, fresh: Tensor) -> State:
+        """Return the state with `initial_state` in the fresh rows, (B,) bool."""
+        first = self.initial_state(len(fresh))
+        if isinstance(state, Tensor):
+            return torch.where(fresh[:, None], first, state)
+        pairs = zip(first, state, strict=True)
+        return tuple(torch.where(fresh[:, None], one, other) for one, other in pairs)
+
     def extra_repr(self) -> str:
         return ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
 
     def save(self, path: str | Path) -> None:
         """Write weights and settings, for `load_network`."""
         with replacing(path) as temporary:
-            torch.save(
-                {
-                    "network": type(self).__name__,
-                    "settings": self.settings,
-                    "weights": self.state_dict(),
-                },
-                temporary,
-            )
+            torch.save(self.saved(), temporary)
+
+    def saved(self) -> dict[str, Any]:
+        """Return what `save` writes: the name of the class, its settings, and the weights."""
+        return {
+            "network": type(self).__name__,
+            "settings": self.settings,
+            "weights": self.state_dict(),
+        }
 
 
 class _Rate(Network):
@@ -451,6 +461,9 @@ class LSTM(_Gated):
         return self.readout(hidden), hidden, (r[0], c[0])
 
 
+CHECKPOINT = "checkpoint.pt"
+"""File of a run with the state of its training, the network included."""
+
 NETWORKS: dict[str, type[Network]] = {
     cls.__name__: cls for cls in (LeakyRNN, LowRankRNN, GRU, LSTM)
 }
@@ -462,23 +475,58 @@ def load_network(
     device: torch.device | str = "cpu",
     known: dict[str, type[Network]] | None = None,
 ) -> Network:
-    """Return the network that `Network.save` wrote, without running code from the file.
+    """Return a saved network, without running code from the file.
 
     Args:
-        path: the file.
+        path: a file that `Network.save` wrote, or a run's folder or checkpoint.pt.
         device: device of the network.
         known: further classes by name, for networks of other packages.
 
     Raises:
         UnknownNameError: the class of the network is unknown.
+        InvalidValueError: the file does not exist, or holds no network.
     """
-    saved = torch.load(path, map_location=device, weights_only=True)
+    path = Path(path)
+    saved = loaded(path / CHECKPOINT if path.is_dir() else path, device)
+    saved = saved["network"] if isinstance(saved.get("network"), dict) else saved
+    if not {"network", "settings", "weights"} <= set(saved):
+        raise InvalidValueError(
+            f"{str(path)!r} holds no network. Expected a file that Network.save() wrote, or a run"
+            " of `ngym train --model`. Give one of these."
+        )
     classes = {**NETWORKS, **(known or {})}
     if saved["network"] not in classes:
         raise unknown("network", saved["network"], classes, of=str(path))
     network = classes[saved["network"]](**saved["settings"]).to(device)
     network.load_state_dict(saved["weights"])
     return network
+
+
+def loaded(path: Path, device: torch.device | str) -> dict[str, Any]:
+    """Return the contents of a checkpoint, without running code from the file.
+
+    Raises:
+        InvalidValueError: the file does not exist, was cut off, or is no checkpoint.
+    """
+    try:
+        saved = torch.load(path, map_location=device, weights_only=True)
+    except FileNotFoundError:
+        raise InvalidValueError(
+            f"There is no file {str(path)!r}. Expected a checkpoint. Restore it from a copy, or"
+            " train again into another folder."
+        ) from None
+    except (RuntimeError, EOFError, UnpicklingError, OSError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:100]
+        raise InvalidValueError(
+            f"{str(path)!r} cannot be read as a checkpoint: {reason}. The file was probably cut"
+            " off. Restore it from a copy, or train again into another folder."
+        ) from error
+    if not isinstance(saved, dict):
+        raise InvalidValueError(
+            f"{str(path)!r} holds {type(saved).__name__}. Expected the dict of a checkpoint. Give"
+            " a file that `ngym train` or Network.save() wrote."
+        )
+    return saved
 
 
 def _normal(generator: torch.Generator, *shape: int, scale: float) -> nn.Parameter:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import nn
 
 from neurogym_core.play.dataset import decode_units
 from neurogym_core.play.vector_env import TaskVectorEnv
@@ -20,7 +21,7 @@ class NetworkSubject:
     """Plays the action with the largest output of a network; for `neurogym_core.run`.
 
     Args:
-        network: any `Network`.
+        network: a `Network`, or any other module as in `OwnNetwork`.
         layout: the units of this task, if the network learned several.
         which: index of the task in the layout.
         targets: the targets of its training, "action" or "units" (then it rests while the rest
@@ -34,7 +35,7 @@ class NetworkSubject:
 
     def __init__(
         self,
-        network: Network,
+        network: nn.Module,
         layout: Layout | None = None,
         which: int = 0,
         *,
@@ -43,7 +44,9 @@ class NetworkSubject:
         carry: bool = False,
         seed: int = 0,
     ) -> None:
-        self.network, self.layout, self.which = network, layout, which
+        from neurogym_torch.own import as_network  # a cycle: its trainer uses this class
+
+        self.network, self.layout, self.which = as_network(network), layout, which
         self.targets, self.answers, self.carry, self.seed = targets, answers, carry, seed
         self.carries_state = carry  # for `neurogym_core.run`
 
@@ -75,13 +78,9 @@ class NetworkSubject:
         """Reset the state where a trial begins."""
         fresh = torch.from_numpy(env.trial_number != self._trial).to(self._device)
         self._trial = env.trial_number.copy()
-        first = self.network.initial_state(env.num_envs)
-        if isinstance(self._state, Tensor):
-            self._state = torch.where(fresh[:, None], first, self._state)
-        else:
-            self._state = tuple(
-                torch.where(fresh[:, None], a, b) for a, b in zip(first, self._state, strict=True)
-            )
+        # Also for modules that have the methods of a `Network` without being one.
+        forget = getattr(self.network, "forget", partial(Network.forget, self.network))
+        self._state = forget(self._state, fresh)
 
     def _actions(self, task: Any, outputs: np.ndarray) -> np.ndarray:
         if task.actions.continuous:

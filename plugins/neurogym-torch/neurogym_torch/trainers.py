@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from neurogym_study.training import Trainer, Watch
+from neurogym_study.training import Trainer, Watch, threads_for
 
 from neurogym_core import TrialRecord
 from neurogym_core.errors import InvalidValueError, NotSupportedError
@@ -17,10 +17,16 @@ from neurogym_core.tasks.building import hooked
 from neurogym_torch.data import TorchBatch
 from neurogym_torch.losses import LOSSES, masked_loss
 from neurogym_torch.mixture import MixBatch, TaskMix
-from neurogym_torch.networks import GRU, LSTM, LeakyRNN, LowRankRNN, Network
+from neurogym_torch.networks import (
+    CHECKPOINT,
+    GRU,
+    LSTM,
+    LeakyRNN,
+    LowRankRNN,
+    Network,
+    loaded,
+)
 from neurogym_torch.subjects import ANSWERS, NetworkSubject
-
-CHECKPOINT = "checkpoint.pt"
 
 
 class SupervisedTrainer(Trainer):
@@ -47,6 +53,7 @@ class SupervisedTrainer(Trainer):
         test_every: updates between tests (and checkpoints).
         test_trials: trials per test and task, always the same, of the validation split.
         device: "cpu", "cuda", …
+        threads: CPU threads while learning; 0: one for up to 512 hidden units, else those of torch.
     """
 
     kind = "model"
@@ -70,8 +77,10 @@ class SupervisedTrainer(Trainer):
         test_every: int = 100,
         test_trials: int = 500,
         device: str = "cpu",
+        threads: int = 0,
     ) -> None:
         super().__init__(tasks, seed=seed)
+        self.threads = threads_for(threads, hidden)
         self._check(loss, answers, test_every)
         self.loss = "mse" if self.tasks[0].actions.continuous else loss
         self.targets = (
@@ -225,7 +234,7 @@ class SupervisedTrainer(Trainer):
         state = {
             "done": self.done,
             "curve": self.curve,
-            "network": self.network.state_dict(),
+            "network": self.network.saved(),
             "optimizer": self.optimizer.state_dict(),
             "data": self.data.state(),
             "noise": self._noise.get_state(),
@@ -235,9 +244,9 @@ class SupervisedTrainer(Trainer):
             torch.save(state, temporary)
 
     def load(self, folder: Path) -> None:
-        state = torch.load(Path(folder) / CHECKPOINT, map_location=self.device, weights_only=True)
+        state = loaded(Path(folder) / CHECKPOINT, self.device)
         self.done, self.curve, self._state = state["done"], list(state["curve"]), state["state"]
-        self.network.load_state_dict(state["network"])
+        self.network.load_state_dict(state["network"]["weights"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.data.go_to(state["data"])
         self._noise.set_state(state["noise"].cpu())

@@ -120,6 +120,60 @@ def test_workers_of_a_dataloader_bring_different_batches(tasks):
     assert not any(torch.equal(a, b) for k, a in enumerate(batches) for b in batches[:k])
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("persistent", [False, True])
+def test_workers_bring_other_batches_in_every_epoch(tasks, workers, persistent):
+    def epochs(seed):
+        torch.manual_seed(seed)
+        loader = DataLoader(
+            TorchDataset(tasks.Sides, 8, seed=1),
+            batch_size=None,
+            num_workers=workers,
+            persistent_workers=persistent,
+        )
+        return [batch.inputs for _ in range(3) for batch, _ in zip(loader, range(3), strict=False)]
+
+    batches = epochs(0)
+    assert not any(torch.equal(a, b) for k, a in enumerate(batches) for b in batches[:k])
+    if not persistent:  # a persistent worker also renders batches ahead that no epoch takes
+        assert all(torch.equal(a, b) for a, b in zip(batches, epochs(0), strict=True))
+
+
+@pytest.mark.parametrize(
+    "task", ["perceptual/PerceptualDecisionMaking-v0", "perceptual/MultiSensoryIntegration-v0"]
+)
+@pytest.mark.parametrize("seq_len", [None, 26])
+def test_a_pickled_batch_has_about_the_size_of_its_tensors(task, seq_len):
+    dataset = TorchDataset(task, 64, seq_len, seed=0)
+    for batch in (next(dataset), next(dataset)):
+        names = ("inputs", "targets", "weights", "new_trial")
+        size = sum(getattr(batch, name).nbytes for name in names)
+        text = pickle.dumps(batch)
+        assert len(text) < 3 * size
+        again = pickle.loads(text)
+        assert same(batch, again)
+        assert again.score(again.targets) == batch.score(batch.targets)
+        assert pickle.loads(pickle.dumps(again)).trials.spans(0) == batch.trials.spans(0)
+
+
+def test_a_batch_moves_to_a_device_as_a_tensor_does(tasks):
+    batch = next(TorchDataset(tasks.Sides, 8, seed=1))
+    moved = batch.to("meta")
+    assert moved.inputs.device.type == moved.new_trial.device.type == "meta"
+    assert batch.inputs.device.type == "cpu"
+    assert (moved.start == batch.start).all()
+    assert same(batch, batch.to("cpu"))
+
+
+def test_a_dataset_goes_on_where_its_state_dict_was_taken(tasks):
+    dataset, other = (TorchDataset(tasks.Sides, 8, 20, seed=1) for _ in range(2))
+    for _ in range(5):
+        next(dataset)
+    other.load_state_dict(dataset.state_dict())
+    assert same(next(dataset), next(other))
+
+
 def test_a_batch_scores_tensors_as_arrays(tasks):
     batch = next(TorchDataset(tasks.Sides, 200, seed=1))
     outputs = torch.nn.functional.one_hot(batch.targets, 3).float().requires_grad_()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from neurogym_torch import GRU, LSTM, LeakyRNN, LowRankRNN, Network, load_network
+from neurogym_torch.trainers import GRUTrainer
 
 from neurogym_core.errors import InvalidValueError, UnknownNameError
 
@@ -231,3 +232,29 @@ def test_a_network_of_another_package_is_loaded_if_it_is_named(tmp_path):
 
 def test_it_shows_its_settings():
     assert "sparsity=0.5" in repr(LeakyRNN(4, 5, sparsity=0.5))
+
+
+def test_a_run_and_its_checkpoint_hold_the_network(tmp_path):
+    trainer = GRUTrainer("perceptual/PerceptualDecisionMaking-v0", hidden=8, batch=4)
+    trainer.save(tmp_path)
+    for path in (tmp_path, tmp_path / "checkpoint.pt"):
+        network = load_network(path)
+        assert isinstance(network, GRU)
+        pairs = zip(network.parameters(), trainer.network.parameters(), strict=True)
+        assert all(torch.equal(a, b) for a, b in pairs)
+
+
+def test_a_file_without_a_network_is_one_clear_error(tmp_path):
+    GRU(3, 2, 4).save(tmp_path / "whole.pt")
+    text = (tmp_path / "whole.pt").read_bytes()
+    (tmp_path / "half.pt").write_bytes(text[: len(text) // 2])
+    (tmp_path / "words.pt").write_text("no checkpoint")
+    torch.save({"a": 1}, tmp_path / "other.pt")
+    for name, words in [
+        ("half.pt", "cut off"),
+        ("words.pt", "cannot be read"),
+        ("other.pt", "holds no network"),
+        ("absent.pt", "There is no file"),
+    ]:
+        with pytest.raises(InvalidValueError, match=words):
+            load_network(tmp_path / name)

@@ -216,3 +216,23 @@ def test_two_tasks_with_a_rule_are_trained_and_resumed_from_the_command_line(tmp
         "yang19/DMS-v0",
         "yang19/DNMS-v0",
     ]
+
+
+def test_a_small_network_learns_on_one_thread_and_leaves_the_setting_as_it_was(capsys):
+    before = torch.get_num_threads()
+    seen = []
+    task = "perceptual/PerceptualDecisionMaking-v0"
+    try:
+        torch.set_num_threads(2)
+        for settings, expected in [({}, 1), ({"threads": 2}, 2), ({"hidden": 600}, 2)]:
+            trainer = GRUTrainer(task, **{**SMALL, **settings})
+            trainer.train(
+                1, criterion=lambda record: bool(seen.append(torch.get_num_threads())),
+                progress=True,
+            )  # fmt: skip
+            assert seen[-1] == expected
+            assert torch.get_num_threads() == 2
+            words = "updates, 1 thread " if expected == 1 else "updates, 2 threads "
+            assert words.split()[1] in capsys.readouterr().err
+    finally:
+        torch.set_num_threads(before)

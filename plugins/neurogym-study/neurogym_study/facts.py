@@ -1,0 +1,118 @@
+"""The facts that determine a run beside its settings, and how they differ from those of another
+day.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from neurogym_core import Task
+from neurogym_core.tasks.describe import describe
+from neurogym_core.tasks.state import state_of
+from neurogym_study.experiment import Experiment
+from neurogym_study.trainers import settings_of
+from neurogym_study.training import Trainer
+
+_LIBRARIES = ("numpy", "gymnasium", "jax", "torch", "stable-baselines3", "sb3-contrib")
+_PROSE = ("docstring",)
+
+
+def facts_of(experiment: Experiment, trainer: Trainer) -> dict[str, Any]:
+    """Return what determines the results of a run, as data for JSON.
+
+    Returns:
+        versions (of Python and of the packages of the tasks, wrappers, trainer and libraries),
+        trainer (all of its settings, with defaults), tasks (their resolved parameters, timing,
+        rewards and conditions), files (SHA-256 of the source files of the tasks, and of the
+        `sources` of the trainer).
+    """
+    defaults = {name: item.default for name, item in settings_of(type(trainer)).items()}
+    classes = [cls for task in trainer.tasks for cls in _classes(task)]
+    return {
+        "versions": _versions([*classes, type(trainer)]),
+        "trainer": {**defaults, **experiment.options, "seed": experiment.seed},
+        "tasks": [_resolved(task) for task in trainer.tasks],
+        "files": _hashes(classes, getattr(trainer, "sources", ())),
+    }
+
+
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return the facts that differ, one text each."""
+    found = []
+    for part, heading in (("versions", "version of {}"), ("trainer", "the trainer's {}")):
+        for name, one, other in _changed(before.get(part, {}), now.get(part, {})):
+            found.append(f"{heading.format(name)}: {one}, now {other}")
+    for name, _, _ in _changed(before.get("files", {}), now.get("files", {})):
+        found.append(f"the source file {name} was edited")
+    pairs = zip(before.get("tasks", ()), now.get("tasks", ()), strict=False)
+    for number, (one, other) in enumerate(pairs):
+        for name, first, second in _changed(one, other):
+            found.append(f"{name} of task {number}: {_short(first)}, now {_short(second)}")
+    return found
+
+
+def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    for name in sorted({*before, *now}):
+        one, other = before.get(name, "absent"), now.get(name, "absent")
+        if _plain(one) != _plain(other):
+            yield name, one, other
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _resolved(task: Task) -> dict[str, Any]:
+    described = describe(task)
+    described["parameters"] = {part["name"]: part["value"] for part in described["parameters"]}
+    return {name: _plain(value) for name, value in described.items() if name not in _PROSE}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON reads it again."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _classes(task: Task) -> Iterator[type]:
+    """Yield the class of a task, and those of the wrappers around it."""
+    inner: Any = task
+    while inner is not None:
+        yield type(inner)
+        inner = state_of(inner).wraps
+
+
+def _versions(classes: list[type]) -> dict[str, str]:
+    owners = metadata.packages_distributions()
+    modules = {cls.__module__.partition(".")[0] for cls in classes}
+    names = {"neurogym-core", "neurogym-study", *_LIBRARIES}
+    names |= {name for module in modules for name in owners.get(module, ())}
+    # Editable packages have no list of their modules, but the names agree.
+    names |= {module.replace("_", "-") for module in modules}
+    found = {"python": platform.python_version()}
+    for name in sorted(names):
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _hashes(classes: list[type], files: Iterable[Path]) -> dict[str, str]:
+    hashes = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+    for cls in classes:
+        # Tasks of a file have no module in sys.modules, but their functions know the file.
+        codes = [vars(cls)[name] for name in vars(cls) if hasattr(vars(cls)[name], "__code__")]
+        file = codes[0].__code__.co_filename if codes else None
+        if file and Path(file).is_file():
+            hashes[Path(file).name] = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    return hashes
