@@ -204,7 +204,12 @@ def _report(
     from neurogym_study.signatures import signatures
 
     with usage_errors():
-        scores = [score(one, behaviours, subject, task) for one in signatures()]
+        known = signatures()
+        with Progress("signatures", len(known)) as bar:
+            scores = []
+            for one in known:
+                bar.show(len(scores), one.title)
+                scores.append(score(one, behaviours, subject, task))
     trials = ", ".join(str(len(one)) for one in behaviours.values())
     facts = {"subject": subject, "task": task or what[0], "seeds or subjects": len(behaviours),
              "trials of each": trials}  # fmt: skip

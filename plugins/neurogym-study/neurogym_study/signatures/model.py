@@ -1,4 +1,4 @@
-"""`Signature`: a published effect, the numbers of the animals, and the function that computes it."""
+"""`Signature`: a published effect, the numbers of the animals, and the function of the effect."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from neurogym_core.ecosystem.discovery import installed, load
-from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
+from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError, unknown
 from neurogym_study.behaviour import Behaviour, CannotTellError
 from neurogym_study.measures import Measure
 
@@ -92,7 +92,7 @@ class Signature:
             )
         try:
             found = self.compute(behaviour)
-        except InvalidValueError as error:
+        except (InvalidValueError, UnknownNameError) as error:
             raise CannotTellError(str(error).split(". ")[0]) from error
         if not found.n or found.value != found.value:
             raise CannotTellError("too few trials")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from scipy.optimize import least_squares, minimize_scalar
@@ -15,7 +16,7 @@ from neurogym_study.proportions import difference_interval
 from neurogym_study.psychometric import PsychometricFit, fit_psychometric
 from neurogym_study.signatures.model import signature
 
-RESAMPLES = 200
+RESAMPLES = 100
 """Resamples of the bootstrap of statistics without a formula."""
 
 
@@ -33,6 +34,15 @@ def motion_threshold(behaviour: Behaviour) -> Measure:
 
 
 motion_threshold_people = signature("motion-threshold-people.toml")(motion_threshold.compute)
+
+
+@signature("better-when-strong.toml")
+def better_when_strong(behaviour: Behaviour) -> Measure:
+    """Return the accuracy at the strongest minus that at the weakest evidence."""
+    level, given = behaviour.level, behaviour.answered
+    return _shares(
+        *(behaviour.correct[given & (level == one)] for one in (level.max(), level.min()))
+    )
 
 
 @signature("slower-when-weak.toml")
@@ -142,7 +152,7 @@ def sure_bets_when_weak(behaviour: Behaviour) -> Measure:
 @signature("clicks-lapses.toml")
 def clicks_lapses(behaviour: Behaviour) -> Measure:
     """Return the lapse rate on either side of a logistic function of right minus left clicks."""
-    return _parameter(_choices(behaviour), "lapse")
+    return _lapse(behaviour)
 
 
 @signature("clicks-sensitivity.toml")
@@ -171,9 +181,7 @@ def clicks_flat_kernel(behaviour: Behaviour) -> Measure:
         used = used & (last >= steps)
     bins = min(5, steps)
     edges = np.linspace(0, steps, bins + 1).astype(int)
-    evidence = np.column_stack(
-        [shown[:, a:b].sum(axis=1) for a, b in zip(edges, edges[1:], strict=False)]
-    )
+    evidence = np.column_stack([shown[:, a:b].sum(axis=1) for a, b in pairwise(edges)])
     if used.sum() < 100:
         raise CannotTellError("fewer than 100 trials are long enough")
     return measures.psychophysical_kernel(evidence[used], behaviour.chose_right[used])["trend"]
@@ -235,7 +243,7 @@ def contrast_threshold(behaviour: Behaviour) -> Measure:
 @signature("contrast-lapses.toml")
 def contrast_lapses(behaviour: Behaviour) -> Measure:
     """Return the lapse rate, the same on both sides."""
-    return _parameter(_choices(behaviour), "lapse")
+    return _lapse(behaviour)
 
 
 @signature("repeating-after-reward.toml")
@@ -328,7 +336,7 @@ def relative_value(behaviour: Behaviour) -> Measure:
 
 @signature("contraction-bias.toml")
 def contraction_bias(behaviour: Behaviour) -> Measure:
-    """Return the weight of the distance of the first stimulus from the mean, over the evidence's."""
+    """Return the weight of (first stimulus - mean) over that of the difference."""
     record = behaviour.record
     if not {"first", "second"} <= set(record.columns):
         raise CannotTellError("the record has no columns 'first' and 'second'")
@@ -486,6 +494,13 @@ def _choices(behaviour: Behaviour, guess: str = "symmetric") -> PsychometricFit:
         behaviour.record, behaviour.signed, behaviour.chose_right, slot=behaviour.slot,
         shape="logistic", guess=guess, max_lapse=0.45,
     )  # fmt: skip
+
+
+def _lapse(behaviour: Behaviour) -> Measure:
+    fit = _choices(behaviour)
+    if not fit.intervals["slope"][0] > 0:
+        raise CannotTellError("choices do not rise with the evidence, so lapses are guesses")
+    return _parameter(fit, "lapse")
 
 
 def _parameter(fit: PsychometricFit, name: str) -> Measure:
