@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 
 Level = Literal["fatal", "error", "warning", "note"]
 
-KINDS = ("tasks", "wrappers", "commands", "subjects", "trainers", "plugins", "registries")
+KINDS = (
+    "tasks",
+    "wrappers",
+    "commands",
+    "subjects",
+    "trainers",
+    "signatures",
+    "plugins",
+    "registries",
+)
 """Kinds of things that packages offer: each is an entry-point group ``neurogym.KIND`` and an
 attribute of `PackageInfo`.
 """
@@ -165,6 +174,7 @@ class PackageInfo:
     commands: tuple[Offer, ...] = ()
     subjects: tuple[Offer, ...] = ()
     trainers: tuple[Offer, ...] = ()
+    signatures: tuple[Offer, ...] = ()
     plugins: tuple[Offer, ...] = ()
     registries: tuple[Offer, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -195,6 +205,7 @@ class Installed:
     commands: tuple[Offer, ...] = field(init=False)
     subjects: tuple[Offer, ...] = field(init=False)
     trainers: tuple[Offer, ...] = field(init=False)
+    signatures: tuple[Offer, ...] = field(init=False)
     plugins: tuple[Offer, ...] = field(init=False)
     registries: tuple[Offer, ...] = field(init=False)
 

@@ -420,13 +420,13 @@ def conditional_accuracy(times: ArrayLike, correct: ArrayLike, bins: int = 5) ->
     table = pd.DataFrame(
         {"mean time": mean, "n": n, "correct": k / np.maximum(n, 1), "low": low, "high": high}
     )
-    found = {"slow - fast": _difference(hit[which == bins - 1], hit[which == 0])}
+    found = {"slow - fast": mean_difference(hit[which == bins - 1], hit[which == 0])}
     if hit.any() and not hit.all():
-        found["error - correct"] = _difference(values[~hit], values[hit], "ms")
+        found["error - correct"] = mean_difference(values[~hit], values[hit], "ms")
     return Measured(found, table)
 
 
-def _difference(one: np.ndarray, other: np.ndarray, unit: str = "") -> Measure:
+def mean_difference(one: np.ndarray, other: np.ndarray, unit: str = "") -> Measure:
     """Return the difference of two means, with a normal interval."""
     error = float(np.sqrt(sum(part.var(ddof=min(1, len(part) - 1)) / len(part)
                               for part in (one.astype(float), other.astype(float)))))  # fmt: skip
@@ -484,7 +484,7 @@ def stop_signal(
         found["slope"] = logistic_regression({"delay": when[stop]}, said[stop])["delay"]
     failed, went = spent[stop & said], spent[~stop & ~np.isnan(spent)]
     if len(failed) > 1 and len(went) > 1:
-        found["race"] = _difference(failed[~np.isnan(failed)], went, "ms")
+        found["race"] = mean_difference(failed[~np.isnan(failed)], went, "ms")
     counts = [(int(said[when == one].sum()), int((when == one).sum())) for one in delays]
     ends = [wilson_interval(k, n) for k, n in counts]
     table = pd.DataFrame(
@@ -508,7 +508,7 @@ def scalar_timing(interval: ArrayLike, produced: ArrayLike) -> Measured:
     true, made = np.asarray(interval, float), np.asarray(produced, float)
     known = ~np.isnan(made)
     true, made = true[known], made[known]
-    slope = _line(true, made)
+    slope = fitted_line(true, made)
     rows = []
     for value in np.unique(true):
         one = made[true == value]
@@ -519,14 +519,14 @@ def scalar_timing(interval: ArrayLike, produced: ArrayLike) -> Measured:
     found = {"slope": slope}
     usable = table[(table["n"] > 4) & (table["SD"] > 0)]
     if len(usable) > 2:
-        found["weber"] = _line(np.log(usable["mean"]), np.log(usable["SD"]))
+        found["weber"] = fitted_line(np.log(usable["mean"]), np.log(usable["SD"]))
     bias2, variance = float(np.mean(table["bias"] ** 2)), float(np.mean(table["SD"] ** 2))
     for name, one in (("bias", np.sqrt(bias2)), ("variance", np.sqrt(variance))):
         found[f"root mean {name}"] = Measure(one, np.nan, np.nan, len(made))
     return Measured(found, table)
 
 
-def _line(x: ArrayLike, y: ArrayLike) -> Measure:
+def fitted_line(x: ArrayLike, y: ArrayLike) -> Measure:
     """Return the slope of a least-squares line, with Student's interval."""
     from scipy.stats import linregress, t
 

@@ -1,0 +1,237 @@
+"""``ngym likeness``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from neurogym_core.terminal.progress import Progress
+from neurogym_core.terminal.settings import (
+    SUBJECT_HELP,
+    SubjectName,
+    made_task,
+    read_conditions,
+    usage_errors,
+)
+from neurogym_study.options import is_trials, read_given, recipe_options
+
+if TYPE_CHECKING:
+    from neurogym_study.behaviour import Behaviour
+
+
+@click.command(
+    "likeness", short_help="Compare a network or subject with published signatures of animals."
+)
+@click.argument("what", metavar="[RUN...|TASK|FILE]", nargs=-1)
+@click.option("--list", "listing", is_flag=True, help="List the signatures.")
+@click.option(
+    "--subject", metavar="NAME", type=SubjectName(), help=f"{SUBJECT_HELP}  [default: guess]"
+)
+@click.option(
+    "--n-trials",
+    default=2000,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Approximate number of trials of each seed or run.",
+)
+@click.option(
+    "--seeds",
+    default=5,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Number of seeds of a subject; a RUN has one of its own.",
+)
+@click.option(
+    "--which",
+    default=0,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Index of a task of a RUN.",
+)
+@click.option(
+    "--seed", default=0, show_default=True, type=click.IntRange(min=0), help="First seed."
+)
+@click.option(
+    "--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of a TASK."
+)
+@click.option(
+    "--timing", multiple=True, metavar="PERIOD=MS", help="Duration of a period of a TASK."
+)
+@click.option("--wrap", multiple=True, metavar="WRAPPER", help="A wrapper of a TASK.")
+@click.option(
+    "--condition",
+    "conditions",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Impose a condition on all trials.",
+)
+@recipe_options
+@click.option(
+    "--out",
+    default="likeness",
+    show_default=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the report.",
+)
+def command(what: tuple[str, ...], listing: bool, out: Path, **given: Any) -> None:
+    """Compare behaviour with published signatures of animals.
+
+    A RUN is a folder that `ngym train --out` wrote; runs with several seeds may be given. A TASK is
+    played by a reference subject, with several seeds. A FILE has trials; its subjects count as
+    seeds.
+
+    \b
+    ngym likeness --list
+    ngym likeness RoitmanShadlen-v0 --subject diffusion
+    ngym likeness run-1 run-2 run-3
+    ngym likeness trials.csv
+
+    For each signature, the report has the effect of the subject with its interval over seeds, that
+    of each animal, and verdicts: whether the sign is the published one, and whether the effect is
+    within the animals' range (yes, no, cannot tell). The animals are scored against each other. It
+    names the signatures that could not be tested, with the reason. The report is report.html, with
+    CSV files and likeness.json.
+    """
+    if listing:
+        _list()
+        return
+    if not what:
+        raise click.UsageError(
+            "No RUN, TASK or FILE was given. Expected one, or several runs. `ngym likeness --list`"
+            " shows the signatures."
+        )
+    _check(what, given)
+    if is_trials(what[0]):
+        behaviours, subject, task = _of_file(what[0], given)
+    elif Path(what[0]).is_dir():
+        behaviours, subject, task = _of_runs(what, given)
+    else:
+        behaviours, subject, task = _of_task(what[0], given)
+    _report(behaviours, subject, task, what, out)
+
+
+def _list() -> None:
+    from neurogym_study.signatures import signatures
+
+    for one in signatures():
+        many = f"{len(one.animals)} animals or groups" if one.animals else "sign only"
+        click.echo(f"{one.name}: {one.title} ({', '.join(one.tasks)}; {many}). {one.citation}")
+
+
+def _check(what: tuple[str, ...], given: dict[str, Any]) -> None:
+    """Raise an error if options of one kind of argument are given with another."""
+    kinds = {"file" if is_trials(one) else "run" if Path(one).is_dir() else "task" for one in what}
+    if len(what) > 1 and kinds != {"run"}:
+        raise click.UsageError(
+            f"{len(what)} arguments were given. Expected one TASK, one FILE, or runs. Give them one"
+            " by one."
+        )
+    kind = kinds.pop()
+    of_file = ("recipe", "columns", "scales")
+    of_task = ("subject", "parameters", "timing", "wrap", "conditions")
+    wrong = {"file": of_task, "run": (*of_task[:4], *of_file), "task": of_file}[kind]
+    flags = {"parameters": "set", "conditions": "condition", "columns": "map", "scales": "scale"}
+    named = [f"--{flags.get(name, name)}" for name in wrong if given[name]]
+    if named:
+        raise click.UsageError(
+            f"{', '.join(named)} was given with the {kind} {what[0]!r}, which does not use it."
+            " Leave it out."
+        )
+
+
+def _of_file(path: str, given: dict[str, Any]) -> tuple[dict[str, Behaviour], str, str]:
+    from neurogym_study.behaviour import Behaviour
+
+    record = read_given(Path(path), given["recipe"], given["columns"], given["scales"])
+    subject = str(record.meta.get("subject", Path(path).stem))
+    return Behaviour(record).per_subject(), subject, str(record.meta.get("task", ""))
+
+
+def _of_runs(what: tuple[str, ...], given: dict[str, Any]) -> tuple[dict[str, Behaviour], str, str]:
+    from neurogym_study.behaviour import Behaviour, Roles
+    from neurogym_study.playing import play_run
+    from neurogym_study.runs import Run
+
+    found, tasks = {}, set()
+    with usage_errors():
+        imposed = read_conditions(given["conditions"])
+        with Progress("runs", len(what)) as bar:
+            for k, folder in enumerate(what):
+                bar.show(k)
+                played = play_run(
+                    Run.open(Path(folder)),
+                    given["n_trials"],
+                    which=given["which"],
+                    seed=given["seed"] + k,
+                    imposed=imposed,
+                )
+                found[folder] = Behaviour(played.record, Roles.of_task(played.task))
+                tasks.add(played.task.name)
+    if len(tasks) > 1:
+        raise click.UsageError(
+            f"The runs have the tasks {', '.join(sorted(tasks))}. Expected one task. Give runs of"
+            " one task."
+        )
+    return found, played.subject, tasks.pop()
+
+
+def _of_task(name: str, given: dict[str, Any]) -> tuple[dict[str, Behaviour], str, str]:
+    from neurogym_core import make_task
+    from neurogym_study.behaviour import Behaviour, Roles
+    from neurogym_study.playing import play_task
+
+    subject = given["subject"] or "guess"
+    task = made_task(name, given["parameters"], given["timing"])
+    found = {}
+    with usage_errors():
+        task = make_task(task, wrap=given["wrap"])
+        imposed = read_conditions(given["conditions"])
+        with Progress("seeds", given["seeds"]) as bar:
+            for k in range(given["seeds"]):
+                bar.show(k)
+                seed = given["seed"] + k
+                played = play_task(task, subject, given["n_trials"], seed=seed, imposed=imposed)
+                found[f"seed {seed}"] = Behaviour(played.record, Roles.of_task(task))
+    return found, str(subject), task.name
+
+
+def _report(
+    behaviours: dict[str, Behaviour], subject: str, task: str, what: tuple[str, ...], out: Path
+) -> None:
+    from neurogym_study.likenesses import counted, score, write_likeness
+    from neurogym_study.signatures import signatures
+
+    with usage_errors():
+        known = signatures()
+        with Progress("signatures", len(known)) as bar:
+            scores = []
+            for one in known:
+                bar.show(len(scores), one.title)
+                scores.append(score(one, behaviours, subject, task))
+    trials = ", ".join(str(len(one)) for one in behaviours.values())
+    facts = {"subject": subject, "task": task or what[0], "seeds or subjects": len(behaviours),
+             "trials of each": trials}  # fmt: skip
+    target = write_likeness(out, f"Likeness of {subject} to animals", facts, scores)
+    for one in scores:
+        if one.rows:
+            row = one.subject
+            verdicts = f"sign {row.sign}" + (
+                f", within the animals' range: {row.within}" if row.within else ", sign only"
+            )
+            click.echo(
+                f"{one.signature.title}: {row.value:.3g} [{row.low:.3g}, {row.high:.3g}]"
+                f" {one.signature.unit}".rstrip()
+                + f"; {verdicts}"
+            )
+            for animal in one.rows:
+                if animal.kind == "animal":
+                    click.echo(f"  {animal.who}: {animal.value:.3g} [{animal.low:.3g},"
+                               f" {animal.high:.3g}]; within the others' range:"
+                               f" {animal.within or 'no other'}")  # fmt: skip
+    click.echo(counted(scores))
+    for one in scores:
+        if not one.rows and (not task or one.signature.applies_to(task)):
+            click.echo(f"Not tested: {one.signature.title}: {one.why_not}.")
+    click.echo(f"The report is {target}.")

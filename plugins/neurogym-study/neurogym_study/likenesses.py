@@ -1,0 +1,306 @@
+"""Score a subject, and the animals against each other, on published signatures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t as student
+
+from neurogym_core.canvas import BLUE, GREY
+from neurogym_core.files import replacing
+from neurogym_study.behaviour import Behaviour, CannotTellError
+from neurogym_study.findings import Finding, figure
+from neurogym_study.measures import Measure
+from neurogym_study.report import write_report
+from neurogym_study.signatures import Animal, Signature
+
+YES, NO, OPEN = "yes", "no", "cannot tell"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One subject, seed or animal on one signature.
+
+    Attributes:
+        kind: "subject", "seed" or "animal".
+        sign: whether the effect has the published sign: "yes", "no" or "cannot tell".
+        within: whether it is within the range of the (other) animals; "" without animals.
+    """
+
+    who: str
+    kind: str
+    value: float
+    low: float
+    high: float
+    n: int
+    sign: str
+    within: str
+
+
+@dataclass(frozen=True)
+class Score:
+    """All rows of one signature, the subject's first, or the reason for their absence."""
+
+    signature: Signature
+    rows: tuple[Row, ...] = ()
+    why_not: str = ""
+    notes: tuple[str, ...] = field(default_factory=tuple)
+
+    @property
+    def subject(self) -> Row:
+        """The row of the subject."""
+        return self.rows[0]
+
+
+def sign_of(effect: Measure | Animal, signature: Signature) -> str:
+    """Return whether an effect has the published sign.
+
+    For a positive effect: "yes" if the interval is above 0, "no" if it is below the smallest effect
+    that counts. For an effect of 0: "yes" if it is within, "no" if it is beyond that size.
+    """
+    low, high, least = effect.low, effect.high, signature.least
+    if not np.isfinite([low, high]).all():
+        return OPEN
+    if signature.expects == "none":
+        return (
+            YES if -least < low and high < least else NO if low > least or high < -least else OPEN
+        )
+    if signature.expects == "negative":
+        low, high = -high, -low
+    return YES if low > 0 else NO if high < least else OPEN
+
+
+def within(effect: Measure | Animal, animals: Sequence[Animal]) -> str:
+    """Return whether the interval is inside the range of the animals; "" without animals.
+
+    The range is from the lowest to the highest end of their intervals. "no" means that the interval
+    is outside, "cannot tell" that it overlaps an end.
+    """
+    if not animals:
+        return ""
+    low, high = min(one.low for one in animals), max(one.high for one in animals)
+    if not np.isfinite([effect.low, effect.high]).all():
+        return OPEN
+    if low <= effect.low and effect.high <= high:
+        return YES
+    return NO if effect.low > high or effect.high < low else OPEN
+
+
+def over_seeds(effects: Sequence[Measure]) -> Measure:
+    """Return the mean over seeds with Student's 95 % interval; of one seed, its own interval."""
+    if len(effects) == 1:
+        return effects[0]
+    values = np.array([one.value for one in effects])
+    half = student.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    middle = float(values.mean())
+    return Measure(middle, float(middle - half), float(middle + half), sum(o.n for o in effects))
+
+
+def score(
+    signature: Signature, behaviours: Mapping[str, Behaviour], subject: str, task: str = ""
+) -> Score:
+    """Return the rows of a subject, its seeds, and the animals.
+
+    Args:
+        behaviours: name of the seed, run or animal -> its behaviour.
+        subject: name of the subject.
+        task: name of the task; "" if it is unknown.
+    """
+    if task and not signature.applies_to(task):
+        return Score(signature, why_not=f"it is for {', '.join(signature.tasks)}")
+    effects, reasons = {}, []
+    for name, behaviour in behaviours.items():
+        try:
+            effects[name] = signature.measured(behaviour)
+        except CannotTellError as error:
+            reasons.append(str(error))
+    if 2 * len(effects) <= len(behaviours):
+        return Score(signature, why_not=reasons[0])
+    notes = []
+    if reasons:
+        notes = [f"Only {len(effects)} of {len(behaviours)} could be measured: {reasons[0]}."]
+    whole = over_seeds(list(effects.values()))
+    rows = [_row(subject, "subject", whole, signature, signature.animals)]
+    if len(effects) > 1:
+        rows += [_row(n, "seed", one, signature, signature.animals) for n, one in effects.items()]
+    for animal in signature.animals:
+        others = [one for one in signature.animals if one is not animal]
+        rows.append(_row(animal.name, "animal", animal, signature, others))
+    return Score(signature, tuple(rows), notes=tuple(notes))
+
+
+def _row(
+    who: str, kind: str, effect: Measure | Animal, signature: Signature, animals: Sequence[Animal]
+) -> Row:
+    return Row(
+        who, kind, effect.value, effect.low, effect.high, effect.n, sign_of(effect, signature),
+        within(effect, animals),
+    )  # fmt: skip
+
+
+# ---- output ----
+
+
+def table_of(scores: Sequence[Score]) -> pd.DataFrame:
+    """Return a row for each subject, seed and animal of each signature that was tested."""
+    return pd.DataFrame(
+        [
+            {"signature": one.signature.name, **asdict(row), "unit": one.signature.unit}
+            for one in scores
+            for row in one.rows
+        ],
+        columns=["signature", *Row.__dataclass_fields__, "unit"],
+    )
+
+
+def counted(scores: Sequence[Score]) -> str:
+    """Return the verdicts of the subject in words, one count for each kind; never one number."""
+    tested = [one for one in scores if one.rows]
+    compared = [one for one in tested if one.subject.within]
+    said = [f"{len(tested)} of {len(scores)} signatures tested."]
+    for name, rows, read in (
+        ("Sign as published", tested, lambda one: one.subject.sign),
+        ("Within the animals' range", compared, lambda one: one.subject.within),
+    ):
+        if rows:
+            counts = [(what, sum(read(one) == what for one in rows)) for what in (YES, NO, OPEN)]
+            said.append(f"{name}: {', '.join(f'{what} {k}' for what, k in counts)}.")
+    if len(compared) < len(tested):
+        said.append(f"{len(tested) - len(compared)} by sign only.")
+    return " ".join(said)
+
+
+def findings_of(scores: Sequence[Score]) -> list[Finding]:
+    """Return the report: an overview, a finding per tested signature, and the untested ones."""
+    tested = [one for one in scores if one.rows]
+    untested = pd.DataFrame(
+        [{"signature": one.signature.name, "why": one.why_not} for one in scores if not one.rows]
+    )
+    overview = pd.DataFrame(
+        [
+            {
+                "signature": one.signature.title,
+                "subject": _number(one.subject),
+                "animals": "; ".join(
+                    f"{row.who} {_number(row)}" for row in one.rows if row.kind == "animal"
+                )
+                or "sign only",
+                "unit": one.signature.unit,
+                "sign": one.subject.sign,
+                "within the animals' range": one.subject.within or "–",
+            }
+            for one in tested
+        ]
+    )
+    found = [Finding("overview", "Overview", table=overview, notes=(counted(scores),))]
+    found += [
+        Finding(
+            one.signature.name,
+            one.signature.title,
+            table=table_of([one]).drop(columns="signature"),
+            figure=drawn(one),
+            notes=_notes(one),
+        )
+        for one in tested
+    ]
+    if len(untested):
+        found.append(Finding("untested", "Not tested", table=untested))
+    return found
+
+
+def _number(row: Row) -> str:
+    return f"{row.value:.3g} [{row.low:.3g}, {row.high:.3g}]"
+
+
+def _notes(one: Score) -> tuple[str, ...]:
+    signature = one.signature
+    what = {
+        "positive": f"Published sign: positive; effects below {signature.least:g} do not count.",
+        "negative": f"Published sign: negative; effects above {-signature.least:g} do not count.",
+        "none": f"Published: no effect; effects within {signature.least:g} of 0 count as none.",
+    }[signature.expects]
+    sources = [
+        f"{name}: " + ", ".join(f"{key}: {value}" for key, value in source.items()) + "."
+        for name, source in signature.sources.items()
+    ]
+    return (
+        f"{signature.statistic} {what}",
+        f"{signature.citation}. {signature.species}".strip(),
+        *([f"Sign only: {signature.sign_only}"] if signature.sign_only else []),
+        *sources,
+        *one.notes,
+    )
+
+
+def drawn(one: Score) -> Any:
+    """Return the figure of a signature: the subject over its seeds and the animals."""
+    rows = [row for row in one.rows if row.kind != "seed"]
+    seeds = [row for row in one.rows if row.kind == "seed"]
+    made, (axes,) = figure(width=5.2, height=1.2 + 0.28 * len(rows))
+    at = np.arange(len(rows))[::-1]
+    animals = one.signature.animals
+    if animals:
+        axes.axvspan(
+            min(animal.low for animal in animals),
+            max(animal.high for animal in animals),
+            color=GREY, alpha=0.15, lw=0,
+        )  # fmt: skip
+    axes.axvline(0, color=GREY, lw=0.8, ls="--")
+    axes.plot(
+        [row.value for row in seeds], np.full(len(seeds), at[0] - 0.25), ".", ms=4, color=BLUE
+    )
+    for place, row in zip(at, rows, strict=True):
+        ends = [[max(row.value - row.low, 0)], [max(row.high - row.value, 0)]]
+        colour = BLUE if row.kind == "subject" else GREY
+        axes.errorbar(row.value, place, xerr=ends, fmt="o", color=colour, capsize=2)
+    axes.set_yticks(at, [row.who for row in rows])
+    axes.set_ylim(-0.7, len(rows) - 0.4)
+    unit = one.signature.unit
+    axes.set_xlabel(f"effect ({unit}), 95 % interval" if unit else "effect, 95 % interval")
+    return made
+
+
+def write_likeness(
+    folder: Path, title: str, facts: Mapping[str, Any], scores: Sequence[Score]
+) -> Path:
+    """Write ``report.html``, a CSV file per signature, likeness.csv and likeness.json."""
+    target = write_report(folder, title, facts, findings_of(scores))
+    with replacing(folder / "likeness.csv") as temporary:
+        table_of(scores).to_csv(temporary, index=False, encoding="utf-8", lineterminator="\n")
+    said = {
+        "facts": {name: str(value) for name, value in facts.items()},
+        "tested": {
+            one.signature.name: {
+                "title": one.signature.title,
+                "statistic": one.signature.statistic,
+                "citation": one.signature.citation,
+                "doi": one.signature.doi,
+                "unit": one.signature.unit,
+                "expects": one.signature.expects,
+                "least": one.signature.least,
+                "sign_only": one.signature.sign_only,
+                "sources": one.signature.sources,
+                "rows": [_finite(asdict(row)) for row in one.rows],
+            }
+            for one in scores
+            if one.rows
+        },
+        "untested": {one.signature.name: one.why_not for one in scores if not one.rows},
+    }
+    with replacing(folder / "likeness.json") as temporary:
+        temporary.write_text(json.dumps(said, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    return target
+
+
+def _finite(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with None for infinite ends, which JSON does not have."""
+    return {
+        name: None if isinstance(value, float) and not np.isfinite(value) else value
+        for name, value in row.items()
+    }

@@ -1,0 +1,429 @@
+"""Signatures pass and fail where they must: controls with known behaviour.
+
+The verdict "sign yes" has a false-alarm rate of 2.5 % for a subject without the effect (the upper
+end of a 95 % interval), "sign no" of 2.5 % for one whose effect is exactly `least`. Controls have
+fixed seeds, so that their tests cannot fail by chance; their effects are more than 4 standard
+errors from the bounds.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from neurogym_study.behaviour import Behaviour, CannotTellError, Roles
+from neurogym_study.likeness import command
+from neurogym_study.likenesses import over_seeds, score, sign_of, within
+from neurogym_study.measures import Measure
+from neurogym_study.playing import play_task
+from neurogym_study.signatures import Animal, signature_names, signatures
+from neurogym_study.signatures.model import read_signature
+
+from neurogym_core import TrialRecord, make_task
+from neurogym_core.errors import InvalidValueError, UnknownNameError
+
+KNOWN = {one.name: one for one in signatures()}
+
+
+def effect(value, half):
+    return Measure(value, value - half, value + half, 100)
+
+
+def behaved(name, subject, n=2000, seed=0, **params):
+    task = make_task(name, **params)
+    played = play_task(task, subject, n, seed=seed)
+    return Behaviour(played.record, Roles.of_task(task))
+
+
+def scored(signature, name, subject, seeds=3, n=2000, **params):
+    return score(
+        KNOWN[signature],
+        {str(seed): behaved(name, subject, n, seed, **params) for seed in range(seeds)},
+        str(subject),
+        name,
+    )
+
+
+# ---- the data ----
+
+
+def test_there_are_at_least_fifteen_signatures_each_with_animals_or_the_reason_for_none():
+    assert set(signature_names()) == set(KNOWN)
+    assert len(KNOWN) >= 15
+    for one in KNOWN.values():
+        assert bool(one.animals) != bool(one.sign_only)
+        assert one.citation
+        assert one.doi
+        assert one.statistic.endswith(".")
+        for animal in one.animals:
+            source = one.sources[animal.source]
+            assert source["licence"]
+            assert source["how"]
+            assert "file" in source or "figure" in source
+            assert ("commit" in source) == ("file" in source)
+            assert animal.n > 0
+
+
+def test_every_animal_has_the_published_sign_or_its_own_data_cannot_tell():
+    for one in KNOWN.values():
+        assert all(sign_of(animal, one) != "no" for animal in one.animals), one.name
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('expects = "positive"', 'expects = "up"', "Unknown sign"),
+        ("least = 20", "least = 0", "above 0"),
+        ('source = "trials"', 'source = "memory"', "Unknown source"),
+        ("low = ", "low = 999", "interval"),
+        ("title = ", "name = ", "Unknown key"),
+    ],
+)
+def test_a_signature_with_wrong_data_is_refused(tmp_path, old, new, message):
+    from neurogym_study.signatures import published
+
+    folder = published.__file__.rpartition("/")[0]
+    with open(f"{folder}/errors-are-slow.toml", encoding="utf-8") as file:
+        text = file.read()
+    assert old in text
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises((InvalidValueError, UnknownNameError), match=message):
+        read_signature(path, lambda behaviour: effect(0, 1))
+
+
+# ---- verdicts ----
+
+
+def test_the_sign_is_yes_no_or_cannot_tell():
+    one = replace(KNOWN["waiving-gain"], expects="positive", least=0.2)
+    assert sign_of(effect(1, 0.5), one) == "yes"
+    assert sign_of(effect(0, 0.1), one) == "no"
+    assert sign_of(effect(0, 0.5), one) == "cannot tell"
+    assert sign_of(Measure(1, 0, np.inf, 9), one) == "cannot tell"
+    less = replace(one, expects="negative")
+    assert sign_of(effect(-1, 0.5), less) == "yes"
+    assert sign_of(effect(1, 0.5), less) == "no"
+    none = replace(one, expects="none")
+    assert sign_of(effect(0, 0.1), none) == "yes"
+    assert sign_of(effect(1, 0.1), none) == "no"
+    assert sign_of(effect(0, 0.3), none) == "cannot tell"
+
+
+def test_an_interval_is_within_the_animals_range_outside_or_neither():
+    animals = [Animal("A", 1, 0.8, 1.2, 9, ""), Animal("B", 2, 1.8, 2.2, 9, "")]
+    assert within(effect(1.5, 0.5), animals) == "yes"
+    assert within(effect(3, 0.5), animals) == "no"
+    assert within(effect(1, 0.5), animals) == "cannot tell"
+    assert within(effect(1, 0.5), []) == ""
+
+
+def test_the_interval_over_seeds_contains_the_truth_in_95_percent():
+    """Of 2,000 sets of five seeds, 95 % cover: SD 0.5 %, bounds of 4 SDs, 1 of 16,000."""
+    rng = np.random.default_rng(3)
+    covered = 0
+    for values in rng.normal(size=(2000, 5)):
+        whole = over_seeds([effect(value, 1) for value in values])
+        covered += whole.low <= 0 <= whole.high
+    assert abs(covered / 2000 - 0.95) < 0.02
+
+
+def test_a_subject_without_the_effect_has_the_sign_in_2_5_percent():
+    """Waiving gain of a subject that waives at random. 400 records: SD 0.8 %, bound of 4 SDs."""
+    rng, n = np.random.default_rng(5), 400
+    alarms = 0
+    for _ in range(400):
+        record = TrialRecord(
+            {
+                "coherence": rng.choice([3.2, 12.8], n),
+                "wager": np.where(rng.random(n) < 0.5, "offered", "withheld"),
+                "choice": np.zeros(n, int),
+                "outcome": np.where(rng.random(n) < 0.7, "correct", "error"),
+            }
+        )
+        outcome = record["outcome"].astype("<U7")
+        outcome[(record["wager"] == "offered") & (rng.random(n) < 0.3)] = "other"
+        columns = {name: record[name] for name in record.columns} | {"outcome": outcome}
+        found = KNOWN["waiving-gain"].measured(Behaviour(TrialRecord(columns)))
+        alarms += sign_of(found, KNOWN["waiving-gain"]) == "yes"
+    assert alarms / 400 < 0.025 + 4 * 0.008
+
+
+def test_animals_are_scored_against_the_other_animals():
+    found = scored("motion-threshold-people", "RoitmanShadlen-v0", "diffusion", seeds=1)
+    animals = [row for row in found.rows if row.kind == "animal"]
+    assert len(animals) == 6
+    assert {row.within for row in animals} <= {"yes", "no", "cannot tell"}
+    assert [row.kind for row in found.rows].count("subject") == 1
+
+
+def test_a_single_animal_has_no_range_of_others():
+    rows = scored("prior-shift", "IBLBlocks-v0", "guess", seeds=1, n=3000).rows
+    assert [row.within for row in rows if row.kind == "animal"] == [""]
+
+
+# ---- controls ----
+
+
+def test_a_diffusion_observer_is_slower_when_weak_and_one_model_fits_it():
+    behaviours = {str(k): behaved("RoitmanShadlen-v0", "diffusion", seed=k) for k in range(3)}
+    verdicts = {}
+    for name in ("slower-when-weak", "better-when-strong", "one-model-for-speed-and-accuracy"):
+        found = score(KNOWN[name], behaviours, "diffusion", "RoitmanShadlen-v0")
+        verdicts[name] = found.subject.sign
+    assert verdicts == dict.fromkeys(verdicts, "yes")
+    # Its bound does not fall and its drift does not vary, so its errors are not slow.
+    slow = score(KNOWN["errors-are-slow"], behaviours, "diffusion", "RoitmanShadlen-v0")
+    assert slow.subject.sign != "yes"
+
+
+def test_a_random_subject_is_not_better_when_the_evidence_is_strong():
+    found = scored("better-when-strong", "RoitmanShadlen-v0", "guess", n=4000)
+    assert found.subject.sign == "no"
+    assert found.subject.within == "no"
+    assert not scored("motion-threshold", "RoitmanShadlen-v0", "guess", seeds=1).rows
+
+
+def test_a_random_subject_makes_no_bets_by_confidence_and_does_not_follow_the_prior():
+    bets = scored("sure-bets-when-weak", "PostDecisionWager-v0", "guess", seeds=6, n=4000)
+    assert bets.subject.sign == "no"
+    shift = scored("prior-shift", "IBLBlocks-v0", "guess", seeds=6, n=6000).subject
+    assert shift.sign != "yes"
+    assert shift.within == "no"
+
+
+def test_only_a_subject_with_a_model_rewards_by_the_transition():
+    seeds = range(4)
+    interaction, reward = KNOWN["two-step-interaction"], KNOWN["two-step-reward"]
+    verdicts = {}
+    for name in ("q_learner", "hybrid", "guess"):
+        played = {str(k): behaved("DawTwoStep-v0", name, 4000, k) for k in seeds}
+        verdicts[name] = (
+            score(reward, played, name, "DawTwoStep-v0").subject.sign,
+            score(interaction, played, name, "DawTwoStep-v0").subject.sign,
+        )
+    assert verdicts["hybrid"] == ("yes", "yes")
+    assert verdicts["q_learner"][0] == "yes"
+    assert verdicts["q_learner"][1] != "yes"
+    assert "yes" not in verdicts["guess"]
+
+
+def test_a_planner_responds_to_reward_by_the_transition_alone():
+    subject = "hybrid:weight=1"
+    assert scored("two-step-interaction", "DawTwoStep-v0", subject, seeds=4).subject.sign == "yes"
+
+
+def test_win_stay_lose_shift_is_predictable_in_a_game():
+    found = scored("unpredictable-in-a-game", "MatchingPennies-v0", "win_stay_lose_shift")
+    assert found.subject.sign == "no"
+
+
+def test_a_clock_without_noise_has_neither_mark_of_interval_timing():
+    for name in ("interval-regression", "interval-variability"):
+        assert scored(name, "ReadySetGo-v0", "oracle", seeds=2, n=500).subject.sign == "no"
+
+
+# ---- statistics on simulated behaviour ----
+
+
+def trials(**columns):
+    return Behaviour(TrialRecord(columns))
+
+
+@pytest.mark.parametrize("pull", [0.0, 0.3])
+def test_produced_intervals_that_are_drawn_to_the_mean_are_found(pull):
+    rng, wanted = np.random.default_rng(1), np.tile([500.0, 600, 700, 800, 900], 200)
+    made = wanted + pull * (700 - wanted) + rng.normal(size=1000) * 0.08 * wanted
+    behaviour = trials(
+        wanted=wanted, reaction_time=made, choice=np.zeros(1000, int),
+        outcome=np.full(1000, "correct"),
+    )  # fmt: skip
+    assert abs(KNOWN["interval-regression"].measured(behaviour).value - pull) < 0.06
+    spread = KNOWN["interval-variability"].measured(behaviour)
+    assert spread.low > 0
+    assert abs(spread.value - 0.08) < 0.04
+
+
+@pytest.mark.parametrize("pull", [0.0, 0.2])
+def test_a_memory_that_contracts_is_found(pull):
+    rng = np.random.default_rng(21)
+    first = rng.choice([10.0, 14, 18, 22, 26], 4000)
+    second = first + rng.choice([-8.0, 8], 4000)
+    noise = rng.logistic(size=4000) * 4
+    said = second > (1 - pull) * first + pull * 18 + noise
+    behaviour = trials(
+        first=first, second=second, choice=said.astype(int),
+        outcome=np.where(said == (second > first), "correct", "error"),
+    )  # fmt: skip
+    found = KNOWN["contraction-bias"].measured(behaviour)
+    assert abs(found.value - pull) < 0.08
+    assert (found.low > 0) == (pull > 0)
+
+
+def test_fewer_memories_in_larger_sets_and_their_drift_are_found():
+    rng, n = np.random.default_rng(4), 3000
+    size, delay = rng.choice([1, 6], n), rng.choice([500.0, 2000], n)
+    wanted = rng.integers(0, 180, n)
+    sd = np.sqrt(np.where(size == 1, 3, 12) ** 2 + delay / 100)
+    choice = (wanted + np.round(rng.normal(size=n) * sd)).astype(int) % 180
+    behaviour = trials(
+        set_size=size, wanted=wanted, choice=choice, outcome=np.full(n, "other"),
+        **{"duration.delay": delay},
+    )  # fmt: skip
+    assert KNOWN["memory-by-set-size"].measured(behaviour).low > 0
+    drift = KNOWN["memory-drift"].measured(behaviour)
+    truth = 10 * (2 * np.pi / 180) ** 2
+    assert drift.low < truth < drift.high
+
+
+def test_the_race_between_stopping_and_going_is_found():
+    rng, n = np.random.default_rng(6), 3000
+    stop, delay = rng.random(n) < 0.3, rng.choice([100.0, 200, 300], n)
+    times = 350 + rng.gamma(4, 30, n)
+    failed = times < delay + 220
+    answered = ~stop | failed
+    behaviour = trials(
+        stop=stop, ssd=delay, choice=np.where(answered, 1, -1),
+        reaction_time=np.where(answered, times, np.nan),
+        outcome=np.where(answered & ~stop, "correct", "error"),
+    )  # fmt: skip
+    assert KNOWN["inhibition-function"].measured(behaviour).low > 0
+    assert KNOWN["failed-stops-are-fast"].measured(behaviour).high < 0
+
+
+def test_the_relative_value_of_two_goods_is_found():
+    rng, n = np.random.default_rng(7), 3000
+    offer = rng.integers(1, 7, (n, 2))
+    worth = np.log(2.2)
+    took_b = rng.random(n) < 1 / (1 + np.exp(-3 * (np.log(offer[:, 1] / offer[:, 0]) - worth)))
+    behaviour = trials(
+        offer=offer, a_choice=np.zeros(n, int), choice=took_b.astype(int),
+        outcome=np.full(n, "other"),
+    )  # fmt: skip
+    found = KNOWN["relative-value"].measured(behaviour)
+    assert found.low < worth < found.high
+    assert found.low > 0
+
+
+@pytest.mark.parametrize("optimal", [True, False])
+def test_cues_that_are_combined_are_told_from_one_cue_alone(optimal):
+    rng, n = np.random.default_rng(8), 9000
+    rate = rng.choice([9.0, 11, 12, 13, 14, 16], n) - 12.5
+    modality = rng.choice(["visual", "auditory", "both"], n)
+    sigma = np.select([modality == "visual", modality == "both"], [2.0, 2 / np.sqrt(2)], 2.0)
+    if not optimal:
+        sigma[:] = 2.0
+    right = rate + rng.normal(size=n) * sigma > 0
+    behaviour = trials(
+        signed_strength=rate, strength=np.abs(rate), modality=modality,
+        side=(rate > 0).astype(int),
+        choice=right.astype(int), outcome=np.where(right == (rate > 0), "correct", "error"),
+    )  # fmt: skip
+    gain = KNOWN["cue-gain"].measured(behaviour)
+    assert (gain.low > 0) == optimal
+    ratio = KNOWN["cues-as-the-optimum"].measured(behaviour)
+    assert sign_of(ratio, KNOWN["cues-as-the-optimum"]) == ("yes" if optimal else "no")
+
+
+def test_a_leaky_listener_has_no_flat_kernel_and_lapses_are_found():
+    rng, n, t = np.random.default_rng(9), 4000, 50
+    left, right = rng.poisson(0.3, (n, t)), rng.poisson(0.3, (n, t))
+    side = right.sum(1) > left.sum(1)
+    verdicts = []
+    for leak in (0.0, 3.0):
+        weight = np.exp(-leak * np.linspace(1, 0, t))
+        drive = (right - left) @ weight
+        said = rng.random(n) < 0.08 + 0.84 / (1 + np.exp(-0.6 * drive))
+        behaviour = trials(
+            left=left, right=right, side=side.astype(int), strength=(right - left).sum(1),
+            choice=said.astype(int), outcome=np.where(said == side, "correct", "error"),
+        )  # fmt: skip
+        kernel = KNOWN["clicks-flat-kernel"]
+        verdicts.append(sign_of(kernel.measured(behaviour), kernel))
+        if not leak:
+            lapse = KNOWN["clicks-lapses"].measured(behaviour)
+            slope = KNOWN["clicks-sensitivity"].measured(behaviour)
+            assert lapse.low < 0.08 < lapse.high
+            assert slope.low < 0.6 < slope.high
+    assert verdicts == ["yes", "no"]
+
+
+def test_lapses_of_a_guesser_cannot_be_told():
+    with pytest.raises(CannotTellError, match="guesses"):
+        KNOWN["contrast-lapses"].measured(behaved("IBLBlocks-v0", "guess", 1000))
+
+
+def test_records_of_another_axis_or_task_are_not_tested():
+    behaviour = behaved("IBLBlocks-v0", "guess", 600)
+    with pytest.raises(CannotTellError, match="coherence"):
+        KNOWN["better-when-strong"].measured(behaviour)
+    found = score(KNOWN["better-when-strong"], {"0": behaviour}, "guess", "IBLBlocks-v0")
+    assert not found.rows
+    assert "RoitmanShadlen" in found.why_not
+
+
+def test_instructed_speed_costs_accuracy():
+    rng, n = np.random.default_rng(10), 2000
+    said = np.repeat(["speed", "accuracy"], n // 2)
+    hit = rng.random(n) < np.where(said == "speed", 0.7, 0.85)
+    behaviour = trials(
+        instruction=said, choice=np.zeros(n, int), outcome=np.where(hit, "correct", "error")
+    )
+    assert KNOWN["speed-accuracy"].measured(behaviour).low > 0
+
+
+# ---- the command ----
+
+
+def test_the_command_writes_a_page_with_a_figure_per_signature_csv_and_json(tmp_path):
+    out = tmp_path / "out"
+    arguments = ["DawTwoStep-v0", "--subject", "hybrid", "--seeds", "2", "--n-trials", "1000"]
+    result = CliRunner().invoke(command, [*arguments, "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    assert "Sign as published: yes" in result.output
+    assert "by sign only" in result.output
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert page.count("<img") == 2
+    assert "Not tested" in page
+    said = json.loads((out / "likeness.json").read_text(encoding="utf-8"))
+    assert set(said["tested"]) == {"two-step-reward", "two-step-interaction"}
+    assert len(said["untested"]) == len(KNOWN) - 2
+    assert (out / "likeness.csv").read_text(encoding="utf-8").count(",seed,") == 4
+    assert (out / "two-step-reward.csv").exists()
+
+
+def test_the_command_reads_trials_of_several_animals(tmp_path):
+    rng, n = np.random.default_rng(11), 1200
+    coherence = rng.choice([0, 3.2, 12.8, 51.2], n)
+    hit = rng.random(n) < 1 - 0.5 * np.exp(-coherence / 8)
+    path = tmp_path / "monkeys.csv"
+    rows = [f"{'AB'[k % 2]},{c},{'correct' if h else 'error'},0\n" for k, (c, h) in enumerate(
+        zip(coherence, hit, strict=True))]  # fmt: skip
+    path.write_text("subject,coherence,outcome,choice\n" + "".join(rows), encoding="utf-8")
+    result = CliRunner().invoke(command, [str(path), "--out", str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    assert "More often correct when the evidence is strong: 0." in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "No RUN, TASK or FILE"),
+        (["a.csv", "--subject", "guess"], "--subject was given with the file"),
+        (["DawTwoStep-v0", "--recipe", "ibl"], "--recipe was given with the task"),
+        (["DawTwoStep-v0", "RoitmanShadlen-v0"], "Expected one TASK"),
+    ],
+)
+def test_the_command_refuses_arguments_that_do_not_fit(arguments, message):
+    result = CliRunner().invoke(command, arguments)
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_the_command_lists_the_signatures():
+    result = CliRunner().invoke(command, ["--list"])
+    assert result.exit_code == 0
+    assert len(result.output.strip().splitlines()) == len(KNOWN)
