@@ -30,6 +30,7 @@ copybutton_only_copy_prompt_lines = True
 html_theme = "pydata_sphinx_theme"
 html_title = "neurogym-core"
 html_static_path = ["_static"]
+html_extra_path = ["_build/extra"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_show_sourcelink = False

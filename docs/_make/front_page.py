@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+
+from task_pages import TaskPage, wall
 
 DOORS = (
     (
@@ -17,8 +20,9 @@ DOORS = (
 MENU = """```{toctree}
 :hidden:
 
-docs/index
+tasks/index
 wrappers/index
+docs/index
 docs/api
 packages/index
 docs/glossary
@@ -32,8 +36,8 @@ README
 """
 
 
-def write(folder: Path) -> None:
-    """Write ``index.md`` into a folder."""
+def write(folder: Path, pages: Sequence[TaskPage]) -> None:
+    """Write ``index.md`` into a folder, with a wall of the tasks that have pages."""
     parts = [
         "# Cognitive tasks for animals, people and networks",
         "neurogym-core defines a neuroscience task once, and plays it as a Gymnasium env, as a vector"
@@ -43,6 +47,8 @@ def write(folder: Path) -> None:
         "```console\n$ pip install neurogym-core neurogym-task-perceptual\n"
         "$ ngym run PerceptualDecisionMaking-v0\n```",
         _doors(),
+        f"## {len(pages)} tasks",
+        f"```{{raw}} html\n{wall(pages)}\n```",
         MENU,
     ]
     (folder / "index.md").write_text("\n\n".join(parts), "utf-8")

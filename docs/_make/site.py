@@ -1,4 +1,4 @@
-"""Build the site: ``python docs/_make/site.py`` writes the folder ``site``.
+"""Build the site: ``python docs/_make/site.py [--only TASK …]`` writes the folder ``site``.
 
 Pages are the Markdown files of the repository, and pages that are generated from the installed
 tasks and wrappers. All are put into ``docs/_build/source``, in the folders of the repository, from
@@ -16,10 +16,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import front_page
+import task_pages
 import wrapper_index
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "docs" / "_build" / "source"
+EXTRA = ROOT / "docs" / "_build" / "extra"
+"""Files that are copied to the root of the site."""
 TARGET = ROOT / "site"
 FILES = (
     "README.md",
@@ -71,15 +74,17 @@ def copy_files() -> None:
 def main(arguments: Sequence[str]) -> int:
     """Build the site, and return the exit status of Sphinx."""
     parser = argparse.ArgumentParser(description="Build the site.")
-    parser.parse_args(arguments)
+    parser.add_argument("--only", nargs="*", metavar="TASK", help="ids of the tasks with pages")
+    given = parser.parse_args(arguments)
     started = time.perf_counter()
-    shutil.rmtree(SOURCE, ignore_errors=True)
+    for folder in (SOURCE, EXTRA):
+        shutil.rmtree(folder, ignore_errors=True)
     SOURCE.mkdir(parents=True)
     copy_files()
     wrapper_index.write(SOURCE)
-    front_page.write(SOURCE)
+    front_page.write(SOURCE, task_pages.write(SOURCE, EXTRA / "thumbnails", given.only))
     shutil.rmtree(TARGET, ignore_errors=True)
-    command = ["-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-j", "2"]
+    command = ["-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E", "-j", "2"]
     doctrees = str(SOURCE.parent / "doctrees")
     folders = ["-c", str(ROOT / "docs"), "-d", doctrees, str(SOURCE), str(TARGET)]
     status = subprocess.run([sys.executable, *command, *folders], check=False).returncode
