@@ -1,4 +1,4 @@
-"""Configuration of Sphinx for the site, which `docs/_make/site.py` builds.
+"""Configuration of Sphinx for the site, which `docs/_make/build_site.py` builds.
 
 Sphinx reads a copy of the repository's Markdown files, in their folders, and the generated pages
 between them. Relative links of the files therefore lead to the same places as in the repository.

@@ -57,7 +57,7 @@ _DOI = re.compile(r"doi:(10\.\d{4,}/[^\s,;:)]*[^\s,;:).])")
 
 @dataclass(frozen=True)
 class TaskPage:
-    """What other pages need to know of the page of a task.
+    """Facts about the page of a task, for other pages.
 
     Attributes:
         id, title, summary, tags, species: as in the manifest.

@@ -1,4 +1,4 @@
-"""Build the site: ``python docs/_make/site.py [--only TASK …]`` writes the folder ``site``.
+"""Build the site: ``python docs/_make/build_site.py [--only TASK …]`` writes the folder ``site``.
 
 Pages are the Markdown files of the repository, and pages that are generated from the installed
 tasks and wrappers. All are put into ``docs/_build/source``, in the folders of the repository, from
