@@ -39,7 +39,7 @@ html_theme_options = {
     "logo": {"text": "neurogym-core"},
     "navbar_end": ["theme-switcher"],
     "header_links_before_dropdown": 6,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "article_footer_items": [],
     "footer_start": ["copyright"],
     "footer_end": [],
