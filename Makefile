@@ -13,7 +13,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all test-browser lint bench train-examples clean
+.PHONY: help install demo test test-all test-browser lint bench train-examples site test-site clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -44,13 +44,25 @@ bench: $(VENV)/installed-study  ## speed beside NeuroGym 2.3.1, which is install
 train-examples: $(VENV)/installed-dev  ## train networks on the examples, and write docs/results.md (half an hour)
 	$(ONE_THREAD) $(RUN) docs/_make/results.py
 
+site: $(VENV)/installed-site  ## the site in site/, with a page for each task (Sphinx; a few minutes)
+	$(ONE_THREAD) $(RUN) docs/_make/build_site.py
+
+# axe-core is a file of the tests' environment only; the site does not contain it.
+AXE := $(VENV)/axe-core/axe.min.js
+$(AXE):
+	@mkdir -p $(@D) && cd $(@D) && npm pack --silent axe-core@4.14.1 && tar xzf axe-core-4.14.1.tgz --strip-components=1
+
+test-site: $(VENV)/installed-test site $(AXE)  ## build the site, and test it in Chromium (needs npm)
+	$(ONE_THREAD) $(RUN) -m pytest -q tests/site
+
 clean:  ## remove the environments and the files of the tools
 	rm -f neurogym_core/play/_kernel*.so neurogym_core/play/_kernel*.pyd
-	rm -rf $(VENV) .venv-peer .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist demo.png
+	rm -rf $(VENV) .venv-peer .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist demo.png site docs/_build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 CHOSEN := $(PLUGINS)
 $(VENV)/installed-test: CHOSEN := $(LIGHT)
+$(VENV)/installed-site: CHOSEN := $(LIGHT)
 # The demo needs no extra of the core.
 $(VENV)/installed-study: CHOSEN := $(filter plugins/neurogym-study plugins/neurogym-task-%,$(PLUGINS))
 EXTRA = [$*]

@@ -200,7 +200,9 @@ def thresholds(seed: int) -> dict[str, Any]:
     found = []
     for updates in CHECKPOINTS:
         trainer.train(updates)
-        fit = fit_psychometric(trainer.play(4000, seed=2_000_000 + seed), "coherence", interval=None)
+        fit = fit_psychometric(
+            trainer.play(4000, seed=2_000_000 + seed), "coherence", interval=None
+        )
         threshold = fit.threshold_at(0.75) if fit.guess < 0.75 < 1 - fit.lapse else np.inf
         found.append(round(threshold, 2) if threshold < max(trainer.tasks[0].coherences) else None)
     return {"seed": seed, "thresholds": found, "wall": round(time.perf_counter() - began, 1)}

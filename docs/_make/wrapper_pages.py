@@ -239,7 +239,7 @@ def page_of(name: str) -> str:
             " edit it here.*"
         ),
         f"`{info.id}`, a wrapper of {kind}s. {info.summary}{_source(info)}",
-        f"![before and after](../images/wrappers/{_stem(name)}.svg)",
+        f"![before and after](../images/wrappers/{stem_of(name)}.svg)",
         _snippet(name, example),
         (
             f"```console\n$ ngym run {example.task}{_options(example)} --wrap '{example.line}'"
@@ -259,7 +259,8 @@ def _source(info: WrapperInfo) -> str:
     return f" It is part of the package `{info.distribution}`."
 
 
-def _stem(name: str) -> str:
+def stem_of(name: str) -> str:
+    """Return the file name of the page of a wrapper, without its suffix."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()
 
 
@@ -555,8 +556,8 @@ def main() -> None:
     for folder in (PAGES, PICTURES):
         folder.mkdir(parents=True, exist_ok=True)
     for name in EXAMPLES:
-        (PAGES / f"{_stem(name)}.md").write_text(page_of(name), "utf-8")
-        (PICTURES / f"{_stem(name)}.svg").write_text(picture_of(name), "utf-8")
+        (PAGES / f"{stem_of(name)}.md").write_text(page_of(name), "utf-8")
+        (PICTURES / f"{stem_of(name)}.svg").write_text(picture_of(name), "utf-8")
 
 
 __all__ = ["EXAMPLES", "main", "page_of", "picture_of"]

@@ -34,14 +34,14 @@ snippets = _loaded(Path(__file__).with_name("test_snippets.py"), "docs_test_snip
 def test_every_wrapper_has_a_page():
     assert set(pages.EXAMPLES) == set(OWN)
     assert {path.stem for path in (DOCS / "wrappers").glob("*.md")} == {
-        pages._stem(name) for name in OWN
+        pages.stem_of(name) for name in OWN
     }
 
 
 @pytest.mark.parametrize("name", sorted(OWN))
 def test_the_page_says_what_the_class_says(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    page = DOCS / "wrappers" / f"{pages._stem(name)}.md"
+    page = DOCS / "wrappers" / f"{pages.stem_of(name)}.md"
     assert page.read_text("utf-8") == pages.page_of(name), "python docs/_make/wrapper_pages.py"
 
 
@@ -50,12 +50,12 @@ def test_the_page_says_what_the_class_says(name, tmp_path, monkeypatch):
 def test_the_code_of_a_page_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "140")
-    snippets.play_page(DOCS / "wrappers" / f"{pages._stem(name)}.md")
+    snippets.play_page(DOCS / "wrappers" / f"{pages.stem_of(name)}.md")
 
 
 @pytest.mark.parametrize("name", sorted(OWN))
 def test_the_picture_shows_before_and_after(name):
-    picture = DOCS / "images" / "wrappers" / f"{pages._stem(name)}.svg"
+    picture = DOCS / "images" / "wrappers" / f"{pages.stem_of(name)}.svg"
     root = ET.parse(picture).getroot()
     panels = [child for child in root if child.tag.endswith("}g")]
     assert len(panels) == 2
@@ -79,7 +79,7 @@ def test_the_page_that_assembles_a_task_runs(tmp_path, monkeypatch):
 def test_it_links_to_the_page_of_every_wrapper():
     text = (DOCS / "assemble-a-task.md").read_text("utf-8")
     for name in OWN:
-        assert f"[{name}](wrappers/{pages._stem(name)}.md)" in text
+        assert f"[{name}](wrappers/{pages.stem_of(name)}.md)" in text
 
 
 FORMER = sorted((alias, info.name) for info in OWN.values() for alias in info.aliases)

@@ -1,0 +1,97 @@
+"""Build the site: ``python docs/_make/build_site.py [--only TASK …]`` writes the folder ``site``.
+
+Pages are the Markdown files of the repository, and pages that are generated from the installed
+tasks and wrappers. All are put into ``docs/_build/source``, in the folders of the repository, from
+where Sphinx builds them. A warning of Sphinx, or a snippet that fails, stops the build.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import front_page
+import task_pages
+import wrapper_index
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "docs" / "_build" / "source"
+EXTRA = ROOT / "docs" / "_build" / "extra"
+"""Files that are copied to the root of the site."""
+TARGET = ROOT / "site"
+FILES = (
+    "README.md",
+    "CITATION.cff",
+    "LICENSE",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "docs/*.md",
+    "docs/decisions/*.md",
+    "docs/wrappers/*.md",
+    "docs/images/**/*.*",
+    "plugins/*/README.md",
+    "registry/*.md",
+)
+PACKAGES = """# Packages
+
+Install a package with pip; its tasks, wrappers and commands are found at once.
+
+```{toctree}
+:maxdepth: 1
+:glob:
+
+../plugins/*/README
+```
+"""
+CITE = """# How to cite
+
+Cite the software, and the papers of the tasks that you use. The page of a task has their DOIs and
+BibTeX entries; `ngym info TASK --bibtex` prints them.
+
+```yaml
+{citation}```
+"""
+
+
+def copy_files() -> None:
+    """Copy the Markdown files and pictures of the repository to the pages' folder."""
+    for pattern in FILES:
+        for path in sorted(ROOT.glob(pattern)):
+            target = SOURCE / path.relative_to(ROOT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, target)
+    (SOURCE / "packages").mkdir()
+    (SOURCE / "packages" / "index.md").write_text(PACKAGES, "utf-8")
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    (SOURCE / "cite.md").write_text(CITE.format(citation=citation), "utf-8")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Build the site, and return the exit status of Sphinx."""
+    parser = argparse.ArgumentParser(description="Build the site.")
+    parser.add_argument("--only", nargs="*", metavar="TASK", help="ids of the tasks with pages")
+    given = parser.parse_args(arguments)
+    started = time.perf_counter()
+    for folder in (SOURCE, EXTRA):
+        shutil.rmtree(folder, ignore_errors=True)
+    SOURCE.mkdir(parents=True)
+    copy_files()
+    wrapper_index.write(SOURCE)
+    front_page.write(SOURCE, task_pages.write(SOURCE, EXTRA / "thumbnails", given.only))
+    shutil.rmtree(TARGET, ignore_errors=True)
+    command = ["-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E", "-j", "2"]
+    doctrees = str(SOURCE.parent / "doctrees")
+    folders = ["-c", str(ROOT / "docs"), "-d", doctrees, str(SOURCE), str(TARGET)]
+    status = subprocess.run([sys.executable, *command, *folders], check=False).returncode
+    if status == 0:
+        print(f"Wrote {TARGET}/index.html in {time.perf_counter() - started:.0f} s.")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

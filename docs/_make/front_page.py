@@ -1,0 +1,62 @@
+"""The front page of the site: four doors, and a wall of the installed tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from task_pages import TaskPage, wall
+
+DOORS = (
+    (
+        "I train a network",
+        "i-train-a-network",
+        "Datasets and envs, from the command line to a fit.",
+    ),
+    ("I bring a task", "i-bring-a-task", "From an empty file to a package that others install."),
+    ("I study behaviour", "i-study-behaviour", "Records, fits, and your animals' trials."),
+    ("I change the core", "i-change-the-core", "Architecture, decisions, and how to contribute."),
+)
+MENU = """```{toctree}
+:hidden:
+
+tasks/index
+wrappers/index
+docs/index
+docs/api
+packages/index
+docs/glossary
+Changelog <CHANGELOG>
+cite
+Contributing <CONTRIBUTING>
+registry/README
+registry/POLICY
+README
+```
+"""
+
+
+def write(folder: Path, pages: Sequence[TaskPage]) -> None:
+    """Write ``index.md`` into a folder, with a wall of the tasks that have pages."""
+    parts = [
+        "# Cognitive tasks for animals, people and networks",
+        "neurogym-core defines a neuroscience task once, and plays it as a Gymnasium env, as a vector"
+        " env, as a data set for supervised learning, and to simulated subjects whose records you"
+        " analyse like those of animals.",
+        "![Psychometric curves of three subjects in random-dot motion](docs/images/demo.png)",
+        "```console\n$ pip install neurogym-core neurogym-task-perceptual\n"
+        "$ ngym run PerceptualDecisionMaking-v0\n```",
+        _doors(),
+        f"## {len(pages)} tasks",
+        f"```{{raw}} html\n{wall(pages)}\n```",
+        MENU,
+    ]
+    (folder / "index.md").write_text("\n\n".join(parts), "utf-8")
+
+
+def _doors() -> str:
+    cards = [
+        f":::{{grid-item-card}} {title}\n:link: docs/index.html#{anchor}\n\n{text}\n:::"
+        for title, anchor, text in DOORS
+    ]
+    return "::::{grid} 1 2 2 4\n:gutter: 2\n\n" + "\n\n".join(cards) + "\n::::"

@@ -1,0 +1,475 @@
+"""Pages of the installed tasks, generated from the tasks themselves.
+
+Figures, tables and text come from the class and the manifest. The code on a page is executed while
+the page is made, and an error stops the build. Two processes share the tasks."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import io
+import json
+import multiprocessing
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner
+from neurogym_check.digest import digests_path, stored
+
+from neurogym_core.cli._describe import describe
+from neurogym_core.cli._drawing import NO_SETTINGS, draw
+from neurogym_core.cli._main import main as ngym
+from neurogym_core.ecosystem.discovery import installed, load_task
+from neurogym_core.ecosystem.records import Reference, TaskInfo
+from neurogym_core.session_plots import best_as_session
+from neurogym_core.tasks.task import Task
+from neurogym_core.terminal.bibtex import bibtex
+from neurogym_core.terminal.description import _value as value_in_words
+from neurogym_core.terminal.shortcuts import in_words
+from neurogym_core.terminal.timeline import timeline
+
+PROCESSES = 2
+RELATED = 6
+"""Most related tasks on a page."""
+WIDTH = 72
+"""Characters of the timeline."""
+TABLES = {
+    "Channels": ("channels", ("name", "size", "kind", "names")),
+    "Actions": ("actions", ("name", "size", "kind", "names", "axis", "rest", "trigger")),
+    "Conditions": ("conditions", ("name", "distribution")),
+    "Parameters": ("parameters", ("name", "type", "default", "doc")),
+}
+"""Heading -> (part of the description, its fields)."""
+HEADS = {"kind": "type", "names": "units or choices", "axis": "range", "distribution": "drawn from"}
+_DEVIATIONS = re.compile(r"^Deviations from the paper:", re.MULTILINE)
+_ARGS = re.compile(r"^(Args|Attributes):\n", re.MULTILINE)
+_NAME = r"(?!After |The )[A-Z][\w’-]*(?:'[A-Z][\w-]+)?"
+_CITED = re.compile(
+    rf"(?P<names>{_NAME}(?:(?:, | & |, & | | de la | van | et al\.|, et al\.)(?:{_NAME})?)*?)"
+    r"(?:'s)? \((?P<year>\d{4})\)"
+)
+"""Authors and year, as docstrings cite papers: "Kiani & Shadlen (2009)"."""
+_DOI = re.compile(r"doi:(10\.\d{4,}/[^\s,;:)]*[^\s,;:).])")
+
+
+@dataclass(frozen=True)
+class TaskPage:
+    """Facts about the page of a task, for other pages.
+
+    Attributes:
+        id, title, summary, tags, species: as in the manifest.
+        paper: authors and year of the original paper; "" if the description names none.
+        page: address of the page, below the root of the site, without suffix.
+        picture: address of the thumbnail.
+    """
+
+    id: str
+    title: str
+    summary: str
+    tags: tuple[str, ...]
+    species: tuple[str, ...]
+    paper: str
+    page: str
+    picture: str
+
+    @property
+    def namespace(self) -> str:
+        """First part of the id."""
+        return self.id.partition("/")[0]
+
+
+def write(folder: Path, thumbnails: Path, only: Sequence[str] | None = None) -> list[TaskPage]:
+    """Write a page for each installed task, and lists of them.
+
+    Args:
+        folder: where the pages of the site are gathered; the pages are in its folder ``tasks``.
+        thumbnails: folder of the small pictures.
+        only: ids of tasks; None: all.
+
+    Raises:
+        RuntimeError: code on a page failed, or a task has a problem.
+    """
+    tasks = [task for task in installed().tasks if only is None or task.id in only]
+    thumbnails.mkdir(parents=True)
+    listed = [task.id for task in tasks]
+    jobs = [(name, folder / "tasks", thumbnails, listed) for name in listed]
+    with multiprocessing.get_context("spawn").Pool(PROCESSES) as pool:
+        pages = []
+        for number, page in enumerate(pool.imap(_write, jobs), 1):
+            pages.append(page)
+            print(f"\r{number} of {len(jobs)} tasks ", end="", flush=True)
+    print()
+    _write_lists(folder / "tasks", pages)
+    return pages
+
+
+def _write(job: tuple[str, Path, Path, list[str]]) -> TaskPage:
+    name, folder, thumbnails, listed = job
+    info = next(task for task in installed().tasks if task.id == name)
+    if not info.usable:
+        raise RuntimeError(f"{name} cannot be imported ({info.status}). Run `ngym doctor`.")
+    folder = folder / info.namespace
+    folder.mkdir(parents=True, exist_ok=True)
+    with contextlib.chdir(folder):
+        try:
+            text = page_of(info, folder, thumbnails, listed)
+        except Exception as error:
+            raise RuntimeError(f"The page of {name} failed: {error}") from error
+    (folder / f"{info.name}.md").write_text(text, "utf-8")
+    paper = next((paper_of(info, one) for one in info.references), "")
+    place = f"tasks/{info.id}"
+    picture = f"thumbnails/{info.id.replace('/', '-')}.png"
+    about = (info.id, info.title, info.summary, info.tags, info.species)
+    return TaskPage(*about, paper, place, picture)
+
+
+def page_of(info: TaskInfo, folder: Path, thumbnails: Path, listed: Sequence[str]) -> str:
+    """Return the page of a task, and draw its figures into folders.
+
+    Args:
+        info: the task.
+        folder, thumbnails: folders of the page's figures and of the small pictures.
+        listed: ids of the tasks that have pages.
+    """
+    described = describe("task", info.id)
+    task = load_task(info.id)
+    plain = not issubclass(task, Task)
+    text, deviations = sections(described["docstring"])
+    tags = " ".join(f"{{bdg-secondary-line}}`{tag}`" for tag in info.tags)
+    species = f"Species: {', '.join(info.species)}." if info.species else ""
+    parts = [
+        f"# {escaped(info.title)}",
+        f"`{info.id}`, in the package `{info.distribution}` {info.version}. {species} {tags}",
+        *_figures(info, None if plain else task(), folder, thumbnails),
+        "## Description",
+        text,
+        *_timeline(described),
+        *_tables(described),
+        *_rewards(described),
+        *(["## Deviations from the paper", deviations] if deviations else []),
+        *_measures(info),
+        *_papers(info),
+        "## Code",
+        *_snippets(info, described, plain),
+        "## Related tasks",
+        _related(info, listed),
+        *_history(info),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _figures(info: TaskInfo, task: Task | None, folder: Path, thumbnails: Path) -> list[str]:
+    import matplotlib.pyplot as plt
+
+    shown = {f"{info.name}.png": "A trial of {}: channels, actions and rewards over time"}
+    draw(info.id, folder / f"{info.name}.png", "late_oracle", 0, NO_SETTINGS, session=False)
+    if task is not None and best_as_session(task):
+        name = f"{info.name}-session.png"
+        draw(info.id, folder / name, "late_oracle", 0, NO_SETTINGS, session=True)
+        shown[name] = "A session of {}: choices, outcomes and conditions over trials"
+    plt.close("all")
+    _shrink(folder / list(shown)[-1], thumbnails / f"{info.id.replace('/', '-')}.png")
+    return [f"![{escaped(alt.format(info.title))}]({name})" for name, alt in shown.items()]
+
+
+def _shrink(picture: Path, target: Path, width: int = 320) -> None:
+    from PIL import Image
+
+    with Image.open(picture) as image:
+        height = round(image.height * width / image.width)
+        image.convert("RGB").resize((width, height)).quantize(64).save(target, optimize=True)
+
+
+# ---- text ----------------------------------------------------------------------------------------
+
+
+def escaped(text: str) -> str:
+    """Return text in which Markdown has no meaning; backticks stay."""
+    return re.sub(r"([\\*_\[\]<>$#|~{}])", r"\\\1", text)
+
+
+def rendered(docstring: str) -> str:
+    """Return the text of a docstring as Markdown: code, lists and DOIs keep their meaning."""
+    parts = re.split(r"(``.+?``|`.+?`)", docstring.strip(), flags=re.DOTALL)
+    text = []
+    for part in parts:
+        if part.startswith("`"):
+            text.append("`" + " ".join(part.strip("`").split()) + "`")
+        else:
+            pieces = _DOI.split(part)
+            text += [
+                f"[doi:{escaped(piece)}](https://doi.org/{piece})" if odd else _emphasised(piece)
+                for odd, piece in ((number % 2, piece) for number, piece in enumerate(pieces))
+            ]
+    return "".join(text)
+
+
+def _emphasised(text: str) -> str:
+    return re.sub(r"\\\*(\w[\w -]*)\\\*", r"*\1*", escaped(text))
+
+
+def sections(docstring: str) -> tuple[str, str]:
+    """Return the description and the deviations, as Markdown."""
+    prose = _ARGS.split(docstring)[0]
+    if not _DEVIATIONS.search(prose):
+        return rendered(prose), ""
+    before, after = _DEVIATIONS.split(prose, maxsplit=1)
+    listed, _, rest = after.strip().partition("\n\n")
+    if listed.startswith("- "):
+        while re.match(r"(- |  )", rest):  # blank lines between the points
+            more, _, rest = rest.partition("\n\n")
+            listed += "\n\n" + more
+    text = "\n\n".join(filter(None, (rendered(before), rendered(rest))))
+    return text, rendered(listed[:1].upper() + listed[1:])
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def _tables(described: Mapping[str, Any]) -> list[str]:
+    parts = []
+    for heading, (key, fields) in TABLES.items():
+        rows = described.get(key) or []
+        fields = [one for one in fields if any(row.get(one) not in (None, "") for row in rows)]
+        if rows and fields:
+            cells = [[_cell(one, row.get(one)) for one in fields] for row in rows]
+            parts += [f"## {heading}", table([HEADS.get(one, one) for one in fields], cells)]
+    return parts
+
+
+def _cell(field: str, value: Any) -> str:
+    text = " ".join(value_in_words(value).split())
+    if field in ("name", "type", "default", "distribution") and text:
+        return "`" + text.replace("|", "\\|").replace("`", "'") + "`"
+    return escaped(text)
+
+
+def _timeline(described: Mapping[str, Any]) -> list[str]:
+    pairs = [(row["name"], row.get("duration")) for row in described.get("periods") or []]
+    if not pairs:
+        return []
+    return ["## Timeline", "```text\n" + "\n".join(timeline(pairs, WIDTH)) + "\n```"]
+
+
+def _rewards(described: Mapping[str, Any]) -> list[str]:
+    rewards = described.get("rewards") or {}
+    rows = [(f"`{name}`", value_in_words(amount)) for name, amount in rewards.items()]
+    notes = [escaped(described["payoff"])] if described.get("payoff") else []
+    facts = []
+    if described.get("dt"):
+        facts.append(f"A step lasts {described['dt']:g} ms.")
+    if described.get("trials_per_session"):
+        facts.append(f"A session has {described['trials_per_session']} trials.")
+    shown = [table(("outcome", "reward"), rows)] if rows else []
+    found = [*shown, *notes, *([" ".join(facts)] if facts else [])]
+    return ["## Rewards and sessions", *found] if found else []
+
+
+def _measures(info: TaskInfo) -> list[str]:
+    rows = []
+    if "chance" in info.expected:
+        rows.append(("chance level, declared", _share(info.expected["chance"])))
+    measured = sorted(info.shortcuts.items(), key=lambda pair: -pair[1])
+    rows += [(escaped(in_words(name)), _share(score)) for name, score in measured]
+    if not rows:
+        return []
+    parts = [
+        "## Chance, shortcuts and ceiling",
+        "Performance of policies that leave out a part of the task, measured by `ngym check`. The"
+        " oracle is the ceiling. [The decision](../../docs/decisions/0037-shortcuts-are-measured.md)"
+        " describes the measurement.",
+        table(("policy", "performance"), rows),
+    ]
+    if info.admitted:
+        named = "; ".join(f"{escaped(in_words(name))}" for name in info.admitted)
+        parts.append(f"The author admits these shortcuts: {named}.")
+    return parts
+
+
+def _share(value: Any) -> str:
+    return f"{100 * value:.1f} %" if isinstance(value, int | float) else escaped(str(value))
+
+
+def paper_of(info: TaskInfo, reference: Reference) -> str:
+    """Return authors and year of a paper; from the description if the manifest has only the DOI."""
+    if reference.authors:
+        year = f" ({reference.year})" if reference.year else ""
+        return f"{reference.authors}{year}"
+    text = " ".join(describe("task", info.id)["docstring"].split())
+    before, found, _ = text.partition(f"doi:{reference.doi}")
+    cited = list(_CITED.finditer(before.rpartition("doi:")[2])) if found else []
+    return f"{cited[-1]['names']} ({cited[-1]['year']})" if cited else ""
+
+
+def _papers(info: TaskInfo) -> list[str]:
+    if not info.references:
+        return []
+    rows = []
+    for one in info.references:
+        named = " ".join(filter(None, (paper_of(info, one), one.title, one.journal)))
+        link = f"[doi:{escaped(one.doi)}](<https://doi.org/{one.doi}>)"
+        rows.append(f"- {one.kind}: {escaped(named)}{', ' if named else ''}{link}")
+    entries = bibtex(list(dict.fromkeys(info.references)))
+    return ["## Papers", "\n".join(rows), f"```bibtex\n{entries}\n```"]
+
+
+# ---- code ----------------------------------------------------------------------------------------
+
+
+def _snippets(info: TaskInfo, described: Mapping[str, Any], plain: bool) -> list[str]:
+    parts = ["An env, as Gymnasium has them:", played(ENV.format(task=info.id))]
+    if plain:
+        return [*parts, "Four envs:", played(SYNC.format(task=info.id)), *_lines(info, False)]
+    parts += ["Four subjects at once, in a vector env:", played(VECTOR.format(task=info.id))]
+    if described.get("supervised"):
+        parts += ["Batches for supervised training:", played(DATASET.format(task=info.id))]
+    else:
+        parts.append("The task has no correct actions, and therefore no data set of them.")
+    parts += ["A record of trials:", played(RECORD.format(task=info.id))]
+    return [*parts, *_lines(info, True)]
+
+
+ENV = """from neurogym_core import make
+
+env = make("{task}")
+observation, info = env.reset(seed=0)
+env.action_space.seed(0)
+total = 0.0
+for _ in range(100):
+    observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
+    total += float(reward)
+    if terminated or truncated:
+        observation, info = env.reset()
+print(observation.shape, round(total, 2))"""
+VECTOR = """from neurogym_core import make_vec
+
+envs = make_vec("{task}", num_envs=4)
+observations, info = envs.reset(seed=0)
+observations, rewards, terminated, truncated, info = envs.step(envs.action_space.sample())
+print(observations.shape, rewards.shape)"""
+SYNC = """from gymnasium.vector import SyncVectorEnv
+
+from neurogym_core import make
+
+envs = SyncVectorEnv([lambda: make("{task}")] * 4)
+observations, info = envs.reset(seed=0)
+print(observations.shape)"""
+DATASET = """from neurogym_core import Dataset
+
+dataset = Dataset("{task}", batch_size=16, seq_len=100, seed=0)
+batch = next(dataset)
+print(batch.inputs.shape, batch.targets.shape, batch.weights.shape)"""
+RECORD = """from neurogym_core import run
+
+record = run("{task}", "oracle", 50, seed=0)
+print(len(record), round(float(record["performance"].mean()), 2))"""
+
+
+def played(code: str) -> str:
+    """Return code and its output, as blocks of Markdown."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+        exec(compile(code, "<page>", "exec"), {})
+    return f"```python\n{code}\n```\n```text\n{printed.getvalue()}```"
+
+
+def _lines(info: TaskInfo, runs: bool) -> list[str]:
+    install = f"$ pip install {info.distribution}"
+    lines = [f"$ ngym info {info.id}", f"$ ngym plot {info.id} -o trial.png"]
+    shown = "\n".join([install, *lines])
+    parts = ["On the command line:", f"```console\n{shown}\n```"]
+    if runs:
+        line = f"run {info.id} --subject oracle --n-trials 3 --seed 0"
+        parts.append(f"```console\n$ ngym {line}\n{_said(line)}\n```")
+    return parts
+
+
+def _said(line: str) -> str:
+    """Execute a command line of ngym, and return its output."""
+    result = CliRunner().invoke(ngym, line.split())
+    if result.exit_code != 0:
+        raise RuntimeError(f"`ngym {line}` ended with {result.exit_code}: {result.output}")
+    return result.output.rstrip()
+
+
+# ---- related tasks, history, lists ---------------------------------------------------------------
+
+
+def related(info: TaskInfo, tasks: Iterable[TaskInfo]) -> list[tuple[TaskInfo, list[str]]]:
+    """Return the tasks that share most tags with a task, and the shared tags."""
+    found = []
+    for other in tasks:
+        shared = [tag for tag in info.tags if tag in other.tags]
+        if other.id != info.id and shared:
+            union = len({*info.tags, *other.tags})
+            found.append((-len(shared) / union, other.id, other, shared))
+    return [(other, shared) for _, _, other, shared in sorted(found, key=lambda x: x[:2])[:RELATED]]
+
+
+def _related(info: TaskInfo, listed: Sequence[str]) -> str:
+    rows = [
+        f"- [{escaped(other.title)}](../{other.id}.md): {', '.join(shared)}"
+        for other, shared in related(
+            info, (task for task in installed().tasks if task.id in listed)
+        )
+    ]
+    return "\n".join(rows) or "No other installed task shares a tag."
+
+
+def _history(info: TaskInfo) -> list[str]:
+    path = digests_path(info)
+    digest = stored(path).get(info.name, {}) if path else {}
+    former = [f"Former names: {', '.join(f'`{name}`' for name in info.aliases)}."]
+    parts = ["## Version", *(former if info.aliases else [])]
+    if digest:
+        parts += [
+            f"Digests of the behaviour of `{info.name}`, which change with its version only:",
+            table(("part", "digest"), [(part, f"`{text}`") for part, text in digest.items()]),
+        ]
+    return parts if len(parts) > 1 else []
+
+
+def _write_lists(folder: Path, pages: Sequence[TaskPage]) -> None:
+    spaces = sorted({page.namespace for page in pages})
+    for space in spaces:
+        listed = [page for page in pages if page.namespace == space]
+        rows = [
+            (f"[{escaped(one.title)}]({one.id.partition('/')[2]}.md)", escaped(one.summary))
+            for one in listed
+        ]
+        menu = "\n".join(one.id.partition("/")[2] for one in listed)
+        text = f"# Tasks: {space}\n\n{table(('task', 'summary'), rows)}\n\n"
+        text += f"```{{toctree}}\n:hidden:\n\n{menu}\n```\n"
+        (folder / space / "index.md").write_text(text, "utf-8")
+    menu = "\n".join(f"{space}/index" for space in spaces)
+    text = (
+        "# Tasks\n\n[The front page](../index.md) shows the tasks with their figures, and filters"
+        f" them.\n\n```{{toctree}}\n:maxdepth: 2\n\n{menu}\n```\n"
+    )
+    (folder / "index.md").write_text(text, "utf-8")
+
+
+def wall(pages: Sequence[TaskPage]) -> str:
+    """Return the list of all tasks with thumbnails, as HTML; a script adds filters to it."""
+    items = []
+    for one in pages:
+        data = {
+            "tags": json.dumps(one.tags),
+            "species": json.dumps(one.species),
+            "package": one.namespace,
+            "text": " ".join((one.title, one.id, one.paper, one.summary)).lower(),
+        }
+        given = " ".join(f'data-{name}="{html.escape(text)}"' for name, text in data.items())
+        paper = f'<span class="paper">{html.escape(one.paper)}</span>' if one.paper else ""
+        items.append(
+            f'<li {given}><a href="{one.page}.html"><img src="{one.picture}" alt="" loading="lazy"'
+            f' width="320"><strong>{html.escape(one.title)}</strong></a> {paper}'
+            f'<span class="summary">{html.escape(one.summary)}</span></li>'
+        )
+    return '<ul class="wall" id="wall">\n' + "\n".join(items) + "\n</ul>"

@@ -1,0 +1,47 @@
+// Filters of the wall of tasks. Without scripts, the wall is a list of all tasks.
+document.addEventListener("DOMContentLoaded", () => {
+  const wall = document.getElementById("wall");
+  if (!wall) return;
+  const items = [...wall.querySelectorAll("li")];
+  const valuesOf = (item, name) =>
+    name === "package" ? [item.dataset.package] : JSON.parse(item.dataset[name]);
+  const bar = document.createElement("div");
+  bar.className = "wall-filters";
+  bar.setAttribute("role", "search");
+  bar.setAttribute("aria-label", "Tasks");
+  const add = (text, control) => {
+    const label = document.createElement("label");
+    label.textContent = text;
+    label.append(control);
+    bar.append(label);
+    control.addEventListener("input", update);
+    return control;
+  };
+  const choose = (text, name) => {
+    const select = document.createElement("select");
+    select.dataset.name = name;
+    const all = [...new Set(items.flatMap((item) => valuesOf(item, name)))].sort();
+    for (const value of ["", ...all]) select.add(new Option(value || "all", value));
+    return add(text, select);
+  };
+  const words = document.createElement("input");
+  words.type = "search";
+  add("Name, paper or text", words);
+  const selects = [choose("Tag", "tags"), choose("Species", "species"), choose("Package", "package")];
+  const count = document.createElement("p");
+  count.setAttribute("role", "status");
+  wall.before(bar, count);
+  function update() {
+    const sought = words.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    for (const item of items) {
+      const fits =
+        sought.every((word) => item.dataset.text.includes(word)) &&
+        selects.every((one) => !one.value || valuesOf(item, one.dataset.name).includes(one.value));
+      item.hidden = !fits;
+      shown += fits;
+    }
+    count.textContent = `${shown} of ${items.length} tasks`;
+  }
+  update();
+});

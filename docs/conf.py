@@ -1,0 +1,80 @@
+"""Configuration of Sphinx for the site, which `docs/_make/build_site.py` builds.
+
+Sphinx reads a copy of the repository's Markdown files, in their folders, and the generated pages
+between them. Relative links of the files therefore lead to the same places as in the repository.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+import neurogym_core
+
+project = "neurogym-core"
+author = "The neurogym-core authors"
+project_copyright = author
+version = release = neurogym_core.__version__
+
+extensions = ["myst_parser", "sphinx_design", "sphinx_copybutton"]
+myst_enable_extensions = ["colon_fence", "attrs_block", "attrs_inline"]
+myst_heading_anchors = 4
+source_suffix = {".md": "markdown"}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_only_copy_prompt_lines = True
+
+html_theme = "pydata_sphinx_theme"
+html_title = "neurogym-core"
+html_static_path = ["_static"]
+html_extra_path = ["_build/extra"]
+html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "logo": {"text": "neurogym-core"},
+    "navbar_end": ["theme-switcher"],
+    "header_links_before_dropdown": 6,
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
+    "article_footer_items": [],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "show_prev_next": False,
+    "navigation_depth": 2,
+}
+html_sidebars = dict.fromkeys(("index", "CHANGELOG", "cite", "docs/api", "docs/glossary"), [])
+
+# Folders whose pages are listed in the menu below their first page.
+MENUS = {
+    "docs/index": ("docs", ("index", "api", "glossary")),
+    "docs/decisions/README": ("docs/decisions", ("README",)),
+}
+_FOLDER_LINK = re.compile(r"\]\(((?:[\w.-]+/)*[\w.-]+)/?\)")
+
+
+def _read(app: Sphinx, page: str, source: list[str]) -> None:
+    """Let links to folders lead to their README, and list the pages of a folder in the menu."""
+    root, here = Path(app.srcdir), posixpath.dirname(page)
+
+    def readme(link: re.Match[str]) -> str:
+        if (root / here / link[1] / "README.md").is_file():
+            return f"]({link[1]}/README.md)"
+        return link[0]
+
+    source[0] = _FOLDER_LINK.sub(readme, source[0])
+    if page in MENUS:
+        folder, left_out = MENUS[page]
+        names = sorted(path.stem for path in (root / folder).glob("*.md"))
+        listed = [name for name in names if name not in left_out]
+        if page == "docs/index":
+            listed.append("decisions/README")
+        source[0] += "\n\n```{toctree}\n:hidden:\n\n" + "\n".join(listed) + "\n```\n"
+
+
+def setup(app: Sphinx) -> None:
+    """Connect the changes that the files need to be pages."""
+    app.connect("source-read", _read)

@@ -1,0 +1,253 @@
+"""The built site as a reader meets it: links from the files, the rest in a headless Chromium.
+
+`make test-site` builds the site, gets axe-core, and runs these tests. Without Chromium, its driver,
+selenium or axe-core, the tests that need them are skipped with a reason; in continuous integration
+(CI=true) that is a failure."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import importlib.util
+import json
+import os
+import re
+import shutil
+import threading
+import time
+import urllib.parse
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "site"
+AXE = Path(os.environ.get("NGYM_AXE", ROOT / ".venv" / "axe-core" / "axe.min.js"))
+VIEWED = (
+    "index.html",
+    "tasks/perceptual/PerceptualDecisionMaking-v0.html",
+    "tasks/value/DawTwoStep-v0.html",
+    "tasks/visual/RandomDotMotion-v0.html",
+    "tasks/perceptual/index.html",
+    "wrappers/index.html",
+    "docs/wrappers/noise.html",
+    "docs/index.html",
+    "docs/tour.html",
+    "docs/api.html",
+)
+WIDTHS, THEMES = (360, 1440), ("light", "dark")
+
+pytestmark = pytest.mark.slow
+
+
+def lacking(reason: str) -> None:
+    """Skip the test, with a reason; fail it in continuous integration."""
+    (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
+
+
+@pytest.fixture(scope="module")
+def site() -> Path:
+    if not (SITE / "index.html").is_file():
+        lacking("there is no site to test; `make test-site` builds it and runs the tests")
+    return SITE
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            """Write nothing."""
+
+    handler = functools.partial(Quiet, directory=str(site))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    names = ("chromium", "chromium-browser", "google-chrome")
+    binary = next(filter(None, map(shutil.which, names)), None)
+    driver = shutil.which("chromedriver")
+    if importlib.util.find_spec("selenium") is None or binary is None or driver is None:
+        lacking("the site is tested in a browser; install selenium, chromium and chromium-driver")
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    made = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    made.set_page_load_timeout(60)
+    yield made
+    made.quit()
+
+
+class _Page(HTMLParser):
+    """Links and anchors of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.anchors |= {found[name] for name in ("id", "name") if found.get(name)}
+        source = found.get("src") or (found.get("href") if tag == "link" else None)
+        if source:
+            self.loaded.append(source)
+        elif found.get("href"):
+            self.links.append(found["href"])
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[str, _Page]:
+    return {
+        path.relative_to(site).as_posix(): _Page(path.read_text("utf-8"))
+        for path in sorted(site.rglob("*.html"))
+        if "_static" not in path.parts
+    }
+
+
+def view(browser: Any, address: str, width: int, theme: str) -> None:
+    """Open a page at a width in pixels, in light or dark colours."""
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    media = {"features": [{"name": "prefers-color-scheme", "value": theme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    browser.get(address)
+    script = "document.documentElement.dataset.theme"
+    assert browser.execute_script(f"return {script}") == theme
+
+
+def test_no_link_or_anchor_is_broken(site: Path, pages: dict[str, _Page]) -> None:
+    broken = []
+    for name, page in pages.items():
+        for link in page.links + page.loaded:
+            parts = urllib.parse.urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            path = urllib.parse.unquote(parts.path)
+            target = (site / name).parent / path if path else site / name
+            target = Path(os.path.normpath(target))
+            if not target.is_file():
+                broken.append(f"{name}: {link}")
+                continue
+            other = pages.get(target.relative_to(site).as_posix())
+            anchor = urllib.parse.unquote(parts.fragment)
+            if anchor and other is not None and anchor not in other.anchors:
+                broken.append(f"{name}: {link}")
+    assert broken == []
+
+
+def test_every_installed_task_has_a_page_and_a_place_on_the_wall(pages: dict[str, _Page]) -> None:
+    from neurogym_core.ecosystem.discovery import installed
+
+    expected = {f"tasks/{task.id}.html" for task in installed().tasks}
+    assert expected - set(pages) == set()
+    assert expected - set(pages["index.html"].links) == set()
+
+
+def test_pages_load_nothing_from_other_hosts(pages: dict[str, _Page]) -> None:
+    elsewhere = {
+        link
+        for page in pages.values()
+        for link in page.loaded
+        if urllib.parse.urlsplit(link).netloc
+    }
+    assert elsewhere == set()
+
+
+def test_every_page_loads_without_console_messages_or_requests_to_other_hosts(
+    browser: Any, address: str, pages: dict[str, _Page]
+) -> None:
+    browser.get_log("browser")
+    browser.get_log("performance")
+    messages, requested = [], set()
+    for name in pages:
+        browser.get(address + name)
+        messages += [f"{name}: {one['message']}" for one in browser.get_log("browser")]
+        for entry in browser.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                requested.add(message["params"]["request"]["url"])
+    assert messages == []
+    assert {url for url in requested if not url.startswith((address, "data:"))} == set()
+
+
+def test_the_search_finds_a_task_by_an_author_of_its_paper(browser: Any, address: str) -> None:
+    browser.get(f"{address}search.html?q=Brunton")
+    deadline = time.monotonic() + 30
+    found: list[str] = []
+    wanted = f"{address}tasks/perceptual/PoissonClicks-v0.html"
+    while time.monotonic() < deadline and wanted not in found:
+        script = "return [...document.querySelectorAll('#search-results a')].map(a => a.href)"
+        found = [one.partition("?")[0] for one in browser.execute_script(script)]
+        time.sleep(0.2)
+    assert wanted in [one.partition("#")[0] for one in found]
+
+
+def test_the_wall_is_filtered_by_words_and_tags(browser: Any, address: str) -> None:
+    view(browser, address + "index.html", 1440, "light")
+    visible = "return [...document.querySelectorAll('#wall li:not([hidden]) a')].map(a => a.href)"
+    everything = browser.execute_script(visible)
+    browser.find_element("css selector", ".wall-filters input").send_keys("brunton")
+    assert browser.execute_script(visible) == [
+        f"{address}tasks/perceptual/PoissonClicks-v0.html",
+    ]
+    browser.find_element("css selector", ".wall-filters input").clear()
+    select = browser.find_element("css selector", "select[data-name=tags]")
+    select.send_keys("timing")
+    timed = browser.execute_script(visible)
+    assert 5 < len(timed) < len(everything)
+    status = browser.find_element("css selector", "[role=status]").text
+    assert status == f"{len(timed)} of {len(everything)} tasks"
+
+
+def test_without_scripts_the_wall_is_a_list_of_all_tasks(site: Path) -> None:
+    text = (site / "index.html").read_text("utf-8")
+    wall = text.partition('<ul class="wall"')[2].partition("</ul>")[0]
+    assert wall.count("<li ") >= 100
+    assert " hidden" not in "".join(re.findall(r"<li [^>]*>", re.sub(r'"[^"]*"', "", wall)))
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_page_is_wider_than_the_window(
+    browser: Any, address: str, width: int, theme: str
+) -> None:
+    wide = []
+    for name in VIEWED:
+        view(browser, address + name, width, theme)
+        measured = browser.execute_script("return document.documentElement.scrollWidth")
+        wide += [f"{name}: {measured}"] if measured > width else []
+    assert wide == []
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_axe_finds_no_serious_violation(browser: Any, address: str, width: int, theme: str) -> None:
+    if not AXE.is_file():
+        lacking("axe-core is not there; `make test-site` gets it")
+    found = []
+    for name in VIEWED:
+        view(browser, address + name, width, theme)
+        browser.execute_script(AXE.read_text("utf-8"))
+        result = browser.execute_async_script(
+            "axe.run({resultTypes: ['violations']}).then(arguments[arguments.length - 1])"
+        )
+        found += [
+            f"{name}: {one['id']}, {len(one['nodes'])} times, first {one['nodes'][0]['html'][:120]}"
+            for one in result["violations"]
+            if one["impact"] in ("serious", "critical")
+        ]
+    assert found == []
