@@ -13,7 +13,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -86,19 +86,32 @@ def search_seconds(folder: Path, *words: str) -> float:
 
 
 def write_repository(folder: Path, count: int) -> None:
-    """Write a registry with one release a package, as a git repository of one commit."""
-    lines = ["commit refs/heads/main", "committer a <a@example.org> 0 +0000", "data 0", ""]
+    """Write a registry with one release a package as a commit of git, and a change as another.
+
+    No file is checked out: `ngym registry validate --base` reads them from git."""
     with subprocess.Popen(
         ["git", "-C", str(folder), "fast-import", "--quiet"], stdin=subprocess.PIPE
     ) as process:
         assert process.stdin is not None
-        process.stdin.write("\n".join(lines).encode())
-        for path, text in repository_files(count):
-            data = text.encode()
-            process.stdin.write(f"M 644 inline {path}\ndata {len(data)}\n".encode() + data + b"\n")
+        for files in (repository_files(count), change_files()):
+            head = "commit refs/heads/main\ncommitter a <a@example.org> 0 +0000\ndata 0\n\n"
+            process.stdin.write(head.encode())
+            for path, text in files:
+                data = text.encode()
+                row = f"M 644 inline {path}\ndata {len(data)}\n"
+                process.stdin.write(row.encode() + data + b"\n")
 
 
-def repository_files(count: int) -> Any:
+def change_files() -> Iterator[tuple[str, str]]:
+    """Yield (path, text) of the files of a new package."""
+    name = "neurogym-task-newcomer"
+    entry = f'schema = 1\nname = "{name}"\nsummary = "Tasks."\nadded = 2026-11-22\n'
+    entry += 'repository = "https://example.org/x"\n[[maintainers]]\nname = "Bo"\ngithub_id = 7\n'
+    yield f"packages/{name}.toml", entry
+    yield f"releases/{name}/1.0.0.json", json.dumps(release(name, "1.0.0"), indent=1)
+
+
+def repository_files(count: int) -> Iterator[tuple[str, str]]:
     """Yield (path, text) of all files of a registry."""
     yield "revoked.json", json.dumps({"schema": 1, "revoked": []})
     yield "keepers.toml", 'schema = 1\n[[keepers]]\nname = "Kim"\ngithub_id = 1\n'
@@ -122,27 +135,10 @@ def release(name: str, version: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def git(folder: Path, *arguments: str) -> str:
-    """Run git in a folder, and return its output."""
-    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "gc.auto=0")
-    command = ["git", "-C", str(folder), *identity, *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-
 def change_seconds(folder: Path) -> float:
-    """Add a package to a repository, and return the time of the validation of the change."""
-    name = "neurogym-task-newcomer"
-    entry = f'schema = 1\nname = "{name}"\nsummary = "Tasks."\nadded = 2026-11-22\n'
-    entry += 'repository = "https://example.org/x"\n[[maintainers]]\nname = "Bo"\ngithub_id = 7\n'
-    base = git(folder, "rev-parse", "HEAD")
-    (folder / "packages" / f"{name}.toml").write_text(entry, "utf-8")
-    (folder / "releases" / name).mkdir()
-    text = json.dumps(release(name, "1.0.0"), indent=1)
-    (folder / "releases" / name / "1.0.0.json").write_text(text, "utf-8")
-    git(folder, "add", "packages", "releases")
-    git(folder, "commit", "--quiet", "--message", "New package")
+    """Return the time of the validation of the last commit."""
     command = [sys.executable, "-m", "neurogym_core.cli", "registry", "validate", str(folder)]
-    return min(cpu_seconds([*command, "--base", base, "--actor", "7"]) for _ in range(3))
+    return min(cpu_seconds([*command, "--base", "HEAD~1", "--actor", "7"]) for _ in range(3))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -165,9 +161,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             if not options.no_changes:
                 repository = Path(name, "repository")
                 repository.mkdir()
-                git(repository, "init", "--quiet", "--initial-branch", "main")
+                init = ["git", "init", "--quiet", "--initial-branch", "main", str(repository)]
+                subprocess.run(init, check=True)
                 write_repository(repository, count)
-                git(repository, "reset", "--quiet", "--hard")
                 change = change_seconds(repository)
             times = f"{found:9.2f}    {missing:16.2f}    {change:9.2f}"
             print(f"{count:8,}    {sizes}    {times}", flush=True)

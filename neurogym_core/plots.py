@@ -75,7 +75,7 @@ _DPI = 100
 _SUBTITLE, _SUBTITLE_LINES = 96, 3  # characters of a line, and lines
 _NAMED_ACTIONS = 8  # actions that get a tick each
 _LONGEST = 4  # values of a condition that are written out
-_TOLD = 4  # most values of a condition that a subtitle tells
+_WRITTEN = 4  # most values of a condition that a subtitle shows
 _ENV_STEPS, _FRAMES = 400, 4  # of a plain env: steps at most, and frames in the figure
 
 
@@ -184,7 +184,7 @@ def trace_of(
     if hasattr(player, "begin"):
         player.begin(env)
     drawn = {name: values[0] for name, values in env.conditions.items()}
-    told = {name: value for name, value in drawn.items() if np.size(value) <= _TOLD}
+    told = {name: value for name, value in drawn.items() if np.size(value) <= _WRITTEN}
     steps: dict[str, list] = {
         name: [] for name in ("observations", "actions", "rewards", "targets", "periods")
     }

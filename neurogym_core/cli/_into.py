@@ -15,7 +15,7 @@ from neurogym_core.files import replacing
 from neurogym_core.optional import optional
 
 PARTS = ("wrapper", "subject", "command")
-"""Kinds that are not tasks; each is a package's offer in an entry-point group of its own."""
+"""Kinds that are not tasks; each has a separate entry-point group."""
 _INSIDE = "{{cookiecutter.__distribution}}/{{cookiecutter.__module}}"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from neurogym_core.ecosystem import companions
-from neurogym_core.ecosystem.discovery import installed, load
+from neurogym_core.ecosystem.discovery import declared, installed, load
 from neurogym_core.ecosystem.names import clean
 from neurogym_core.ecosystem.records import Offer, advice
 from neurogym_core.errors import BrokenTaskError, NeurogymError, did_you_mean
@@ -44,7 +44,7 @@ class LazyGroup(click.Group):
         """Import and return the command of this name, or return None if there is none."""
         if cmd_name in BUILT_IN:
             return importlib.import_module(f"{__package__}.{cmd_name}").command
-        offers = self.foreign().get(cmd_name)
+        offers = self.foreign().get(cmd_name) or self.foreign(thorough=True).get(cmd_name)
         if offers and ctx.resilient_parsing and not _is_companion(cmd_name, offers):
             return click.Command(cmd_name)  # completion must not run foreign code
         return require_command(offers[0], load(offers[0])) if offers else None
@@ -60,6 +60,7 @@ class LazyGroup(click.Group):
             or ctx.resilient_parsing
             or name.startswith("-")
             or name in self.list_commands(ctx)
+            or name in self.foreign(thorough=True)
         ):
             offers = [offer for offer in installed().commands if offer.name == name]
             if offers:
@@ -71,10 +72,14 @@ class LazyGroup(click.Group):
             ctx.fail(f"No such command {name!r}.{did_you_mean(name, known)}")
         return super().resolve_command(ctx, args)
 
-    def foreign(self) -> dict[str, list[Offer]]:
-        """Return the commands of other packages by name, except those that a built-in hides."""
+    def foreign(self, *, thorough: bool = False) -> dict[str, list[Offer]]:
+        """Return the commands of other packages by name, except those that a built-in hides.
+
+        Only a thorough scan finds packages that pip did not install; it takes several times as
+        long.
+        """
         found: dict[str, list[Offer]] = {}
-        for offer in installed().commands:
+        for offer in (installed() if thorough else declared()).commands:
             if offer.name not in BUILT_IN and not offer.has("blocked") and not offer.has("name"):
                 found.setdefault(offer.name, []).append(offer)
         return found

@@ -34,7 +34,7 @@ class Listing:
         row: the package's object in ``index.json``, valid by its schema.
         revoked: the revocations of the registry that name the package.
         registry: address of the registry, for display.
-        base: address or folder of the registry's files; "" if they are not there.
+        base: address or folder of the registry's files; "" for the bundled list.
     """
 
     row: Mapping[str, Any]

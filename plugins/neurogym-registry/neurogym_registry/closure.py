@@ -1,8 +1,8 @@
 """Find the wheels that a package needs, without running code of any of them.
 
-pip's own resolver builds what a requirement names at an address, even if it was told to use wheels
-only. Therefore the requirements are followed here: pip is asked for single packages by name and
-version, without their dependencies."""
+pip's own resolver builds sources to which a requirement gives an address, even with --only-binary.
+Therefore the requirements are followed here: pip is asked for single packages by name and version,
+without their dependencies."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class _Closure:
                     self.pending.add(name)
 
     def line(self, name: str) -> str | None:
-        """Return the requirement to look up for a package; None if what is there fits."""
+        """Return the requirement to look up for a package; None if a fitting one is there."""
         wanted, extras = self.wanted[name], self.extras[name]
         known = self.found.get(name)
         version = known.version if known else installed_version(name)

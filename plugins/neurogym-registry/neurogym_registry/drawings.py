@@ -41,7 +41,7 @@ def fault_of(data: bytes) -> str | None:
     try:
         text = data.decode("utf-8").replace("\r\n", "\n").replace(_DOCTYPE, "", 1)
         if "<!DOCTYPE" in text or "<!ENTITY" in text or "<?xml-stylesheet" in text:
-            return "has a document type, an entity or a style sheet of its own"
+            return "has a document type, an entity or an external style sheet"
         root = ElementTree.fromstring(text)
     except (UnicodeDecodeError, ElementTree.ParseError, ValueError, RecursionError):
         return "is not SVG in UTF-8"

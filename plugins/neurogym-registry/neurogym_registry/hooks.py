@@ -67,7 +67,7 @@ def ngym_checkup(packages: Sequence[PackageInfo]) -> list[tuple[str, Problem]]:
 
 
 def _known(packages: Sequence[PackageInfo]) -> tuple[Catalogue, list[str]]:
-    """Return the listings of the registries that are set or remembered, and what is not known."""
+    """Return the listings of the registries that are set or remembered, and notes on gaps."""
     installed = {canonical(package.distribution) for package in packages}
     also = [address for name, address in sorted(remembered().items()) if name in installed]
     indexes: list[Index] = []

@@ -13,6 +13,34 @@ from neurogym_registry.folder import dumps, entry_file, read_registry, release_f
 from neurogym_registry.writing import write_text
 
 
+def new(folder: Path, keeper: str, github_id: int) -> list[Path]:
+    """Write an empty registry with workflows for its repository; return the files.
+
+    Raises:
+        RegistryError: the folder exists and is not empty.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise RegistryError(
+            f"{folder} was given for a new registry, and is not empty. Expected an empty or new"
+            " folder. Give another one. Nothing was written."
+        )
+    template = Path(__file__).with_name("new_registry")
+    name = json.dumps(clean(keeper))
+    texts = {
+        "README.md": (template / "README.md").read_text("utf-8"),
+        "keepers.toml": f"[[keepers]]\nname = {name}\ngithub_id = {github_id}\n",
+        "revoked.json": dumps({"schema": 1, "revoked": []}),
+        ".gitignore": "index.json\n",
+        **{
+            f".github/workflows/{path.name}": path.read_text("utf-8")
+            for path in sorted((template / "workflows").glob("*.yml"))
+        },
+    }
+    for file, text in texts.items():
+        write_text(folder / file, text)
+    return [folder / file for file in texts]
+
+
 def yank(folder: Path, name: str, version: str, reason: str) -> Path:
     """Mark a release as one that is only installed on request; return the changed file.
 
@@ -39,7 +67,7 @@ def revoke(folder: Path, name: str, versions: list[str], reason: str, advisory: 
         folder: the registry.
         name: the package, which need not be listed.
         versions: the versions; ``*`` for all, also those to come.
-        reason: what they do.
+        reason: the danger, for users.
         advisory: https address with details; may be empty.
     """
     path = folder / "revoked.json"
@@ -74,8 +102,8 @@ def transfer(folder: Path, name: str, to: dict[str, Any], reason: str) -> Path:
 def _reason(text: str) -> str:
     if not text.strip() or clean(text) != text.strip():
         raise RegistryError(
-            f"The reason {clean(text)!r} was given. Expected one line of plain text. Write what is"
-            " wrong, for the users of the package."
+            f"The reason {clean(text)!r} was given. Expected one line of plain text. Describe"
+            " the fault, for the users of the package."
         )
     return text.strip()
 

@@ -45,7 +45,7 @@ def _detailed(listing: Listing, task: Mapping[str, Any]) -> Mapping[str, Any]:
         rows = json.loads(text)["tasks"]
         return next(row for row in rows if row["name"] == task["name"] and fits(row, DESCRIBED))
     except (RegistryError, OSError, ValueError, KeyError, TypeError, StopIteration):
-        return task  # what a search shows is known
+        return task  # the row of the index is known
 
 
 def _record(found: Catalogue, listing: Listing, task: Mapping[str, Any] | None) -> Listed:

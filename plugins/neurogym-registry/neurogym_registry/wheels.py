@@ -2,7 +2,7 @@
 
 A wheel of a registry contains one package, named after the distribution, and the metadata of the
 installation, nothing else. Wheels can also contain files for any place of the environment,
-commands, and modules of other packages: `read_wheel` refuses what is not on its list."""
+commands, and modules of other packages: `read_wheel` refuses anything that is not on its list."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def module_of(name: str) -> str:
 def kinds_of(points: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
     """Return {kind: {name: value}} of all entry points but tasks, wrappers and the manifest.
 
-    These are what a package does besides its tasks, for instance hooks and commands."""
+    These are the effects of a package besides its tasks, for instance hooks and commands."""
     listed = ("neurogym.tasks", "neurogym.wrappers", "neurogym.manifest")
     return {
         group.removeprefix(PREFIX): dict(sorted(rows.items()))
@@ -313,7 +313,7 @@ def _unchanged(
 
 
 def _text(path: Path, archive: zipfile.ZipFile, name: str, most: int) -> str:
-    """Return the whole text of a file; what is after a limit could be a requirement."""
+    """Return the whole text of a file; a part after a limit could have a requirement."""
     with archive.open(name) as stream:
         data = stream.read(most + 1)
     if len(data) > most:

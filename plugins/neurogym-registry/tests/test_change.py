@@ -1,14 +1,15 @@
-"""Changes of a registry in git: only what changed is read, and owners are compared by number."""
+"""Changes of a registry in git: only changed files are read, and owners are compared by number."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from neurogym_registry import change
+from neurogym_registry import change, keeping
 from neurogym_registry.change import validate_change
 from neurogym_registry.rules import validate
 from neurogym_registry.writing import write_text
@@ -198,6 +199,31 @@ def test_the_keepers_are_those_before_the_change(repository) -> None:
     assert change._keepers(repository.folder) == set()
 
 
+@pytest.mark.slow
+def test_the_workflows_of_a_new_registry_pass_zizmor(tmp_path: Path) -> None:
+    keeping.new(tmp_path / "ours", "Kim", KIM)
+    path = shutil.which("zizmor", path=Path(sys.executable).parent)
+    assert path is not None, "zizmor is not installed; the extra `dev` has it"
+    done = subprocess.run(
+        [path, "--offline", "--min-severity", "low", tmp_path / "ours"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+
+
+def test_the_steps_of_the_workflow_find_a_stranger(ngym, repository, tmp_path: Path) -> None:
+    """HEAD becomes the head of the pull request, while the files stay those of the main branch."""
+    repository.git("checkout", "--quiet", "-b", "change")
+    yank(repository)
+    head = repository.commit()
+    repository.git("checkout", "--quiet", "main")
+    repository.git("update-ref", "--no-deref", "HEAD", head)
+    command = ("registry", "validate", str(repository.folder), "--base", repository.base)
+    assert ngym(*command, "--actor", str(BO)).exit_code == 1
+    assert ngym(*command, "--actor", str(ANA)).exit_code == 0
+
+
 class TestCommands:
     """`ngym registry yank`, `revoke` and `transfer` write valid files."""
 
@@ -239,6 +265,17 @@ class TestCommands:
         release(repository)
         assert repository.rules(ANA) == {"owners"}
         assert repository.rules(BO) == set()
+
+    def test_new(self, ngym, tmp_path: Path) -> None:
+        folder = tmp_path / "ours"
+        result = ngym("registry", "new", str(folder), "--keeper", "Kim", "--github-id", "33")
+        assert result.exit_code == 0, result.output
+        assert validate(folder) == []
+        assert change._keepers(folder) == {33}
+        workflows = sorted(path.name for path in (folder / ".github" / "workflows").iterdir())
+        assert workflows == ["kit.yml", "publish.yml", "rules.yml"]
+        again = ngym("registry", "new", str(folder), "--keeper", "Kim", "--github-id", "33")
+        assert "is not empty" in again.stderr
 
     def test_a_reason_is_one_line_of_plain_text(self, ngym, repository) -> None:
         bad = ("yank", DOTS, "1.0.0", str(repository.folder), "--reason", "a\x1b[31m")

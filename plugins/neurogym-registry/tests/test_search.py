@@ -106,7 +106,7 @@ def test_info_of_a_task_that_is_not_installed(ngym, registry) -> None:
 
 
 def test_info_has_the_description_in_the_file_of_the_release(ngym, registry) -> None:
-    """The index has only what searches need."""
+    """The index has only the fields for searches."""
     row = makers.task_row("neurogym_task_dots", docstring="Follow the dots.\n\nA long text.")
     registry.release("neurogym-task-dots", "1.2.0", tasks=[row])
     registry.build()

@@ -54,7 +54,7 @@ def command(
     """Install a package of the registry, with the exact wheel of its release.
 
     Downloads the wheel with the hash in the registry, reads it, follows its requirements, and
-    downloads what is missing, from wheels only: no code of them runs before you agree. The plan
+    downloads missing packages, from wheels only: no code of them runs before you agree. The plan
     shows each file with its source, hash and size. pip then installs exactly these files, and the
     quick checks run on the package's tasks, for information. pip's configuration sets where wheels
     come from. Without pip, the requirements for another installer are printed.

@@ -15,7 +15,7 @@ from neurogym_core.errors import RegistryError
 from neurogym_core.terminal.output import Page, print_json
 from neurogym_registry.change import validate_change
 from neurogym_registry.folder import Violation, read_registry
-from neurogym_registry.keeping import revoke, transfer, yank
+from neurogym_registry.keeping import new, revoke, transfer, yank
 from neurogym_registry.kit import require_kit
 from neurogym_registry.page import page as catalogue_page
 from neurogym_registry.releases import (
@@ -157,6 +157,18 @@ def add_release(wheel: Path, folder: Path, no_check: bool, excuses: tuple[str, .
     with examined(read, reasons, check=not no_check) as (inspection, conformance):
         for path in add(folder, read, inspection, conformance):
             click.echo(f"Wrote {path}.")
+
+
+@command.command(name="new")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--keeper", required=True, metavar="NAME", help="Your name.")
+@click.option("--github-id", type=int, required=True, metavar="ID",
+              help="Number of your account, see https://api.github.com/users/NAME.")  # fmt: skip
+def new_registry(folder: Path, keeper: str, github_id: int) -> None:
+    """Write an empty registry with its workflows, to be the root of a git repository."""
+    for path in new(folder, keeper, github_id):
+        click.echo(f"Wrote {path}.")
+    click.echo(f"Run `git init` in {folder}. Its README.md describes the work of a keeper.")
 
 
 _REASON = click.option(
