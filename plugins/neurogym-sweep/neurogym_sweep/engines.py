@@ -134,8 +134,9 @@ class Engine:
             settings["inner_max_num_threads"] = threads
         calls = (joblib.delayed(work_on)(job, folder, threads, tuple(trackers)) for job in jobs)
         with warnings.catch_warnings(), joblib.parallel_config(**settings):
-            # loky replaces workers that have grown; that is no news to the user.
+            # loky replaces workers that have grown, and a sweep that stops cancels its calls.
             warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
+            warnings.filterwarnings("ignore", ".*have been cancelled", UserWarning)
             if self.name in ("ray", "multiprocessing"):  # these backends return lists only
                 size = 16 * self.n_jobs
                 while part := list(itertools.islice(calls, size)):

@@ -149,10 +149,15 @@ class Store:
             descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
         except FileExistsError:
             return None
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(_this_process(), file)
-        if not (folder / JOB_FILE).exists():
-            write_json(folder / JOB_FILE, {"settings": dict(job.settings), "what": dict(job.what)})
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                json.dump(_this_process(), file)
+            if not (folder / JOB_FILE).exists():
+                described = {"settings": dict(job.settings), "what": dict(job.what)}
+                write_json(folder / JOB_FILE, described)
+        except OSError:  # a full disk: the claim must not hold the run
+            path.unlink(missing_ok=True)
+            raise
         return Claim(path, number + 1)
 
     def is_claimed(self, key: str) -> bool:

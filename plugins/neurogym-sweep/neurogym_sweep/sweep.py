@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -119,9 +120,12 @@ class Sweep:
             if pending:
                 with Progress("runs", len(self.jobs)) as bar:
                     loop.run(bar if progress else None)
-        finally:
-            # Also after Ctrl-C, for the runs that are done.
-            table = write_table(self.store)
+        except BaseException:
+            # Also after Ctrl-C, for the runs that are done. On a full disk, the first error counts.
+            with contextlib.suppress(OSError):
+                write_table(self.store)
+            raise
+        table = write_table(self.store)
         return self._summary(before - len(pending), time.perf_counter() - since, table)
 
     def _write_plan(self) -> None:

@@ -77,6 +77,17 @@ def test_the_claim_of_another_machine_holds_while_it_is_touched(sweep, monkeypat
     assert sweep.claim(JOB) is not None
 
 
+def test_a_claim_that_does_not_fit_on_the_disk_holds_nothing(sweep, monkeypatch):
+    def no_room(value, file):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(json, "dump", no_room)
+        with pytest.raises(OSError, match="No space left"):
+            sweep.claim(JOB)
+    assert sweep.claim(JOB) is not None
+
+
 def test_an_empty_claim_is_one_that_is_just_being_written(sweep):
     path = sweep.run_folder(JOB.key) / "claim.1"
     path.parent.mkdir(parents=True)

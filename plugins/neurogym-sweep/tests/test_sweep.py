@@ -130,6 +130,16 @@ def test_a_result_that_does_not_fit_on_the_disk_leaves_nothing_half_written(stud
     assert sweep_of("study.py:tiny", "seed=0:2", folder=study / "sweep").run(SERIAL).new == 2
 
 
+def test_a_disk_without_room_for_the_table_is_named_by_the_first_error(study, monkeypatch):
+    def no_room(store):
+        raise FileNotWrittenError("no room for the table")
+
+    Path("full").touch()
+    monkeypatch.setattr("neurogym_sweep.sweep.write_table", no_room)
+    with pytest.raises(FileNotWrittenError, match="same command again"):
+        sweep_of("study.py:full", "seed=0:4").run(SERIAL)
+
+
 def test_unknown_settings_are_named_before_the_first_run(study, toy):
     for do, source in (("study.py:tiny", None), ("train", "experiment.toml"),
                        ("evaluate", "experiment.toml")):  # fmt: skip
