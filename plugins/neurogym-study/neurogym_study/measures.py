@@ -412,7 +412,8 @@ def conditional_accuracy(times: ArrayLike, correct: ArrayLike, bins: int = 5) ->
     values, hit = np.asarray(times, float), np.asarray(correct, bool)
     known = ~np.isnan(values)
     values, hit = values[known], hit[known]
-    edges = np.quantile(values, np.linspace(0, 1, bins + 1))
+    edges = np.unique(np.quantile(values, np.linspace(0, 1, bins + 1)))
+    bins = max(len(edges) - 1, 1)  # times that are multiples of dt may leave bins empty
     which = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, bins - 1)
     k, n = np.bincount(which, weights=hit, minlength=bins), np.bincount(which, minlength=bins)
     low, high = wilson_interval(k, n)
