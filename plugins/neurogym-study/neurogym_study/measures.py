@@ -673,10 +673,10 @@ def for_pyddm(times: ArrayLike, correct: ArrayLike, **conditions: ArrayLike) -> 
     from neurogym_core.optional import optional
 
     pyddm = optional("pyddm", needed_for="for_pyddm")
+    frame = for_hssm(times, correct, **conditions)
+    frame["correct"] = frame.pop("response") > 0  # another column would become a condition
     return pyddm.Sample.from_pandas_dataframe(
-        for_hssm(times, correct, **conditions).assign(correct=lambda frame: frame["response"] > 0),
-        rt_column_name="rt",
-        choice_column_name="correct",
+        frame, rt_column_name="rt", choice_column_name="correct"
     )
 
 
