@@ -20,6 +20,7 @@ COMMANDS = {
     "evaluate": "neurogym-study",
     "compare": "neurogym-study",
     "export": "neurogym-study",
+    "likeness": "neurogym-study",
 }
 """{command of ``ngym``: package}"""
 
@@ -73,6 +74,7 @@ SUMMARIES = {
     "evaluate": "Report the behaviour of a network, a subject, or a lab's animals.",
     "compare": "Compare a trial record with real subjects.",
     "export": "Write trials as NWB, BIDS, CSV or Parquet.",
+    "likeness": "Compare a network or subject with published signatures of animals.",
 }
 """{command of ``ngym``: first line of its help}; ``ngym --help`` imports no command."""
 
