@@ -21,6 +21,7 @@ COMMANDS = {
     "compare": "neurogym-study",
     "export": "neurogym-study",
     "sweep": "neurogym-sweep",
+    "likeness": "neurogym-study",
 }
 """{command of ``ngym``: package}"""
 
@@ -75,6 +76,7 @@ SUMMARIES = {
     "compare": "Compare a trial record with real subjects.",
     "export": "Write trials as NWB, BIDS, CSV or Parquet.",
     "sweep": "Do many runs with varied settings.",
+    "likeness": "Compare a network or subject with published signatures of animals.",
 }
 """{command of ``ngym``: first line of its help}; ``ngym --help`` imports no command."""
 

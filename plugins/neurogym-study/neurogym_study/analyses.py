@@ -21,6 +21,7 @@ from neurogym_study.figures import chronometric_figure, psychometric_figure
 from neurogym_study.findings import Analysis, Finding, Result, figure
 from neurogym_study.proportions import accuracy, choice_proportions, difference_interval
 from neurogym_study.psychometric import fit_psychometric
+from neurogym_study.standard import standard_measures
 
 LEVELS = 12
 """Conditions with more distinct values are not tabulated."""
@@ -752,5 +753,6 @@ ANALYSES = (
     Analysis("bias", "Side bias and block shift", side_bias),
     Analysis("stay", "Stay probabilities", stay),
     Analysis("wager", "Wagers", wager),
+    Analysis("measures", "Standard measures", standard_measures),
 )
 """All analyses, the most important first."""

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     default=5,
     show_default=True,
     type=click.IntRange(min=1),
-    help="Number of seeds of a subject; a RUN has one of its own.",
+    help="Number of seeds of a subject; not for a RUN.",
 )
 @click.option(
     "--which",

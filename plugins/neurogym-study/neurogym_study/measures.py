@@ -412,7 +412,8 @@ def conditional_accuracy(times: ArrayLike, correct: ArrayLike, bins: int = 5) ->
     values, hit = np.asarray(times, float), np.asarray(correct, bool)
     known = ~np.isnan(values)
     values, hit = values[known], hit[known]
-    edges = np.quantile(values, np.linspace(0, 1, bins + 1))
+    edges = np.unique(np.quantile(values, np.linspace(0, 1, bins + 1)))
+    bins = max(len(edges) - 1, 1)  # times that are multiples of dt may leave bins empty
     which = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, bins - 1)
     k, n = np.bincount(which, weights=hit, minlength=bins), np.bincount(which, minlength=bins)
     low, high = wilson_interval(k, n)
@@ -672,10 +673,10 @@ def for_pyddm(times: ArrayLike, correct: ArrayLike, **conditions: ArrayLike) -> 
     from neurogym_core.optional import optional
 
     pyddm = optional("pyddm", needed_for="for_pyddm")
+    frame = for_hssm(times, correct, **conditions)
+    frame["correct"] = frame.pop("response") > 0  # another column would become a condition
     return pyddm.Sample.from_pandas_dataframe(
-        for_hssm(times, correct, **conditions).assign(correct=lambda frame: frame["response"] > 0),
-        rt_column_name="rt",
-        choice_column_name="correct",
+        frame, rt_column_name="rt", choice_column_name="correct"
     )
 
 

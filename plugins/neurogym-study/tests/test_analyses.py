@@ -8,8 +8,9 @@ from neurogym_study.analyses import ANALYSES, analyse, block_shift
 from neurogym_study.behaviour import Behaviour, Roles
 from neurogym_study.playing import play_task
 from neurogym_study.report import page, write_report
+from neurogym_study.standard import standard_measures
 
-from neurogym_core import Choice, Task, TrialRecord
+from neurogym_core import Choice, Task, TrialRecord, make_task
 from neurogym_core.errors import UnknownNameError
 
 ANALYSIS = {analysis.name: analysis for analysis in ANALYSES}
@@ -73,6 +74,7 @@ def test_analyses_are_in_the_order_of_their_importance():
         "bias",
         "stay",
         "wager",
+        "measures",
     ]
 
 
@@ -482,3 +484,21 @@ def test_a_condition_may_still_be_called_evidence():
             trial.answer("choose", (trial.evidence > 0).astype(int), during="decision")
 
     assert set(play_task(Drawn(), "oracle", 20).record["evidence"]) == {-1, 1}
+
+
+@pytest.mark.parametrize(
+    ("task", "subject", "titles"),
+    [
+        ("RoitmanShadlen-v0", "diffusion", {"sensitivity and criterion", "speed and accuracy"}),
+        ("DawTwoStep-v0", "hybrid", {"reward and transition"}),
+        ("MatchingPennies-v0", "q_learner", {"win-stay, lose-switch"}),
+        ("ColourWheel-v0", "guess", {"memories"}),
+        ("StopSignal-v0", "guess", {"stopping"}),
+    ],
+)
+def test_reports_have_the_standard_measures_that_apply(task, subject, titles):
+    made = make_task(task)
+    played = play_task(made, subject, 400, seed=1)
+    found = standard_measures(Behaviour(played.record, Roles.of_task(made)))
+    assert titles <= set(found.table["analysis"])
+    assert {"number", "value", "low", "high", "n", "unit"} <= set(found.table.columns)

@@ -86,7 +86,17 @@ class ContextDecisionMaking(Task):
             motion_coherence=Choice(self.coherences),
             colour_coherence=Choice(self.coherences),
             answer=_relevant if self.context == "cued" else self.context,
+            **({"evidence": self._evidence} if self.directions == 2 else {}),
         )
+
+    def _evidence(self, known: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Coherence of the relevant feature, positive for the second direction, (n,)."""
+        motion, colour = (
+            np.where(known[name] == 1, 1, -1) * known[f"{name}_coherence"] for name in MODALITIES
+        )
+        if self.context == "cued":
+            return np.where(known["context"] == "motion", motion, colour)
+        return motion if self.context == "motion" else colour
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus", "delay")

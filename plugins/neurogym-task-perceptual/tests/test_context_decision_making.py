@@ -10,6 +10,7 @@ from neurogym_task_perceptual.context_decision_making import MODALITIES, Context
 
 from neurogym_core import TaskEnv
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.drawing import answer_of, evidence_of
 
 BEFORE = ("fixation", "stimulus", "delay")
 
@@ -113,3 +114,17 @@ def test_single_env_and_vector_env_agree(same_in_both, context):
 def test_an_unknown_context_is_refused():
     with pytest.raises(InvalidValueError, match="'motion', 'colour' or 'cued'"):
         ContextDecisionMaking(context="color")
+
+
+@pytest.mark.parametrize("context", ["motion", "colour", "cued"])
+def test_the_declared_evidence_is_the_relevant_coherence_signed_by_the_answer(context):
+    task = ContextDecisionMaking(context=context)
+    conditions = dict(task.sample(200, seed=3).conditions)
+    evidence = evidence_of(task, conditions)
+    assert set(np.abs(evidence)) == set(np.abs(task.coherences).astype(float))
+    assert ((evidence > 0) == (answer_of(task, conditions) == 1)).all()
+    relevant = conditions.get("context", np.full(200, context))
+    expected = np.where(
+        relevant == "motion", conditions["motion_coherence"], conditions["colour_coherence"]
+    )
+    assert (np.abs(evidence) == expected).all()

@@ -394,7 +394,7 @@ def interval_variability(behaviour: Behaviour) -> Measure:
     return Measure(slope(everything), float(low), float(high), len(made))
 
 
-def _report_errors(behaviour: Behaviour) -> tuple[np.ndarray, np.ndarray]:
+def report_errors(behaviour: Behaviour) -> tuple[np.ndarray, np.ndarray]:
     """Return the errors of reports on a circle, radians, and which trials have one."""
     record = behaviour.record
     if "wanted" not in record or "set_size" not in record:
@@ -412,7 +412,7 @@ def _report_errors(behaviour: Behaviour) -> tuple[np.ndarray, np.ndarray]:
 @signature("memory-by-set-size.toml")
 def memory_by_set_size(behaviour: Behaviour) -> Measure:
     """Return the precision (mean cosine) of reports at the smallest minus the largest set size."""
-    error, used = _report_errors(behaviour)
+    error, used = report_errors(behaviour)
     sizes = behaviour.record["set_size"]
     if sizes.min() == sizes.max():
         raise CannotTellError("the set size does not vary")
@@ -423,7 +423,7 @@ def memory_by_set_size(behaviour: Behaviour) -> Measure:
 @signature("memory-drift.toml")
 def memory_drift(behaviour: Behaviour) -> Measure:
     """Return the growth of the squared error of reports with the delay, rad^2 / s."""
-    error, used = _report_errors(behaviour)
+    error, used = report_errors(behaviour)
     if "duration.delay" not in behaviour.record:
         raise CannotTellError("the record has no delays")
     delay = behaviour.record["duration.delay"] / 1000

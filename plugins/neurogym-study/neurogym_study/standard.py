@@ -1,0 +1,170 @@
+"""The standard analyses of `measures` that apply to a record, as one table of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from neurogym_core.errors import InvalidValueError, UnknownNameError
+from neurogym_study import measures
+from neurogym_study.behaviour import Behaviour, CannotTellError, slots_of
+from neurogym_study.findings import Result
+from neurogym_study.measures import Measured
+
+FEWEST = 50
+"""Fewest trials of an analysis."""
+
+
+def standard_measures(behaviour: Behaviour) -> Result:
+    """Numbers of the standard analyses that the record supports, with 95 % intervals."""
+    rows = []
+    for title, compute in MEASURES.items():
+        try:
+            found = compute(behaviour)
+        except (CannotTellError, InvalidValueError, UnknownNameError):
+            continue  # most records support a few of them
+        rows += [
+            {
+                "analysis": title,
+                "number": name,
+                "value": one.value,
+                "low": one.low,
+                "high": one.high,
+                "n": one.n,
+                "unit": one.unit,
+            }
+            for name, one in found.measures.items()
+        ]
+    if not rows:
+        raise CannotTellError("the record supports none of them")
+    said = [f"{row['analysis']}: {row['number']} {row['value']:.3g}"
+            f" ({row['low']:.3g} to {row['high']:.3g})" for row in rows
+            if row["number"] in SAID]  # fmt: skip
+    return Result(pd.DataFrame(rows), notes=[f"{'; '.join(said)}."] if said else [])
+
+
+def _detection(behaviour: Behaviour) -> Measured:
+    given = _enough(behaviour.answered)
+    return measures.d_prime(behaviour.right[given], behaviour.chose_right[given])
+
+
+def _lags(behaviour: Behaviour) -> Measured:
+    given = behaviour.answered
+    linked = behaviour.after & given & behaviour.before(given)
+    scale = max(float(np.std(behaviour.signed)), 1e-12)
+    columns, used = measures.lagged_choices(behaviour.chose_right, behaviour.correct, linked)
+    used = _enough(used & given)
+    columns = {"evidence": behaviour.signed / scale, **columns}
+    kept = {name: values[used] for name, values in columns.items() if values[used].any()}
+    return measures.logistic_regression(kept, behaviour.chose_right[used])
+
+
+def _win_stay(behaviour: Behaviour) -> Measured:
+    try:
+        np.shape(behaviour.signed)
+    except CannotTellError:
+        pass
+    else:
+        raise CannotTellError("choices follow evidence")
+    choice = behaviour.column("choice")
+    if choice.dtype.kind not in "iu" or len(np.unique(choice[choice >= 0])) < 2:
+        raise CannotTellError("one choice")
+    linked = _enough(behaviour.after & (choice >= 0) & behaviour.before(choice >= 0))
+    return measures.win_stay_lose_switch(choice, behaviour.record["reward"] > 0, linked)
+
+
+def _two_steps(behaviour: Behaviour) -> Measured:
+    record, slots = behaviour.record, slots_of(behaviour.record)
+    if not slots:
+        raise CannotTellError("one stage")
+    choice = record[f"{slots[0]}.choice"]
+    used = _enough(behaviour.after & (choice >= 0) & behaviour.before(choice >= 0))
+    rewarded, common = (
+        behaviour.before(values)[used] for values in (record["reward"] > 0, record["common"])
+    )
+    return measures.reward_transition((choice == behaviour.before(choice))[used], rewarded, common)
+
+
+def _speed(behaviour: Behaviour) -> Measured:
+    times = behaviour.column("reaction_time").astype(float)
+    used = _enough(behaviour.answered & ~np.isnan(times))
+    if len(np.unique(times[used])) < 5 or behaviour.correct[used].all():
+        raise CannotTellError("reaction times, or outcomes, do not vary")
+    return measures.conditional_accuracy(times[used], behaviour.correct[used])
+
+
+def _contraction(behaviour: Behaviour) -> Measured:
+    used, record = _enough(behaviour.answered), behaviour.record
+    first, second = record["first"][used], record["second"][used]
+    return measures.contraction_bias(first, second, (second > first) == behaviour.correct[used])
+
+
+def _worth(behaviour: Behaviour) -> Measured:
+    record, choice = behaviour.record, behaviour.column("choice")
+    offer = record["offer"].astype(float)
+    used = _enough((choice >= 0) & (offer > 0).all(axis=1))
+    ratio = np.log(offer[used, 1] / offer[used, 0])
+    return measures.indifference_point(ratio, (choice != record["a_choice"])[used])
+
+
+def _cues(behaviour: Behaviour) -> Measured:
+    used, kind = _enough(behaviour.answered), behaviour.record["modality"]
+    return measures.cue_combination(
+        behaviour.signed[used], behaviour.chose_right[used], kind[used],
+        ("visual", "auditory", "both"),
+    )  # fmt: skip
+
+
+def _timing(behaviour: Behaviour) -> Measured:
+    times, wanted = behaviour.column("reaction_time"), behaviour.record["wanted"]
+    used = _enough(~np.isnan(times))
+    if "set_size" in behaviour.record or len(np.unique(wanted[used])) < 3:
+        raise CannotTellError("no intervals")
+    return measures.scalar_timing(wanted[used], times[used])
+
+
+def _memories(behaviour: Behaviour) -> Measured:
+    from neurogym_study.signatures.published import report_errors
+
+    error, used = report_errors(behaviour)
+    sizes, found = behaviour.record["set_size"], {}
+    for size in np.unique(sizes[_enough(used)]).tolist():
+        part = measures.circular_mixture(error[used & (sizes == size)], resamples=50)
+        found |= {f"{name}, {size} items": one for name, one in part.measures.items()}
+    return Measured(found)
+
+
+def _stopping(behaviour: Behaviour) -> Measured:
+    record = behaviour.record
+    delay = np.where(record["stop"].astype(bool), record["ssd"].astype(float), np.nan)
+    _enough(~np.isnan(delay))
+    answered = behaviour.column("choice") >= 0
+    return measures.stop_signal(delay, answered, behaviour.column("reaction_time"), resamples=100)
+
+
+def _enough(used: np.ndarray) -> np.ndarray:
+    if used.sum() < FEWEST:
+        raise CannotTellError(f"fewer than {FEWEST} trials")
+    return used
+
+
+MEASURES: dict[str, Callable[[Behaviour], Measured]] = {
+    "sensitivity and criterion": _detection,
+    "last three choices": _lags,
+    "win-stay, lose-switch": _win_stay,
+    "reward and transition": _two_steps,
+    "speed and accuracy": _speed,
+    "contraction to the mean": _contraction,
+    "relative value": _worth,
+    "combination of cues": _cues,
+    "timing": _timing,
+    "memories": _memories,
+    "stopping": _stopping,
+}
+SAID = {
+    "d'", "win-stay", "lose-switch", "reward x transition", "error - correct", "contraction",
+    "relative value", "ratio", "weber", "SSRT",
+}  # fmt: skip
+"""Numbers that reports name in a sentence."""
