@@ -13,8 +13,7 @@ import gymnasium
 
 from neurogym_core.ecosystem.discovery import declared
 from neurogym_core.errors import UnknownNameError
-from neurogym_core.play.make import bare_env, make_vec
-from neurogym_core.play.order_enforcing import OrderEnforcingOnce
+from neurogym_core.play.make import OrderEnforcingOnce, bare_env, make_vec
 
 
 def env(task: str, **params: Any) -> gymnasium.Env:

@@ -294,6 +294,7 @@ def test_an_index_may_come_compressed(registry: Server) -> None:
         (b"{}", "gzip", "damaged"),
         (b"{}", "br", "gzip was asked for"),
     ],
+    ids=["large", "cut", "damaged", "unknown"],
 )
 def test_compressed_data_are_limited_and_whole(
     registry: Server, body: bytes, encoding: str, said: str, monkeypatch: pytest.MonkeyPatch
