@@ -80,9 +80,7 @@ class Job:
 def catalogue() -> dict[str, Any]:
     """Return the tasks of the project: id -> record of discovery."""
     return {
-        one.id: one
-        for one in installed().tasks
-        if one.usable and one.distribution.startswith(OWN)
+        one.id: one for one in installed().tasks if one.usable and one.distribution.startswith(OWN)
     }
 
 
@@ -351,9 +349,7 @@ def _jobs(tasks: list[str], updates: int, steps: int, seeds: int) -> Iterator[Jo
                 yield Job(task, name, seed, steps if name in AGENTS else updates)
 
 
-def _train_all(
-    todo: list[Job], jobs: int, out: Path, measured: Path, page_file: Path
-) -> list[str]:
+def _train_all(todo: list[Job], jobs: int, out: Path, measured: Path, page_file: Path) -> list[str]:
     """Train, and write each finished training; return the names of those that failed."""
     began, failed = time.monotonic(), []
     # Fresh processes: torch's threads do not survive a fork.
