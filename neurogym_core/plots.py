@@ -75,7 +75,7 @@ _DPI = 100
 _SUBTITLE, _SUBTITLE_LINES = 96, 3  # characters of a line, and lines
 _NAMED_ACTIONS = 8  # actions that get a tick each
 _LONGEST = 4  # values of a condition that are written out
-_TOLD = 4  # most values of a condition that a subtitle tells
+_TOLD = 4  # most values of a condition in a subtitle
 _ENV_STEPS, _FRAMES = 400, 4  # of a plain env: steps at most, and frames in the figure
 
 

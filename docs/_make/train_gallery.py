@@ -215,6 +215,9 @@ subject's actions. All numbers are mean performance, from 0 to 1.
   the oracle, for each seed; – if none was.
 - **final**: performance in {fresh:,} new trials after the last update, the mean over seeds, and the range.
 - **minutes**: time of one training, on one CPU thread, the mean over seeds.
+
+Where no run got halfway, the budget may be too small, or the task too hard for this network: these numbers do not
+distinguish the two.
 """
 
 

@@ -73,7 +73,7 @@ def test_two_tasks_are_trained_and_an_interrupted_training_continues(tmp_path):
             maker.train(job, out)
     words = [*(f"--only={task}" for task in PAIR), "--updates=20", "--steps=1024", "--seeds=1"]
     words += [f"--out={out}", f"--measured={measured}", f"--page={page}", "--jobs=1"]
-    # A process of its own: those that train import the script by its path.
+    # In a separate process, whose workers import the script by its path.
     command = [sys.executable, str(DOCS / "_make" / "train_gallery.py"), *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
