@@ -122,7 +122,7 @@ class TestTrialFigure:
             unit_names={"rule": ("answer_if_it_was_long", "answer_if_it_was_short")},
         )
         written = [text for text in texts(trial_figure(trace)) if "…" in text]
-        assert sorted(text[-4:] for text in written) == ["hort", "long"]
+        assert sorted(text[-3:] for text in written) == ["ong", "ort"]
 
     def test_the_unit_that_is_active_most_is_named(self):
         observations = np.zeros((40, 20), np.float32)
