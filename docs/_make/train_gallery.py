@@ -275,7 +275,7 @@ def _rows(entry: Any, runs: list[dict[str, Any]]) -> Iterator[str]:
             f"{known['oracle']:.2f}",
             f"{budget} {own[0]['unit']}",
             halfway(own, known),
-            f"{sum(final) / len(final):.2f} ({min(final):.2f}–{max(final):.2f}; {len(final)} seeds)",
+            f"{sum(final) / len(final):.2f} ({min(final):.2f}–{max(final):.2f}; {len(final)} {'seed' if len(final) == 1 else 'seeds'})",
             f"{minutes:.1f}",
         ]
         yield "| " + " | ".join(cells) + " |"
