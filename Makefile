@@ -13,7 +13,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all test-browser lint bench train-examples site test-site clean
+.PHONY: help install demo test test-all test-browser lint bench train-examples train-gallery site test-site clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -43,6 +43,9 @@ bench: $(VENV)/installed-study  ## speed beside NeuroGym 2.3.1, which is install
 
 train-examples: $(VENV)/installed-dev  ## train networks on the examples, and write docs/results.md (half an hour)
 	$(ONE_THREAD) $(RUN) docs/_make/results.py
+
+train-gallery: $(VENV)/installed-dev  ## train networks on all tasks, and write docs/gallery-results.md (hours; can be resumed)
+	$(ONE_THREAD) $(RUN) docs/_make/train_gallery.py
 
 site: $(VENV)/installed-site  ## the site in site/, with a page for each task (Sphinx; a few minutes)
 	$(ONE_THREAD) $(RUN) docs/_make/build_site.py

@@ -110,7 +110,7 @@ def key(axes: Any, entries: list[tuple[str, str, float]]) -> None:
             clip_on=False,
             solid_capstyle="butt",
         )
-        write(axes, 1.045, y, _shortened(name, 9), transform=axes.transAxes)
+        write(axes, 1.045, y, _fitting(axes, name), transform=axes.transAxes)
 
 
 def write(axes: Any, x: float, y: float, text: str, **style: Any) -> None:
@@ -177,6 +177,16 @@ def _shortened(name: str, room: int = 11) -> str:
     """Return a name of at most `room` characters; longer ones keep both ends, where they differ."""
     kept = (room - 1) // 2
     return name if len(name) <= room else f"{name[:kept]}…{name[-kept:]}"
+
+
+def _fitting(axes: Any, name: str) -> str:
+    """Return a name that fits between the lines of a legend and the edge of the figure."""
+    place, width = axes.get_position(), axes.figure.get_size_inches()[0]
+    inches = (1 - place.x1 - 0.045 * place.width) * width - 0.03
+    room = len(name)
+    while room > 5 and text_width(_shortened(name, room)) > inches:
+        room -= 1
+    return _shortened(name, room)
 
 
 def text_width(text: str) -> float:

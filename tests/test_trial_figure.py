@@ -119,9 +119,10 @@ class TestTrialFigure:
         trace = make_trace(
             observations=np.zeros((40, 2), np.float32),
             channels={"rule": slice(0, 2)},
-            unit_names={"rule": ("pro_if_long", "pro_if_short")},
+            unit_names={"rule": ("answer_if_it_was_long", "answer_if_it_was_short")},
         )
-        assert texts(trial_figure(trace)) >= {"pro_…long", "pro_…hort"}
+        written = [text for text in texts(trial_figure(trace)) if "…" in text]
+        assert sorted(text[-3:] for text in written) == ["ong", "ort"]
 
     def test_the_unit_that_is_active_most_is_named(self):
         observations = np.zeros((40, 20), np.float32)

@@ -18,13 +18,13 @@ from neurogym_core.ecosystem.discovery import installed
 
 IMAGES = Path(__file__).resolve().parents[1] / "images"
 SHEETS = {
-    "gallery-1": ("control", "ibl", "memory", "motor", "timing"),
-    "gallery-2": ("perceptual", "value", "visual", "yang19"),
+    "gallery-1": ("control", "ibl", "memory", "motor", "timing", "value"),
+    "gallery-2": ("perceptual", "visual", "yang19"),
 }
 """File -> the packages whose tasks it shows."""
-COLUMNS, WIDTH, GAP = 6, 300, 8
+COLUMNS, WIDTH, GAP = 6, 380, 8
 """Pictures in a row, and width and distance of pictures, pixels."""
-COLOURS = 48
+COLOURS = 160
 MOST = 600_000
 """Largest size of a sheet, bytes."""
 
@@ -61,7 +61,9 @@ def main() -> None:
                 pictures.append(Path(folder) / f"{task.id.replace('/', '-')}.png")
                 _drawing.draw(task.id, pictures[-1], "late_oracle", 0, _drawing.NO_SETTINGS)
             target = IMAGES / f"{name}.png"
-            few = sheet(pictures).quantize(COLOURS, dither=Image.Dither.NONE)
+            few = sheet(pictures).quantize(
+                COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE
+            )
             few.save(target, optimize=True)
             size = target.stat().st_size
             click.echo(f"Written: {target}, {size / 1000:.0f} kB")

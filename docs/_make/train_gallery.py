@@ -215,6 +215,9 @@ subject's actions. All numbers are mean performance, from 0 to 1.
   the oracle, for each seed; – if none was.
 - **final**: performance in {fresh:,} new trials after the last update, the mean over seeds, and the range.
 - **minutes**: time of one training, on one CPU thread, the mean over seeds.
+
+Where no run got halfway, the budget may be too small, or the task too hard for this network: these numbers do not
+distinguish the two.
 """
 
 
@@ -272,7 +275,7 @@ def _rows(entry: Any, runs: list[dict[str, Any]]) -> Iterator[str]:
             f"{known['oracle']:.2f}",
             f"{budget} {own[0]['unit']}",
             halfway(own, known),
-            f"{sum(final) / len(final):.2f} ({min(final):.2f}–{max(final):.2f}; {len(final)} seeds)",
+            f"{sum(final) / len(final):.2f} ({min(final):.2f}–{max(final):.2f}; {len(final)} {'seed' if len(final) == 1 else 'seeds'})",
             f"{minutes:.1f}",
         ]
         yield "| " + " | ".join(cells) + " |"
