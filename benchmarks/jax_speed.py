@@ -3,11 +3,10 @@
     python -m benchmarks.jax_speed [--seconds 2] [--task ID] [--envs 64 2048 65536]
 
 A program of 100 steps of N envs with random actions (``scan`` over ``vmap``) is compiled, and then
-called until the seconds are over; the median of the calls counts. On a CPU, seconds are CPU time
-of all threads, so that other programs are not counted; elsewhere, time. The core's vector env gets the
-same actions from NumPy. CartPole is timed where gymnax is installed. Batches (`Dataset`) are timed
-in steps per second, and as a share of the memory bandwidth, which a copy of 1 GB measures (256 MB
-on a CPU).
+called until the seconds are over; the median of the calls counts. On a CPU, seconds are CPU time of
+all threads, so that other programs are not counted. The core's vector env gets actions from NumPy.
+CartPole is timed where gymnax is installed. Batches (`Dataset`) are timed in steps per second, and
+as a share of the memory bandwidth, which writing 1 GB measures (256 MB on a CPU).
 """
 
 from __future__ import annotations
