@@ -3,10 +3,10 @@
     python -m benchmarks.jax_speed [--seconds 2] [--task ID] [--envs 64 2048 65536]
 
 A program of 100 steps of N envs with random actions (``scan`` over ``vmap``) is compiled, and then
-called until the seconds are over; the median of the calls counts. The core's vector env gets the
-same actions from NumPy. CartPole is timed where gymnax is installed. Batches (`Dataset`) are timed
-in steps per second, and as a share of the memory bandwidth, which a copy of 1 GB measures (256 MB
-on a CPU).
+called until the seconds are over; the median of the calls counts. On a CPU, seconds are CPU time of
+all threads, so that other programs are not counted. The core's vector env gets actions from NumPy.
+CartPole is timed where gymnax is installed. Batches (`Dataset`) are timed in steps per second, and
+as a share of the memory bandwidth, which writing 1 GB measures (256 MB on a CPU).
 """
 
 from __future__ import annotations
@@ -32,12 +32,14 @@ TASK = "perceptual/PerceptualDecisionMaking-v0"
 
 def seconds_of(call: Callable[[], Any], seconds: float) -> float:
     """Return the median seconds of a call, after one that compiles."""
+    # CPU time of all threads, so that other programs on the machine are not counted.
+    clock = time.process_time if jax.default_backend() == "cpu" else time.perf_counter
     jax.block_until_ready(call())
-    times, end = [], time.perf_counter() + seconds
-    while not times or time.perf_counter() < end:
-        begin = time.perf_counter()
+    times, end = [], clock() + seconds
+    while not times or clock() < end:
+        begin = clock()
         jax.block_until_ready(call())
-        times.append(time.perf_counter() - begin)
+        times.append(clock() - begin)
     return median(times)
 
 
@@ -93,20 +95,23 @@ def bandwidth(seconds: float) -> float:
     return values.nbytes / seconds_of(lambda: copy(values), seconds)
 
 
-def rows(task: str, sizes: list[int], seconds: float) -> Iterator[tuple[str, list[float]]]:
+def rows(task: str, sizes: list[int], seconds: float) -> Iterator[tuple[str, Iterator[float]]]:
     """Time one row after another: name, and steps per second for each size."""
     env, params = neurogym_jax.make(task)
-    yield f"neurogym-jax, {env.name}", [env_rate(env, params, n, seconds) for n in sizes]
-    yield f"neurogym-core, {env.name}", [core_rate(task, n, seconds) for n in sizes]
+    yield f"neurogym-jax, {env.name}", (env_rate(env, params, n, seconds) for n in sizes)
+    yield f"neurogym-core, {env.name}", (core_rate(task, n, seconds) for n in sizes)
     if importlib.util.find_spec("gymnax") is not None:
         import gymnax
 
         cart, its_params = gymnax.make("CartPole-v1")
-        yield "gymnax, CartPole-v1", [env_rate(cart, its_params, n, seconds) for n in sizes]
-    timed = [batch_rate(task, n, seconds) for n in sizes]
-    yield "neurogym-jax, batches", [rate for rate, _ in timed]
+        yield "gymnax, CartPole-v1", (env_rate(cart, its_params, n, seconds) for n in sizes)
+    timed: list[tuple[float, float]] = []
+    yield (
+        "neurogym-jax, batches",
+        (timed.append(batch_rate(task, n, seconds)) or timed[-1][0] for n in sizes),
+    )
     most = bandwidth(seconds)
-    yield "  % of the bandwidth", [100 * written / most for _, written in timed]
+    yield "  % of the bandwidth", (100 * written / most for _, written in timed)
 
 
 def main() -> None:
@@ -119,7 +124,10 @@ def main() -> None:
     print(f"{device.device_kind}, {os.cpu_count()} CPU cores, JAX {jax.__version__}")
     print(f"{'steps per second, N =':<42}", *(f"{n:>13,}" for n in given.envs))
     for name, rates in rows(given.task, given.envs, given.seconds):
-        print(f"{name:<42}", *(f"{rate:>13,.0f}" for rate in rates), flush=True)
+        print(f"{name:<42}", end="", flush=True)
+        for rate in rates:
+            print(f" {rate:>13,.0f}", end="", flush=True)
+        print()
 
 
 if __name__ == "__main__":

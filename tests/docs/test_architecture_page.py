@@ -115,6 +115,7 @@ def test_listing_tasks_imports_none_of_the_layers(part):
 
 ARROWS = {
     "neurogym_torch": {"neurogym_study"},
+    "neurogym_jax": {"neurogym_study"},
     "neurogym_sb3": {"neurogym_study"},
     "neurogym_sweep": {"neurogym_study"},
     "neurogym_registry": {"neurogym_check"},

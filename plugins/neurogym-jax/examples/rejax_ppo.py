@@ -12,7 +12,7 @@ import rejax
 def main(steps: int = 200_000) -> tuple[float, float]:
     """Train, and return the reward per session in the first and in the last evaluation."""
     # rejax evaluates whole episodes; here one is a session of ten trials.
-    env, params = neurogym_jax.make("ibl/IBLTwoChoice-v0", trials_per_session=10)
+    env, params = neurogym_jax.make("control/GoNogo-v0", trials_per_session=10)
     algo = rejax.PPO.create(
         env=env,
         env_params=params,

@@ -13,6 +13,7 @@ from neurogym_study.training import Trainer, Watch
 from neurogym_core import run
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.files import replacing
+from neurogym_core.play.options import whole_number
 from neurogym_jax import ppo
 from neurogym_jax.env import TaskEnv
 
@@ -70,6 +71,9 @@ class JaxPPOTrainer(Trainer):
                 f"JaxPPOTrainer was given {len(self.tasks)} tasks; an agent learns one. Give one,"
                 " or use --model."
             )
+        for name, value in (("seeds", seeds), ("envs", envs), ("n_steps", n_steps),
+                            ("n_epochs", n_epochs), ("hidden", hidden)):  # fmt: skip
+            whole_number("jax-ppo", name, value)
         if not 1 <= minibatches <= envs:
             raise InvalidValueError(
                 f"jax-ppo was given minibatches={minibatches} for envs={envs}. Expected 1 to"

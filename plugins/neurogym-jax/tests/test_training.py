@@ -39,13 +39,15 @@ def test_it_trains_tests_and_can_be_resumed(tasks, tmp_path):
     assert [row["steps"] for row in second.curve] == [0, 256, 512, 768]
 
 
-def test_it_refuses_two_tasks_hooks_and_parts_of_envs(tasks):
+def test_it_refuses_two_tasks_hooks_parts_of_envs_and_no_seed(tasks):
     with pytest.raises(NotSupportedError, match="2 tasks"):
         JaxPPOTrainer([tasks.Sides, tasks.Sides])
     with pytest.raises(NotSupportedError, match="hooks"):
         JaxPPOTrainer(tasks.Cursor)
     with pytest.raises(InvalidValueError, match="minibatches=9"):
         JaxPPOTrainer(tasks.Sides, **{**SMALL, "minibatches": 9})
+    with pytest.raises(InvalidValueError, match="seeds"):
+        JaxPPOTrainer(tasks.Sides, seeds=0, **SMALL)
 
 
 @pytest.mark.slow
@@ -55,7 +57,7 @@ def test_several_networks_learn_together_from_the_command_line(tmp_path):
         ["train", "PerceptualDecisionMaking-v0", "--algo", "jax-ppo", "--steps", "400000",
          "--option", "seeds=2", "--criterion", "0.75", "--quiet", "--out", str(tmp_path / "run")],
     )  # fmt: skip
-    # With seeds 0 to 4, all networks met it within 150,000 steps.
+    # With seeds 0 to 4 (one run), all had at least 72 % after 49,152 steps.
     assert result.exit_code == 0, result.output
     assert "criterion is met" in result.output
     record = Run.open(tmp_path / "run").trainer().play(200, seed=2)
@@ -74,7 +76,7 @@ def script(name):
 @pytest.mark.slow
 def test_a_script_in_the_style_of_purejaxrl_learns():
     pytest.importorskip("optax", reason="the script's optimizer is optax's")
-    assert script("purejaxrl_ppo").main(150) > 0.5
+    assert script("purejaxrl_ppo").main(100) > 0.65  # 0.77; 0.52 at first
 
 
 @pytest.mark.slow
