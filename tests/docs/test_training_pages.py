@@ -44,6 +44,11 @@ def test_the_first_network_is_trained_as_the_page_says(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+def test_a_moved_training_script_runs_as_the_page_says(tmp_path, monkeypatch):
+    play("move-a-training-script.md", tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ["neurogym-torch", "neurogym-sb3"])
 def test_the_snippets_of_the_packages_pages_run(package, tmp_path, monkeypatch):
     play(f"../plugins/{package}/README.md", tmp_path, monkeypatch)
