@@ -15,8 +15,10 @@ def main() -> None:
     for file in [ROOT / "pyproject.toml", *sorted(ROOT.glob("plugins/*/pyproject.toml"))]:
         project = tomllib.loads(file.read_text("utf-8"))["project"]
         extras = project.get("optional-dependencies", {})
-        used = [texts for name, texts in extras.items() if name not in ("test", "dev")]
-        for text in [*project.get("dependencies", []), *sum(used, [])]:
+        texts = list(project.get("dependencies", []))
+        for name, more in extras.items():
+            texts += more if name not in ("test", "dev") else []
+        for text in texts:
             match = BOUND.match(text)
             if match and not match[1].startswith("neurogym"):
                 version = tuple(int(part) for part in match[2].split("."))

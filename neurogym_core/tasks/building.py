@@ -136,7 +136,7 @@ def sample_layouts(task: TaskLike, n: int = 20) -> list[Layout]:
     """
     rng = np.random.default_rng(0)
     batch = build_trials(task, draw_independent(task, rng, n, {}), rng, n)
-    return [source.layout for source in batch.sources]
+    return batch.layouts
 
 
 def build_imposed(

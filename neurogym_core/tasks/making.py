@@ -265,7 +265,7 @@ def _probe(task: TaskLike, state: TaskState) -> None:
         if name not in state.period_names:
             raise unknown("period", name, state.period_names, of=state.name)
     _check_windows(state.name, task.dt, batch)
-    layouts = [source.layout for source in batch.sources]
+    layouts = batch.layouts
     for layout in layouts:  # conditions that `draw` sets may be there for the record only
         layout.read |= {name for name, one in state.declared.items() if isinstance(one, Drawn)}
     unused = unread(layouts)
@@ -273,9 +273,7 @@ def _probe(task: TaskLike, state: TaskState) -> None:
     if not task.batched and hooked != set(unused):
         # The branch that reads the condition may be one that few trials take.
         conditions = draw_independent(task, rng, SINGLES, {})
-        layouts += [
-            source.layout for source in build_trials(task, conditions, rng, SINGLES).sources
-        ]
+        layouts += [layout for layout in build_trials(task, conditions, rng, SINGLES).layouts]
     check_read(layouts, hooked)
     for layout in layouts:
         check_values(layout)

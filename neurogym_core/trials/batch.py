@@ -138,6 +138,11 @@ class TrialBatch:
             f" {', '.join(self.period_names)}>"
         )
 
+    @property
+    def layouts(self) -> list[Layout]:
+        """Layouts from which the trials were built; empty after unpickling."""
+        return [source.layout for source in self.sources if isinstance(source, Source)]
+
     @cached_property
     def payoffs(self) -> Payoffs:
         """Reward, outcome and effect of every action; built on first access."""
