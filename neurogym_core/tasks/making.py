@@ -273,7 +273,7 @@ def _probe(task: TaskLike, state: TaskState) -> None:
     if not task.batched and hooked != set(unused):
         # The branch that reads the condition may be one that few trials take.
         conditions = draw_independent(task, rng, SINGLES, {})
-        layouts += [layout for layout in build_trials(task, conditions, rng, SINGLES).layouts]
+        layouts += build_trials(task, conditions, rng, SINGLES).layouts
     check_read(layouts, hooked)
     for layout in layouts:
         check_values(layout)
