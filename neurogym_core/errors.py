@@ -128,7 +128,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f" Did you mean {guess!r}?" if guess is not None else ""
 
 
-def unknown(kind: str, name: object, known: Iterable[str], *, of: str = "") -> UnknownNameError:
+def unknown(
+    kind: str, name: object, known: Iterable[str], *, of: str = "", hint: str = ""
+) -> UnknownNameError:
     """Return the error for an undeclared name.
 
     Args:
@@ -136,9 +138,11 @@ def unknown(kind: str, name: object, known: Iterable[str], *, of: str = "") -> U
         name: the given name.
         known: the names that exist.
         of: the owner of these names, e.g. ``"PerceptualDecisionMaking"``.
+        hint: a sentence with a leading blank, instead of the nearest known name.
     """
     known = list(known)
     owner = f" of {of}" if of else ""
     return UnknownNameError(
-        f"Unknown {kind} {name!r}{owner}.{did_you_mean(str(name), known)} Known: {listed(known)}."
+        f"Unknown {kind} {name!r}{owner}.{hint or did_you_mean(str(name), known)}"
+        f" Known: {listed(known)}."
     )

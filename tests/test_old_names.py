@@ -8,7 +8,7 @@ import pytest
 
 from neurogym_core import make_task
 from neurogym_core.ecosystem.discovery import installed
-from neurogym_core.errors import UnknownTaskError
+from neurogym_core.errors import UnknownNameError, UnknownTaskError
 
 SAME = [
     "AntiReach",
@@ -117,3 +117,17 @@ def test_no_old_name_stands_for_two_tasks_nor_for_one_that_is_there():
     aliases = [alias for task in installed().tasks for alias in task.aliases]
     assert len(aliases) == len(set(aliases))
     assert not set(aliases) & {task.name for task in installed().tasks}
+
+
+@pytest.mark.parametrize(
+    ("task", "given", "words"),
+    [
+        ("PerceptualDecisionMaking-v0", {"cohs": [0, 51.2]}, "NeuroGym's 'cohs' is 'coherences'"),
+        ("PerceptualDecisionMaking-v0", {"dim_ring": 2}, "NeuroGym's 'dim_ring' is 'directions'"),
+        ("PerceptualDecisionMaking-v0", {"env_kwargs": {"dt": 20}}, "plain keywords here"),
+        ("PerceptualDecisionMaking-v0", {"rewards": {"fail": -1}}, "NeuroGym's 'fail' is 'error'"),
+    ],
+)
+def test_a_parameter_of_neurogym_is_answered_with_its_present_name(task, given, words):
+    with pytest.raises(UnknownNameError, match=words):
+        make_task(task, **given)

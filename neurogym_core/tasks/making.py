@@ -15,6 +15,7 @@ from neurogym_core.tasks.drawing import column_shapes, draw_independent, without
 from neurogym_core.tasks.hooks import HOOKS, read_by_hooks
 from neurogym_core.tasks.imposed import read_condition
 from neurogym_core.tasks.names import check_condition
+from neurogym_core.tasks.old_names import new_name
 from neurogym_core.tasks.shortest import check_shortest
 from neurogym_core.tasks.state import STATE, Answer, Drawn, TaskLike, TaskState, state_of
 from neurogym_core.trials.arrays import Array
@@ -84,7 +85,7 @@ def _merged_rewards(cls: type, state: TaskState) -> Mapping[str, float]:
     merged = _merge_class_level(cls, "rewards")
     for name, amount in state.overrides["rewards"].items():
         if name not in merged:
-            raise unknown("reward", name, merged, of=state.name)
+            raise unknown("reward", name, merged, of=state.name, hint=new_name(name, merged))
         merged[name] = amount
     for name, amount in merged.items():
         if (

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.tasks.old_names import new_name
 
 PLAYER_NAMES = frozenset(
     {
@@ -94,7 +95,8 @@ def checked(
     known = parameter_types(cls) if known is None else known
     for name in given:
         if name not in known:
-            raise unknown("parameter", name, [*known, *overrides], of=cls.__name__)
+            names = [*known, *overrides]
+            raise unknown("parameter", name, names, of=cls.__name__, hint=new_name(name, names))
     values = {name: getattr(cls, name) for name in known}
     for name, value in given.items():
         values[name] = _conform(cls, name, value, values[name], str(known[name]))

@@ -48,6 +48,11 @@ def test_the_first_network_is_trained_as_the_page_says(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+def test_a_moved_training_script_runs_as_the_page_says(tmp_path, monkeypatch):
+    play("move-a-training-script.md", tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["sweep.md", "../plugins/neurogym-sweep/README.md"])
 def test_sweeps_run_as_their_pages_say(page, tmp_path, monkeypatch):
     """Slow, since it starts the processes of several sweeps, and a Dask cluster."""

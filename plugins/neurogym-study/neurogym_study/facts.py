@@ -23,7 +23,7 @@ _PROSE = ("docstring",)
 
 
 def facts_of(experiment: Experiment, trainer: Trainer) -> dict[str, Any]:
-    """Return what determines the results of a run, as data for JSON.
+    """Return the facts that determine the results of a run, as data for JSON.
 
     Returns:
         versions (of Python and of the packages of the tasks, wrappers, trainer and libraries),

@@ -53,7 +53,7 @@ class Trainer(ABC):
     unit: ClassVar[str] = "updates"
     """Unit of progress: "updates" or "steps"."""
     memory: ClassVar[bool] = True
-    """Whether what it trains can remember earlier observations."""
+    """Whether its networks or agents remember earlier observations."""
     threads: int | None = None
     """CPU threads of torch while learning; None: as many as torch is set to."""
 

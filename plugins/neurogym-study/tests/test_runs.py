@@ -1,4 +1,4 @@
-"""Runs keep what they are, and say what has changed or is lost."""
+"""Runs keep their facts, and report changes and losses."""
 
 from __future__ import annotations
 

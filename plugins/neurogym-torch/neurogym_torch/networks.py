@@ -92,7 +92,7 @@ class Network(nn.Module, ABC):
             torch.save(self.saved(), temporary)
 
     def saved(self) -> dict[str, Any]:
-        """Return what `save` writes: the name of the class, its settings, and the weights."""
+        """Return the contents of a saved file: name of the class, settings, weights."""
         return {
             "network": type(self).__name__,
             "settings": self.settings,

@@ -16,7 +16,7 @@ from neurogym_torch.trainers import SupervisedTrainer
 
 
 class OwnNetwork(Network):
-    """A module of yours as a `Network`.
+    """Your own module as a `Network`.
 
     ``module(inputs)`` takes (B, T, n_inputs), and returns outputs (B, T, n_outputs), or a tuple of
     outputs and activations (B, T, hidden). An output must not depend on later inputs. When it
@@ -73,14 +73,14 @@ class OwnNetwork(Network):
 
 
 def as_network(network: Any) -> Any:
-    """Return what has the methods of a `Network` as it is, and any other module as an
+    """Return an object with the methods of a `Network` unchanged, any other module as an
     `OwnNetwork`.
     """
     return network if hasattr(network, "unroll") else OwnNetwork(network)
 
 
 class OwnTrainer(SupervisedTrainer):
-    """Trains a network of yours: ``ngym train TASK --model my_net.py:Net``.
+    """Trains your own network: ``ngym train TASK --model my_net.py:Net``.
 
     The class is called with the numbers of inputs and outputs, and, if it takes a third argument,
     with `hidden`. `OwnNetwork` says how its instances are called.
@@ -93,7 +93,7 @@ class OwnTrainer(SupervisedTrainer):
     def __init__(self, tasks: Any, *, module: Any = "", **common: Any) -> None:
         if common.get("seq_len") is not None:
             raise NotSupportedError(
-                "seq_len was given for a network of your own, which keeps no state between batches."
+                "seq_len was given for a module, which keeps no state between batches."
                 " Expected whole trials. Leave it out, or write the network as a subclass of"
                 " neurogym_torch.Network."
             )

@@ -1,4 +1,4 @@
-"""Networks of yours: plain modules of torch, in Python and on the command line."""
+"""Plain modules of torch as networks, in Python and on the command line."""
 
 from __future__ import annotations
 
