@@ -46,7 +46,7 @@ html_theme_options = {
     "show_prev_next": False,
     "navigation_depth": 2,
 }
-html_sidebars = dict.fromkeys(("index", "CHANGELOG", "cite", "docs/api", "docs/glossary"), [])
+html_sidebars = {page: [] for page in ("index", "CHANGELOG", "cite", "docs/api", "docs/glossary")}
 
 # Folders whose pages are listed in the menu below their first page.
 MENUS = {
