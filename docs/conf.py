@@ -29,6 +29,7 @@ copybutton_only_copy_prompt_lines = True
 
 html_theme = "pydata_sphinx_theme"
 html_title = "neurogym-core"
+html_context = {"default_mode": "auto"}
 html_static_path = ["_static"]
 html_extra_path = ["_build/extra"]
 html_css_files = ["site.css"]

@@ -46,7 +46,7 @@ TABLES = {
 HEADS = {"kind": "type", "names": "units or choices", "axis": "range", "distribution": "drawn from"}
 _DEVIATIONS = re.compile(r"^Deviations from the paper:", re.MULTILINE)
 _ARGS = re.compile(r"^(Args|Attributes):\n", re.MULTILINE)
-_NAME = r"(?!After |The )[A-Z][\w’-]*(?:'[A-Z][\w-]+)?"
+_NAME = r"(?!After |The )(?:de la |van |von )?[A-Z][\w’-]*(?:'[A-Z][\w-]+)?"
 _CITED = re.compile(
     rf"(?P<names>{_NAME}(?:(?:, | & |, & | | de la | van | et al\.|, et al\.)(?:{_NAME})?)*?)"
     r"(?:'s)? \((?P<year>\d{4})\)"

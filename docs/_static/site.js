@@ -45,3 +45,13 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   update();
 });
+
+// Names that the theme's controls lack for screen readers.
+document.addEventListener("DOMContentLoaded", () => {
+  for (const summary of document.querySelectorAll("nav details > summary")) {
+    const link = summary.closest("li")?.querySelector("a");
+    summary.setAttribute("aria-label", `Pages below ${link ? link.textContent.trim() : "this"}`);
+  }
+  // Its visible text, "Search" and the keys, names it; the label leaves out the keys.
+  document.querySelector(".search-button-field")?.removeAttribute("aria-label");
+});

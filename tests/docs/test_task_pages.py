@@ -58,6 +58,7 @@ def test_deviations_are_a_section_and_arguments_are_left_to_the_table(maker: Any
     ("docstring", "authors"),
     [
         ("After Kiani & Shadlen (2009), Science, doi:10.1/x.", "Kiani & Shadlen (2009)"),
+        ("After Robbe & de la Rocha (2020), doi:10.1/x.", "Robbe & de la Rocha (2020)"),
         ("Hopfield's (1982) model, doi:10.1/x.", "Hopfield (1982)"),
         ("See Ito (2001), doi:10.1/other, and doi:10.1/x.", ""),
         (
