@@ -31,6 +31,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "neurogym-core"
 html_context = {"default_mode": "auto"}
 html_static_path = ["_static"]
+html_favicon = "_static/favicon.svg"
 html_extra_path = ["_build/extra"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
