@@ -289,9 +289,9 @@ def test_vector_env_plays_as_the_reference(kernel, description, seed, n, mode):
 
 def row_of(trial, i) -> dict:
     """A trial of a vector env's info in the form of a single env: without absent entries."""
-    masks = {name for name in trial if name.split(".")[-1].startswith("_")}
-    row = {name: values[i] for name, values in trial.items() if name not in masks}
-    absent = {
-        name.replace("_reaction_time", "reaction_time") for name in masks if not trial[name][i]
+    masks = {f"_{name}" for name in trial} & trial.keys()
+    return {
+        name: values[i]
+        for name, values in trial.items()
+        if name not in masks and trial[f"_{name}"][i]
     }
-    return {name: value for name, value in row.items() if name not in absent}
