@@ -420,7 +420,7 @@ class TrialRecord:
         _check_header(names, str(path))
         cells = zip(*lines[1:], strict=True) if len(lines) > 1 else [()] * len(names)
         columns = {name: _typed(values) for name, values in zip(names, cells, strict=True)}
-        return cls(_gathered(columns), meta=meta)
+        return cls(gathered(columns), meta=meta)
 
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame`; columns of shape (n, k) become ``name[0]``, ``name[1]``, ….
@@ -627,7 +627,7 @@ def _number(text: str) -> float:
     return float(text) if text.strip() else float("nan")
 
 
-def _gathered(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def gathered(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Join columns ``name[0]`` … ``name[k-1]`` to one of shape (n, k); keep the others."""
     groups: dict[str, dict[int, np.ndarray]] = {}
     for full_name, column in columns.items():

@@ -22,6 +22,7 @@ from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_core.files import replacing
 from neurogym_core.optional import optional
 from neurogym_core.trials.record import RECORD_NAMES
+from neurogym_core.trials.slot_columns import CHOICES
 
 if TYPE_CHECKING:
     from neurogym_study.steps import Steps
@@ -107,9 +108,12 @@ def _plain(value: Any) -> Any:
 
 
 def _frozen(facts: Mapping[str, Any]) -> dict[str, Any]:
-    return {
+    frozen = {
         name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()
     }
+    if isinstance(frozen.get(CHOICES), dict):  # slot -> names
+        frozen[CHOICES] = _frozen(frozen[CHOICES])
+    return frozen
 
 
 # ---- times ----

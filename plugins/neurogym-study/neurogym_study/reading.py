@@ -11,6 +11,7 @@ import numpy as np
 
 from neurogym_core import TrialRecord
 from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.trials.record import gathered
 from neurogym_study.recipes import Recipe, evaluated, names_in, read_recipe, unit_factor
 
 SUFFIXES = (".csv", ".tsv", ".nwb", ".parquet")
@@ -116,6 +117,8 @@ def _table(path: Path) -> tuple[dict[str, np.ndarray], Mapping[str, Any]]:
         except InvalidValueError:
             pass  # other programs write CSV files that `to_csv` would not
     table = _by_pandas(path, suffix)
+    if suffix == ".parquet":
+        return gathered(table), meta
     ours = bids_columns(table, path) if suffix == ".tsv" else None
     return ours or table, meta
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +36,19 @@ class Run:
 
     Attributes:
         facts: the contents of ``settings.json`` beside the experiment; None: not written yet.
+        foreign: patterns of names of files in the folder that are no part of a checkpoint.
     """
 
     def __init__(
-        self, folder: Path, experiment: Experiment, facts: dict[str, Any] | None = None
+        self,
+        folder: Path,
+        experiment: Experiment,
+        facts: dict[str, Any] | None = None,
+        *,
+        foreign: Iterable[str] = (),
     ) -> None:
         self.folder, self.experiment, self.facts = folder, experiment, facts
+        self.foreign = tuple(foreign)
 
     @classmethod
     def create(cls, folder: str | Path, experiment: Experiment) -> Run:
@@ -107,7 +115,10 @@ class Run:
     def started(self) -> bool:
         """Whether the run has a checkpoint."""
         return any(
-            path.is_file() and path.name not in _OWN and not path.name.startswith(".")
+            path.is_file()
+            and path.name not in _OWN
+            and not path.name.startswith(".")
+            and not any(fnmatchcase(path.name, pattern) for pattern in self.foreign)
             for path in self.folder.iterdir()
         )
 

@@ -121,13 +121,20 @@ def test_ctrl_c_writes_the_checkpoint_and_says_how_to_go_on(toys, sides, tmp_pat
         [sys.executable, "-m", "neurogym_core.cli", *words],
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": path},
         stderr=subprocess.PIPE, text=True,
+        # In the background of a shell, processes ignore SIGINT, and so would their children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
-    until = time.monotonic() + 60
-    while not (tmp_path / "run/settings.json").exists() and time.monotonic() < until:
-        time.sleep(0.1)
-    time.sleep(2)
-    child.send_signal(signal.SIGINT)
-    said = child.communicate(timeout=60)[1]
+    try:
+        until = time.monotonic() + 100
+        # The first test of the training has been written: Ctrl-C is waited for.
+        while not (tmp_path / "run/curve.csv").exists() and time.monotonic() < until:
+            assert child.poll() is None, child.communicate()[1]
+            time.sleep(0.1)
+        time.sleep(1)
+        child.send_signal(signal.SIGINT)
+        said = child.communicate(timeout=100)[1]
+    finally:
+        child.kill()
     assert child.returncode == 1, said
     assert "ngym train --resume run" in said
     state = json.loads((tmp_path / "run/toy.json").read_text("utf-8"))

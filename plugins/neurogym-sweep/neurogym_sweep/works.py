@@ -33,7 +33,7 @@ from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
 from neurogym_core.subjects import player_of
 from neurogym_core.tasks.parameters import parameter_types
-from neurogym_sweep.store import Job
+from neurogym_sweep.store import CLAIM, JOB_FILE, RESULT_FILE, Job
 
 SECTIONS = ("timing", "rewards", "conditions")
 UNITS = {"model": "updates", "algo": "steps"}
@@ -207,7 +207,11 @@ class Training(Work):
 
 
 def _train(job: Job, folder: Path) -> list[dict[str, Any]]:
-    run = Run(folder, Experiment.from_plain(job.how["experiment"]))
+    run = Run(
+        folder,
+        Experiment.from_plain(job.how["experiment"]),
+        foreign=(JOB_FILE, RESULT_FILE, f"{CLAIM}*"),
+    )
     if not run.started:
         run.write()
     trainer = run.trainer()  # continues from the newest checkpoint

@@ -184,7 +184,7 @@ def test_evaluation_is_swept_over_subjects_and_their_settings(study, table):
     Sweep(work, rows, "sweep").run(SERIAL)
     accuracy = [row["accuracy"] for row in table()]
     assert max(accuracy[:2]) < min(accuracy[2:])
-    assert table()[0]["result.trials"] == 200
+    assert table()[0]["result.trials"] == 204  # 17 times the 12 conditions
 
 
 def test_a_function_gets_the_experiment(study, table):
