@@ -39,10 +39,8 @@ def test_the_trace_is_the_trial_that_the_record_tells_of():
     record = ngym.run(DOTS, "oracle", 1, num_envs=1, seed=5)
     row = record.row(0)
     assert (trace.steps, trace.rewards.sum()) == (row["steps"], row["reward"])
-    assert (
-        trace.subtitle
-        == f"oracle: correct; direction {row['direction']}, coherence {row['coherence']:g}"
-    )
+    side = ("right", "left")[row["direction"]]
+    assert trace.subtitle == f"oracle: correct; direction {side}, coherence {row['coherence']:g}"
 
 
 def test_conditions_and_parameters_are_imposed():

@@ -222,6 +222,10 @@ class _Reader:
             references=self.references(kind, table.get("reference", [])),
             expected=self.expected(table.get("expected", {})) if kind == "task" else {},
             presets=self.presets(table) if kind == "wrapper" else {},
+            # Plain dicts also here: the default of `Row` can be neither copied nor pickled.
+            shortcuts={},
+            admitted={},
+            figure={},
         )
         if kind == "task":
             row = row._replace(

@@ -94,8 +94,9 @@ class Session:
                 that every record has; or a call for `session.subject`.
 
         Example:
+            >>> import numpy as np
             >>> from neurogym_core import Session
-            >>> session = Session(3)
+            >>> session = Session(3, subject=Session(3))
             >>> session.reversals = np.zeros(3, int)
             >>> session.record(reversals=session.reversals)
         """

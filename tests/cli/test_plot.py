@@ -62,7 +62,7 @@ def test_a_manifest_names_the_conditions_of_the_figure(ngym, tmp_path, monkeypat
         figure = {"coherence": 12.8, "direction": 1}
 
     monkeypatch.setattr(_drawing, "find_task", lambda name: Found)
-    assert "direction 1, coherence 12.8" in drawn_by(ngym, tmp_path, DOTS)
+    assert "direction left, coherence 12.8" in drawn_by(ngym, tmp_path, DOTS)
     assert "coherence 12.8" not in drawn_by(ngym, tmp_path, DOTS, "--condition", "coherence=6.4")
 
 

@@ -66,7 +66,10 @@ def dots(version: str = "1.0.0", source: str = SOURCE, **fields: object) -> obje
         tasks={"Dots-v0": "neurogym_task_dots.dots:Dots"},
         files={"dots.py": source},
         manifest=packages.manifest_row(
-            "Dots-v0", tags='["perceptual"]', expected="{ chance = 0.5, oracle_min = 1.0 }"
+            "Dots-v0",
+            tags='["perceptual"]',
+            expected="{ chance = 0.5, oracle_min = 1.0 }",
+            shortcuts="{ oracle = 1.0, rest = 0.0, constant = 0.49, clock = 0.49, all = 1.0 }",
         ),
         **{"metadata": METADATA.replace("1.0.0", version), **fields},
     )
