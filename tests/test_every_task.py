@@ -175,10 +175,17 @@ def test_scoring_a_batch_is_playing_it(task_id, seq_len):
 
 
 def play_trial(task, conditions, trials, i, actions):
-    """Play one trial with everything that was drawn for it imposed."""
+    """Play one trial with everything that was drawn for it imposed.
+
+    Durations that follow from conditions are not drawn: imposed, they would be of whole steps.
+    """
     imposed = {
         **conditions,
-        **{f"duration.{name}": steps[i] * task.dt for name, steps in trials.period_steps.items()},
+        **{
+            f"duration.{name}": steps[i] * task.dt
+            for name, steps in trials.period_steps.items()
+            if name in task.timing
+        },
     }
     env = TaskEnv(task)
     env.reset(seed=0, options={"conditions": imposed})
