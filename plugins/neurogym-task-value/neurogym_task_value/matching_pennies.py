@@ -16,8 +16,9 @@ class MatchingPennies(Task):
 
     Barraclough, Conroy & Lee (2004), Nat. Neurosci. 7:404, doi:10.1038/nn1209.
 
-    The subject and a computer choose one of two targets at once. The subject is rewarded when they
-    are the same. While the subject chooses, it sees the computer's choice of the previous trial.
+    The subject and a computer choose one of two targets at once, target 0 on the left and target 1
+    on the right. The subject is rewarded when they are the same. While the subject chooses, it sees
+    the computer's choice of the previous trial.
     Three opponents:
 
     - algorithm 0 chooses both targets equally often, whatever the subject does;
@@ -64,7 +65,7 @@ class MatchingPennies(Task):
             )
         self.opponent = Opponent(self.algorithm, self.significance)
         self.observe(targets=1, last_opponent=OneHot(2))
-        self.act(choose=2)
+        self.act(choose=("left", "right"))
         self.vary(opponent=Choice(2), last_opponent=Choice((-1, 0, 1)), answer="opponent")
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
