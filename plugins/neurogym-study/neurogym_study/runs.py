@@ -69,8 +69,12 @@ class Run:
         return run
 
     @classmethod
-    def open(cls, folder: str | Path) -> Run:
+    def open(cls, folder: str | Path, *, foreign: Iterable[str] = ()) -> Run:
         """Return the run in a folder.
+
+        Args:
+            folder: the folder.
+            foreign: patterns of names of files in it that are no part of a checkpoint.
 
         Raises:
             InvalidValueError: the folder holds no run, or one of another format.
@@ -101,7 +105,7 @@ class Run:
                 " copy, or train again into another folder."
             ) from error
         facts = {name: said[name] for name in said if name not in ("format", "experiment")}
-        return cls(Path(folder), experiment, facts)
+        return cls(Path(folder), experiment, facts, foreign=foreign)
 
     def write(self) -> None:
         """Write the settings; the facts of the start of the run stay as they were."""

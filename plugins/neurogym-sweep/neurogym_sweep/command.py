@@ -46,8 +46,8 @@ def command() -> None:
     "--do",
     "work",
     metavar="WORK",
-    help="train, evaluate, or a function: module:function, file.py:function.  [default: train if"
-    " the file has a table [train], else evaluate]",
+    help="train, evaluate, likeness, or a function: module:function, file.py:function.  [default:"
+    " train if the file has a table [train], else evaluate]",
 )
 @click.option(
     "--vary",
@@ -145,6 +145,7 @@ def run(source: str | None, out: Path, dry_run: bool, quiet: bool, **given: Any)
     ngym sweep PerceptualDecisionMaking-v0 --vary subject=guess,integrator --vary seed=0:5
     ngym sweep --do study.py:simulate --table rows.csv --on dask:tcp://head:8786
     ngym sweep experiment.toml --vary rate=log(1e-4,0.1) --search 50 --maximize accuracy
+    ngym sweep --do likeness --vary run=sweep/runs/* --out likeness
 
     Settings are those of the trainer, of the task, or timing.PERIOD, rewards.NAME, conditions.NAME
     and subject.NAME. Each run has a folder, sweep/runs/KEY. After an interruption, the same command

@@ -10,13 +10,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from glob import glob
 from pathlib import Path
 from typing import Any
+
+from neurogym_study.runs import SETTINGS_FILE, Run
 
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.errors import InvalidValueError, UnknownTaskError
 from neurogym_core.terminal.settings import read_value
+from neurogym_sweep.store import FOREIGN
 
 MAX_RUNS = 100_000
 """The number of rows above which a sweep is refused, unless you ask for more."""
@@ -60,7 +64,8 @@ def read_axis(text: str) -> Axis:
 
     Values are separated by commas: ``hidden=64,256``; brackets make one value of several numbers:
     ``coherences=[0,51.2],[0,6.4]``. ``seed=0:20`` is the whole numbers from 0 to 19, ``0:20:5``
-    every fifth of them. In values of ``task``, ``*`` and ``?`` stand for installed tasks. The
+    every fifth of them. In values of ``task``, ``*`` and ``?`` stand for installed tasks, and
+    in values of ``run`` for folders. The
     ranges ``uniform(a,b)``, ``log(a,b)`` and ``integers(a,b)`` are drawn from.
 
     Raises:
@@ -92,6 +97,8 @@ def read_axis(text: str) -> Axis:
             values += whole
         elif name == "task":
             values += _tasks(part)
+        elif name == "run":
+            values += _runs(part)
         elif "(" in part and part[0].isalpha():  # a duration, such as uniform(500,1500)
             values.append(part)
         else:
@@ -266,6 +273,22 @@ def _tasks(part: str) -> list[str]:
         raise UnknownTaskError(
             f"--vary was given task={part}, which no installed task matches. Expected a pattern of"
             f" ids, such as {', '.join(spaces) or 'perceptual/*'}. `ngym list` shows the tasks."
+        )
+    return found
+
+
+def _runs(part: str) -> list[str]:
+    """Return the folders of trained runs that a pattern matches, or the folder itself."""
+    if not any(sign in part for sign in "*?["):
+        return [part]
+    # Runs that failed before their first checkpoint are left out.
+    folders = [Path(one).parent for one in sorted(glob(f"{part}/{SETTINGS_FILE}"))]
+    found = [str(folder) for folder in folders if Run.open(folder, foreign=FOREIGN).started]
+    if not found:
+        raise InvalidValueError(
+            f"--vary was given run={part}, which matches no folder of a trained run. Expected"
+            " folders that `ngym train --out` or `ngym sweep` wrote. Write for example"
+            " run=sweep/runs/*."
         )
     return found
 

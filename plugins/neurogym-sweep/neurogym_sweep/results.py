@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from neurogym_core.canvas import INK, SMALL, TEXT, Box, cycle_colour, heading, new_figure, number
 from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_sweep.extras import extra
-from neurogym_sweep.store import TABLE_FILE, Store
+from neurogym_sweep.store import TABLE_FILE, TRAINED, Store
 from neurogym_sweep.table import FIXED, settings_of
 
 MAX_LINES = 12
@@ -93,7 +93,7 @@ class Results:
 
     def summary(self) -> tuple[list[str], list[list[Any]]]:
         """Return names and rows: settings, number of runs, mean and standard deviation."""
-        names = [name for name in self.settings if name != "seed"]
+        names = self._compared()
         groups = self._groups([row for row in self.rows if row["last"]], names)
         rows = []
         for key, values in groups.items():
@@ -119,8 +119,11 @@ class Results:
             InvalidValueError: there is no result, or there are too many lines.
         """
         self._need_numbers()
-        names = [name for name in self.settings if name != "seed"]
-        names = [name for name in names if len({_hashable(row[name]) for row in self.rows}) > 1]
+        names = [
+            name
+            for name in self._compared()
+            if len({_hashable(row[name]) for row in self.rows}) > 1
+        ]
         lines: dict[tuple, dict[float, list[Any]]] = {}
         for row in self.rows:
             if row[self.metric] is not None:
@@ -206,6 +209,13 @@ class Results:
         bar.outline.set_visible(False)
         heading(figure, f"mean {self.metric}", 1.1 / width, 1 - 0.12 / height)
         return figure
+
+    def _compared(self) -> list[str]:
+        """Return the settings over which results are not averaged: all but seeds and their runs."""
+        averaged = {"seed", f"{TRAINED}seed"}
+        if any(name.startswith(TRAINED) for name in self.settings):
+            averaged.add("run")
+        return [name for name in self.settings if name not in averaged]
 
     def _need_numbers(self) -> None:
         if self.metric is None or all(row[self.metric] is None for row in self.rows):

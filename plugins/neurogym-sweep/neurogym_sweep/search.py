@@ -13,12 +13,12 @@ from typing import Any
 
 from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_core.terminal.progress import Progress
+from neurogym_sweep.base import Work
 from neurogym_sweep.engines import Engine
 from neurogym_sweep.extras import extra
 from neurogym_sweep.plan import Axis, Draw
 from neurogym_sweep.store import Job, Store
 from neurogym_sweep.sweep import Summary, Sweep
-from neurogym_sweep.works import Work
 
 STUDY_FILE = "optuna.log"
 

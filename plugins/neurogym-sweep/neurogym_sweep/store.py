@@ -38,6 +38,10 @@ from neurogym_core.files import replacing
 FORMAT = 1
 SWEEP_FILE, TABLE_FILE, RUNS = "sweep.json", "table.parquet", "runs"
 JOB_FILE, RESULT_FILE, CLAIM = "job.json", "result.json", "claim."
+FOREIGN = (JOB_FILE, RESULT_FILE, f"{CLAIM}*")
+"""Patterns of the files in the folder of a run that are no part of a checkpoint."""
+TRAINED = "trained."
+"""Prefix of the settings with which a sweep trained the run that another sweep plays."""
 LEASE = 60.0
 """Seconds without a touch after which a claim of another machine is dead."""
 BEAT = 5.0

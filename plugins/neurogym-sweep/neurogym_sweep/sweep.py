@@ -12,11 +12,11 @@ from typing import Any
 
 from neurogym_core.errors import FileNotWrittenError, NeurogymError, NotSupportedError
 from neurogym_core.terminal.progress import Progress
+from neurogym_sweep.base import Work
 from neurogym_sweep.engines import Engine
 from neurogym_sweep.store import Job, Store
 from neurogym_sweep.table import write_table
 from neurogym_sweep.worker import failure
-from neurogym_sweep.works import Work
 
 WAIT = 1.0
 """Seconds between looks at runs that other processes do."""

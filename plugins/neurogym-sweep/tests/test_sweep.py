@@ -12,6 +12,7 @@ from neurogym_sweep import Engine, Plan, Store, Sweep, read_axis, work_named
 from neurogym_core.errors import (
     FileNotWrittenError,
     InvalidValueError,
+    NeurogymError,
     NotSupportedError,
     UnknownNameError,
 )
@@ -185,6 +186,81 @@ def test_evaluation_is_swept_over_subjects_and_their_settings(study, table):
     accuracy = [row["accuracy"] for row in table()]
     assert max(accuracy[:2]) < min(accuracy[2:])
     assert table()[0]["result.trials"] == 204  # 17 times the 12 conditions
+
+
+def test_likeness_gives_the_effects_of_published_signatures_with_their_verdicts(study, table):
+    work = work_named("likeness", "RoitmanShadlen-v0")
+    Sweep(work, rows_of("subject=diffusion,guess", "trials=600"), "sweep").run(SERIAL)
+    diffusion, guess = table()
+    names = {name.removesuffix(".sign") for name in diffusion if name.endswith(".sign")}
+    assert len(names) >= 2
+    for name in names:
+        low, high = (diffusion[f"{name}.{end}"] for end in ("low", "high"))
+        assert low is None or high is None or low <= diffusion[name] <= high
+        assert diffusion[f"{name}.sign"] in ("yes", "no", "cannot tell")
+    # The one accumulates evidence, the other does not.
+    assert {row[f"{name}.sign"] for row in (diffusion, guess) for name in names} > {"yes"}
+    assert sum(diffusion[f"{name}.sign"] == "yes" for name in names) > sum(
+        guess[f"{name}.sign"] == "yes" for name in names
+    )
+
+
+def test_a_task_without_a_signature_is_a_failed_run(study, table):
+    work = work_named("likeness", "Nothing-v0")
+    Sweep(work, rows_of("trials=20"), "sweep").run(SERIAL)
+    assert "No published signature" in table()[0]["error"]
+
+
+@pytest.fixture
+def trained(study, toy):
+    """Train four runs in the sweep ``sweep``: two settings, two seeds."""
+    sweep_of("train", "hidden=2,4", "seed=0:2", source="experiment.toml").run(SERIAL)
+
+
+def test_trained_runs_are_played_and_keep_the_settings_of_their_training(trained, table):
+    rows = rows_of("run=sweep/runs/*", "trials=60")
+    Sweep(work_named("evaluate", None), rows, "played").run(SERIAL)
+    rows = table("played")
+    assert [row["error"] for row in rows] == [None] * 4
+    trainings = sorted((row["trained.hidden"], row["trained.seed"]) for row in rows)
+    assert trainings == [(2, 0), (2, 1), (4, 0), (4, 1)]
+    assert all((Path(row["run"]) / "toy.json").exists() for row in rows)
+    assert {row["accuracy"] for row in rows} == {0.0}  # the toy always rests
+
+
+def test_results_of_trained_runs_are_averaged_over_their_seeds(trained, ngym):
+    ngym("sweep", "--do", "evaluate", "--vary", "run=sweep/runs/*", "--vary", "trials=60",
+         "--on", "serial", "--out", "played", "--quiet")  # fmt: skip
+    code, said = ngym("sweep", "show", "played", "--json")
+    assert code == 0
+    assert '"trained.hidden"' in said
+    assert '"run"' not in said
+    assert said.count('"runs": 2') == 2
+
+
+def test_a_run_that_is_trained_on_is_played_again(trained, table):
+    def play():
+        rows = rows_of("run=sweep/runs/*", "trials=60")
+        return Sweep(work_named("evaluate", None), rows, "played").run(SERIAL).new
+
+    assert (play(), play()) == (4, 0)
+    checkpoint = next(Path("sweep/runs").glob("*/toy.json"))
+    checkpoint.write_text(checkpoint.read_text("utf-8") + " ", "utf-8")
+    assert play() == 1
+
+
+def test_rows_that_no_run_can_play_are_refused(trained):
+    for text, match in {
+        "run=nowhere": "holds no run",
+        "run=nowhere/*": "no folder of a trained run",
+        "run=sweep/runs/*;which=1": "from 0 to 0",
+        "run=sweep/runs/*;hidden=2": "setting",
+        "trials=10": "No experiment",
+    }.items():
+        with pytest.raises(NeurogymError, match=match):
+            Sweep(work_named("evaluate", None), rows_of(*text.split(";")), "played")
+    with pytest.raises(InvalidValueError, match="both given"):
+        Sweep(work_named("evaluate", "GoNogo-v0"), rows_of("run=sweep/runs/*"), "played")
 
 
 def test_a_function_gets_the_experiment(study, table):
