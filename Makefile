@@ -3,7 +3,7 @@
 VENV := .venv
 RUN := $(VENV)/bin/python
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
-# torch and JAX take a minute to install: only where they are used.
+# torch and JAX take a minute to install: only where they are used, as on the pages of the site.
 HEAVY := plugins/neurogym-jax plugins/neurogym-sb3 plugins/neurogym-torch
 LIGHT := $(filter-out $(HEAVY),$(PLUGINS))
 # The compiled kernel: installing compiles it, where there is a compiler.
@@ -68,7 +68,6 @@ clean:  ## remove the environments and the files of the tools
 
 CHOSEN := $(PLUGINS)
 $(VENV)/installed-test: CHOSEN := $(LIGHT)
-$(VENV)/installed-site: CHOSEN := $(LIGHT)
 # The demo needs no extra of the core.
 $(VENV)/installed-study: CHOSEN := $(filter plugins/neurogym-study plugins/neurogym-task-%,$(PLUGINS))
 EXTRA = [$*]

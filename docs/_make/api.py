@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import neurogym_core
@@ -108,19 +108,21 @@ def entries() -> dict[str, list[Entry]]:
     return {name: [_entry(name), *_members(name)] for names in GROUPS.values() for name in names}
 
 
-def _entry(name: str) -> Entry:
-    value = getattr(neurogym_core, name)
+def _entry(name: str, package: ModuleType = neurogym_core) -> Entry:
+    value = getattr(package, name)
     if inspect.isclass(value):
         return Entry(name, value, "class", _own_doc(value))
     if inspect.isfunction(value):
         return Entry(name, value, "function", _own_doc(value))
     kind = "function" if callable(value) else "constant"
-    return Entry(name, value, kind, _doc_below(home(name), name))
+    return Entry(name, value, kind, _doc_below(home(name, package), name))
 
 
-def home(name: str) -> str:
+def home(name: str, package: ModuleType = neurogym_core) -> str:
     """The module in which a public name is defined."""
-    return neurogym_core._HOMES[name]
+    if package is neurogym_core:
+        return neurogym_core._HOMES[name]
+    return getattr(getattr(package, name), "__module__", package.__name__)
 
 
 def _own_doc(value: Any) -> str:
@@ -137,19 +139,19 @@ def _doc_below(module: str, name: str) -> str:
     return ""
 
 
-def _members(name: str) -> Iterator[Entry]:
+def _members(name: str, package: ModuleType = neurogym_core) -> Iterator[Entry]:
     """Public methods and properties of a class, those of its private bases too.
 
     An override without a docstring means the same as the method of the public base, which has an entry.
     """
-    owner = getattr(neurogym_core, name)
+    owner = getattr(package, name)
     if not inspect.isclass(owner):
         return
-    public = {getattr(neurogym_core, one) for one in neurogym_core.__all__ if one != name}
+    public = {getattr(package, one) for one in package.__all__ if one != name}
     public = {one for one in public if inspect.isclass(one)}
     seen = set()
     for base in owner.__mro__:
-        if base in public or not base.__module__.startswith("neurogym_core"):
+        if base in public or base.__module__.partition(".")[0] != package.__name__:
             continue
         for member, value in vars(base).items():
             described = _described(value)
@@ -198,7 +200,19 @@ def _contents() -> str:
     return "\n".join(["| to | names |", "|---|---|", *rows])
 
 
-def _written(entry: Entry, level: str) -> str:
+def page_of_package(package: ModuleType) -> str:
+    """The page of a package's public names: those in its ``__all__``."""
+    parts = [
+        f"# API of {package.__name__}",
+        f"Import these names from `{package.__name__}`. The [core has its own page](../docs/api.md).",
+    ]
+    for name in package.__all__:
+        parts.append(_written(_entry(name, package), "##", package))
+        parts += [_written(one, "###", package) for one in _members(name, package)]
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _written(entry: Entry, level: str, package: ModuleType = neurogym_core) -> str:
     """Heading, signature and docstring of an entry."""
     short = entry.name.rpartition(".")[2]
     parts = [f"{level} {entry.name}"]
@@ -210,7 +224,7 @@ def _written(entry: Entry, level: str) -> str:
         parts.append(f"`{short} = {entry.value!r}`")
     notes = []
     if "." not in entry.name:
-        notes.append(f"from `{home(entry.name)}`")
+        notes.append(f"from `{home(entry.name, package)}`")
     if entry.name in MADE_BY_THE_CORE:
         notes.append(MADE_BY_THE_CORE[entry.name])
     if entry.kind == "property":

@@ -13,8 +13,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
+import api
 import front_page
 import task_pages
 import wrapper_index
@@ -41,13 +43,32 @@ PACKAGES = """# Packages
 
 Install a package with pip; its tasks, wrappers and commands are found at once.
 
-```{toctree}
+```{{toctree}}
 :maxdepth: 1
 :glob:
 
 ../plugins/*/README
 ```
+
+## API of the packages
+
+```{{toctree}}
+:maxdepth: 1
+
+{apis}
+```
 """
+WITH_API = (
+    "neurogym_check",
+    "neurogym_classic",
+    "neurogym_jax",
+    "neurogym_sb3",
+    "neurogym_study",
+    "neurogym_sweep",
+    "neurogym_torch",
+    "neurogym_wrappers",
+)
+"""Packages with public names in Python; those that cannot be imported get no page."""
 CITE = """# How to cite
 
 Cite the software, and the papers of the tasks that you use. The page of a task has their DOIs and
@@ -66,7 +87,18 @@ def copy_files() -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target)
     (SOURCE / "packages").mkdir()
-    (SOURCE / "packages" / "index.md").write_text(PACKAGES, "utf-8")
+    found = []
+    for name in WITH_API:
+        try:
+            package = import_module(name)
+        except ImportError as error:
+            print(f"{name} gets no page: {error}.")
+            continue
+        text = api.page_of_package(package)
+        (SOURCE / "packages" / f"{name}.md").write_text(text, "utf-8")
+        found.append(name)
+    text = PACKAGES.format(apis="\n".join(found))
+    (SOURCE / "packages" / "index.md").write_text(text, "utf-8")
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
     (SOURCE / "cite.md").write_text(CITE.format(citation=citation), "utf-8")
 

@@ -44,7 +44,9 @@ def write(folder: Path, pages: Sequence[TaskPage]) -> None:
         " env, as a data set for supervised learning, and to simulated subjects whose records you"
         " analyse like those of animals.",
         "![Psychometric curves of three subjects in random-dot motion](docs/images/demo.png)",
-        "```console\n$ pip install neurogym-core neurogym-task-perceptual\n"
+        "No package is on a package index yet. In a checkout of the repository, two commands install"
+        " a package of tasks and play one of them:",
+        "```console\n$ pip install -e '.[plot]' -e plugins/neurogym-task-perceptual\n"
         "$ ngym run PerceptualDecisionMaking-v0\n```",
         _doors(),
         f"## {len(pages)} tasks",

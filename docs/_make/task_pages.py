@@ -16,7 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import task_context
+import task_training
 from click.testing import CliRunner
+from markdown_parts import console, escaped, table
 from neurogym_check.digest import digests_path, stored
 
 from neurogym_core.cli._describe import describe
@@ -151,9 +154,13 @@ def page_of(info: TaskInfo, folder: Path, thumbnails: Path, listed: Sequence[str
         *_rewards(described),
         *(["## Deviations from the paper", deviations] if deviations else []),
         *_measures(info),
+        *([] if plain else task_context.animals(info, folder)),
         *_papers(info),
         "## Code",
         *_snippets(info, described, plain),
+        *([] if plain else task_training.training(info, described)),
+        *task_training.trained(info, folder),
+        *([] if plain else task_context.wrappers(info)),
         "## Related tasks",
         _related(info, listed),
         *_history(info),
@@ -184,11 +191,6 @@ def _shrink(picture: Path, target: Path, width: int = 320) -> None:
 
 
 # ---- text ----------------------------------------------------------------------------------------
-
-
-def escaped(text: str) -> str:
-    """Return text in which Markdown has no meaning; backticks stay."""
-    return re.sub(r"([\\*_\[\]<>$#|~{}])", r"\\\1", text)
 
 
 def rendered(docstring: str) -> str:
@@ -224,12 +226,6 @@ def sections(docstring: str) -> tuple[str, str]:
             listed += "\n\n" + more
     text = "\n\n".join(filter(None, (rendered(before), rendered(rest))))
     return text, rendered(listed[:1].upper() + listed[1:])
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown."""
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
 def _tables(described: Mapping[str, Any]) -> list[str]:
@@ -382,11 +378,10 @@ def played(code: str) -> str:
 def _lines(info: TaskInfo, runs: bool) -> list[str]:
     install = f"$ pip install {info.distribution}"
     lines = [f"$ ngym info {info.id}", f"$ ngym plot {info.id} -o trial.png"]
-    shown = "\n".join([install, *lines])
-    parts = ["On the command line:", f"```console\n{shown}\n```"]
+    parts = ["On the command line:", console([install, *lines])]
     if runs:
         line = f"run {info.id} --subject oracle --n-trials 3 --seed 0"
-        parts.append(f"```console\n$ ngym {line}\n{_said(line)}\n```")
+        parts.append(console([f"$ ngym {line}", _said(line)]))
     return parts
 
 
@@ -432,6 +427,7 @@ def _history(info: TaskInfo) -> list[str]:
             f"Digests of the behaviour of `{info.name}`, which change with its version only:",
             table(("part", "digest"), [(part, f"`{text}`") for part, text in digest.items()]),
         ]
+    parts += task_context.changes(info)
     return parts if len(parts) > 1 else []
 
 

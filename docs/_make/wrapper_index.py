@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from task_pages import escaped, table
+from markdown_parts import escaped, table
 from wrapper_pages import EXAMPLES, stem_of
 
 from neurogym_core import Dataset, make, make_vec, run

@@ -375,12 +375,14 @@ def _former(info: WrapperInfo) -> list[str]:
 
 # ---- pictures ------------------------------------------------------------------------------------
 
-WIDTH, LEFT, ROW, GAP = 640, 120, 26, 8
+WIDTH, LEFT, ROW, GAP = 400, 90, 26, 8
+BETWEEN = 24
+"""Space between the two panels of a picture."""
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
 def picture_of(name: str) -> str:
-    """Return the SVG of a wrapper: before above, after below."""
+    """Return the SVG of a wrapper: before on the left, after on the right."""
     wrapper, example = load_wrapper(name), EXAMPLES[name]
     if example.trials:
         panels = [
@@ -397,14 +399,15 @@ def picture_of(name: str) -> str:
             _trial_panel("before", _env_trace(example, ())),
             _trial_panel("after", _env_trace(example, [(name, example.wrap)])),
         ]
-    height, parts = 4, []
-    for panel, tall in panels:
-        parts.append(f'<g transform="translate(0 {height})">{panel}</g>')
-        height += tall + 10
+    parts = [
+        f'<g transform="translate({number * (WIDTH + BETWEEN)} 4)">{panel}</g>'
+        for number, (panel, _) in enumerate(panels)
+    ]
+    width, height = 2 * WIDTH + BETWEEN, 14 + max(tall for _, tall in panels)
     style = "text{font:11px sans-serif;fill:#222}.p{fill:#777}.h{font-weight:bold}"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0'
-        f' {WIDTH} {height}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0'
+        f' {width} {height}">'
         f"<style>{style}</style>{''.join(parts)}</svg>\n"
     )
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +17,14 @@ MAKE = Path(__file__).resolve().parents[2] / "docs" / "_make"
 
 
 @pytest.fixture(scope="module")
-def maker() -> Any:
+def maker() -> Iterator[Any]:
+    sys.path.insert(0, str(MAKE))  # as for a script of the folder
     spec = importlib.util.spec_from_file_location("docs_task_pages", MAKE / "task_pages.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
-    return module
+    yield module
+    sys.path.remove(str(MAKE))
 
 
 def info(name: str, **fields: Any) -> TaskInfo:
@@ -100,3 +104,59 @@ def test_the_wall_escapes_the_texts_of_manifests(maker: Any) -> None:
     )
     assert "<script>" not in maker.wall([page])
     assert "<b>" not in maker.wall([page])
+
+
+def installed_task(name: str) -> TaskInfo:
+    from neurogym_core.ecosystem.discovery import installed
+
+    return next(task for task in installed().tasks if task.name == name)
+
+
+def test_wrappers_on_a_page_fit_the_task(maker: Any) -> None:
+    section = maker.task_context.wrappers(installed_task("PerceptualDecisionMaking-v0"))
+    assert "(../../docs/wrappers/reaction-time.md)" in section[1]
+    # The task lets the subject decide when it answers, so the wrapper does not fit.
+    section = maker.task_context.wrappers(installed_task("RoitmanShadlen-v0"))
+    assert "ReactionTime" not in section[1]
+    for page in re.findall(r"docs/wrappers/([\w-]+)\.md", section[1]):
+        assert (MAKE.parent / "wrappers" / f"{page}.md").is_file()
+
+
+def test_a_task_with_published_subjects_has_them_on_its_page(maker: Any, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    section = "\n".join(maker.task_context.animals(installed_task("RoitmanShadlen-v0"), tmp_path))
+    assert "monkey 2" in section
+    pictures = re.findall(r"\]\((.+?\.png)\)", section)
+    assert pictures
+    assert all((tmp_path / name).is_file() for name in pictures)
+    assert maker.task_context.animals(installed_task("GoNogo-v0"), tmp_path) == []
+
+
+def test_a_page_has_the_entries_of_the_changelog_that_name_the_task(maker: Any) -> None:
+    entries = maker.task_context.changes(installed_task("SpatialSuppressMotion-v0"))
+    assert "SpatialSuppressMotion" in entries[1]
+    assert "](" not in entries[1]
+    unknown = info("NoSuchTaskHere-v0")
+    assert maker.task_context.changes(unknown) == []
+
+
+def test_code_of_training_that_fails_stops_the_page(maker: Any) -> None:
+    with pytest.raises(ZeroDivisionError):
+        maker.task_training._code("1 / 0  # {task}", info("A-v0"))
+    assert maker.task_training._code("n = {updates}", info("A-v0")) == ("```python\nn = 1000\n```")
+
+
+def test_pages_show_the_runs_of_the_gallery(
+    maker: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    run = {"task": "x/A-v0", "trainer": "gru", "unit": "updates", "done": 100, "seconds": 90.0}
+    runs = [
+        {**run, "seed": seed, "final": 0.5 + seed, "curve": [[0, 0.1], [100, 0.5 + seed]]}
+        for seed in (1, 0)
+    ]
+    monkeypatch.setattr(maker.task_training, "_gallery", lambda: {"x/A-v0": {"gru": runs}})
+    section = maker.task_training.trained(info("A-v0"), tmp_path)
+    assert "| `gru` | 2 | 100 updates | 0.50, 1.50 | 1.5 |" in section[2]
+    assert (tmp_path / "A-v0-training.png").is_file()
+    assert maker.task_training.trained(info("B-v0"), tmp_path) == []
