@@ -48,6 +48,12 @@ def test_the_first_network_is_trained_as_the_page_says(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+def test_one_network_learns_many_tasks_as_the_page_says(tmp_path, monkeypatch):
+    play("twenty-tasks.md", tmp_path, monkeypatch)
+    assert (tmp_path / "task-variance.png").stat().st_size > 5000
+
+
+@pytest.mark.slow
 def test_a_moved_training_script_runs_as_the_page_says(tmp_path, monkeypatch):
     play("move-a-training-script.md", tmp_path, monkeypatch)
 

@@ -107,6 +107,7 @@ def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: A
     \b
     ngym train PerceptualDecisionMaking-v0 --model rnn --criterion 0.75 --out run
     ngym train PerceptualDecisionMaking-v0 --algo recurrent-ppo --criterion 0.75 --out agent
+    ngym train "yang19/*" --model gru --updates 12000 --out twenty
     ngym train experiment.toml --seed 2 --out run2
     ngym train --resume run --updates 4000
 
@@ -251,6 +252,7 @@ def _experiment(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experiment
 
     Options of the command line override the experiment file.
     """
+    from neurogym_core.ecosystem.discovery import tasks_like
     from neurogym_core.ecosystem.files import is_file_reference
     from neurogym_study.experiment import Experiment, read_experiment, task_entry, wrapper_entry
 
@@ -262,7 +264,7 @@ def _experiment(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experiment
     said: dict[str, Any] = (
         read_experiment(_existing(tasks[0]), trust=given["trust"])
         if file
-        else {"tasks": list(tasks)}
+        else {"tasks": [name for task in tasks for name in tasks_like(task)]}
     )
     said.update(
         {name: value for name, value in given.items() if name in _PLAIN and value is not None}

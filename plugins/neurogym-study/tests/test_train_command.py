@@ -34,6 +34,16 @@ def test_a_run_is_a_folder_with_settings_curve_and_checkpoint(toys, sides, ngym)
     assert Path("run/toy.json").exists()
 
 
+def test_a_pattern_names_several_tasks(toys, ngym):
+    code, said = ngym(
+        "train", "yang19/DM[12]-v0", "--model", "toy", "--updates", 10, "--out", "run", "--quiet"
+    )
+    assert code == 0, said
+    settings = json.loads(Path("run/settings.json").read_text("utf-8"))
+    tasks = [task["task"] for task in settings["experiment"]["tasks"]]
+    assert tasks == ["yang19/DM1-v0", "yang19/DM2-v0"]
+
+
 def test_it_stops_at_the_criterion(toys, sides, ngym):
     code, said = ngym(
         "train", sides, "--model", "toy", "--updates", 500, "--criterion", 0.5, "--out", "run"

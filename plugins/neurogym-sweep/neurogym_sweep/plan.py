@@ -9,16 +9,14 @@ import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from glob import glob
 from pathlib import Path
 from typing import Any
 
 from neurogym_study.runs import SETTINGS_FILE, Run
 
-from neurogym_core.ecosystem.discovery import installed
-from neurogym_core.ecosystem.files import is_file_reference
-from neurogym_core.errors import InvalidValueError, UnknownTaskError
+from neurogym_core.ecosystem.discovery import tasks_like
+from neurogym_core.errors import InvalidValueError
 from neurogym_core.terminal.settings import read_value
 from neurogym_sweep.store import FOREIGN
 
@@ -96,7 +94,7 @@ def read_axis(text: str) -> Axis:
             _refuse_long(len(whole), f"The values of {text!r}")
             values += whole
         elif name == "task":
-            values += _tasks(part)
+            values += tasks_like(part)
         elif name == "run":
             values += _runs(part)
         elif "(" in part and part[0].isalpha():  # a duration, such as uniform(500,1500)
@@ -260,21 +258,6 @@ def _read_draw(text: str, found: re.Match[str]) -> Draw:
             " whole ones for integers. Write for example rate=log(1e-4,1e-1)."
         )
     return Draw(found[1], low, high)
-
-
-def _tasks(part: str) -> list[str]:
-    """Return the installed tasks that a pattern matches, or the name itself."""
-    if not any(sign in part for sign in "*?[") or is_file_reference(part):
-        return [part]
-    known = sorted(task.id for task in installed().tasks if task.usable)
-    found = [task for task in known if fnmatchcase(task, part)]
-    if not found:
-        spaces = sorted({task.partition("/")[0] + "/*" for task in known})
-        raise UnknownTaskError(
-            f"--vary was given task={part}, which no installed task matches. Expected a pattern of"
-            f" ids, such as {', '.join(spaces) or 'perceptual/*'}. `ngym list` shows the tasks."
-        )
-    return found
 
 
 def _runs(part: str) -> list[str]:

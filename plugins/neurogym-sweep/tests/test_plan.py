@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from neurogym_sweep import Axis, Draw, Plan, read_axis, read_rows
 
-from neurogym_core.errors import InvalidValueError, NeurogymError
+from neurogym_core.errors import InvalidValueError, UnknownTaskError
 
 VALUES = {
     "seed=0:4": [0, 1, 2, 3],
@@ -85,13 +85,18 @@ def test_ten_million_rows_are_refused_with_their_number_before_any_is_made():
 
 
 WRONG = ["seed", "seed=", "=3", "seed=5:5", "seed=0:5:0", "rate=log(0,1)", "rate=uniform(2,1)",
-         "n=integers(0.5,2)", "task=nothing/*"]  # fmt: skip
+         "n=integers(0.5,2)"]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", WRONG)
 def test_wrong_values_are_refused(text):
-    with pytest.raises(NeurogymError, match="--vary"):
+    with pytest.raises(InvalidValueError, match="--vary"):
         read_axis(text)
+
+
+def test_a_pattern_without_a_task_is_refused():
+    with pytest.raises(UnknownTaskError, match="nothing/"):
+        read_axis("task=nothing/*")
 
 
 PLANS = {
