@@ -1,4 +1,4 @@
-"""What all works share: `Work`, and the ways from a row of settings to a task."""
+"""The base class of all works, `Work`, and the ways from a row of settings to a task."""
 
 from __future__ import annotations
 
