@@ -295,8 +295,7 @@ def _share(value: Any) -> str:
 def paper_of(info: TaskInfo, reference: Reference) -> str:
     """Return authors and year of a paper; from the description if the manifest has only the DOI."""
     if reference.authors:
-        year = f" ({reference.year})" if reference.year else ""
-        return f"{reference.authors}{year}"
+        return reference.cited
     text = " ".join(describe("task", info.id)["docstring"].split())
     before, found, _ = text.partition(f"doi:{reference.doi}")
     cited = list(_CITED.finditer(before.rpartition("doi:")[2])) if found else []

@@ -63,7 +63,14 @@ class Problem:
 
 @dataclass(frozen=True, kw_only=True)
 class Reference:
-    """A publication that a task or wrapper is based on; ``doi`` lacks ``https://doi.org/``."""
+    """A publication that a task or wrapper is based on.
+
+    Attributes:
+        doi: without ``https://doi.org/``.
+        kind: "original", or another word of the vocabulary.
+        authors: as in BibTeX, "Last, First and Last, First and others"; a name without a comma is
+            a group.
+    """
 
     doi: str
     kind: str = "original"
@@ -71,6 +78,16 @@ class Reference:
     authors: str = ""
     journal: str = ""
     year: int | None = None
+
+    @property
+    def cited(self) -> str:
+        """Authors and year as in a text, "Kiani & Shadlen (2009)"; "" without authors."""
+        names = [name.partition(",")[0].strip() for name in self.authors.split(" and ")]
+        if names[-1] == "others" or len(names) > 3:
+            said = f"{names[0]} et al."
+        else:
+            said = " & ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+        return f"{said} ({self.year})" if said and self.year else said
 
 
 @dataclass(frozen=True, kw_only=True)

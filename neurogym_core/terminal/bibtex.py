@@ -14,7 +14,7 @@ def bibtex(references: Sequence[Reference]) -> str:
     for reference in references:
         # A DOI needs no escapes of BibTeX's special characters.
         texts = {
-            "author": _escaped(reference.authors),
+            "author": _authors(reference.authors),
             "title": _escaped(reference.title),
             "journal": _escaped(reference.journal),
             "year": str(reference.year or ""),
@@ -24,6 +24,12 @@ def bibtex(references: Sequence[Reference]) -> str:
         lines = [f"  {name} = {{{text}}}," for name, text in texts.items() if text]
         entries.append("\n".join([f"@article{{{_key(reference)},", *lines, "}"]))
     return "\n\n".join(entries)
+
+
+def _authors(text: str) -> str:
+    """Return the authors; a group is in braces, so that BibTeX takes no word as its last name."""
+    group = bool(text) and "," not in text
+    return f"{{{_escaped(text)}}}" if group else _escaped(text)
 
 
 def _escaped(text: str) -> str:

@@ -51,10 +51,8 @@ def describe_class(found: type) -> dict[str, Any]:
 
 def citation(reference: Reference) -> str:
     """Return a reference in one line."""
-    year = f"({reference.year})" if reference.year else ""
     parts = (
-        reference.authors,
-        year,
+        reference.cited,
         reference.title,
         reference.journal,
         f"https://doi.org/{reference.doi}",

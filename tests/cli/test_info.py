@@ -20,7 +20,7 @@ ROW = {
     "expected": "{chance = 0.5}",
     "shortcuts": "{oracle = 1.0, clock = 0.12, without.cue = 0.75}",
     "reference": (
-        "[{doi = '10.1523/JNEUROSCI.12-12-04745.1992', authors = 'Britten, K. H. & Shadlen', year ="
+        "[{doi = '10.1523/JNEUROSCI.12-12-04745.1992', authors = 'Britten, K. H. and Shadlen, M.', year ="
         " 1992}]"
     ),
 }
@@ -101,7 +101,7 @@ class TestTask:
         ):
             assert part in result.stdout
         assert (
-            "Britten, K. H. & Shadlen (1992) https://doi.org/10.1523/JNEUROSCI.12-12-04745.1992"
+            "Britten & Shadlen (1992) https://doi.org/10.1523/JNEUROSCI.12-12-04745.1992"
             in words(result.stdout)
         )
         assert "A task that does nothing." in result.stdout

@@ -6,6 +6,7 @@ import importlib.util
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -160,3 +161,20 @@ def test_pages_show_the_runs_of_the_gallery(
     assert "| `gru` | 2 | 100 updates | 0.50, 1.50 | 1.5 |" in section[2]
     assert (tmp_path / "A-v0-training.png").is_file()
     assert maker.task_training.trained(info("B-v0"), tmp_path) == []
+
+
+def test_manifests_and_descriptions_cite_the_same_papers(maker: Any) -> None:
+    from neurogym_core.ecosystem.discovery import installed
+
+    own = [task for task in installed().tasks if task.distribution.startswith("neurogym-task-")]
+    compared = 0
+    for task in own:
+        for one in task.references:
+            assert all((one.authors, one.year, one.title, one.journal)), f"{task.id}: {one.doi}"
+            described = maker.paper_of(task, replace(one, authors="", year=None))
+            if described:
+                first = one.authors.partition(",")[0].split(" and ")[0]
+                assert first in described, f"{task.id}: {described}"
+                assert str(one.year) in described, f"{task.id}: {described}"
+                compared += 1
+    assert compared > 90
