@@ -99,7 +99,7 @@ def tasks_like(pattern: str) -> list[str]:
     """Return the ids of the usable installed tasks that a pattern matches, sorted.
 
     Args:
-        pattern: text with ``*`` or ``?``, such as ``yang19/*``; any other name is returned as it is.
+        pattern: text with ``*`` or ``?``, such as ``yang19/*``; another name is returned as it is.
 
     Raises:
         UnknownTaskError: no installed task matches.
