@@ -18,8 +18,6 @@ _HOMES = {
     "TaskEnv": "neurogym_core.play.env",
     "TaskVectorEnv": "neurogym_core.play.vector_env",
     "run": "neurogym_core.play.run",
-    "load": "neurogym_core.play.experiment",
-    "Experiment": "neurogym_core.play.experiment",
     "Task": "neurogym_core.tasks.task",
     "TaskWrapper": "neurogym_core.tasks.wrapper",
     "Session": "neurogym_core.tasks.session",

@@ -21,7 +21,7 @@ TARGET = Path(__file__).resolve().parents[1] / "api.md"
 
 GROUPS = {
     "Play a task": ("make", "make_vec", "make_task", "run", "TaskEnv", "TaskVectorEnv", "Dataset"),
-    "Records and experiment files": ("TrialRecord", "Outcome", "Experiment", "load"),
+    "Records": ("TrialRecord", "Outcome"),
     "Write a task": ("Task", "TrialBuilder", "TrialBatch", "Session", "STAY", "END"),
     "Observations, actions and rewards": (
         "Encoder", "Scalar", "OneHot", "Ring", "circular_distance", "Angle", "Axis", "PowerLaw",

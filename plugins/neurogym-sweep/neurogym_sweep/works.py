@@ -23,11 +23,11 @@ from typing import Any
 from neurogym_study.experiment import Experiment, read_experiment, task_entry, wrapper_entry
 from neurogym_study.playing import play_task
 from neurogym_study.runs import Run
+from neurogym_study.task_experiment import TaskExperiment, load
 from neurogym_study.trainers import checked_settings, settings_of, trainer_named
 from neurogym_study.training import checked_criterion
 
-from neurogym_core import Experiment as TaskExperiment
-from neurogym_core import load, make_task
+from neurogym_core import make_task
 from neurogym_core.ecosystem.discovery import load_task, task_id
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
@@ -290,7 +290,8 @@ class Function(Work):
 
     It returns a mapping of results, or one per test. If it has an argument ``folder``, it gets the
     folder of its run, which may have files of an interrupted attempt; if it has an argument
-    ``experiment``, a `neurogym_core.Experiment`, to which settings apply that are no arguments.
+    ``experiment``, it gets a `neurogym_study.TaskExperiment`, to which settings apply that are no
+    arguments.
 
     Args:
         reference: "module:function" or "file.py:function".
