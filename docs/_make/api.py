@@ -120,7 +120,7 @@ def _entry(name: str) -> Entry:
 
 def home(name: str) -> str:
     """The module in which a public name is defined."""
-    return neurogym_core._HOMES[name]
+    return f"neurogym_core.{neurogym_core._HOMES[name]}"
 
 
 def _own_doc(value: Any) -> str:
