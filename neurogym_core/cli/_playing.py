@@ -31,7 +31,7 @@ def experiment_in(path: str, trust: bool) -> dict[str, Any]:
         click.ClickException: the file cannot be read.
     """
     try:
-        return dict(ask_study("ngym_read_experiment", path, path=path, trust=trust))
+        return dict(ask_study("ngym_read_experiment", "ngym run FILE.toml", path=path, trust=trust))
     except OSError as error:
         raise click.ClickException(
             f"{path} cannot be read: {error.strerror}. Expected an experiment file (.toml) or a"
