@@ -5,59 +5,46 @@ Names are imported on first access, so that listing tasks stays fast.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from neurogym_core.lazy import lazy_names
 
 __version__ = "1.0.0"
 
 _HOMES = {
-    "make": "neurogym_core.play.make",
-    "make_vec": "neurogym_core.play.make",
-    "make_task": "neurogym_core.play.make",
-    "Dataset": "neurogym_core.play.dataset",
-    "TaskEnv": "neurogym_core.play.env",
-    "TaskVectorEnv": "neurogym_core.play.vector_env",
-    "run": "neurogym_core.play.run",
-    "load": "neurogym_core.play.experiment",
-    "Experiment": "neurogym_core.play.experiment",
-    "Task": "neurogym_core.tasks.task",
-    "TaskWrapper": "neurogym_core.tasks.wrapper",
-    "Session": "neurogym_core.tasks.session",
-    "TrialBuilder": "neurogym_core.trials.builder",
-    "TrialBatch": "neurogym_core.trials.batch",
-    "TrialRecord": "neurogym_core.trials.record",
-    "Outcome": "neurogym_core.trials.record",
-    "STAY": "neurogym_core.trials.layout",
-    "END": "neurogym_core.trials.layout",
-    "Distribution": "neurogym_core.trials.distributions",
-    "Constant": "neurogym_core.trials.distributions",
-    "Uniform": "neurogym_core.trials.distributions",
-    "Choice": "neurogym_core.trials.distributions",
-    "TruncatedExponential": "neurogym_core.trials.distributions",
-    "parse": "neurogym_core.trials.distributions",
-    "Encoder": "neurogym_core.trials.encoders",
-    "Scalar": "neurogym_core.trials.encoders",
-    "OneHot": "neurogym_core.trials.encoders",
-    "Ring": "neurogym_core.trials.encoders",
-    "circular_distance": "neurogym_core.trials.encoders",
-    "PowerLaw": "neurogym_core.trials.graded_rewards",
-    "InverseSquare": "neurogym_core.trials.graded_rewards",
-    "Angle": "neurogym_core.trials.interface",
-    "Axis": "neurogym_core.trials.interface",
-    "hookimpl": "neurogym_core.ecosystem.hooks",
-    "NeurogymError": "neurogym_core.errors",
+    "make": "play.make",
+    "make_vec": "play.make",
+    "make_task": "play.make",
+    "Dataset": "play.dataset",
+    "TaskEnv": "play.env",
+    "TaskVectorEnv": "play.vector_env",
+    "run": "play.run",
+    "Task": "tasks.task",
+    "TaskWrapper": "tasks.wrapper",
+    "Session": "tasks.session",
+    "TrialBuilder": "trials.builder",
+    "TrialBatch": "trials.batch",
+    "TrialRecord": "trials.record",
+    "Outcome": "trials.record",
+    "STAY": "trials.layout",
+    "END": "trials.layout",
+    "Distribution": "trials.distributions",
+    "Constant": "trials.distributions",
+    "Uniform": "trials.distributions",
+    "Choice": "trials.distributions",
+    "TruncatedExponential": "trials.distributions",
+    "parse": "trials.distributions",
+    "Encoder": "trials.encoders",
+    "Scalar": "trials.encoders",
+    "OneHot": "trials.encoders",
+    "Ring": "trials.encoders",
+    "circular_distance": "trials.encoders",
+    "PowerLaw": "trials.graded_rewards",
+    "InverseSquare": "trials.graded_rewards",
+    "Angle": "trials.interface",
+    "Axis": "trials.interface",
+    "hookimpl": "ecosystem.hooks",
+    "NeurogymError": "errors",
 }
 
 __all__ = ["__version__", *_HOMES]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'neurogym_core' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

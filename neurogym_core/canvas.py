@@ -1,6 +1,6 @@
 """The style of figures: colours, sizes, axes placed in inches, and saving to a file.
 
-`plots`, `session_plots` and other packages draw with these parts. Every figure is a
+`plots` and other packages draw with these parts. Every figure is a
 `matplotlib.figure.Figure` with its own Agg canvas; pyplot is not used, so figures need no display
 and share no global state. matplotlib is imported when a figure is made."""
 

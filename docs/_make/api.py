@@ -21,7 +21,7 @@ TARGET = Path(__file__).resolve().parents[1] / "api.md"
 
 GROUPS = {
     "Play a task": ("make", "make_vec", "make_task", "run", "TaskEnv", "TaskVectorEnv", "Dataset"),
-    "Records and experiment files": ("TrialRecord", "Outcome", "Experiment", "load"),
+    "Records": ("TrialRecord", "Outcome"),
     "Write a task": ("Task", "TrialBuilder", "TrialBatch", "Session", "STAY", "END"),
     "Observations, actions and rewards": (
         "Encoder", "Scalar", "OneHot", "Ring", "circular_distance", "Angle", "Axis", "PowerLaw",
@@ -121,7 +121,7 @@ def _entry(name: str, package: ModuleType = neurogym_core) -> Entry:
 def home(name: str, package: ModuleType = neurogym_core) -> str:
     """The module in which a public name is defined."""
     if package is neurogym_core:
-        return neurogym_core._HOMES[name]
+        return f"neurogym_core.{neurogym_core._HOMES[name]}"
     return getattr(getattr(package, name), "__module__", package.__name__)
 
 

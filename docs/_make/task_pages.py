@@ -23,11 +23,10 @@ from markdown_parts import console, escaped, table
 from neurogym_check.digest import digests_path, stored
 
 from neurogym_core.cli._describe import describe
-from neurogym_core.cli._drawing import NO_SETTINGS, draw
+from neurogym_core.cli._drawing import NO_SETTINGS, best_as_session, draw
 from neurogym_core.cli._main import main as ngym
 from neurogym_core.ecosystem.discovery import installed, load_task
 from neurogym_core.ecosystem.records import Reference, TaskInfo
-from neurogym_core.session_plots import best_as_session
 from neurogym_core.tasks.task import Task
 from neurogym_core.terminal.bibtex import bibtex
 from neurogym_core.terminal.description import _value as value_in_words

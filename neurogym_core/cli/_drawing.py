@@ -12,17 +12,21 @@ import gymnasium
 from neurogym_core.canvas import save_figure
 from neurogym_core.ecosystem.discovery import find_task, installed
 from neurogym_core.ecosystem.files import is_file_reference
+from neurogym_core.ecosystem.hooks import ask_study
 from neurogym_core.ecosystem.names import clean, said_by
 from neurogym_core.errors import NeurogymError
 from neurogym_core.play.make import resolve
 from neurogym_core.play.run import run
 from neurogym_core.plots import env_figure, trace_of, trial_figure
-from neurogym_core.session_plots import best_as_session, session_figure
+from neurogym_core.tasks.building import typical_steps
+from neurogym_core.tasks.task import Task
 from neurogym_core.terminal.progress import Progress
 from neurogym_core.terminal.settings import made_task, read_conditions, read_wrap, usage_errors
 
 SESSION_TRIALS = 100
 """Trials of the figure of a session."""
+SHORT_TRIAL = 3
+"""Steps of a trial up to which a session is drawn by default."""
 
 NO_SETTINGS = dict.fromkeys(("parameters", "timing", "conditions", "wrap"), ())
 
@@ -44,7 +48,8 @@ def draw(
         subject: name of the subject that plays.
         seed: seed of the trial.
         settings: texts of --set, --timing, --condition and --wrap, by the option's parameter.
-        session: whether to draw a session; None: if `best_as_session` says so.
+        session: whether to draw a session; None: if `best_as_session` says so, and a package that
+            draws sessions is installed.
         n_trials: trials of the session; None: `SESSION_TRIALS`.
 
     Raises:
@@ -68,14 +73,26 @@ def draw(
     task = made_task(name, settings["parameters"], settings["timing"], wrap)
     with usage_errors():
         conditions = read_conditions(settings["conditions"])
-        if session or (session is None and best_as_session(task)):
+        default = best_as_session(task) and any(one.usable for one in installed().studies)
+        if default if session is None else session:
             count = n_trials or SESSION_TRIALS
             record = run(task, subject, count, num_envs=1, seed=seed, conditions=conditions)
-            figure = session_figure(record, task, subject=subject)
+            figure = ask_study(
+                "ngym_session_figure",
+                "ngym plot --session",
+                record=record,
+                task=task,
+                subject=subject,
+            )
         else:
             shown = _shown_by_default(name) if not any(settings.values()) else conditions
             figure = trial_figure(trace_of(task, subject, seed, shown))
         save_figure(figure, target)
+
+
+def best_as_session(task: Task) -> bool:
+    """Return whether the figure of one trial would show little: it lasts at most three steps."""
+    return typical_steps(task) <= SHORT_TRIAL
 
 
 def _shown_by_default(name: str) -> dict[str, Any]:

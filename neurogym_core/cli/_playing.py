@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
+from neurogym_core.ecosystem.hooks import ask_study
 from neurogym_core.play import run
-from neurogym_core.play.experiment import Experiment, load
 from neurogym_core.play.make import resolve
 from neurogym_core.terminal.output import Page
 from neurogym_core.terminal.progress import Progress
@@ -25,14 +24,14 @@ DEFAULT_STEPS = 200
 _LEFT_OUT = ("subject", "trial", "env", "session", "performance", "steps")
 
 
-def experiment_in(path: str, trust: bool) -> Experiment:
-    """Read an experiment file.
+def experiment_in(path: str, trust: bool) -> dict[str, Any]:
+    """Return the experiment in a file, as described in `StudyHooks`.
 
     Raises:
         click.ClickException: the file cannot be read.
     """
     try:
-        return load(path, trust=trust)
+        return dict(ask_study("ngym_read_experiment", "ngym run FILE.toml", path=path, trust=trust))
     except OSError as error:
         raise click.ClickException(
             f"{path} cannot be read: {error.strerror}. Expected an experiment file (.toml) or a"
@@ -46,50 +45,49 @@ def experiment_of(
     timing: Sequence[str],
     conditions: dict[str, Any],
     wrap: Sequence[str],
-) -> Experiment:
-    """Make an experiment from the options of the command line."""
+) -> dict[str, Any]:
+    """Return the experiment of the options of the command line."""
     settings = task_settings(resolve(task), parameters, timing)
-    return Experiment.of(
-        task, wrap=[read_wrap(text) for text in wrap], imposed=conditions, **settings
-    )
+    wrappers = [read_wrap(text) for text in wrap]
+    return {"task": task, "settings": settings, "wrap": wrappers, "imposed": conditions}
 
 
 def completed(
-    experiment: Experiment,
+    experiment: dict[str, Any],
     n_steps: int | None,
     n_trials: int | None,
     subject: str | None,
     seed: int | None,
     subjects: int | None,
-) -> Experiment:
+) -> dict[str, Any]:
     """Return the experiment with the command line's values, or defaults where it has none."""
     changed: dict[str, Any] = {
-        "subject": checked_subject(subject or experiment.subject or "random"),
-        "seed": next(one for one in (seed, experiment.seed, 0) if one is not None),
-        "subjects": subjects or experiment.subjects,
+        "subject": checked_subject(subject or experiment.get("subject") or "random"),
+        "seed": next(one for one in (seed, experiment.get("seed"), 0) if one is not None),
+        "subjects": subjects or experiment.get("subjects"),
     }
     if n_steps or n_trials:
         changed |= {"steps": n_steps, "trials": n_trials}
-    elif experiment.trials is None and experiment.steps is None:
+    elif experiment.get("trials") is None and experiment.get("steps") is None:
         changed["steps"] = DEFAULT_STEPS
-    return replace(experiment, **changed)
+    return {"steps": None, "trials": None, **experiment, **changed}
 
 
 class Game:
     """A subject, or several, at play for a number of trials or, if None, a number of steps."""
 
-    def __init__(self, experiment: Experiment) -> None:
-        self.subject_name = str(experiment.subject)
-        self.n_trials, self.n_steps = experiment.trials, experiment.steps or DEFAULT_STEPS
+    def __init__(self, experiment: Mapping[str, Any]) -> None:
+        self.subject_name = str(experiment["subject"])
+        self.n_trials, self.n_steps = experiment["trials"], experiment["steps"] or DEFAULT_STEPS
         self.game = run.Game(
-            experiment.source,
-            experiment.subject,
+            experiment["task"],
+            experiment["subject"],
             self.n_trials,
-            num_envs=experiment.subjects,
-            seed=experiment.seed,
-            conditions=experiment.imposed or None,
-            wrap=experiment.wrappers,
-            params=experiment.settings,
+            num_envs=experiment["subjects"],
+            seed=experiment["seed"],
+            conditions=experiment["imposed"] or None,
+            wrap=experiment["wrap"],
+            params=experiment["settings"],
         )
         self.task = self.game.task.name
 

@@ -5,8 +5,7 @@ Names are imported when first used, so that importing this package is fast.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from neurogym_core.lazy import lazy_names
 
 _HOMES = {
     "find_task": "discovery",
@@ -21,12 +20,4 @@ _HOMES = {
 
 __all__ = [*_HOMES]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

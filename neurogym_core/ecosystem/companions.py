@@ -7,7 +7,7 @@ summaries in help texts, and the lookup of a wrapper by its bare name.
 
 from __future__ import annotations
 
-REGISTRY = "neurogym-registry"
+REGISTRY, STUDY = "neurogym-registry", "neurogym-study"
 
 COMMANDS = {
     "check": "neurogym-check",
@@ -16,12 +16,12 @@ COMMANDS = {
     "uninstall": REGISTRY,
     "submit": REGISTRY,
     "registry": REGISTRY,
-    "train": "neurogym-study",
-    "evaluate": "neurogym-study",
-    "compare": "neurogym-study",
-    "export": "neurogym-study",
+    "train": STUDY,
+    "evaluate": STUDY,
+    "compare": STUDY,
+    "export": STUDY,
     "sweep": "neurogym-sweep",
-    "likeness": "neurogym-study",
+    "likeness": STUDY,
 }
 """{command of ``ngym``: package}"""
 
@@ -33,7 +33,7 @@ SUBJECT_SUMMARIES = {
 }
 """{name of a subject of another package: summary}, for help texts, which import no subject."""
 
-SUBJECTS = dict.fromkeys(SUBJECT_SUMMARIES, "neurogym-study")
+SUBJECTS = dict.fromkeys(SUBJECT_SUMMARIES, STUDY)
 """{name of a subject: package}"""
 
 SUBJECT_SETTINGS: dict[str, dict[str, object]] = {
@@ -90,7 +90,7 @@ NAMESPACES = {
 
 MODULES = {
     "neurogym_core.classic": ("neurogym-classic", "neurogym_classic"),
-    "neurogym_core.study": ("neurogym-study", "neurogym_study"),
+    "neurogym_core.study": (STUDY, "neurogym_study"),
     "neurogym_core.testing": ("neurogym-check", "neurogym_check"),
 }
 """{former module of the core: (package, module)}"""

@@ -16,7 +16,8 @@ and `NGYM_STRICT`.
 
 Packages that know a registry implement `RegistryHooks`, in the group ``neurogym.registries``. It is
 separate because every `make` loads ``neurogym.plugins``, whereas only error messages and the
-commands ``ngym info``, ``ngym new`` and ``ngym doctor`` call these hooks.
+commands ``ngym info``, ``ngym new`` and ``ngym doctor`` call these hooks. For the same reason,
+`StudyHooks`, which only ``ngym plot`` and ``ngym run`` call, have the group ``neurogym.studies``.
 
 There is no hook per step: calling pluggy costs a quarter of a step even without a plug-in.
 """
@@ -26,13 +27,14 @@ from __future__ import annotations
 import pkgutil
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any
 
 import pluggy
 
+from neurogym_core.ecosystem.companions import STUDY, comes_with
 from neurogym_core.ecosystem.discovery import declared
 from neurogym_core.ecosystem.names import clean, said_by
 from neurogym_core.ecosystem.records import (
@@ -44,7 +46,13 @@ from neurogym_core.ecosystem.records import (
     removal,
 )
 from neurogym_core.ecosystem.switches import DISABLE, STRICT, is_on
-from neurogym_core.errors import PluginError, RegistryError, did_you_mean, listed
+from neurogym_core.errors import (
+    MissingDependencyError,
+    PluginError,
+    RegistryError,
+    did_you_mean,
+    listed,
+)
 
 PROJECT = "neurogym"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -153,7 +161,48 @@ class RegistryHooks:
         """
 
 
-SPECIFICATIONS = {"neurogym.plugins": Hooks, "neurogym.registries": RegistryHooks}
+class StudyHooks:
+    """The hooks of packages that draw sessions, and read and write experiment files.
+
+    An experiment is a mapping with "task" (id or "file.py:Class"), "settings" (keywords of the
+    task), "wrap" (pairs of name and settings), "imposed" (conditions), and "seed", "trials",
+    "steps", "subject" and "subjects", as for `neurogym_core.run`. It may have other entries.
+    """
+
+    @hookspec(firstresult=True)
+    def ngym_session_figure(self, record: Any, task: Any, subject: str) -> Any:
+        """Return the figure of a session of one subject, a matplotlib figure.
+
+        Args:
+            record: the `TrialRecord` of the session.
+            task: the task.
+            subject: name of the subject that played.
+        """
+
+    @hookspec(firstresult=True)
+    def ngym_read_experiment(self, path: str, trust: bool) -> Any:
+        """Return the experiment in a file.
+
+        Args:
+            path: the file.
+            trust: whether to run the code of a task in a Python file that the file names.
+        """
+
+    @hookspec(firstresult=True)
+    def ngym_save_experiment(self, path: Any, experiment: Mapping[str, Any]) -> Any:
+        """Write an experiment to a file, and return the path.
+
+        Args:
+            path: the file.
+            experiment: the experiment.
+        """
+
+
+SPECIFICATIONS = {
+    "neurogym.plugins": Hooks,
+    "neurogym.registries": RegistryHooks,
+    "neurogym.studies": StudyHooks,
+}
 """{entry-point group: class with the hooks that its modules implement}"""
 
 
@@ -223,7 +272,7 @@ def plugins(group: str = "neurogym.plugins") -> Plugins:
     """Return the plug-ins of the installed packages, which are loaded by the first call.
 
     Args:
-        group: their entry-point group; that of `RegistryHooks` is ``neurogym.registries``.
+        group: their entry-point group, a key of `SPECIFICATIONS`.
 
     Raises:
         PluginError: a plug-in failed, and `NGYM_STRICT` is set.
@@ -321,6 +370,23 @@ def looks_like(distribution: str) -> list[str]:
     return [name for _, call in found for name in call(distribution=distribution)]
 
 
+def ask_study(hook: str, what: str, **given: Any) -> Any:
+    """Return the answer of the installed package that has a hook of `StudyHooks`.
+
+    Args:
+        hook: name of the hook.
+        what: the request, for the message.
+        given: arguments of the hook, whose errors are passed on.
+
+    Raises:
+        MissingDependencyError: no package has the hook; names the package that does.
+    """
+    answer = getattr(plugins("neurogym.studies").manager.hook, hook)(**given)
+    if answer is None:
+        raise MissingDependencyError(comes_with(what, STUDY))
+    return answer
+
+
 def load_plugin(manager: pluggy.PluginManager, offer: Offer) -> Any:
     """Import one plug-in and register it.
 
@@ -370,7 +436,7 @@ def new_manager(group: str = "neurogym.plugins") -> pluggy.PluginManager:
 def _loaded(scan: Installed, wanted: bool, group: str) -> Plugins:
     """Load the plug-ins of a scan; a new scan, as after `refresh`, loads them again."""
     found = Plugins(new_manager(group))
-    offers = scan.plugins if group == "neurogym.plugins" else scan.registries
+    offers: Sequence[Offer] = getattr(scan, group.removeprefix("neurogym."))
     # pluggy calls the last registered plug-in first; this order makes the calls alphabetical.
     for offer in reversed(offers if wanted else ()):
         if offer.has("blocked"):

@@ -25,6 +25,7 @@ KINDS = (
     "signatures",
     "plugins",
     "registries",
+    "studies",
 )
 """Kinds of things that packages offer: each is an entry-point group ``neurogym.KIND`` and an
 attribute of `PackageInfo`.
@@ -194,6 +195,7 @@ class PackageInfo:
     signatures: tuple[Offer, ...] = ()
     plugins: tuple[Offer, ...] = ()
     registries: tuple[Offer, ...] = ()
+    studies: tuple[Offer, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -225,6 +227,7 @@ class Installed:
     signatures: tuple[Offer, ...] = field(init=False)
     plugins: tuple[Offer, ...] = field(init=False)
     registries: tuple[Offer, ...] = field(init=False)
+    studies: tuple[Offer, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         for kind in KINDS:

@@ -381,7 +381,7 @@ def _form_problems(distribution: str, group: str, name: str, value: str) -> Iter
             " be used. Its author should choose another name."
         )
         yield Problem(level="fatal", code="name", message=message)
-    is_module = group in ("neurogym.plugins", "neurogym.registries")
+    is_module = group in ("neurogym.plugins", "neurogym.registries", "neurogym.studies")
     if (names.MODULE_VALUE if is_module else names.VALUE).fullmatch(value) is None:
         message = f"{clean(value)!r} is not a valid value; expected `module:attribute`."
         yield Problem(level="fatal", code="value", message=message)

@@ -12,13 +12,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.errors import InvalidValueError
 from neurogym_core.tasks.drawing import (
     answer_condition,
     answer_of,
     draw_next,
     draw_overriding,
-    fresh_session,
     stacked,
     stateful,
     without_imposed,
@@ -153,40 +152,3 @@ def _draw_given(
         raise InvalidValueError(f"the draw() of {task.name} imposes {', '.join(both)}.")
     kept, own = without_imposed(task, imposed or {}, answer)
     return draw_overriding(task, rng, n, {**kept, **given}, wanted if own is None else own)
-
-
-def require_undecided(
-    task: TaskLike,
-    owner: str,
-    imposed: Mapping[str, Array] | None = None,
-    answer: Array | None = None,
-) -> None:
-    """Refuse a task that already decides the conditions or answers of a wrapper.
-
-    It draws one trial of `n` sessions with the wrapper's values.
-
-    Args:
-        task: the task to wrap.
-        owner: name of the wrapper, for the message.
-        imposed: conditions that the wrapper decides, name -> (n,).
-        answer: right answers that the wrapper decides, (n,).
-
-    Raises:
-        NotSupportedError: the task decides about them itself.
-    """
-    if not stateful(task) or (not imposed and answer is None):
-        return
-    rng = np.random.default_rng(0)
-    values = {name: np.asarray(given) for name, given in (imposed or {}).items()}
-    n = len(answer) if answer is not None else len(next(iter(values.values())))
-    session = fresh_session(task, rng, n)
-    given = {name: one[None] for name, one in values.items()}
-    try:
-        draw_constrained(
-            task, session, rng, 1, given, None if answer is None else np.asarray(answer)[None]
-        )
-    except InvalidValueError as error:
-        raise NotSupportedError(
-            f"{owner} cannot be applied to {task.name}: both decide about the next trials"
-            f" ({str(error).rstrip('.')}). Remove one of the two."
-        ) from error

@@ -12,12 +12,19 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError, TrialLayoutError, unknown
 from neurogym_core.tasks.building import build_trials
 from neurogym_core.tasks.drawing import column_shapes, draw_independent, without_columns
-from neurogym_core.tasks.hooks import HOOKS, read_by_hooks
 from neurogym_core.tasks.imposed import read_condition
 from neurogym_core.tasks.names import check_condition
 from neurogym_core.tasks.old_names import new_name
 from neurogym_core.tasks.shortest import check_shortest
-from neurogym_core.tasks.state import STATE, Answer, Drawn, TaskLike, TaskState, state_of
+from neurogym_core.tasks.state import (
+    STATE,
+    Answer,
+    Drawn,
+    TaskLike,
+    TaskState,
+    interface_of,
+    state_of,
+)
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.checks import check_read, check_values, unread
@@ -26,6 +33,7 @@ from neurogym_core.trials.interface import Actions, Channels, Interface
 from neurogym_core.trials.record import DURATION
 from neurogym_core.trials.timing import Timing
 
+HOOKS = ("step_action", "step_observation", "step_target")
 SINGLES = 200
 """Trials of a task with ``batched = False``, one of which at least must read each condition."""
 
@@ -282,13 +290,12 @@ def _probe(task: TaskLike, state: TaskState) -> None:
     layouts = batch.layouts
     for layout in layouts:  # conditions that `draw` sets may be there for the record only
         layout.read |= {name for name, one in state.declared.items() if isinstance(one, Drawn)}
-    unused = unread(layouts)
-    hooked = read_by_hooks(task, unused) if unused else set()
-    if not task.batched and hooked != set(unused):
-        # The branch that reads the condition may be one that few trials take.
-        conditions = draw_independent(task, rng, SINGLES, {})
-        layouts += build_trials(task, conditions, rng, SINGLES).layouts
-    check_read(layouts, hooked)
+    if not interface_of(task).hooks:  # hooks may read any condition
+        if not task.batched and unread(layouts):
+            # The branch that reads the condition may be one that few trials take.
+            conditions = draw_independent(task, rng, SINGLES, {})
+            layouts += build_trials(task, conditions, rng, SINGLES).layouts
+        check_read(layouts)
     state.repeated = frozenset().union(*(layout.timeline.repeat for layout in layouts))
     recorded = set().union(*(layout.states for layout in layouts))
     state.trial_columns = tuple(name for name in task.trial_state if name in recorded)

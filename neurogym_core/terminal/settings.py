@@ -89,7 +89,7 @@ def play_options(subject: str | None, seed: int | None = 0) -> Callable[[Callabl
     """
     by_default = "" if subject else "  [default: random]"
     fixed = "" if seed is not None else "  [default: 0]"
-    options = (
+    return with_options(
         click.option("--subject", default=subject, show_default=True,
                      metavar="NAME[:SETTING=VALUE,...]", type=SubjectName(),
                      help=f"The subject that plays, see below.{by_default}"),
@@ -107,6 +107,10 @@ def play_options(subject: str | None, seed: int | None = 0) -> Callable[[Callabl
                      help="Apply a wrapper with its settings, e.g. reaction_time:urgency=-0.01;"
                      " innermost first."),
     )  # fmt: skip
+
+
+def with_options(*options: Callable[[Callable], Callable]) -> Callable[[Callable], Callable]:
+    """Return a decorator that adds click options to a command, in this order."""
 
     def decorated(command: Callable) -> Callable:
         for option in reversed(options):

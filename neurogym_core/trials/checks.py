@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -41,18 +41,14 @@ def unread(layouts: Iterable[Layout]) -> list[str]:
     return [name for name in layouts[0].conditions if name not in read]
 
 
-def check_read(layouts: Iterable[Layout], hooked: Collection[str]) -> None:
-    """Raise `TrialLayoutError` for a condition that neither `new_trial` nor a hook reads.
-
-    Args:
-        hooked: names of the conditions that hooks read.
-    """
+def check_read(layouts: Iterable[Layout]) -> None:
+    """Raise `TrialLayoutError` for a condition that `new_trial` never reads."""
     layouts = list(layouts)
-    names = [name for name in unread(layouts) if name not in hooked]
+    names = unread(layouts)
     if names:
         raise TrialLayoutError(
             f"{layouts[0].name}.new_trial never reads the condition(s) {listed(names)} declared"
-            " with vary(), and no hook does; use them, do not declare them, or call"
+            " with vary(); use them, do not declare them, or call"
             f" trial.record({names[0]!r}) if they are for the record only."
         )
 

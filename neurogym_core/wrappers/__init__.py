@@ -6,10 +6,10 @@ the package neurogym-wrappers."""
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 from neurogym_core.ecosystem import companions
+from neurogym_core.lazy import lazy_names
 
 _HOMES = {
     "ReactionTime": "reaction_time",
@@ -21,6 +21,8 @@ _HOMES = {
 
 __all__ = [*_HOMES]
 
+_own, __dir__ = lazy_names(__name__, _HOMES)
+
 
 def __getattr__(name: str) -> Any:
     if name in companions.WRAPPERS:
@@ -30,12 +32,4 @@ def __getattr__(name: str) -> Any:
             f"{companions.comes_with(name, package)}, then `from {package.replace('-', '_')} import"
             f" {name}`."
         )
-    if name not in _HOMES:
-        raise AttributeError(f"module 'neurogym_core.wrappers' has no attribute {name!r}")
-    value = getattr(import_module(f"neurogym_core.wrappers.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    return _own(name)

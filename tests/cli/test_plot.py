@@ -103,6 +103,17 @@ def test_a_task_of_one_step_is_drawn_as_a_session_unless_a_trial_is_asked_for(ng
     assert "time in the trial" in drawn_by(ngym, tmp_path, DOTS)
 
 
+def test_without_a_package_that_draws_sessions_a_trial_is_drawn(ngym, tmp_path, monkeypatch):
+    monkeypatch.setenv("NGYM_BLOCK", "neurogym-study")
+    file = tmp_path / "short.py"
+    file.write_text(SHORT)
+    assert "time in the trial" in drawn_by(ngym, tmp_path, f"{file}:Short")
+    result = ngym("plot", f"{file}:Short", "-o", str(tmp_path / "x.png"), "--session")
+    assert result.exit_code != 0
+    line = "'ngym plot --session' comes with neurogym-study: pip install neurogym-study"
+    assert line in result.stderr
+
+
 GOOD = """
 from neurogym_core import Task
 

@@ -150,6 +150,16 @@ def test_several_subjects_are_asked_for_and_have_their_own_rows(ngym, tmp_path):
     assert TrialRecord.from_csv(again) == record
 
 
+@pytest.mark.parametrize("words", [("experiment.toml",), (DOTS, "--save", "experiment.toml")])
+def test_without_neurogym_study_one_line_names_the_package_of_experiment_files(
+    ngym, monkeypatch, words
+):
+    monkeypatch.setenv("NGYM_BLOCK", "neurogym-study")
+    result = ngym("run", *words)
+    assert result.exit_code == 1
+    assert "comes with neurogym-study: pip install neurogym-study" in result.stderr
+
+
 def test_a_subject_takes_settings(ngym, tmp_path):
     path = tmp_path / "trials.csv"
     arguments = ("--n-trials", "5", "--csv", str(path))

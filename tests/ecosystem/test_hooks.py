@@ -294,5 +294,10 @@ def test_every_hook_is_described() -> None:
         "ngym_looks_like",
         "ngym_checkup",
     )
+    assert hooks.hooks_of("neurogym.studies") == (
+        "ngym_session_figure",
+        "ngym_read_experiment",
+        "ngym_save_experiment",
+    )
     for group, specifications in hooks.SPECIFICATIONS.items():
         assert all(getattr(specifications, name).__doc__ for name in hooks.hooks_of(group))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from neurogym_core import Choice, Session, Task, TaskWrapper
-from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.tasks.constrained import draw_constrained, require_undecided
+from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.constrained import draw_constrained
 from neurogym_core.tasks.drawing import fresh_session
 
 
@@ -92,12 +92,6 @@ def test_values_that_the_task_decides_cannot_be_given():
     task = Counting()
     with pytest.raises(InvalidValueError, match=r"the draw\(\) of Counting imposes strength"):
         draw_constrained(task, fresh_session(task, rng, 2), rng, 1, {"strength": np.ones((1, 2))})
-    with pytest.raises(
-        NotSupportedError, match=r"Mine cannot be applied to Counting: .* Remove one of the two"
-    ):
-        require_undecided(task, "Mine", {"strength": np.array([1, 1])})
-    require_undecided(task, "Mine", answer=np.array([0, 1]))
-    require_undecided(task, "Mine")
 
 
 def test_sessions_within_sessions_are_taken_and_put_back():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from neurogym_wrappers import Curriculum, Schedule
 
-from neurogym_core import Choice, Dataset, Task, Uniform, load, make, make_task, make_vec, run
+from neurogym_core import Choice, Dataset, Task, Uniform, make, make_task, make_vec, run
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError, TrialLayoutError
 
 
@@ -95,39 +95,6 @@ def test_a_condition_of_numbers_takes_neither_and_is_named(name, imposed):
 def test_a_distribution_that_is_written_wrongly_is_no_text():
     with pytest.raises(InvalidValueError, match="place='unifrom"):
         make_task(Kinds, conditions={"place": "unifrom(0, 1)"})
-
-
-TASK = """
-from neurogym_core import Choice, Task
-
-class Sure(Task):
-    def define(self):
-        self.observe(light=1)
-        self.act(rest=1, choose=2)
-        self.vary(offered=Choice((True, False)), side=Choice(2))
-
-    def new_trial(self, trial):
-        trial.periods("only", only=100)
-        trial.show("light", trial.side, during="only", where=trial.offered)
-"""
-
-
-def experiment(tmp_path, conditions: str):
-    (tmp_path / "sure.py").write_text(TASK)
-    path = tmp_path / "sure.toml"
-    path.write_text(f'schema = 1\ntask = "sure.py:Sure"\nseed = 1\n\n[conditions]\n{conditions}\n')
-    return path
-
-
-def test_an_experiment_file_takes_a_bool(tmp_path):
-    task = load(experiment(tmp_path, "side = 1\noffered = true"), trust=True).make_task()
-    assert task.sample(20, seed=0).conditions["offered"].all()
-
-
-@pytest.mark.parametrize("wrong", ["true", '"left"', '"unifrom(0, 1)"'])
-def test_an_experiment_file_names_the_line_of_a_condition_that_cannot_be(tmp_path, wrong):
-    with pytest.raises(InvalidValueError, match="line 7: Sure was given the condition side="):
-        load(experiment(tmp_path, f"offered = false\nside = {wrong}"), trust=True)
 
 
 @pytest.mark.parametrize("play", ["run", "sample", "make"])

@@ -15,7 +15,6 @@ from neurogym_core import (
 )
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError, UnknownNameError
 from neurogym_core.plots import trace_of, trial_figure
-from neurogym_core.session_plots import session_figure
 from neurogym_core.tasks.describe import describe
 
 
@@ -231,12 +230,6 @@ def test_the_title_of_a_figure_names_the_right_answer():
     trace = trace_of(Named(), seed=0, conditions={"side": 1})
     assert trace.subtitle.endswith("side right")
     assert trace_of(Numbered(), seed=0, conditions={"side": 1}).subtitle.endswith("side 1")
-
-
-def test_the_figure_of_a_session_shows_the_names():
-    figure = session_figure(run(Named, "guess", 40, num_envs=1, seed=0), Named())
-    ticks = {text.get_text() for axes in figure.axes for text in axes.get_yticklabels()}
-    assert {"left", "right"} <= ticks
 
 
 def test_the_integrator_matches_units_and_choices_by_name():

@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from wrapper_small_tasks import Choosing
+from small_tasks import Choosing
 
 from neurogym_core import make_task
 from neurogym_core.errors import InvalidValueError, UnknownNameError

@@ -10,7 +10,7 @@ import sys
 import gymnasium
 import numpy as np
 import pytest
-from wrapper_small_tasks import Choosing, Going, Steering
+from small_tasks import Choosing, Going, Steering
 
 from neurogym_core import TrialRecord, make, make_vec
 from neurogym_core.errors import InvalidValueError

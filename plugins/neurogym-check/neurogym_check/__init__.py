@@ -22,27 +22,16 @@ Names are imported on first use, because every `make` imports the hooks of this 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from neurogym_core.lazy import lazy_names
 
-_MODULES = {
-    "CheckFailedError": "neurogym_check.check_types",
-    "CheckResult": "neurogym_check.check_types",
-    "check_task": "neurogym_check.run_checks",
-    "checks_for": "neurogym_check.run_checks",
-    "parametrize_with_checks": "neurogym_check.parametrize",
+_HOMES = {
+    "CheckFailedError": "check_types",
+    "CheckResult": "check_types",
+    "check_task": "run_checks",
+    "checks_for": "run_checks",
+    "parametrize_with_checks": "parametrize",
 }
 
-__all__ = list(_MODULES)
+__all__ = [*_HOMES]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module 'neurogym_check' has no attribute {name!r}")
-    value = getattr(import_module(_MODULES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

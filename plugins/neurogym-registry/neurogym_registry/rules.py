@@ -262,13 +262,12 @@ def _releases(registry: Registry) -> Iterator[Violation]:
                 message = (
                     f"is the same version as {twin}. Expected each version only once. Remove one."
                 )
-                yield Violation(
-                    rule="same-version",
-                    file=release_file(name, version),
-                    field="version",
-                    message=message,
-                )
+                yield _of_release(name, version, "same-version", "version", message)
         yield from _digests(name, versions)
+
+
+def _of_release(name: str, version: str, rule: str, field: str, message: str) -> Violation:
+    return Violation(rule=rule, file=release_file(name, version), field=field, message=message)
 
 
 def _named(
@@ -280,9 +279,7 @@ def _named(
                 f"is {release[field]!r}. Expected {wanted!r} as in the path of the file. Make the"
                 " release again with `ngym submit`."
             )
-            yield Violation(
-                rule="file-name", file=release_file(name, version), field=field, message=message
-            )
+            yield _of_release(name, version, "file-name", field, message)
     for index, file in enumerate(release["files"]):
         stem = "-".join(file["filename"].split("-")[:2]).lower()
         if stem != f"{name.replace('-', '_')}-{version}":
@@ -291,9 +288,7 @@ def _named(
                 " again from that wheel."
             )
             where = f"files[{index}].filename"
-            yield Violation(
-                rule="wheel-name", file=release_file(name, version), field=where, message=message
-            )
+            yield _of_release(name, version, "wheel-name", where, message)
 
 
 def _bounds(
@@ -306,23 +301,13 @@ def _bounds(
             f"is {core!r}. Expected a lower and an upper bound. Write neurogym-core>=1.0,<2 in the"
             " dependencies in pyproject.toml."
         )
-        yield Violation(
-            rule="core-bound",
-            file=release_file(name, version),
-            field="requires_core",
-            message=message,
-        )
+        yield _of_release(name, version, "core-bound", "requires_core", message)
     if not python or satisfies("2.7", python) is not False:
         message = (
             f'is {python!r}. Expected a lower bound. Write requires-python = ">=3.11" in'
             " pyproject.toml."
         )
-        yield Violation(
-            rule="python-bound",
-            file=release_file(name, version),
-            field="requires_python",
-            message=message,
-        )
+        yield _of_release(name, version, "python-bound", "requires_python", message)
 
 
 def _licence(
@@ -333,9 +318,7 @@ def _licence(
             f"is {clean(repr(release['license']))}. Expected an SPDX expression of open-source"
             ' licences. Write for example license = "BSD-3-Clause" in pyproject.toml.'
         )
-        yield Violation(
-            rule="licence", file=release_file(name, version), field="license", message=message
-        )
+        yield _of_release(name, version, "licence", "license", message)
 
 
 def _offers(
@@ -385,9 +368,7 @@ def _requirements(
                 " sources at an address before it asks. Correct the dependencies in pyproject.toml."
             )
             where = f"requires[{index}]"
-            yield Violation(
-                rule="requirements", file=release_file(name, version), field=where, message=message
-            )
+            yield _of_release(name, version, "requirements", where, message)
 
 
 def _template(
@@ -401,9 +382,7 @@ def _template(
                     " Write them in the docstring of the task."
                 )
                 where = f"tasks[{index}].docstring"
-                yield Violation(
-                    rule="template", file=release_file(name, version), field=where, message=message
-                )
+                yield _of_release(name, version, "template", where, message)
 
 
 def _words(file: str, where: str, row: dict[str, Any]) -> Iterator[Violation]:
@@ -440,12 +419,7 @@ def _conformance(
             f"{found}. Expected the full level and no failed checks. Make the release with `ngym"
             " submit`."
         )
-        yield Violation(
-            rule="conformance",
-            file=release_file(name, version),
-            field="conformance",
-            message=message,
-        )
+        yield _of_release(name, version, "conformance", "conformance", message)
 
 
 def _texts(
@@ -513,9 +487,7 @@ def _digests(name: str, versions: Any) -> Iterator[Violation]:
                     " Expected equal behaviour. Give the changed task a new -vN."
                 )
                 where = f"tasks[{index}].digest"
-                yield Violation(
-                    rule="digest", file=release_file(name, version), field=where, message=message
-                )
+                yield _of_release(name, version, "digest", where, message)
             elif not is_prerelease(version) and release.get("yanked") is None:
                 known[task["name"]] = (version, digest)
 

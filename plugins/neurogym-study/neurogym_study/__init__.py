@@ -9,8 +9,7 @@ does not import torch.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from neurogym_core.lazy import lazy_names
 
 _HOMES = {
     "Behaviour": "behaviour",
@@ -24,6 +23,7 @@ _HOMES = {
     "Reference": "references",
     "Roles": "behaviour",
     "Run": "runs",
+    "TaskExperiment": "task_experiment",
     "Trainer": "training",
     "Watch": "training",
     "WinStayLoseShift": "learners",
@@ -35,6 +35,7 @@ _HOMES = {
     "demo_figure": "figures",
     "fit_curve": "psychometric",
     "fit_psychometric": "psychometric",
+    "load": "task_experiment",
     "play_run": "playing",
     "play_task": "playing",
     "psychometric_figure": "figures",
@@ -43,6 +44,7 @@ _HOMES = {
     "record_steps": "steps",
     "read_recipe": "recipes",
     "read_record": "reading",
+    "session_figure": "sessions",
     "signed_strength": "proportions",
     "to_bids": "exchange",
     "to_nwb": "exchange",
@@ -53,14 +55,4 @@ _HOMES = {
 
 __all__ = [*_HOMES]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'neurogym_study' has no attribute {name!r}")
-    value = getattr(import_module(f"neurogym_study.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neurogym_core.terminal.settings import (
-    SUBJECT_HELP,
-    SubjectName,
     made_task,
     read_conditions,
     usage_errors,
 )
-from neurogym_study.options import is_trials, read_given, recipe_options
+from neurogym_study.options import is_trials, played_options, read_given, recipe_options
 
 if TYPE_CHECKING:
     from neurogym_study.playing import Played
@@ -24,42 +22,7 @@ if TYPE_CHECKING:
     "evaluate", short_help="Report the behaviour of a network, a subject, or a lab's animals."
 )
 @click.argument("what", metavar="RUN|TASK|FILE")
-@click.option(
-    "--subject", metavar="NAME", type=SubjectName(), help=f"{SUBJECT_HELP}  [default: guess]"
-)
-@click.option(
-    "--n-trials",
-    default=2000,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="Approximate number of trials.",
-)
-@click.option(
-    "--which",
-    default=0,
-    show_default=True,
-    type=click.IntRange(min=0),
-    help="Index of a task of a RUN.",
-)
-@click.option(
-    "--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the trials."
-)
-@click.option(
-    "--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of a TASK."
-)
-@click.option(
-    "--timing", multiple=True, metavar="PERIOD=MS", help="Duration of a period of a TASK."
-)
-@click.option(
-    "--wrap", multiple=True, metavar="WRAPPER", help="A wrapper of a TASK, e.g. ReactionTime."
-)
-@click.option(
-    "--condition",
-    "conditions",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Impose a condition on all trials.",
-)
+@played_options("Approximate number of trials.", "Seed of the trials.")
 @recipe_options
 @click.option("--strength", help="The condition with the strength of the evidence.")
 @click.option("--side", help="The condition with the correct side.")

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from neurogym_core import Task, TaskWrapper, load, make_task
+from neurogym_core import Task, TaskWrapper, make_task
 from neurogym_core.ecosystem.discovery import load_wrapper
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_study.task_experiment import load
 from neurogym_study.trainers import checked_settings, settings_of, trainer_named
 from neurogym_study.training import Trainer
 
@@ -102,7 +103,7 @@ def read_experiment(path: Path, *, trust: bool = False) -> dict[str, Any]:
     The keys are those of the parts of an `Experiment`; see the README.
 
     Args:
-        path: a file that `neurogym_core.load` reads.
+        path: a file that `neurogym_study.load` reads.
         trust: whether code in a file that it names may be run.
 
     Raises:

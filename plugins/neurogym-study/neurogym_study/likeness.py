@@ -9,13 +9,11 @@ import click
 
 from neurogym_core.terminal.progress import Progress
 from neurogym_core.terminal.settings import (
-    SUBJECT_HELP,
-    SubjectName,
     made_task,
     read_conditions,
     usage_errors,
 )
-from neurogym_study.options import is_trials, read_given, recipe_options
+from neurogym_study.options import is_trials, played_options, read_given, recipe_options
 
 if TYPE_CHECKING:
     from neurogym_study.behaviour import Behaviour
@@ -26,46 +24,13 @@ if TYPE_CHECKING:
 )
 @click.argument("what", metavar="[RUN...|TASK|FILE]", nargs=-1)
 @click.option("--list", "listing", is_flag=True, help="List the signatures.")
-@click.option(
-    "--subject", metavar="NAME", type=SubjectName(), help=f"{SUBJECT_HELP}  [default: guess]"
-)
-@click.option(
-    "--n-trials",
-    default=2000,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="Approximate number of trials of each seed or run.",
-)
+@played_options("Approximate number of trials of each seed or run.", "First seed.")
 @click.option(
     "--seeds",
     default=5,
     show_default=True,
     type=click.IntRange(min=1),
     help="Number of seeds of a subject; not for a RUN.",
-)
-@click.option(
-    "--which",
-    default=0,
-    show_default=True,
-    type=click.IntRange(min=0),
-    help="Index of a task of a RUN.",
-)
-@click.option(
-    "--seed", default=0, show_default=True, type=click.IntRange(min=0), help="First seed."
-)
-@click.option(
-    "--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of a TASK."
-)
-@click.option(
-    "--timing", multiple=True, metavar="PERIOD=MS", help="Duration of a period of a TASK."
-)
-@click.option("--wrap", multiple=True, metavar="WRAPPER", help="A wrapper of a TASK.")
-@click.option(
-    "--condition",
-    "conditions",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Impose a condition on all trials.",
 )
 @recipe_options
 @click.option(

@@ -1,4 +1,6 @@
-"""Options of commands that read trials from files. NumPy and pandas are imported when they read."""
+"""Options of commands that play tasks, or read trials from files.
+
+NumPy and pandas are imported when they read."""
 
 from __future__ import annotations
 
@@ -8,7 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neurogym_core.terminal.settings import usage_errors
+from neurogym_core.terminal.settings import (
+    SUBJECT_HELP,
+    SubjectName,
+    usage_errors,
+    with_options,
+)
 
 if TYPE_CHECKING:
     from neurogym_core import TrialRecord
@@ -16,34 +23,43 @@ if TYPE_CHECKING:
 TRIALS = (".csv", ".tsv", ".nwb", ".parquet")
 
 
-def recipe_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --recipe, --map and --scale to a command."""
-    for option in reversed(
-        (
-            click.option(
-                "--recipe",
-                metavar="NAME|FILE",
-                help="Columns of a lab's file: ibl, bids, or a .toml file with expressions.",
-            ),
-            click.option(
-                "--map",
-                "columns",
-                multiple=True,
-                metavar="OURS=THEIRS",
-                help="A column, or an expression, of a lab's file, e.g. coherence='100 * coh',"
-                " correct='feedback > 0', subject=monkey.",
-            ),
-            click.option(
-                "--scale",
-                "scales",
-                multiple=True,
-                metavar="OURS=FACTOR",
-                help="A factor for a column of a lab's file, e.g. reaction_time=1000 (s to ms).",
-            ),
-        )
-    ):
-        command = option(command)
-    return command
+def played_options(n_trials: str, seed: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that adds the options of a command that plays a RUN or a TASK.
+
+    They are --subject, --n-trials, --which, --seed, --set, --timing, --wrap and --condition.
+
+    Args:
+        n_trials, seed: help texts of --n-trials and --seed.
+    """
+    return with_options(
+        click.option("--subject", metavar="NAME", type=SubjectName(),
+                     help=f"{SUBJECT_HELP}  [default: guess]"),
+        click.option("--n-trials", default=2000, show_default=True, type=click.IntRange(min=1),
+                     help=n_trials),
+        click.option("--which", default=0, show_default=True, type=click.IntRange(min=0),
+                     help="Index of a task of a RUN."),
+        click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help=seed),
+        click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE",
+                     help="A parameter of a TASK."),
+        click.option("--timing", multiple=True, metavar="PERIOD=MS",
+                     help="Duration of a period of a TASK."),
+        click.option("--wrap", multiple=True, metavar="WRAPPER",
+                     help="A wrapper of a TASK, e.g. ReactionTime."),
+        click.option("--condition", "conditions", multiple=True, metavar="NAME=VALUE",
+                     help="Impose a condition on all trials."),
+    )  # fmt: skip
+
+
+recipe_options = with_options(
+    click.option("--recipe", metavar="NAME|FILE",
+                 help="Columns of a lab's file: ibl, bids, or a .toml file with expressions."),
+    click.option("--map", "columns", multiple=True, metavar="OURS=THEIRS",
+                 help="A column, or an expression, of a lab's file, e.g. coherence='100 * coh',"
+                 " correct='feedback > 0', subject=monkey."),
+    click.option("--scale", "scales", multiple=True, metavar="OURS=FACTOR",
+                 help="A factor for a column of a lab's file, e.g. reaction_time=1000 (s to ms)."),
+)  # fmt: skip
+"""Add --recipe, --map and --scale to a command."""
 
 
 def is_trials(what: str) -> bool:

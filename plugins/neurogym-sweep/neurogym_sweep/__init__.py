@@ -5,8 +5,7 @@ The command ``ngym sweep`` is built from these names, which are imported on firs
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from neurogym_core.lazy import lazy_names
 
 _HOMES = {
     "Axis": "plan",
@@ -30,14 +29,4 @@ _HOMES = {
 
 __all__ = [*_HOMES]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'neurogym_sweep' has no attribute {name!r}")
-    value = getattr(import_module(f"neurogym_sweep.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

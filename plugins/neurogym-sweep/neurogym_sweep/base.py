@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from neurogym_study import TaskExperiment
 from neurogym_study.experiment import task_entry
 
-from neurogym_core import Experiment as TaskExperiment
 from neurogym_core import make_task
 from neurogym_core.ecosystem.discovery import load_task, task_id
 from neurogym_core.ecosystem.files import is_file_reference

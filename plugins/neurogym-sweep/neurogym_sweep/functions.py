@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from neurogym_core import Experiment as TaskExperiment
+from neurogym_study import TaskExperiment
+
 from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_sweep.base import Tasks, Work, with_settings
 from neurogym_sweep.store import Job
@@ -25,7 +26,8 @@ class Function(Work):
 
     It returns a mapping of results, or one per test. If it has an argument ``folder``, it gets the
     folder of its run, which may have files of an interrupted attempt; if it has an argument
-    ``experiment``, a `neurogym_core.Experiment`, to which settings apply that are no arguments.
+    ``experiment``, a `neurogym_study.TaskExperiment`, to which the settings apply that are no
+    arguments.
 
     Args:
         reference: "module:function" or "file.py:function".

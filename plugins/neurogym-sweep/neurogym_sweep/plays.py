@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from neurogym_study import TaskExperiment
 from neurogym_study.behaviour import Behaviour, Roles
 from neurogym_study.likenesses import score
 from neurogym_study.playing import Played, play_run, play_task
 from neurogym_study.runs import Run
 from neurogym_study.signatures import signatures
 
-from neurogym_core import Experiment
 from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_core.subjects import player_of
 from neurogym_sweep.base import Tasks, Work, checked_seed, is_whole, with_settings
@@ -44,7 +44,7 @@ class Play(Work):
     _plain = ("seed", "subject", "task", "trials")
     _of_run = ("run", "seed", "trials", "which")
 
-    def __init__(self, name: str, base: Experiment | None) -> None:
+    def __init__(self, name: str, base: TaskExperiment | None) -> None:
         self.name = name
         self._base = base
         self._tasks = Tasks()

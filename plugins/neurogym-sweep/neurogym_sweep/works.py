@@ -9,10 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from neurogym_study import TaskExperiment, load
 from neurogym_study.experiment import read_experiment
 
-from neurogym_core import Experiment as TaskExperiment
-from neurogym_core import load
 from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_sweep.base import Work
 from neurogym_sweep.functions import Function, call

@@ -6,8 +6,7 @@ in their attribute `vector`."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from neurogym_core.lazy import lazy_names
 
 _HOMES = {
     "AdaptiveNoise": "adaptive_noise",
@@ -31,14 +30,4 @@ _HOMES = {
 
 __all__ = [*_HOMES]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'neurogym_wrappers' has no attribute {name!r}")
-    value = getattr(import_module(f"neurogym_wrappers.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

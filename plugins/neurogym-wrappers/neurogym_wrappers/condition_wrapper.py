@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.tasks.drawing import answer_condition, answers_of, has_answer
+from neurogym_core.tasks.constrained import draw_constrained
+from neurogym_core.tasks.drawing import (
+    answer_condition,
+    answers_of,
+    fresh_session,
+    has_answer,
+    stateful,
+)
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import Conditions, state_of
 from neurogym_core.tasks.task import Task
@@ -137,3 +144,40 @@ def _countable(task: Task) -> bool:
         return answers_of(task).dtype.kind != "f"
     declared = task.conditions[name]
     return not isinstance(declared, Distribution) or declared.support() is not None
+
+
+def require_undecided(
+    task: Task,
+    owner: str,
+    imposed: Mapping[str, np.ndarray] | None = None,
+    answer: np.ndarray | None = None,
+) -> None:
+    """Refuse a task that already decides the conditions or answers of a wrapper.
+
+    It draws one trial of `n` sessions with the wrapper's values.
+
+    Args:
+        task: the task to wrap.
+        owner: name of the wrapper, for the message.
+        imposed: conditions that the wrapper decides, name -> (n,).
+        answer: right answers that the wrapper decides, (n,).
+
+    Raises:
+        NotSupportedError: the task decides about them itself.
+    """
+    if not stateful(task) or (not imposed and answer is None):
+        return
+    rng = np.random.default_rng(0)
+    values = {name: np.asarray(given) for name, given in (imposed or {}).items()}
+    n = len(answer) if answer is not None else len(next(iter(values.values())))
+    session = fresh_session(task, rng, n)
+    given = {name: one[None] for name, one in values.items()}
+    try:
+        draw_constrained(
+            task, session, rng, 1, given, None if answer is None else np.asarray(answer)[None]
+        )
+    except InvalidValueError as error:
+        raise NotSupportedError(
+            f"{owner} cannot be applied to {task.name}: both decide about the next trials"
+            f" ({str(error).rstrip('.')}). Remove one of the two."
+        ) from error

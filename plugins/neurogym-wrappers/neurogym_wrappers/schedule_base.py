@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.tasks.constrained import require_undecided
 from neurogym_core.tasks.drawing import answer_condition, answer_of, answers_of
 from neurogym_core.tasks.imposed import read_condition
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import Conditions, state_of
 from neurogym_core.trials.distributions import Distribution
 from neurogym_wrappers.block_sequence import BlockSequence
-from neurogym_wrappers.condition_wrapper import ConditionWrapper
+from neurogym_wrappers.condition_wrapper import ConditionWrapper, require_undecided
 
 ANSWER = "answer"
 """Name of the correct answer in a block."""

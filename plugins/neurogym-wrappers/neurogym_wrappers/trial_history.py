@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.tasks.constrained import require_undecided
 from neurogym_core.tasks.drawing import answer_condition, answers_of
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import Conditions
 from neurogym_core.trials.distributions import Distribution
 from neurogym_core.trials.record import Outcome
 from neurogym_wrappers.block_sequence import BlockSequence
-from neurogym_wrappers.condition_wrapper import ConditionWrapper, answer_weights
+from neurogym_wrappers.condition_wrapper import ConditionWrapper, answer_weights, require_undecided
 
 STATE = "trial_history_last"
 """Attribute of a session with the last correct answer, as a row of the matrix."""

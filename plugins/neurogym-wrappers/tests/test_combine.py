@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from neurogym_wrappers import Combine, TimeOut
-from neurogym_wrappers_small_tasks import (
+from small_tasks import (
     Arms,
     Blocked,
     Choosing,

@@ -26,7 +26,7 @@ from neurogym_wrappers import (
     VariableChoices,
     VariableMapping,
 )
-from neurogym_wrappers_small_tasks import Choosing, Going
+from small_tasks import Choosing, Going
 
 from neurogym_core import Choice, Dataset, OneHot, Ring, Task, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError

@@ -10,7 +10,7 @@ import pickle
 import numpy as np
 import pytest
 from neurogym_wrappers import AdaptiveNoise, CatchTrials, MissPenalty, TimeOut, VariableMapping
-from neurogym_wrappers_small_tasks import (
+from small_tasks import (
     Arms,
     Choosing,
     Counting,

@@ -12,9 +12,9 @@ import pickle
 import warnings
 from itertools import product
 
-import neurogym_wrappers_small_tasks as small
 import numpy as np
 import pytest
+import small_tasks as small
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

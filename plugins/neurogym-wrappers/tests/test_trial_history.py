@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from neurogym_wrappers import EvolvingHistory, TrialHistory
-from neurogym_wrappers_small_tasks import Choosing
+from small_tasks import Choosing
 
 from neurogym_core import (
     Choice,

@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 import pytest
 from neurogym_wrappers import Monitor, TTLPulse
-from neurogym_wrappers_small_tasks import Choosing, Steering
+from small_tasks import Choosing, Steering
 
 from neurogym_core import Choice, TrialRecord, make, make_vec
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError

@@ -12,11 +12,12 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from neurogym_study import TaskExperiment, load
+from neurogym_study.task_experiment import _Reader, written
 
-from neurogym_core import Choice, Dataset, Experiment, TrialRecord, load, make, make_task
+from neurogym_core import Choice, Dataset, TrialRecord, make, make_task
 from neurogym_core.cli import main
 from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.play.experiment import _Reader, written
 
 DOTS = "perceptual/PerceptualDecisionMaking-v0"
 FULL = f"""\
@@ -126,7 +127,7 @@ def test_the_arguments_of_make_can_be_written_to_a_file(tmp_path):
         "reaction_time",
         ("Mixture", {"other_tasks": ("GoNogo-v0", {"task": "DelayComparison-v0", "dt": 100})}),
     ]
-    experiment = Experiment.of(
+    experiment = TaskExperiment.of(
         "PerceptualDecisionMaking-v0",
         wrap=wrap,
         seed=1,
@@ -140,11 +141,13 @@ def test_the_arguments_of_make_can_be_written_to_a_file(tmp_path):
     loaded = load(experiment.save(tmp_path / "e.toml"))
     assert loaded.make_task().name == "Mixture(ReactionTime(PerceptualDecisionMaking))"
     with pytest.raises(NotSupportedError, match="has no id"):
-        Experiment.of(make_task(DOTS))
+        TaskExperiment.of(make_task(DOTS))
     with pytest.raises(NotSupportedError, match="is not an installed wrapper"):
-        Experiment.of(DOTS, wrap=lambda env: env)
+        TaskExperiment.of(DOTS, wrap=lambda env: env)
     with pytest.raises(NotSupportedError, match="Name tasks by their ids"):
-        Experiment.of(DOTS, wrap=("Mixture", {"other_tasks": (make_task("GoNogo-v0"),)})).to_toml()
+        TaskExperiment.of(
+            DOTS, wrap=("Mixture", {"other_tasks": (make_task("GoNogo-v0"),)})
+        ).to_toml()
 
 
 values = st.recursive(
@@ -264,6 +267,39 @@ def test_lines_of_keys_are_found_beside_lists_texts_and_comments():
     assert [reader.line_of(key) for key in keys] == [1, 2, 4, 7, 2, None]
     text = 'a = """\nb = 1\n"""\nb = 2\n'  # the first b is in a text of several lines
     assert _Reader(text, "f", False, Path()).line_of(("b",)) == 4
+
+
+SURE = """
+from neurogym_core import Choice, Task
+
+class Sure(Task):
+    def define(self):
+        self.observe(light=1)
+        self.act(rest=1, choose=2)
+        self.vary(offered=Choice((True, False)), side=Choice(2))
+
+    def new_trial(self, trial):
+        trial.periods("only", only=100)
+        trial.show("light", trial.side, during="only", where=trial.offered)
+"""
+
+
+def sure(tmp_path, conditions: str):
+    (tmp_path / "sure.py").write_text(SURE)
+    path = tmp_path / "sure.toml"
+    path.write_text(f'schema = 1\ntask = "sure.py:Sure"\nseed = 1\n\n[conditions]\n{conditions}\n')
+    return path
+
+
+def test_an_experiment_file_takes_a_bool(tmp_path):
+    task = load(sure(tmp_path, "side = 1\noffered = true"), trust=True).make_task()
+    assert task.sample(20, seed=0).conditions["offered"].all()
+
+
+@pytest.mark.parametrize("wrong", ["true", '"left"', '"unifrom(0, 1)"'])
+def test_an_experiment_file_names_the_line_of_a_condition_that_cannot_be(tmp_path, wrong):
+    with pytest.raises(InvalidValueError, match="line 7: Sure was given the condition side="):
+        load(sure(tmp_path, f"offered = false\nside = {wrong}"), trust=True)
 
 
 # ---------------------------------------------------------------------- code in files

@@ -5,11 +5,12 @@ import sys
 
 import numpy as np
 import pytest
+from neurogym_study.sessions import running_mean, session_figure
 
 from neurogym_core import Task, TrialRecord, make_task, run
+from neurogym_core.cli._drawing import best_as_session
 from neurogym_core.errors import InvalidValueError, UnknownNameError
 from neurogym_core.plots import save_figure
-from neurogym_core.session_plots import best_as_session, running_mean, session_figure
 
 pytest.importorskip("matplotlib")
 
@@ -221,6 +222,21 @@ def test_the_task_gives_title_and_choices():
     assert labels == ["0", "1", "2"]
 
 
+class Named(Sides):
+    """Its choices have names."""
+
+    def define(self):
+        super().define()
+        self.act(fixate=1, turn=("left", "right"))
+
+
+def test_the_figure_shows_the_names_of_choices():
+    figure = session_figure(run(Named, "guess", 40, num_envs=1, seed=0), Named())
+    assert {"left", "right"} <= {
+        text.get_text() for axes in figure.axes for text in axes.get_yticklabels()
+    }
+
+
 def test_tasks_of_up_to_three_steps_are_best_drawn_as_a_session():
     steps = [(timing, best_as_session(make_task(Sides, timing=timing))) for timing in (
         {"wait": 100, "choice": 100}, {"wait": 100, "choice": 200}, {"wait": 200, "choice": 200}
@@ -266,7 +282,7 @@ def test_a_record_with_nothing_to_draw_is_refused():
 def test_the_figure_touches_no_pyplot():
     code = (
         "import sys\nfrom neurogym_core import TrialRecord\n"
-        "from neurogym_core.session_plots import session_figure\n"
+        "from neurogym_study import session_figure\n"
         "assert 'matplotlib' not in sys.modules\n"
         "session_figure(TrialRecord({'reward': [0.0, 1.0]})).canvas.draw()\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"

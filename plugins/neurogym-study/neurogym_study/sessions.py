@@ -39,15 +39,8 @@ from neurogym_core.canvas import (
 )
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.make import make_task
-from neurogym_core.tasks.building import typical_steps
-from neurogym_core.tasks.task import Task
 from neurogym_core.trials.record import DURATION, OUTCOME_NAMES, RECORD_NAMES, TrialRecord
 from neurogym_core.trials.slot_columns import SLOTS
-
-__all__ = ["best_as_session", "session_figure"]
-
-SHORT_TRIAL = 3
-"""Steps of a trial up to which `ngym plot` draws a session."""
 
 # Private sizes are in inches, unless noted.
 
@@ -69,14 +62,6 @@ _OUTCOMES = {
     "miss": (GREY, -0.15, 0.15),
     "other": (BLUE, -0.4, 0.4),
 }
-
-
-def best_as_session(task: Task) -> bool:
-    """Return whether `ngym plot` draws a session of a task by default.
-
-    It does if trials last at most three steps: a figure of one trial would show little.
-    """
-    return typical_steps(task) <= SHORT_TRIAL
 
 
 def session_figure(
@@ -119,6 +104,7 @@ def session_figure(
 
     Example:
         >>> from neurogym_core import run
+        >>> from neurogym_study import session_figure
         >>> record = run("value/DriftingBandit-v0", "oracle", 40, num_envs=1, seed=0)
         >>> figure = session_figure(record, "value/DriftingBandit-v0", subject="oracle")
         >>> len(figure.axes)  # choices, rewards and means

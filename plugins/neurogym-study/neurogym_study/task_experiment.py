@@ -1,4 +1,4 @@
-"""`Experiment`: a task with its settings, wrappers, subject and seed, as a file for a paper.
+"""`TaskExperiment`: a task with its settings, wrappers, subject and seed, as a file for a paper.
 
 ::
 
@@ -82,7 +82,7 @@ _WRAPPER_ID = re.compile(r"[\w.-]+/\w+")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Experiment:
+class TaskExperiment:
     """A task with its settings and wrappers, a seed, a subject, and a number of trials.
 
     Attributes:
@@ -99,9 +99,9 @@ class Experiment:
         folder: folder in which files of tasks are looked for; it is not saved.
 
     Example:
-        >>> from neurogym_core import Experiment
+        >>> from neurogym_study import TaskExperiment
         >>> task = "perceptual/PerceptualDecisionMaking-v0"
-        >>> experiment = Experiment.of(task, dt=20, seed=1, subject="oracle")
+        >>> experiment = TaskExperiment.of(task, dt=20, seed=1, subject="oracle")
         >>> experiment.make_task().dt
         20
         >>> print(experiment.to_toml())
@@ -230,7 +230,7 @@ class Experiment:
             temporary.write_bytes(text.encode("utf-8"))
         return Path(path)
 
-    def _moved_to(self, folder: Path) -> Experiment:
+    def _moved_to(self, folder: Path) -> TaskExperiment:
         """Return the experiment with paths of tasks relative to another folder."""
 
         def moved(name: str) -> str:
@@ -243,7 +243,7 @@ class Experiment:
         return replace(self, task=moved(self.task), wrap=wrap)
 
     @classmethod
-    def of(cls, task: Any, *, wrap: Any = (), **settings: Any) -> Experiment:
+    def of(cls, task: Any, *, wrap: Any = (), **settings: Any) -> TaskExperiment:
         """Return the experiment of arguments as for `make`.
 
         Args:
@@ -269,7 +269,7 @@ class Experiment:
         )
 
 
-def load(path: str | os.PathLike[str], *, trust: bool = False) -> Experiment:
+def load(path: str | os.PathLike[str], *, trust: bool = False) -> TaskExperiment:
     """Read an experiment from a file, and check it by making its task.
 
     Args:
@@ -282,8 +282,9 @@ def load(path: str | os.PathLike[str], *, trust: bool = False) -> Experiment:
 
     Example:
         >>> import tempfile
-        >>> from neurogym_core import Experiment, load
-        >>> experiment = Experiment.of("perceptual/PerceptualDecisionMaking-v0", seed=1, trials=50)
+        >>> from neurogym_study import TaskExperiment, load
+        >>> task = "perceptual/PerceptualDecisionMaking-v0"
+        >>> experiment = TaskExperiment.of(task, seed=1, trials=50)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = experiment.save(f"{folder}/experiment.toml")
         ...     again = load(file)
@@ -335,7 +336,7 @@ class _Reader:
                 complete = number
         return self.line_of(key[:-1])
 
-    def read(self) -> Experiment:
+    def read(self) -> TaskExperiment:
         """Return the experiment; raise an error for the first mistake."""
         known = ("schema", "task", *_NUMBERS, "subject", *_TABLES, "wrap")
         for name in self.data:
@@ -377,7 +378,7 @@ class _Reader:
                     f" [{name}].",
                 )
         given = {name: value for name, value in self.data.items() if name != "schema"}
-        found = Experiment(**{**given, "wrap": self._wrappers(), "folder": self.folder})
+        found = TaskExperiment(**{**given, "wrap": self._wrappers(), "folder": self.folder})
         self._check_made(found)
         return found
 
@@ -421,7 +422,7 @@ class _Reader:
             read.append((name, settings))
         return tuple(read)
 
-    def _check_made(self, found: Experiment) -> None:
+    def _check_made(self, found: TaskExperiment) -> None:
         """Make the task, wrapper by wrapper, and impose the conditions."""
         self._tried(lambda: resolve(found.source), ("task",), {})
         # A plain env has no Task to check; errors show when it is made.
