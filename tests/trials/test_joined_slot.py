@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neurogym_core import Choice, Task, TaskEnv
+from neurogym_core import Choice, Task, TaskEnv, run
 
 BETS = ("withheld", "offered")
 
@@ -89,3 +89,61 @@ def test_priced_choices_alone_set_all_terms_of_a_slot():
     assert 0 < offered.sum() < 40
     np.testing.assert_array_equal(batch.payoffs.miss_reward[:, 0], np.where(offered, -2, -0.5))
     np.testing.assert_array_equal(batch.target[:, 0], np.where(offered, 3, 2))
+
+
+class TwoOffers(Task):
+    """Two groups with prices answer one slot; either may be the better one."""
+
+    safe_first: bool = False
+    timing = {"decision": 200, "paid": 200, "unpaid": 200}
+
+    def define(self):
+        self.observe(fixation=1)
+        self.act(fixate=1, choose=("left", "right"), safe=1)
+        self.vary(left=Choice((1, 4)), sure=Choice((2, 3)))
+
+    def new_trial(self, trial):
+        trial.periods("decision", "paid", "unpaid", then={"paid": "end"})
+        amounts = np.stack([trial.left, np.zeros(trial.n)], axis=1)
+        verbs = [
+            lambda: trial.offer_choices(
+                "choose", amounts, during="decision", slot="bet", then=["paid", "unpaid"]
+            ),
+            lambda: trial.offer_choices("safe", trial.sure, during="decision", slot="bet"),
+        ]
+        for verb in verbs[::-1] if self.safe_first else verbs:
+            verb()
+
+
+@pytest.fixture(params=[False, True], ids=["two arms first", "the safe arm first"])
+def offers(request):
+    return TwoOffers(safe_first=request.param)
+
+
+def test_the_best_paid_of_all_choices_of_a_slot_is_the_target(offers):
+    batch = offers.sample(40, seed=0)
+    best = np.where(batch.conditions["left"] == 4, 1, 3)
+    assert {1, 3} == set(best.tolist())
+    decision = batch.target[:, batch.period == 0]
+    np.testing.assert_array_equal(decision, np.broadcast_to(best[:, None], decision.shape))
+    record = run(offers, "oracle", 40, seed=0)
+    assert (record["performance"] == 1).all()
+    assert set(record.names()) == {"left", "safe"}
+
+
+def test_the_best_paid_choice_decides_where_the_trials_of_a_dataset_go(offers):
+    batch = offers.sample(40, seed=0)
+    paid = batch.conditions["left"] == 4
+    goto = batch.payoffs.target_goto[:, 0]
+    assert (goto[paid] == 1).all()
+    assert (goto[~paid] == goto[~paid][0]).all()
+    assert goto[~paid][0] != 1
+
+
+def test_one_of_equally_paid_choices_is_the_target_whatever_the_order_of_the_calls():
+    targets = [
+        TwoOffers(safe_first=first, conditions={"left": 2, "sure": 2}).sample(5, seed=0).target
+        for first in (False, True)
+    ]
+    np.testing.assert_array_equal(*targets)
+    assert (targets[0][:, 0] == 1).all()
