@@ -15,6 +15,7 @@ from neurogym_core.tasks.parameters import parameter_types
 from neurogym_core.tasks.state import Drawn, state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.distributions import Distribution
+from neurogym_core.trials.encoders import Ring
 
 UNTIMED = "until an action"
 """The written duration of a period without a timer."""
@@ -121,6 +122,8 @@ def _parts(named: Any) -> list[dict[str, Any]]:
     rows = []
     for name, part in named.parts.items():
         plain = part.to_plain()
+        if isinstance(part, Ring):
+            plain["names"] = list(part.unit_names)
         kind = plain.pop("encoder", type(part).__name__)
         place = {"start": named[name].start, "stop": named[name].stop, "size": part.size}
         rows.append({"name": name, **place, "kind": kind, **plain})

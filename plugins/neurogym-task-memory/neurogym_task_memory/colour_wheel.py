@@ -74,7 +74,9 @@ class ColourWheel(Task):
                 f"ColourWheel was given memory_sd={self.memory_sd!r}; give a number of degrees, at"
                 " least 0."
             )
-        self.observe(fixation=1, items=2 * self.places, cue=OneHot(self.places))
+        places = [f"place {k + 1}" for k in range(self.places)]
+        items = [f"{place} {part}" for place in places for part in ("cos", "sin")]
+        self.observe(fixation=1, items=items, cue=OneHot(places))
         self.act(go=Axis(-1, 1, rest=-1, trigger=0), report=Angle())
         self.vary(
             set_size=Choice(self.set_sizes),

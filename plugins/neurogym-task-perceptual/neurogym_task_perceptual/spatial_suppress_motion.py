@@ -66,7 +66,9 @@ class SpatialSuppressMotion(Task):
     rewards = {"abort": 0.0}
 
     def define(self) -> None:
-        self.observe(stimulus=DIRECTIONS * SIZES)
+        directions = [f"{90 * k}°" for k in range(DIRECTIONS)]
+        units = [f"{angle} size {k + 1}" for angle in directions for k in range(SIZES)]
+        self.observe(stimulus=units)
         self.act(report=Axis(0, 1, rest=1 / DIRECTIONS, size=DIRECTIONS))
         self.vary(
             direction=Choice(DIRECTIONS),
