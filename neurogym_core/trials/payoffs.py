@@ -39,7 +39,7 @@ class Payoffs:
         score: (n, S, A) float64: 1 for a correct answer, 0 for an error, worth / best for priced
             choices.
         window: (n, S, K) bool: the slot's response window.
-        asked: (n, K) bool: the trial has the slot.
+        asked: (n, K) bool: the trial has the slot, and scores it.
         miss_reward, miss_outcome: (n, K), if the window closes unanswered.
         correct_reward: (n, K), of a right answer. Continuous actions without a trigger read it;
             others have it in `reward`.
@@ -404,7 +404,7 @@ class _Builder:
             outcome=self.outcome,
             score=self.score,
             window=self.window,
-            asked=self.asked,
+            asked=self.asked & [first[name].scored for name in names],
             miss_outcome=self.miss_outcome,
             aim=self.aim,
             best=best,

@@ -515,7 +515,11 @@ class Subject:
 
     def _record(self) -> dict:
         written = self.written
-        asked = {name: state for name, state in self.answers.items() if written.asks(name)}
+        asked = {
+            name: state
+            for name, state in self.answers.items()
+            if written.asks(name) and written.terms(name).scored
+        }
         record = {
             "trial": self.trial_number,
             "session": self.session,

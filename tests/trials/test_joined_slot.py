@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from neurogym_core import Choice, Task, TaskEnv, run
+from neurogym_core.errors import TrialLayoutError
 
 BETS = ("withheld", "offered")
 
@@ -147,3 +148,47 @@ def test_one_of_equally_paid_choices_is_the_target_whatever_the_order_of_the_cal
     ]
     np.testing.assert_array_equal(*targets)
     assert (targets[0][:, 0] == 1).all()
+
+
+class Poked(Task):
+    """A poke starts the trial; only the choice after it counts."""
+
+    timing = {"ready": 300, "choice": 200}
+
+    def define(self):
+        self.observe(light=1)
+        self.act(rest=1, poke=1, choose=2)
+        self.vary(side=Choice(2), answer="side")
+
+    def new_trial(self, trial):
+        trial.periods("ready", "choice")
+        trial.show("light", 1, during="choice")
+        trial.answer("poke", 0, "ready", slot="start", then="choice", correct=0, scored=False)
+        trial.answer("choose", trial.side, during="choice")
+
+
+class Wrong:
+    """Pokes, and chooses the other side."""
+
+    def __call__(self, env, observations):
+        return np.where(env.target >= 2, 5 - env.target, env.target)
+
+
+def test_a_slot_that_is_not_scored_counts_neither_in_performance_nor_in_the_outcome(kernel):
+    right, wrong, idle = (run(Poked, who, 20, seed=0) for who in ("oracle", Wrong(), "rest"))
+    assert (right["performance"] == 1).all()
+    assert (wrong["performance"] == 0).all()
+    assert set(wrong["outcome"]) == {"error"}
+    assert set(wrong["start.outcome"]) == {"correct"}
+    assert set(idle["outcome"]) == {"miss"}
+
+
+def test_calls_that_open_one_slot_must_agree_on_whether_it_is_scored():
+    class Both(Poked):
+        def new_trial(self, trial):
+            trial.periods("ready", "choice")
+            trial.answer("choose", trial.side, during="ready", scored=False)
+            trial.answer("choose", trial.side, during="choice")
+
+    with pytest.raises(TrialLayoutError, match="scored=False; give both calls the same scored="):
+        Both()
