@@ -246,7 +246,7 @@ def room_for_ticks(name: str, left: float) -> float:
     text, size = _as_title(name)
     widest = max(text_width(line, size, "bold") for line in text.split("\n"))
     # 8 points precede the name; a tick, its distance from the label, and a gap follow the label.
-    return left - 8 / 72 - widest - 0.16
+    return left - 8 / 72 - widest - 0.13
 
 
 def _as_title(name: str) -> tuple[str, float]:

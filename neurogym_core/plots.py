@@ -44,7 +44,7 @@ from neurogym_core.canvas import (
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.play.make import bare_env, make_task, resolve
 from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.subjects import player_of
+from neurogym_core.subjects import LateOracle, player_of
 from neurogym_core.tasks.describe import names_of_conditions
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
@@ -199,7 +199,9 @@ def trace_of(
         observations, ended = coming, bool(info["new_trial"][0])
     named = subject[0] if isinstance(subject, tuple) else subject
     who = named if isinstance(named, str) else type(subject).__name__
-    played = f"{who}: {info['trial']['outcome'][0]}"
+    # Without this, a reader of the figure of a reaction-time task would wonder about the delay.
+    waits = f", waits {number(player.wait)} ms" if isinstance(player, LateOracle) else ""
+    played = f"{who}{waits}: {info['trial']['outcome'][0]}"
     return _trace(
         made,
         **steps,
@@ -707,6 +709,9 @@ def _paint_image(axes: Any, trace: TrialTrace, name: str) -> None:
     names = list(trace.unit_names.get(name, ()))
     if names == list(map(str, range(len(names)))):
         axes.set_yticks([0, values.shape[1] - 1])
+    elif tuple(names) == Ring(len(names)).unit_names:
+        quarters = [i for i in range(len(names)) if 4 * i % len(names) == 0]
+        axes.set_yticks(quarters, [names[i] for i in quarters])
     else:
         # The unit that is active most is named in any case.
         most = int(values.mean(axis=0).argmax())

@@ -15,7 +15,7 @@ FEATURES = {
     "number": ("one", "two", "three", "four"),
 }
 RULES = tuple(FEATURES)
-KEY_CARDS = ("red triangle", "green stars", "yellow crosses", "blue circles")
+KEY_CARDS = ("red triangle", "green star", "yellow cross", "blue circle")
 
 
 class CardSorting(Task):
