@@ -200,8 +200,10 @@ def trace_of(
     named = subject[0] if isinstance(subject, tuple) else subject
     who = named if isinstance(named, str) else type(subject).__name__
     # Without this, a reader of the figure of a reaction-time task would wonder about the delay.
-    waits = f", waits {number(player.wait)} ms" if isinstance(player, LateOracle) else ""
-    played = f"{who}{waits}: {info['trial']['outcome'][0]}"
+    row = info["trial"].finished.row(0)
+    timed = any(name.endswith("reaction_time") for name in row)
+    waits = f", waits {number(player.wait)} ms" if timed and isinstance(player, LateOracle) else ""
+    played = f"{who}{waits}: {row['outcome']}"
     return _trace(
         made,
         **steps,

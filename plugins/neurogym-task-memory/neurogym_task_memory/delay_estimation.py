@@ -80,7 +80,8 @@ class DelayEstimation(Task):
             Ring(self.units),
             OneHot([f"place {k + 1}" for k in range(self.places)]),
         )
-        items = [f"{place} {hue}" for place in self.cues.names for hue in self.ring.unit_names]
+        hues = self.ring.unit_names
+        items = [f"{k + 1}: {hue}" for k in range(self.places) for hue in hues]
         self.observe(fixation=1, items=items, cue=self.cues)
         self.act(fixate=1, report=self.wheel)
         self.vary(

@@ -66,9 +66,8 @@ class SpatialSuppressMotion(Task):
     rewards = {"abort": 0.0}
 
     def define(self) -> None:
-        directions = [f"{90 * k}°" for k in range(DIRECTIONS)]
-        units = [f"{angle} size {k + 1}" for angle in directions for k in range(SIZES)]
-        self.observe(stimulus=units)
+        directions = ("right", "up", "left", "down")
+        self.observe(stimulus=[f"{one} {k + 1}" for one in directions for k in range(SIZES)])
         self.act(report=Axis(0, 1, rest=1 / DIRECTIONS, size=DIRECTIONS))
         self.vary(
             direction=Choice(DIRECTIONS),
