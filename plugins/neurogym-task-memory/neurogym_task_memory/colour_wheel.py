@@ -64,15 +64,11 @@ class ColourWheel(Task):
     evidence_periods = ("decision",)
 
     def define(self) -> None:
-        if not all(1 <= size <= self.places for size in self.set_sizes):
+        possible = all(1 <= size <= self.places for size in self.set_sizes)
+        if not (possible and self.memory_sd >= 0):
             raise InvalidValueError(
-                f"ColourWheel was given set_sizes={self.set_sizes!r}; give numbers from 1 to"
-                f" places={self.places}."
-            )
-        if not self.memory_sd >= 0:
-            raise InvalidValueError(
-                f"ColourWheel was given memory_sd={self.memory_sd!r}; give a number of degrees, at"
-                " least 0."
+                f"ColourWheel was given set_sizes={self.set_sizes!r} and memory_sd="
+                f"{self.memory_sd!r}; give 1 to places={self.places}, and at least 0 degrees."
             )
         places = [f"place {k + 1}" for k in range(self.places)]
         items = [f"{place} {part}" for place in places for part in ("cos", "sin")]

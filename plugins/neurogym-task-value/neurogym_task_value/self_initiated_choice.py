@@ -59,8 +59,7 @@ class SelfInitiatedChoice(Task):
         self.vary(choice_tone=Choice((False, True)), block=Choice(4), luck=Uniform(0, 1))
 
     def new_session_one(self, session: Any, rng: np.random.Generator) -> None:
-        session.block, session.changes = int(rng.integers(4)), 0
-        session.better = deque(maxlen=20)
+        session.block, session.changes, session.better = int(rng.integers(4)), 0, deque(maxlen=20)
 
     def draw_one(self, session: Any, rng: np.random.Generator) -> dict[str, int]:
         if session.previous["choice_tone"] and session.previous["choice"] >= 0:
