@@ -191,7 +191,7 @@ class Ring(Encoder):
         return 2 * np.pi * np.arange(self.size) / self.size
 
     @cached_property
-    def unit_names(self) -> tuple[str, ...]:  # type: ignore[override]
+    def unit_names(self) -> tuple[str, ...]:
         """(size,) names of the units: those declared, or their preferred angles."""
         return self.names or tuple(f"{360 * k / self.size:.6g}°" for k in range(self.size))
 
