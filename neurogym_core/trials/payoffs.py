@@ -404,7 +404,7 @@ class _Builder:
             outcome=self.outcome,
             score=self.score,
             window=self.window,
-            asked=self.asked & [first[name].scored for name in names],
+            asked=self.asked & np.array([first[name].scored for name in names], bool),
             miss_outcome=self.miss_outcome,
             aim=self.aim,
             best=best,
