@@ -7,6 +7,7 @@ and share no global state. matplotlib is imported when a figure is made."""
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.files import replacing
 from neurogym_core.optional import optional
+from neurogym_core.trials.encoders import Ring
 
 # Okabe & Ito (2008): colours that colour-blind readers can distinguish.
 BLUE, VERMILION, GREEN, ORANGE = "#0072B2", "#D55E00", "#009E73", "#E69F00"
@@ -177,6 +179,18 @@ def spaced_ticks(
         if not kept or place - places[kept[-1]] >= least:
             kept.append(index)
     axes.set_yticks([places[i] for i in kept], [_within(names[i], room) for i in kept])
+
+
+def quarters(names: Sequence[str]) -> list[int]:
+    """Return the units of a ring at quarters of a turn; none if these are not its angles.
+
+    Args:
+        names: names of the units.
+    """
+    size = len(names)
+    if not size or tuple(names) != Ring(size).unit_names:
+        return []
+    return [unit for unit in range(size) if 4 * unit % size == 0]
 
 
 def _shortened(name: str, room: int) -> str:

@@ -32,6 +32,7 @@ from neurogym_core.canvas import (
     new_figure,
     number,
     pale,
+    quarters,
     room_for_ticks,
     rounded,
     save_figure,
@@ -711,9 +712,8 @@ def _paint_image(axes: Any, trace: TrialTrace, name: str) -> None:
     names = list(trace.unit_names.get(name, ()))
     if names == list(map(str, range(len(names)))):
         axes.set_yticks([0, values.shape[1] - 1])
-    elif tuple(names) == Ring(len(names)).unit_names:
-        quarters = [i for i in range(len(names)) if 4 * i % len(names) == 0]
-        axes.set_yticks(quarters, [names[i] for i in quarters])
+    elif units := quarters(names):
+        axes.set_yticks(units, [names[i] for i in units])
     else:
         # The unit that is active most is named in any case.
         most = int(values.mean(axis=0).argmax())

@@ -32,6 +32,7 @@ from neurogym_core.canvas import (
     new_figure,
     number,
     pale,
+    quarters,
     room_for_ticks,
     spaced_ticks,
     text_width,
@@ -59,6 +60,7 @@ _PLOT, _LEFT, _RIGHT = 4.9, 1.25, 1.05
 _LABEL = 1.3  # widest label of a tick
 _FOOT, _GAP = 0.5, 0.12
 _LANE = 0.2  # one choice, or one value of a condition
+_LANES = 24  # most choices that have a visible lane each
 _FEW = 6  # values that have a colour or a lane each; lines in a row
 _FEWEST = 5  # rewards that a mean is drawn of
 _ROWS = 8  # conditions that are drawn by default
@@ -428,9 +430,15 @@ def _tick_width(span: _Span) -> float:
 def _lanes_axis(axes: Any, names: list[str]) -> None:
     """Set up lanes, the first at the top, with their names as tick labels."""
     axes.set_ylim(len(names) - 0.5, -0.5)
-    for lane in range(len(names)):
-        axes.axhline(lane, color="#E6E6E6", lw=0.6, zorder=0)
-    spaced_ticks(axes, list(range(len(names))), names, len(names) - 1, room=_LABEL)
+    if len(names) <= _LANES:
+        for lane in range(len(names)):
+            axes.axhline(lane, color="#E6E6E6", lw=0.6, zorder=0)
+    silent = names[-1:] == [_NO_ANSWER]
+    places: list[float] = list(range(len(names)))
+    if units := quarters(names[:-1] if silent else names):
+        places = [*units, *([len(names) - 1] if silent else [])]
+    labels = [names[int(place)] for place in places]
+    spaced_ticks(axes, places, labels, len(names) - 1, room=_LABEL)
 
 
 def _choices(name: str, choices: np.ndarray, outcomes: np.ndarray, names: list[str]) -> _Row:
@@ -449,6 +457,11 @@ def _choices(name: str, choices: np.ndarray, outcomes: np.ndarray, names: list[s
             if not which.any():
                 continue
             colour, low, high = _OUTCOMES[outcome]
+            entries.append((f"{outcome} {which.sum()}", colour, 2.5))
+            if len(lanes) > _LANES:  # a tick would be invisible
+                dots = {"ms": 3.0, "mew": 0, "color": colour, "zorder": 2}
+                axes.plot(span.places[which], places[which], "o", **dots)
+                continue
             # The axis of lanes points down.
             axes.vlines(
                 span.places[which],
@@ -458,7 +471,6 @@ def _choices(name: str, choices: np.ndarray, outcomes: np.ndarray, names: list[s
                 lw=_tick_width(span),
                 zorder=2,
             )
-            entries.append((f"{outcome} {which.sum()}", colour, 2.5))
         if entries:
             key(axes, entries)
 

@@ -6,7 +6,18 @@ import sys
 import numpy as np
 import pytest
 
-from neurogym_core import Angle, Axis, Choice, OneHot, Task, TrialRecord, Uniform, make_task, run
+from neurogym_core import (
+    Angle,
+    Axis,
+    Choice,
+    OneHot,
+    Ring,
+    Task,
+    TrialRecord,
+    Uniform,
+    make_task,
+    run,
+)
 from neurogym_core.errors import InvalidValueError, UnknownNameError
 from neurogym_core.plots import save_figure
 from neurogym_core.session_plots import best_as_session, running_mean, session_figure
@@ -282,6 +293,29 @@ def test_conditions_that_are_units_or_right_choices_have_their_names():
     assert len(letters) > 2
     assert set(letters) <= set("BCDFGHJK")
     assert letters[0] == "B"
+
+
+def test_many_choices_are_dots_with_ticks_at_quarters_of_a_turn():
+    class Turn(Task):
+        timing = {"light": 200, "choice": 100}
+
+        def define(self):
+            self.observe(light=1)
+            self.act(rest=1, reach=Ring(32))
+            self.vary(direction=Choice(32), answer="direction")
+
+        def new_trial(self, trial):
+            trial.periods("light", "choice")
+            trial.show("light", 1, during="light")
+            trial.answer("reach", trial.direction, during="choice")
+
+    record = run(Turn, "oracle", 40, num_envs=1, seed=0)
+    axes = rows(session_figure(record, Turn))["reach"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["0°", "90°", "180°", "270°"]
+    dots = axes.lines[0]
+    np.testing.assert_array_equal(dots.get_ydata(), record["choice"])
+    idle = rows(session_figure(run(Turn, "rest", 5, num_envs=1, seed=0), Turn))["reach"]
+    assert [label.get_text() for label in idle.get_yticklabels()][-1] == "no answer"
 
 
 def test_angles_are_drawn_on_the_whole_circle():
