@@ -7,6 +7,7 @@ and share no global state. matplotlib is imported when a figure is made."""
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.files import replacing
 from neurogym_core.optional import optional
+from neurogym_core.trials.encoders import Ring
 
 # Okabe & Ito (2008): colours that colour-blind readers can distinguish.
 BLUE, VERMILION, GREEN, ORANGE = "#0072B2", "#D55E00", "#009E73", "#E69F00"
@@ -152,7 +154,12 @@ def rounded(value: float) -> float:
 
 
 def spaced_ticks(
-    axes: Any, places: list[float], names: list[str], highest: float, sure: int | None = None
+    axes: Any,
+    places: list[float],
+    names: list[str],
+    highest: float,
+    sure: int | None = None,
+    room: float = 0.62,
 ) -> None:
     """Set ticks at `places`; of ticks that are too close to be legible, only the first is kept.
 
@@ -162,6 +169,7 @@ def spaced_ticks(
         names: their labels.
         highest: largest place of the panel.
         sure: index of a tick that is kept in any case.
+        room: inches for the labels; longer ones are shortened.
     """
     least = 0.13 * (highest + 1) / _height(axes)
     kept: list[int] = []
@@ -170,10 +178,22 @@ def spaced_ticks(
             continue
         if not kept or place - places[kept[-1]] >= least:
             kept.append(index)
-    axes.set_yticks([places[i] for i in kept], [_shortened(names[i]) for i in kept])
+    axes.set_yticks([places[i] for i in kept], [_within(names[i], room) for i in kept])
 
 
-def _shortened(name: str, room: int = 11) -> str:
+def quarters(names: Sequence[str]) -> list[int]:
+    """Return the units of a ring at quarters of a turn; none if these are not its angles.
+
+    Args:
+        names: names of the units.
+    """
+    size = len(names)
+    if not size or tuple(names) != Ring(size).unit_names:
+        return []
+    return [unit for unit in range(size) if 4 * unit % size == 0]
+
+
+def _shortened(name: str, room: int) -> str:
     """Return a name of at most `room` characters; longer ones keep both ends, where they differ."""
     kept = (room - 1) // 2
     return name if len(name) <= room else f"{name[:kept]}…{name[-kept:]}"
@@ -182,16 +202,26 @@ def _shortened(name: str, room: int = 11) -> str:
 def _fitting(axes: Any, name: str) -> str:
     """Return a name that fits between the lines of a legend and the edge of the figure."""
     place, width = axes.get_position(), axes.figure.get_size_inches()[0]
-    inches = (1 - place.x1 - 0.045 * place.width) * width - 0.03
+    return _within(name, (1 - place.x1 - 0.045 * place.width) * width - 0.03)
+
+
+def _within(name: str, inches: float) -> str:
+    """Return a name that is at most `inches` wide, or has five characters."""
     room = len(name)
     while room > 5 and text_width(_shortened(name, room)) > inches:
         room -= 1
     return _shortened(name, room)
 
 
-def text_width(text: str) -> float:
-    """Return the width of a text in inches, at the size `SMALL` of the default font."""
-    font = _matplotlib("font_manager").FontProperties(size=SMALL)
+def text_width(text: str, size: float = SMALL, weight: str = "normal") -> float:
+    """Return the width of a text in inches, in the default font.
+
+    Args:
+        text: one line.
+        size: font size, points.
+        weight: "normal" or "bold".
+    """
+    font = _matplotlib("font_manager").FontProperties(size=size, weight=weight)
     path = _matplotlib("textpath").TextToPath()
     width, _, _ = path.get_text_width_height_descent(text, font, ismath=False)
     return float(width) / 72
@@ -205,13 +235,7 @@ def name_row(axes: Any, name: str, left: float) -> None:
         name: its name; underscores become spaces.
         left: inches from the left edge of the figure to the panel.
     """
-    text = name.replace("_", " ")
-    if len(text) > 12 and " " in text:
-        middle = min(
-            (i for i, c in enumerate(text) if c == " "), key=lambda i: abs(i - len(text) / 2)
-        )
-        text = f"{text[:middle]}\n{text[middle + 1 :]}"
-    size = TEXT if max(map(len, text.split("\n"))) <= 12 else SMALL - 1
+    text, size = _as_title(name)
     axes.annotate(
         text,
         (0, 0.5),
@@ -224,6 +248,30 @@ def name_row(axes: Any, name: str, left: float) -> None:
         va="center",
         fontweight="bold",
     )
+
+
+def room_for_ticks(name: str, left: float) -> float:
+    """Return the inches between the name of a panel, as `name_row` writes it, and its axis.
+
+    Args:
+        name: its name.
+        left: inches from the left edge of the figure to the panel.
+    """
+    text, size = _as_title(name)
+    widest = max(text_width(line, size, "bold") for line in text.split("\n"))
+    # 8 points precede the name; a tick, its distance from the label, and a gap follow the label.
+    return left - 8 / 72 - widest - 0.13
+
+
+def _as_title(name: str) -> tuple[str, float]:
+    """Return the name of a panel in one or two lines, and its font size in points."""
+    text = name.replace("_", " ")
+    if len(text) > 12 and " " in text:
+        middle = min(
+            (i for i, c in enumerate(text) if c == " "), key=lambda i: abs(i - len(text) / 2)
+        )
+        text = f"{text[:middle]}\n{text[middle + 1 :]}"
+    return text, TEXT if max(map(len, text.split("\n"))) <= 12 else SMALL - 1
 
 
 def save_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float = 150) -> Path:

@@ -32,6 +32,8 @@ from neurogym_core.canvas import (
     new_figure,
     number,
     pale,
+    quarters,
+    room_for_ticks,
     rounded,
     save_figure,
     spaced_ticks,
@@ -43,8 +45,8 @@ from neurogym_core.canvas import (
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.play.make import bare_env, make_task, resolve
 from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.subjects import player_of
-from neurogym_core.tasks.drawing import answer_condition
+from neurogym_core.subjects import LateOracle, player_of
+from neurogym_core.tasks.describe import names_of_conditions
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.encoders import Ring
@@ -198,7 +200,11 @@ def trace_of(
         observations, ended = coming, bool(info["new_trial"][0])
     named = subject[0] if isinstance(subject, tuple) else subject
     who = named if isinstance(named, str) else type(subject).__name__
-    played = f"{who}: {info['trial']['outcome'][0]}"
+    # Without this, a reader of the figure of a reaction-time task would wonder about the delay.
+    row = info["trial"].finished.row(0)
+    timed = any(name.endswith("reaction_time") for name in row)
+    waits = f", waits {number(player.wait)} ms" if timed and isinstance(player, LateOracle) else ""
+    played = f"{who}{waits}: {row['outcome']}"
     return _trace(
         made,
         **steps,
@@ -261,15 +267,13 @@ def describe(conditions: Mapping[str, Any]) -> str:
 
 
 def _named(task: Task, conditions: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return conditions with the name of the right answer, if one of them is its index."""
-    answer, actions = answer_condition(task), task.actions
-    group = next((name for name in actions if name != actions.rest_name), None)
-    if answer not in conditions or group is None:
-        return conditions
-    names, index = getattr(actions.parts[group], "names", ()), np.asarray(conditions[answer])
-    if index.ndim or index.dtype.kind not in "iu" or not 0 <= index < len(names):
-        return conditions
-    return {**conditions, answer: names[index]}
+    """Return conditions with names in place of the indices that have names."""
+    named = dict(conditions)
+    for name, known in names_of_conditions(task).items():
+        index = np.asarray(conditions.get(name, -1))
+        if not index.ndim and index.dtype.kind in "iu" and 0 <= index < len(known):
+            named[name] = known[index]
+    return named
 
 
 def env_figure(task: str, seed: int | None = 0) -> Any:
@@ -708,10 +712,13 @@ def _paint_image(axes: Any, trace: TrialTrace, name: str) -> None:
     names = list(trace.unit_names.get(name, ()))
     if names == list(map(str, range(len(names)))):
         axes.set_yticks([0, values.shape[1] - 1])
+    elif units := quarters(names):
+        axes.set_yticks(units, [names[i] for i in units])
     else:
         # The unit that is active most is named in any case.
         most = int(values.mean(axis=0).argmax())
-        spaced_ticks(axes, list(range(len(names))), names, len(names) - 1, sure=most)
+        room = room_for_ticks(name, _LEFT)
+        spaced_ticks(axes, list(range(len(names))), names, len(names) - 1, sure=most, room=room)
     bar = axes.inset_axes((1.015, 0.08, 0.014, 0.84))
     axes.figure.colorbar(
         image,
@@ -790,7 +797,7 @@ def _paint_choices(axes: Any, trace: TrialTrace) -> None:
     places, labels = [place for place, _ in ticks], [label for _, label in ticks]
     highest = max([*places, scale.place(len(trace.action_names) - 1), 1])
     axes.set_ylim(highest + 0.5 + 0.02 * highest, -0.5 - 0.02 * highest)
-    spaced_ticks(axes, places, labels, highest)
+    spaced_ticks(axes, places, labels, highest, room=room_for_ticks("action", _LEFT))
     entries = _answer_key(trace, _TARGET, INK)
     if (wanted := scale.angle(int(trace.targets.max()))) is not None:
         entries.insert(1, (f"at {wanted:.0f}°", "none", 0.0))

@@ -68,6 +68,37 @@ def test_every_package_with_tasks_runs_the_conformance_kit_on_all_of_them(packag
     assert any(f'@parametrize_with_checks("{package}")' in text for text in tests)
 
 
+# ---------------------------------------------------------------------- names
+
+# Elements of random patterns, which neither the papers nor NeuroGym name.
+NAMELESS = {"control/NAltConditionalVisuomotor-v0": "stimulus", "memory/MemoryRecall-v0": "vector"}
+
+
+@every_task
+def test_all_choices_and_units_have_names(task_id):
+    task = task_of(task_id)
+    for parts in (task.actions, task.channels):
+        numbered = [
+            name
+            for name, part in parts.parts.items()
+            if part.size > 1
+            and not (parts is task.actions and parts.continuous)
+            and parts.units(name) == tuple(map(str, range(part.size)))
+        ]
+        expected = [NAMELESS[task_id]] if parts is task.channels and task_id in NAMELESS else []
+        assert numbered == expected
+
+
+@every_task
+def test_the_record_gives_the_names_of_all_choices(task_id):
+    task = task_for(task_id, lambda task: not task.actions.continuous, "Its actions are numbers.")
+    record = run(task, "guess", 3, seed=0)
+    slots = record.meta["slots"]
+    assert record.meta["choices"].keys() == set(slots)
+    for names in record.meta["choices"].values():
+        assert not any(name.isdecimal() for name in names)
+
+
 # ---------------------------------------------------------------------- Gymnasium
 
 

@@ -43,6 +43,15 @@ def test_the_trace_is_the_trial_that_the_record_tells_of():
     assert trace.subtitle == f"oracle: correct; direction {side}, coherence {row['coherence']:g}"
 
 
+def test_the_trace_of_an_oracle_that_waits_says_for_how_long():
+    assert trace_of(DOTS, "late_oracle", seed=5).subtitle.startswith(
+        "late_oracle, waits 500 ms: correct; "
+    )
+    assert trace_of(DOTS, "late_oracle:wait=200", seed=5).subtitle.startswith(
+        "late_oracle:wait=200, waits 200 ms: correct; "
+    )
+
+
 def test_conditions_and_parameters_are_imposed():
     trace = trace_of(
         DOTS, conditions={"coherence": 51.2, "direction": 1}, sigma=0.0, timing={"delay": 500}

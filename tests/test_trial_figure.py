@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from neurogym_core import Choice, Task
+from neurogym_core import Choice, Ring, Task
 from neurogym_core.errors import InvalidValueError, MissingDependencyError
 from neurogym_core.plots import TrialTrace, _labels, _played, save_figure, trace_of, trial_figure
 
@@ -297,6 +297,14 @@ class TestSaving:
             save_figure(trial_figure(make_trace()), tmp_path / f"{i}.png", dpi=50) for i in range(2)
         ]
         assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+@pytest.mark.parametrize("size", [5, 16, 32])
+def test_an_image_of_a_ring_has_ticks_at_quarters_of_a_turn(size):
+    trace = make_trace(units=size, unit_names={"stimulus": Ring(size).unit_names})
+    axes = next(axes for axes in trial_figure(trace).axes if axes.get_images())
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == (["0°"] if size % 4 else ["0°", "90°", "180°", "270°"])
 
 
 def test_figures_touch_no_pyplot():

@@ -19,6 +19,7 @@ from neurogym_core.play.make import resolve
 from neurogym_core.play.run import run
 from neurogym_core.plots import env_figure, trace_of, trial_figure
 from neurogym_core.tasks.building import typical_steps
+from neurogym_core.tasks.drawing import stateful
 from neurogym_core.tasks.task import Task
 from neurogym_core.terminal.progress import Progress
 from neurogym_core.terminal.settings import made_task, read_conditions, read_wrap, usage_errors
@@ -91,8 +92,20 @@ def draw(
 
 
 def best_as_session(task: Task) -> bool:
-    """Return whether the figure of one trial would show little: it lasts at most three steps."""
-    return typical_steps(task) <= SHORT_TRIAL
+    """Return whether a session is drawn by default, because one trial would show little.
+
+    Its trials last at most three steps, or they are a stream, in which each depends on those before
+    it and can be answered on all of its steps.
+    """
+    return typical_steps(task) <= SHORT_TRIAL or _is_stream(task)
+
+
+def _is_stream(task: Task) -> bool:
+    if not stateful(task):
+        return False
+    batch = task.sample(1, seed=0)
+    played = batch.duration[0] > 0
+    return bool(batch.payoffs.window[0, played].all(axis=0).any())
 
 
 def _shown_by_default(name: str) -> dict[str, Any]:

@@ -24,7 +24,7 @@ FORMATS = ("png", "svg")
               help="Format of the figures of --all.  [default: png]")  # fmt: skip
 @click.option("--session/--trial", "session", default=None,
               help="Draw a session, or one trial.  [default: a session if trials last at most three"
-              " steps]")  # fmt: skip
+              " steps, or are a stream that is answered throughout]")  # fmt: skip
 @click.option("--n-trials", type=click.IntRange(min=1), metavar="N",
               help="Draw a session of this number of trials.  [default: 100]")  # fmt: skip
 @play_options(subject="late_oracle")

@@ -78,7 +78,7 @@ class Tables(Shown):
         outcome: (k, S, A) int8, the `Outcome` of that answer.
         score: (k, S, A) float64, its score.
         window: (k, S, K) bool, the slot can be answered on this segment.
-        asked: (k, K) bool, the slot exists in this type.
+        asked: (k, K) bool, the slot exists in this type, and is scored.
         miss_reward, miss_outcome: (k, K) float64, int8, of a window that closes unanswered.
         error_reward, error_goto: (k, K) float64, int16, of an answer that is too early, too late,
             too far off, or whose needed slot is not correct.

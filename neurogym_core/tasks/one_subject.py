@@ -13,7 +13,7 @@ import numpy as np
 from neurogym_core.errors import TaskDefinitionError, unknown
 from neurogym_core.tasks.constrained import view_of_subject
 from neurogym_core.tasks.drawing import dimensions_of
-from neurogym_core.tasks.session import Session, check_column_name
+from neurogym_core.tasks.session import LastTrials, Session, check_column_name
 from neurogym_core.tasks.state import Conditions, TaskLike, state_of
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.distributions import Distribution
@@ -33,7 +33,7 @@ class SubjectMemory:
     """
 
     def __init__(self) -> None:
-        self.previous: dict[str, Any] = {}
+        self.previous: dict[str, Any] = LastTrials()
 
 
 class SubjectSession:
@@ -53,7 +53,7 @@ class SubjectSession:
 
     def __init__(self, subject: SubjectMemory) -> None:
         self.trial = 0
-        self.previous: dict[str, Any] = {}
+        self.previous: dict[str, Any] = LastTrials()
         self.subject = subject
         self._columns: dict[str, Array] = {}
 
@@ -154,12 +154,12 @@ def _objects(values: Iterable[Any]) -> Array:
     return array
 
 
-def _row(columns: Mapping[str, Array], i: int) -> dict[str, Any]:
+def _row(columns: Mapping[str, Array], i: int) -> LastTrials:
     """Row i of columns, as Python scalars; a copy of an array for conditions of several values."""
-    row = {
-        name: values[i].item() if values.ndim == 1 else values[i].copy()
+    row = LastTrials(
+        (name, values[i].item() if values.ndim == 1 else values[i].copy())
         for name, values in columns.items()
-    }
+    )
     if "outcome" in row:
         row["outcome"] = Outcome(row["outcome"])
     return row

@@ -6,11 +6,33 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import TaskDefinitionError
+from neurogym_core.errors import TaskDefinitionError, unknown
 from neurogym_core.trials.record import RECORD_NAMES, as_texts
 
 RECORDED = "record."
 """Prefix of the columns of `Session.record` among drawn conditions, whose names have no dot."""
+
+
+class LastTrials(dict[str, Any]):
+    """Columns of the last trials by name; an unknown name is refused with the known ones.
+
+    Empty for tasks that do not read outcomes, and for subjects before their second session.
+
+    Example:
+        >>> from neurogym_core.tasks.session import LastTrials
+        >>> LastTrials(choice=1, outcome=2)["outcome"]
+        2
+    """
+
+    def __missing__(self, name: str) -> Any:
+        if self:
+            raise unknown("column", name, self, of="the last trial (session.previous)")
+        raise TaskDefinitionError(
+            f"session.previous[{name!r}] was read, but the results of the last trial are not kept."
+            " Expected a task that reads outcomes and, for session.subject.previous, a subject"
+            " that had a session before. Write reads_outcomes = True in the class of the task, and"
+            " `if session.subject.previous:` in new_session."
+        )
 
 
 class Session:
@@ -46,12 +68,14 @@ class Session:
         vars(self)["_n"] = n
         vars(self)["_columns"] = {}
         self.trial = np.zeros(n, np.int64)
-        self.previous: dict[str, np.ndarray] = {}
+        self.previous: dict[str, Any] = LastTrials()
         if subject is not None:
             self.subject = subject
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name != "previous" and not self._has_row_per_subject(value):
+        if name == "previous":
+            value = value if isinstance(value, LastTrials) else LastTrials(value)
+        elif not self._has_row_per_subject(value):
             owner = "session" if "subject" in vars(self) else "session.subject"
             raise TaskDefinitionError(
                 f"{owner}.{name} was set to {_described(value)}. Expected an array of bools,"

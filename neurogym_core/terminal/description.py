@@ -28,6 +28,8 @@ _TABLES: dict[str, dict[str, str]] = {
     "conditions": {"name": "", "distribution": "drawn from"},
 }
 """{part of a description: {field: head of the column}}"""
+_NAMES = 24
+"""Most names in a cell; of more, the first two and the last one are shown."""
 
 
 def describe_class(found: type) -> dict[str, Any]:
@@ -109,7 +111,8 @@ def _value(value: Any) -> str:
     if isinstance(value, dict) and len(value) == 1:
         return written(value).removesuffix(" ms")
     if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
-        return clean(", ".join(value))
+        shown = value if len(value) <= _NAMES else [*value[:2], "…", value[-1]]
+        return clean(", ".join(shown))
     if isinstance(value, list) and value and all(_is_number(one) for one in value):
         return f"[{', '.join(f'{one:g}' for one in value)}]"
     if isinstance(value, dict | list | bool):

@@ -394,11 +394,13 @@ def _check_joins(layout: Layout, name: str, terms: Mapping[str, Any]) -> None:
     The tables have one due time, one need and one graded reward per slot.
     """
     for slot in layout.slots:
-        if slot.name == name and slot.again != terms["again"]:
-            raise TrialLayoutError(
-                f"The slot {name!r} of {layout.name} is opened twice, once with again=True; give"
-                " both calls the same again=, or the second another name (slot=…)."
-            )
+        for term, usual in (("again", False), ("scored", True)):
+            if slot.name == name and getattr(slot, term) != terms[term]:
+                raise TrialLayoutError(
+                    f"The slot {name!r} of {layout.name} is opened twice, once with"
+                    f" {term}={not usual}; give both calls the same {term}=, or the second another"
+                    " name (slot=…)."
+                )
         if slot.name != name or slot.amounts is not None or terms.get("amounts") is not None:
             continue
         timed = (slot.due is None) != (terms.get("due") is None)

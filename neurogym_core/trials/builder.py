@@ -50,6 +50,8 @@ class TrialBuilder:
         again: whether the slot can be answered again each time that its window opens again, in
             periods that repeat. Each answer is rewarded, and the record keeps the last visit. By
             default a slot is answered once in a trial.
+        scored: whether the slot counts in the outcome and the performance of the trial; False for
+            a poke that only starts it, for example.
         correct, error, miss: rewards, number or (n,); default: those of the task.
 
     Attributes:
@@ -376,6 +378,7 @@ class TrialBuilder:
         miss: Any = None,
         pays: Pays | None = None,
         again: bool = False,
+        scored: bool = True,
     ) -> None:
         """Open a response window in which an action of `group` is right or wrong.
 
@@ -407,7 +410,7 @@ class TrialBuilder:
         span = arguments.span(self.layout, during, start, stop, where)
         self._ask(
             slot, group, span, then, correct=correct, error=error, miss=miss, right=right, aim=aim,
-            needs=needs, tolerance=tolerance, pays=pays, again=again,
+            needs=needs, tolerance=tolerance, pays=pays, again=again, scored=scored,
         )  # fmt: skip
 
     def answer_at(
@@ -429,6 +432,7 @@ class TrialBuilder:
         error: Any = None,
         miss: Any = None,
         again: bool = False,
+        scored: bool = True,
     ) -> None:
         """Ask for an action `ms` after the onset of the window, within `tolerance` ms.
 
@@ -452,6 +456,7 @@ class TrialBuilder:
             slot, action, span, then, correct=correct, error=error, miss=miss, right=right, aim=aim,
             needs=needs, due=arguments.moment(layout, ms, "ms"), pays=pays,
             tolerance=arguments.per_trial(layout, "tolerance", tolerance), again=again,
+            scored=scored,
         )  # fmt: skip
 
     def offer_choices(
@@ -469,6 +474,7 @@ class TrialBuilder:
         needs: str | None = None,
         miss: Any = None,
         again: bool = False,
+        scored: bool = True,
     ) -> None:
         """Offer choices that have prices instead of one right answer.
 
@@ -495,6 +501,7 @@ class TrialBuilder:
         self._ask(
             slot, group, span, then, correct=0.0, error=0.0, miss=miss, right=None,
             aim=np.argmax(worths, axis=1), amounts=amounts, worth=worths, needs=needs, again=again,
+            scored=scored,
         )  # fmt: skip
 
     def _ask(

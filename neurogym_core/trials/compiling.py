@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -149,8 +150,10 @@ def _targets(layout: Layout, geometry: Geometry) -> tuple[Array, Array]:
         if actions.rest is None:
             # Without an action of resting nothing is right outside the response windows: no loss.
             weight[:] = 0
+    worths = _worths(layout, (n, n_segments, actions.size))
     for slot in layout.slots:
-        _set_target(slot, geometry, actions, target, weight, _aimed(slot, layout.slots, n))
+        aimed = _aimed(slot, layout.slots, n)
+        _set_target(slot, geometry, actions, target, weight, aimed, worths.get(slot.name))
     for weigh in layout.weights:
         for segment, covered in geometry.segments(weigh.span):
             value = np.broadcast_to(np.asarray(weigh.weight, np.float32), (n,))
@@ -158,6 +161,17 @@ def _targets(layout: Layout, geometry: Geometry) -> tuple[Array, Array]:
                 value if covered is True else np.where(covered, value, weight[:, segment])
             )
     return target, weight
+
+
+def _worths(layout: Layout, shape: tuple[int, int, int]) -> dict[str, Array]:
+    """Room for the worth of every action, (n, S, A), for slots in which several groups have prices.
+
+    The best-paid action of such a slot may be in any of them.
+    """
+    if layout.interface.actions.continuous:
+        return {}
+    calls = Counter(slot.name for slot in layout.slots if slot.amounts is not None)
+    return {name: np.full(shape, -np.inf) for name, count in calls.items() if count > 1}
 
 
 def _aimed(slot: Slot, slots: Sequence[Slot], n: int) -> Coverage:
@@ -176,7 +190,13 @@ def _aimed(slot: Slot, slots: Sequence[Slot], n: int) -> Coverage:
 
 
 def _set_target(
-    slot: Slot, geometry: Geometry, actions: Actions, target: Array, weight: Array, aimed: Coverage
+    slot: Slot,
+    geometry: Geometry,
+    actions: Actions,
+    target: Array,
+    weight: Array,
+    aimed: Coverage,
+    worths: Array | None,
 ) -> None:
     units = actions[slot.group]
     if actions.continuous:
@@ -191,6 +211,10 @@ def _set_target(
             covered = _is_due(due, geometry, segment, covered)
         if aimed is not True:
             covered = aimed if covered is True else covered & aimed
+        if worths is not None and slot.amounts is not None:
+            rows = slice(None) if covered is True else covered
+            worths[rows, segment, units] = slot.worth[rows]
+            ids = worths[:, segment].argmax(axis=1)
         target[:, segment] = ids if covered is True else np.where(covered, ids, target[:, segment])
         if actions.rest is None:
             weight[:, segment] = 1 if covered is True else np.where(covered, 1, weight[:, segment])

@@ -76,6 +76,11 @@ class Encoder:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({f'size={self.size!r}' if not self.names else self.names})"
 
+    @property
+    def unit_names(self) -> tuple[str, ...]:
+        """(size,) names of the units: those declared, or "0", "1" and so on."""
+        return self.names or tuple(map(str, range(self.size)))
+
     def named(self, names: Sequence[str]) -> Encoder:
         """Return the encoder with these names of its units; unchanged if their number differs.
 
@@ -166,7 +171,7 @@ class Ring(Encoder):
     """Units with preferred angles 2 pi k / size on a circle.
 
     A direction is the index of a unit if it is an integer, and an angle in radians if it is a
-    float.
+    float. Units without names are called by their preferred angles, such as "90°".
 
     Args:
         size: number of units, or their names.
@@ -184,6 +189,11 @@ class Ring(Encoder):
     def angles(self) -> np.ndarray:
         """Preferred angles in radians, shape (size,)."""
         return 2 * np.pi * np.arange(self.size) / self.size
+
+    @cached_property
+    def unit_names(self) -> tuple[str, ...]:
+        """(size,) names of the units: those declared, or their preferred angles."""
+        return self.names or tuple(f"{360 * k / self.size:.6g}°" for k in range(self.size))
 
     def angle(self, direction: Any) -> np.ndarray:
         """Return a direction in radians.

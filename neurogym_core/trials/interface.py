@@ -170,14 +170,16 @@ class _Named(Mapping[str, slice]):
     __hash__ = None  # type: ignore[assignment]
 
     def units(self, name: str) -> tuple[str, ...]:
-        """Return the names of the units of a part: those declared, or "0", "1" and so on.
+        """Return the names of the units of a part.
+
+        They are those declared, the preferred angles of a `Ring`, or "0", "1" and so on.
 
         Args:
             name: the channel, or group of actions.
         """
         self[name]
         part = self.parts[name]
-        return getattr(part, "names", ()) or tuple(map(str, range(part.size)))
+        return getattr(part, "unit_names", ()) or tuple(map(str, range(part.size)))
 
     def labels(self) -> list[str]:
         """Return one label per unit: its name, or the name of the part, numbered if it has several.

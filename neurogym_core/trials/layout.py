@@ -117,6 +117,7 @@ class Slot:
         tolerance: ms (n,) around `due`, or the largest error of a continuous answer.
         pays: (error, tolerance) -> reward of a correct answer, for timed and continuous answers.
         again: whether it can be answered again when its window opens again.
+        scored: whether it counts in the trial's outcome and performance.
     """
 
     name: str
@@ -136,6 +137,7 @@ class Slot:
     tolerance: Any = None
     pays: Pays | None = None
     again: bool = False
+    scored: bool = True
 
 
 @dataclass(eq=False, repr=False)

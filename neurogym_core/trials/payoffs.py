@@ -39,7 +39,7 @@ class Payoffs:
         score: (n, S, A) float64: 1 for a correct answer, 0 for an error, worth / best for priced
             choices.
         window: (n, S, K) bool: the slot's response window.
-        asked: (n, K) bool: the trial has the slot.
+        asked: (n, K) bool: the trial has the slot, and scores it.
         miss_reward, miss_outcome: (n, K), if the window closes unanswered.
         correct_reward: (n, K), of a right answer. Continuous actions without a trigger read it;
             others have it in `reward`.
@@ -235,6 +235,8 @@ class _Builder:
         self.target_goto = np.full((n, len(names)), STAY, np.int16)
         self.error_goto = np.full((n, len(names)), STAY, np.int16)
         self.worth_best = np.zeros((n, len(names)))
+        # Worth of the call that sets `target_goto`; that of an answer is above all prices.
+        self.worth_of_target = np.full((n, len(names)), -np.inf)
         self.priced = np.zeros(len(names), bool)
 
     def _acting(self) -> slice:
@@ -333,7 +335,10 @@ class _Builder:
         # `reduce` over few columns is much faster than max(axis=1).
         best = slot.correct if slot.amounts is None else reduce(np.maximum, slot.worth.T)
         self.worth_best[rows, k] = np.maximum(self.worth_best[rows, k], best[rows])
+        target = rows
         if slot.amounts is not None:
+            asks = True if slot.span.where is None else slot.span.where
+            target = (best > self.worth_of_target[:, k]) & asks
             self.priced[k] = True
             # Priced choices that join an open slot (a sure bet) leave its other terms as they are.
             rows = ~asked if slot.span.where is None else slot.span.where & ~asked
@@ -346,7 +351,8 @@ class _Builder:
             self.per_slot["tolerance"][rows, k] = np.broadcast_to(slot.tolerance, (self.n,))[rows]
         if self.actions.continuous:
             self.aim[rows, k, self.actions[slot.group]] = slot.aim[rows]
-        self._set_target_goto(k, slot, rows)
+        self.worth_of_target[target, k] = np.inf if slot.amounts is None else best[target]
+        self._set_target_goto(k, slot, target)
 
     def _set_miss_terms(self, k: int, slot: Slot, rows: Any) -> None:
         resting_is_right = np.zeros(self.n, bool)
@@ -398,7 +404,7 @@ class _Builder:
             outcome=self.outcome,
             score=self.score,
             window=self.window,
-            asked=self.asked,
+            asked=self.asked & np.array([first[name].scored for name in names], bool),
             miss_outcome=self.miss_outcome,
             aim=self.aim,
             best=best,

@@ -277,3 +277,49 @@ def test_a_condition_of_names_can_be_the_answer_also_for_wrappers(wrap):
     assert set(record["outcome"]) == {"correct"}
     if not wrap:
         assert np.array_equal(record.names(), record["side"])
+
+
+class Directions(Task):
+    """A ring whose units have no names."""
+
+    timing = {"stimulus": 200}
+
+    def define(self):
+        self.observe(stimulus=Ring(32))
+        self.act(fixate=1, reach=Ring(8))
+        self.vary(direction=Choice(8), answer="direction")
+
+    def new_trial(self, trial):
+        trial.periods("stimulus")
+        trial.show(
+            "stimulus", self.channels.encoder("stimulus").bump(trial.direction * 4), "stimulus"
+        )
+        trial.answer("reach", trial.direction, "stimulus")
+
+
+def test_units_of_a_ring_are_called_by_their_angles():
+    task = Directions()
+    assert task.channels.units("stimulus")[:3] == ("0°", "11.25°", "22.5°")
+    assert task.actions.units("reach") == tuple(f"{angle}°" for angle in range(0, 360, 45))
+    assert task.actions.labels()[:2] == ["fixate", "reach 0°"]
+    assert len(set(Ring(180).unit_names)) == 180
+    assert Ring(("right", "left")).unit_names == ("right", "left")
+    assert Ring(8).names == ()
+
+
+def test_records_and_descriptions_show_the_angles_of_rings():
+    record = run(Directions, "oracle", 20, seed=0)
+    angles = np.array([float(name.removesuffix("°")) for name in record.names()])
+    assert np.array_equal(angles, 45 * record["choice"])
+    actions = {row["name"]: row for row in describe(Directions())["actions"]}
+    assert actions["reach"]["names"][1] == "45°"
+
+
+def test_targets_of_a_ring_may_be_given_by_angle():
+    class Up(Directions):
+        def new_trial(self, trial):
+            trial.periods("stimulus")
+            trial.record("direction")
+            trial.answer("reach", "90°", "stimulus")
+
+    assert set(run(Up, "oracle", 5, seed=0)["choice"]) == {2}

@@ -407,3 +407,53 @@ def test_a_draw_one_that_returns_no_single_value_is_refused(value):
 def test_a_draw_one_that_returns_an_unknown_condition_is_refused():
     with pytest.raises(UnknownNameError, match=r"'god'.*returned by draw_one\(\).*'good'"):
         cls(draw_one=lambda self, session, rng: {"god": 1})()
+
+
+def reading(name: str, one: bool, reads: bool, where: str = "session"):
+    """A task that reads a column of the last trial."""
+
+    class Reads(Task):
+        reads_outcomes = reads
+        timing = {"choice": 100}
+
+        def define(self):
+            self.observe(light=1)
+            self.act(pull=2)
+            self.vary(good=Choice(2))
+
+        def new_trial(self, trial):
+            trial.periods("choice")
+            trial.answer("pull", trial.good, during="choice")
+
+    def draw(self, session, rng):
+        owner = session if where == "session" else session.subject
+        owner.previous[name]
+        return {} if one else self.draw_conditions(rng, len(session))
+
+    return type("Reads", (Reads,), {"draw_one" if one else "draw": draw})
+
+
+@pytest.mark.parametrize("one", [False, True], ids=["arrays", "one subject"])
+@pytest.mark.parametrize("where", ["session", "subject"])
+def test_results_that_are_not_kept_are_refused_with_the_attribute_that_keeps_them(one, where):
+    with pytest.raises(TaskDefinitionError, match=r"'outcome'.*not kept.*reads_outcomes = True"):
+        run(reading("outcome", one, reads=False, where=where), "guess", 3, seed=0)
+
+
+@pytest.mark.parametrize("one", [False, True], ids=["arrays", "one subject"])
+def test_an_unknown_column_of_the_last_trial_lists_the_known_ones(one):
+    known = "'good', 'choice', 'outcome', 'reward', 'performance'"
+    with pytest.raises(UnknownNameError, match=f"'outcom'.*Did you mean 'outcome'.*{known}"):
+        run(reading("outcom", one, reads=True), "guess", 3, seed=0)
+
+
+def test_the_last_trials_of_a_session_survive_copies_and_pickles():
+    session = fresh_session(ByArrays(), np.random.default_rng(0), 2)
+    for other in (
+        copy.deepcopy(session),
+        pickle.loads(pickle.dumps(session)),
+        session.take(np.array([0])),
+    ):
+        assert other.previous.keys() == session.previous.keys()
+        with pytest.raises(UnknownNameError, match="'outcom'"):
+            other.previous["outcom"]

@@ -160,7 +160,20 @@ class WrittenTrial:
             ):
                 continue
             right = slot
-        return right
+        return right if right is None else self._best_paid(right, p, k)
+
+    def _best_paid(self, right: Slot, p: int, k: int) -> Slot:
+        """The call with the best-paid choice, of those with prices that share slot and step."""
+        if right.amounts is None:
+            return right
+        best = [
+            slot
+            for slot in self.open_slots(p, k)
+            if slot.name == right.name and slot.amounts is not None
+        ]
+        # The first action of several that are worth the same.
+        best.sort(key=lambda slot: self.task.actions[slot.group].start)
+        return max(best, key=lambda slot: float(slot.worth[self.i].max()))
 
     def target(self, p: int, k: int) -> int:
         """The target: rest, unless a slot is open."""
@@ -502,7 +515,11 @@ class Subject:
 
     def _record(self) -> dict:
         written = self.written
-        asked = {name: state for name, state in self.answers.items() if written.asks(name)}
+        asked = {
+            name: state
+            for name, state in self.answers.items()
+            if written.asks(name) and written.terms(name).scored
+        }
         record = {
             "trial": self.trial_number,
             "session": self.session,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neurogym_core import Choice, Task, TaskEnv
+from neurogym_core import Choice, Task, TaskEnv, run
+from neurogym_core.errors import TrialLayoutError
 
 BETS = ("withheld", "offered")
 
@@ -89,3 +90,105 @@ def test_priced_choices_alone_set_all_terms_of_a_slot():
     assert 0 < offered.sum() < 40
     np.testing.assert_array_equal(batch.payoffs.miss_reward[:, 0], np.where(offered, -2, -0.5))
     np.testing.assert_array_equal(batch.target[:, 0], np.where(offered, 3, 2))
+
+
+class TwoOffers(Task):
+    """Two groups with prices answer one slot; either may be the better one."""
+
+    safe_first: bool = False
+    timing = {"decision": 200, "paid": 200, "unpaid": 200}
+
+    def define(self):
+        self.observe(fixation=1)
+        self.act(fixate=1, choose=("left", "right"), safe=1)
+        self.vary(left=Choice((1, 4)), sure=Choice((2, 3)))
+
+    def new_trial(self, trial):
+        trial.periods("decision", "paid", "unpaid", then={"paid": "end"})
+        amounts = np.stack([trial.left, np.zeros(trial.n)], axis=1)
+        verbs = [
+            lambda: trial.offer_choices(
+                "choose", amounts, during="decision", slot="bet", then=["paid", "unpaid"]
+            ),
+            lambda: trial.offer_choices("safe", trial.sure, during="decision", slot="bet"),
+        ]
+        for verb in verbs[::-1] if self.safe_first else verbs:
+            verb()
+
+
+@pytest.fixture(params=[False, True], ids=["two arms first", "the safe arm first"])
+def offers(request):
+    return TwoOffers(safe_first=request.param)
+
+
+def test_the_best_paid_of_all_choices_of_a_slot_is_the_target(offers):
+    batch = offers.sample(40, seed=0)
+    best = np.where(batch.conditions["left"] == 4, 1, 3)
+    assert {1, 3} == set(best.tolist())
+    decision = batch.target[:, batch.period == 0]
+    np.testing.assert_array_equal(decision, np.broadcast_to(best[:, None], decision.shape))
+    record = run(offers, "oracle", 40, seed=0)
+    assert (record["performance"] == 1).all()
+    assert set(record.names()) == {"left", "safe"}
+
+
+def test_the_best_paid_choice_decides_where_the_trials_of_a_dataset_go(offers):
+    batch = offers.sample(40, seed=0)
+    paid = batch.conditions["left"] == 4
+    goto = batch.payoffs.target_goto[:, 0]
+    assert (goto[paid] == 1).all()
+    assert (goto[~paid] == goto[~paid][0]).all()
+    assert goto[~paid][0] != 1
+
+
+def test_one_of_equally_paid_choices_is_the_target_whatever_the_order_of_the_calls():
+    targets = [
+        TwoOffers(safe_first=first, conditions={"left": 2, "sure": 2}).sample(5, seed=0).target
+        for first in (False, True)
+    ]
+    np.testing.assert_array_equal(*targets)
+    assert (targets[0][:, 0] == 1).all()
+
+
+class Poked(Task):
+    """A poke starts the trial; only the choice after it counts."""
+
+    timing = {"ready": 300, "choice": 200}
+
+    def define(self):
+        self.observe(light=1)
+        self.act(rest=1, poke=1, choose=2)
+        self.vary(side=Choice(2), answer="side")
+
+    def new_trial(self, trial):
+        trial.periods("ready", "choice")
+        trial.show("light", 1, during="choice")
+        trial.answer("poke", 0, "ready", slot="start", then="choice", correct=0, scored=False)
+        trial.answer("choose", trial.side, during="choice")
+
+
+class Wrong:
+    """Pokes, and chooses the other side."""
+
+    def __call__(self, env, observations):
+        return np.where(env.target >= 2, 5 - env.target, env.target)
+
+
+def test_a_slot_that_is_not_scored_counts_neither_in_performance_nor_in_the_outcome(kernel):
+    right, wrong, idle = (run(Poked, who, 20, seed=0) for who in ("oracle", Wrong(), "rest"))
+    assert (right["performance"] == 1).all()
+    assert (wrong["performance"] == 0).all()
+    assert set(wrong["outcome"]) == {"error"}
+    assert set(wrong["start.outcome"]) == {"correct"}
+    assert set(idle["outcome"]) == {"miss"}
+
+
+def test_calls_that_open_one_slot_must_agree_on_whether_it_is_scored():
+    class Both(Poked):
+        def new_trial(self, trial):
+            trial.periods("ready", "choice")
+            trial.answer("choose", trial.side, during="ready", scored=False)
+            trial.answer("choose", trial.side, during="choice")
+
+    with pytest.raises(TrialLayoutError, match="scored=False; give both calls the same scored="):
+        Both()

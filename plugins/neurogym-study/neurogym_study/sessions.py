@@ -7,7 +7,7 @@ matplotlib is imported when a figure is drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -32,6 +32,8 @@ from neurogym_core.canvas import (
     new_figure,
     number,
     pale,
+    quarters,
+    room_for_ticks,
     spaced_ticks,
     text_width,
     time_axis,
@@ -39,14 +41,19 @@ from neurogym_core.canvas import (
 )
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.make import make_task
+from neurogym_core.tasks.describe import names_of_conditions
+from neurogym_core.tasks.task import Task
+from neurogym_core.trials.interface import Angle
 from neurogym_core.trials.record import DURATION, OUTCOME_NAMES, RECORD_NAMES, TrialRecord
 from neurogym_core.trials.slot_columns import SLOTS
 
 # Private sizes are in inches, unless noted.
 
-_WIDTH, _LEFT, _RIGHT = 7.2, 1.25, 1.05
+_PLOT, _LEFT, _RIGHT = 4.9, 1.25, 1.05
+_LABEL = 1.3  # widest label of a tick
 _FOOT, _GAP = 0.5, 0.12
 _LANE = 0.2  # one choice, or one value of a condition
+_LANES = 24  # most choices that have a visible lane each
 _FEW = 6  # values that have a colour or a lane each; lines in a row
 _FEWEST = 5  # rewards that a mean is drawn of
 _ROWS = 8  # conditions that are drawn by default
@@ -113,7 +120,8 @@ def session_figure(
     _check(record)
     made = None if task is None else make_task(task)
     span = _span_of(record)
-    rows, left_out = _rows(record, columns)
+    known = {} if made is None else names_of_conditions(made)
+    rows, left_out = _rows(record, columns, known, made is not None and _answers_in_angles(made))
     if not rows:
         raise InvalidValueError(
             f"The record of session_figure() has the columns {', '.join(record.columns)}. Expected"
@@ -123,13 +131,16 @@ def session_figure(
     name = title if title is not None else "" if made is None else made.name
     head = 0.22 + 0.24 * bool(name) + 0.22
     height = head + sum(row.height + _GAP for row in rows) + _FOOT + 0.16 * bool(left_out)
-    figure = new_figure(_WIDTH, height)
-    box, top = Box(figure, 0, 0, _WIDTH, height), height - head
+    # The names of choices differ in length; the panels keep their width.
+    left = max([_LEFT, *(_left_of(row) for row in rows)])
+    width = left + _PLOT + _RIGHT
+    figure = new_figure(width, height)
+    box, top = Box(figure, 0, 0, width, height), height - head
     drawn = []
     for row in rows:
-        axes = box.axes(_LEFT, top - row.height, _WIDTH - _LEFT - _RIGHT, row.height)
+        axes = box.axes(left, top - row.height, _PLOT, row.height)
         row.paint(axes, span)
-        name_row(axes, row.name, _LEFT)
+        name_row(axes, row.name, left)
         drawn.append(axes)
         top -= row.height + _GAP
     for axes in drawn:
@@ -137,9 +148,9 @@ def session_figure(
         axes.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
         for start in span.starts:
             axes.axvline(span.edges[start], color=INK, lw=0.8, ls=(0, (3, 2)), zorder=4)
-    heading(figure, name, _LEFT / _WIDTH, 1 - 0.12 / height)
+    heading(figure, name, left / width, 1 - 0.12 / height)
     figure.text(
-        _LEFT / _WIDTH,
+        left / width,
         1 - (0.12 + 0.24 * bool(name)) / height,
         _facts(record, subject),
         fontsize=TEXT,
@@ -150,7 +161,7 @@ def session_figure(
         note = f"not drawn: {', '.join(left_out)}"
         if len(note) > _FOOTNOTE:
             note = f"{note[: _FOOTNOTE - 1]}…"
-        figure.text(8 / 72 / _WIDTH, 0.07 / height, note, fontsize=SMALL, color=GREY, va="bottom")
+        figure.text(8 / 72 / width, 0.07 / height, note, fontsize=SMALL, color=GREY, va="bottom")
     return figure
 
 
@@ -184,9 +195,18 @@ class _Span:
 
 
 class _Row(NamedTuple):
+    """A panel: its name, its height in inches, its painter, and the names of its lanes."""
+
     name: str
-    height: float  # inches
+    height: float
     paint: Callable[[Any, _Span], None]
+    lanes: Sequence[str] = ()
+
+
+def _left_of(row: _Row) -> float:
+    """Return the inches that the name of a row and the labels of its lanes need."""
+    labels = max((min(text_width(lane), _LABEL) for lane in row.lanes), default=0.35)
+    return labels - room_for_ticks(row.name, 0)
 
 
 def _check(record: TrialRecord) -> None:
@@ -225,8 +245,20 @@ def _facts(record: TrialRecord, subject: str) -> str:
     return f"{subject}: {', '.join(facts)}" if subject else ", ".join(facts)
 
 
-def _rows(record: TrialRecord, columns: Sequence[str] | None) -> tuple[list[_Row], list[str]]:
-    """Return the rows of the figure, and the names of the columns that are left out."""
+def _rows(
+    record: TrialRecord,
+    columns: Sequence[str] | None,
+    known: Mapping[str, Sequence[str]],
+    circular: bool,
+) -> tuple[list[_Row], list[str]]:
+    """Return the rows of the figure, and the names of the columns that are left out.
+
+    Args:
+        record: the trials.
+        columns: as in `session_figure`.
+        known: condition -> names of its values, which are indices.
+        circular: whether answers are angles.
+    """
     prefixes = [
         name.removesuffix("choice")
         for name in record.columns
@@ -240,12 +272,12 @@ def _rows(record: TrialRecord, columns: Sequence[str] | None) -> tuple[list[_Row
     ]
     lanes = {prefix: _choice_names(record, prefix) for prefix in prefixes}
     shared = next(iter(lanes.values())) if len(lanes) == 1 else None
-    rows = [_choice_row(record, prefix, lanes[prefix]) for prefix in prefixes]
+    rows = [_choice_row(record, prefix, lanes[prefix], circular) for prefix in prefixes]
     if "reward" in record:
         rows.append(_Row("reward", 0.6, partial(_paint_rewards, record["reward"].astype(float))))
     if columns is not None:
         for name in columns:
-            row = _condition_row(name, record[name], shared)
+            row = _condition_row(name, record[name], shared, known.get(name, ()))
             if row is None:
                 raise InvalidValueError(
                     f"columns= has {name!r}, whose values {record[name].shape} of type"
@@ -258,11 +290,19 @@ def _rows(record: TrialRecord, columns: Sequence[str] | None) -> tuple[list[_Row
     fast = [name for name in others if name not in slow and record[name].ndim == 1]
     # If there are too many, those that never change go before those that do.
     ranked = sorted(slow, key=lambda name: _constant(record[name])) + fast
-    found = [(name, _condition_row(name, record[name], shared)) for name in ranked]
+    found = [
+        (name, _condition_row(name, record[name], shared, known.get(name, ()))) for name in ranked
+    ]
     kept = {name: row for name, row in found if row is not None}
     chosen = list(kept)[:_ROWS]
     rows += [kept[name] for name in [*slow, *fast] if name in chosen]
     return rows, [name for name in others if name not in chosen]
+
+
+def _answers_in_angles(task: Task) -> bool:
+    """Return whether every axis, but for the one that triggers, is an `Angle`."""
+    axes = [one for one in task.actions.parts.values() if getattr(one, "trigger", None) is None]
+    return bool(axes) and all(isinstance(axis, Angle) for axis in axes)
 
 
 def _choice_names(record: TrialRecord, prefix: str) -> list[str]:
@@ -274,13 +314,16 @@ def _choice_names(record: TrialRecord, prefix: str) -> list[str]:
     return [*names, *(str(k) for k in range(len(names), int(choices.max(initial=0)) + 1))]
 
 
-def _choice_row(record: TrialRecord, prefix: str, names: list[str]) -> _Row:
+def _choice_row(record: TrialRecord, prefix: str, names: list[str], circular: bool) -> _Row:
     choices = record[f"{prefix}choice"]
     slots = record.meta.get(SLOTS, ())
     # A task may have a condition of the name of a slot, so rows of several slots say "choice".
     name = f"{prefix[:-1]} choice" if prefix else slots[0] if len(slots) == 1 else "choice"
     if choices.dtype.kind == "f":
-        return _Row(name, 0.8, partial(_paint_values, choices.reshape(len(choices), -1), [], True))
+        column = choices.reshape(len(choices), -1)
+        if circular:
+            return _Row(f"{name} (rad)", 0.8, partial(_paint_angles, column))
+        return _Row(name, 0.8, partial(_paint_values, column, [], True))
     known = f"{prefix}outcome" in record.columns
     outcomes = record[f"{prefix}outcome"] if known else np.full(len(choices), "other")
     return _choices(name, choices, outcomes, names)
@@ -312,8 +355,17 @@ def _persists(values: np.ndarray) -> bool:
     return bool(np.mean(np.diff(numbers) ** 2) < np.var(numbers)) if len(numbers) > 1 else False
 
 
-def _condition_row(name: str, values: np.ndarray, choice_names: list[str] | None) -> _Row | None:
-    """Return the row of a column; None if there is no legible one."""
+def _condition_row(
+    name: str, values: np.ndarray, choice_names: list[str] | None, known: Sequence[str]
+) -> _Row | None:
+    """Return the row of a column; None if there is no legible one.
+
+    Args:
+        name: the column.
+        values: (n, …).
+        choice_names: names of the choices, for columns with one value per choice.
+        known: names of the values, if they are indices that have names.
+    """
     numeric, slow = values.dtype.kind in "iuf", _persists(values)
     if values.ndim == 2:
         k = values.shape[1]
@@ -325,13 +377,23 @@ def _condition_row(name: str, values: np.ndarray, choice_names: list[str] | None
     # A constant is legible as a number, except for a probability.
     line = values.dtype.kind == "f" and (len(kinds) > 1 or 0 <= kinds[0] <= 1)
     if line or (numeric and len(kinds) > _FEW):
-        return _Row(name, 0.6, partial(_paint_values, values[:, None].astype(float), [], not slow))
+        column = values[:, None].astype(float)
+        if numeric and values.dtype.kind in "iu" and known:
+            return _Row(name, 0.8, partial(_paint_named, column, known), known)
+        return _Row(name, 0.6, partial(_paint_values, column, [], not slow))
     if len(kinds) > _FEW:
         return None
-    names = [number(kind) if numeric else str(kind) for kind in kinds.tolist()]
+    names = [
+        known[kind]
+        if numeric and 0 <= kind < len(known) and kind == int(kind)
+        else number(kind)
+        if numeric
+        else str(kind)
+        for kind in kinds.tolist()
+    ]
     if slow:
         return _Row(name, max(0.24, 0.14 * len(kinds)), partial(_paint_bands, codes, names))
-    return _Row(name, _LANE * len(kinds), partial(_paint_lanes, codes, names))
+    return _Row(name, _LANE * len(kinds), partial(_paint_lanes, codes, names), names)
 
 
 # ---- painting ----
@@ -339,15 +401,21 @@ def _condition_row(name: str, values: np.ndarray, choice_names: list[str] | None
 
 def _tick_width(span: _Span) -> float:
     """Return the width of ticks in points: less than a trial, and wide enough to be seen."""
-    return float(np.clip(0.6 * 72 * (_WIDTH - _LEFT - _RIGHT) / span.trials, 0.6, 3))
+    return float(np.clip(0.6 * 72 * _PLOT / span.trials, 0.6, 3))
 
 
 def _lanes_axis(axes: Any, names: list[str]) -> None:
     """Set up lanes, the first at the top, with their names as tick labels."""
     axes.set_ylim(len(names) - 0.5, -0.5)
-    for lane in range(len(names)):
-        axes.axhline(lane, color="#E6E6E6", lw=0.6, zorder=0)
-    spaced_ticks(axes, list(range(len(names))), names, len(names) - 1)
+    if len(names) <= _LANES:
+        for lane in range(len(names)):
+            axes.axhline(lane, color="#E6E6E6", lw=0.6, zorder=0)
+    silent = names[-1:] == [_NO_ANSWER]
+    places: list[float] = list(range(len(names)))
+    if units := quarters(names[:-1] if silent else names):
+        places = [*units, *([len(names) - 1] if silent else [])]
+    labels = [names[int(place)] for place in places]
+    spaced_ticks(axes, places, labels, len(names) - 1, room=_LABEL)
 
 
 def _choices(name: str, choices: np.ndarray, outcomes: np.ndarray, names: list[str]) -> _Row:
@@ -366,6 +434,11 @@ def _choices(name: str, choices: np.ndarray, outcomes: np.ndarray, names: list[s
             if not which.any():
                 continue
             colour, low, high = _OUTCOMES[outcome]
+            entries.append((f"{outcome} {which.sum()}", colour, 2.5))
+            if len(lanes) > _LANES:  # a tick would be invisible
+                dots = {"ms": 3.0, "mew": 0, "color": colour, "zorder": 2}
+                axes.plot(span.places[which], places[which], "o", **dots)
+                continue
             # The axis of lanes points down.
             axes.vlines(
                 span.places[which],
@@ -375,11 +448,10 @@ def _choices(name: str, choices: np.ndarray, outcomes: np.ndarray, names: list[s
                 lw=_tick_width(span),
                 zorder=2,
             )
-            entries.append((f"{outcome} {which.sum()}", colour, 2.5))
         if entries:
             key(axes, entries)
 
-    return _Row(name, height, paint)
+    return _Row(name, height, paint, lanes)
 
 
 def _paint_rewards(rewards: np.ndarray, axes: Any, span: _Span) -> None:
@@ -424,6 +496,20 @@ def _paint_values(
         key(axes, [(name, cycle_colour(index), 1.5) for index, name in enumerate(names)])
 
 
+def _paint_angles(values: np.ndarray, axes: Any, span: _Span) -> None:
+    """Draw angles of trials in radians, (n, 1), as dots on the whole circle."""
+    _paint_values(values, [], True, axes, span)
+    axes.set_ylim(-1.12 * np.pi, 1.12 * np.pi)
+    axes.set_yticks([-np.pi, 0, np.pi], ["\N{MINUS SIGN}π", "0", "π"])
+
+
+def _paint_named(values: np.ndarray, names: Sequence[str], axes: Any, span: _Span) -> None:
+    """Draw indices of trials, (n, 1), as dots, the first name at the top."""
+    _paint_values(values, [], True, axes, span)
+    axes.set_ylim(len(names) - 0.5, min(-0.5, values.min() - 0.5))
+    spaced_ticks(axes, list(range(len(names))), list(names), len(names) - 1, room=_LABEL)
+
+
 def _limits(axes: Any, values: np.ndarray) -> None:
     """Set limits and ticks: from 0 to 1 for values in this range, else around the values."""
     finite = values[np.isfinite(values)]
@@ -443,7 +529,7 @@ def _paint_bands(codes: np.ndarray, names: list[str], axes: Any, span: _Span) ->
     axes.set_ylim(0, 1)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
-    per_inch = span.trials / (_WIDTH - _LEFT - _RIGHT)
+    per_inch = span.trials / _PLOT
     changes = (np.flatnonzero(codes[1:] != codes[:-1]) + 1).tolist()
     for start, stop in pairwise([0, *changes, span.trials]):
         code = int(codes[start])

@@ -7,7 +7,18 @@ import numpy as np
 import pytest
 from neurogym_study.sessions import running_mean, session_figure
 
-from neurogym_core import Task, TrialRecord, make_task, run
+from neurogym_core import (
+    Angle,
+    Axis,
+    Choice,
+    OneHot,
+    Ring,
+    Task,
+    TrialRecord,
+    Uniform,
+    make_task,
+    run,
+)
 from neurogym_core.cli._drawing import best_as_session
 from neurogym_core.errors import InvalidValueError, UnknownNameError
 from neurogym_core.plots import save_figure
@@ -242,6 +253,104 @@ def test_tasks_of_up_to_three_steps_are_best_drawn_as_a_session():
         {"wait": 100, "choice": 100}, {"wait": 100, "choice": 200}, {"wait": 200, "choice": 200}
     )]  # fmt: skip
     assert [session for _, session in steps] == [True, True, False]
+
+
+class Stream(Task):
+    """Compare each letter with the one before it; all steps are in the response window."""
+
+    reads_ahead: bool = True
+    timing = {"letter": 200, "gap": 300}
+
+    def define(self):
+        self.observe(letter=OneHot(tuple("BCDFGHJK")))
+        self.act(rest=1, choose=("this one differs", "this one is the same"))
+        self.vary(letter=Choice(8), same=Choice(2), answer="same")
+
+    def draw(self, session, rng):
+        return self.draw_conditions(rng, len(session))
+
+    def new_trial(self, trial):
+        trial.periods("letter", "gap")
+        trial.show("letter", np.eye(8)[trial.letter], during="letter")
+        during = ("letter", "gap") if self.reads_ahead else "gap"
+        trial.answer("choose", trial.same, during=during, then="wait")
+
+
+def test_a_stream_that_is_answered_throughout_is_best_drawn_as_a_session():
+    assert best_as_session(Stream())
+    assert not best_as_session(Stream(reads_ahead=False))
+
+    class Independent(Stream):
+        draw = Task.draw
+
+    assert not best_as_session(Independent())
+
+
+def test_names_of_rows_and_of_choices_do_not_overlap_and_are_not_shortened():
+    record = run(Stream, "guess", 60, num_envs=1, seed=0)
+    figure = session_figure(record, Stream)
+    figure.canvas.draw()
+    for name, axes in rows(figure).items():
+        title = axes.texts[-1].get_window_extent()
+        labels = [label for label in axes.get_yticklabels() if label.get_text()]
+        assert all(label.get_window_extent().x0 > title.x1 for label in labels), name
+    labels = [label.get_text() for label in rows(figure)["choose"].get_yticklabels()]
+    assert labels == ["this one differs", "this one is the same"]
+
+
+def test_conditions_that_are_units_or_right_choices_have_their_names():
+    figure = session_figure(run(Stream, "guess", 60, num_envs=1, seed=0), Stream)
+    panels = rows(figure)
+    assert [label.get_text() for label in panels["same"].get_yticklabels()] == [
+        "this one differs",
+        "this one is the same",
+    ]
+    letters = [label.get_text() for label in panels["letter"].get_yticklabels()]
+    assert len(letters) > 2
+    assert set(letters) <= set("BCDFGHJK")
+    assert letters[0] == "B"
+
+
+def test_many_choices_are_dots_with_ticks_at_quarters_of_a_turn():
+    class Turn(Task):
+        timing = {"light": 200, "choice": 100}
+
+        def define(self):
+            self.observe(light=1)
+            self.act(rest=1, reach=Ring(32))
+            self.vary(direction=Choice(32), answer="direction")
+
+        def new_trial(self, trial):
+            trial.periods("light", "choice")
+            trial.show("light", 1, during="light")
+            trial.answer("reach", trial.direction, during="choice")
+
+    record = run(Turn, "oracle", 40, num_envs=1, seed=0)
+    axes = rows(session_figure(record, Turn))["reach"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["0°", "90°", "180°", "270°"]
+    dots = axes.lines[0]
+    np.testing.assert_array_equal(dots.get_ydata(), record["choice"])
+    idle = rows(session_figure(run(Turn, "rest", 5, num_envs=1, seed=0), Turn))["reach"]
+    assert [label.get_text() for label in idle.get_yticklabels()][-1] == "no answer"
+
+
+def test_angles_are_drawn_on_the_whole_circle():
+    class Point(Task):
+        timing = {"light": 200, "choice": 100}
+
+        def define(self):
+            self.observe(light=1)
+            self.act(go=Axis(-1, 1, rest=-1, trigger=0), report=Angle())
+            self.vary(at=Uniform(-np.pi, np.pi))
+
+        def new_trial(self, trial):
+            trial.periods("light", "choice")
+            trial.show("light", trial.at, during="light")
+            trial.answer("report", trial.at, during="choice", tolerance=0.1)
+
+    axes = rows(session_figure(run(Point, "oracle", 20, num_envs=1, seed=0), Point))["report (rad)"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["\N{MINUS SIGN}π", "0", "π"]
+    assert axes.get_ylim()[0] < -np.pi < np.pi < axes.get_ylim()[1]
 
 
 @pytest.mark.parametrize("n", [1, 2, 30, 300])

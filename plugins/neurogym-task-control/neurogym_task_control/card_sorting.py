@@ -9,7 +9,13 @@ import numpy as np
 from neurogym_core import Choice, OneHot, Session, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 
-RULES = ("colour", "form", "number")
+FEATURES = {
+    "colour": ("red", "green", "yellow", "blue"),
+    "form": ("triangle", "star", "cross", "circle"),
+    "number": ("one", "two", "three", "four"),
+}
+RULES = tuple(FEATURES)
+KEY_CARDS = ("red triangle", "green star", "yellow cross", "blue circle")
 
 
 class CardSorting(Task):
@@ -19,9 +25,10 @@ class CardSorting(Task):
     doi:10.1037/h0059831; criterion, order of the rules and length: Milner (1963), Archives of
     Neurology 9:90, doi:10.1001/archneur.1963.00460070100010.
 
-    Four key cards, 0 to 3, differ in colour, form and number of symbols. In every trial the subject
-    puts a card from a deck below one of them. The conditions `colour`, `form` and `number` are the
-    key cards that share these features with the card. Feedback says only whether the sort was
+    Four key cards differ in colour, form and number of symbols: one red triangle, two green stars,
+    three yellow crosses and four blue circles. In every trial the subject puts a card from a deck
+    below one of them, choice 0 to 3 in this order. The conditions `colour`, `form` and `number` are
+    the key cards that share these features with the card. Feedback says only whether the sort was
     right. The first rule is colour; after `criterion` correct sorts in a row it becomes form, then
     number, then colour again, without notice. The deck has all 64 combinations, and is dealt twice
     in a session.
@@ -54,8 +61,9 @@ class CardSorting(Task):
             raise InvalidValueError(
                 f"CardSorting was given criterion={self.criterion}; give at least 1 correct sort."
             )
-        self.observe(**dict.fromkeys(RULES, OneHot(4)), feedback=OneHot(("wrong", "right")))
-        self.act(rest=1, sort=4)
+        features = {name: OneHot(values) for name, values in FEATURES.items()}
+        self.observe(**features, feedback=OneHot(("wrong", "right")))
+        self.act(rest=1, sort=KEY_CARDS)
         self.vary(rule=Choice(RULES), **dict.fromkeys(RULES, Choice(4)), answer=_key_card)
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:

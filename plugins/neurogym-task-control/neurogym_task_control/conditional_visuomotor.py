@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Session, Task, TrialBuilder
+from neurogym_core import Choice, Encoder, Session, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 
 
@@ -71,7 +71,7 @@ class NAltConditionalVisuomotor(Task):
                 f" {self.longest_block} trials; give at least 1, the shorter bound first."
             )
         self.observe(fixation=1, stimulus=self.units)
-        self.act(fixate=1, move=self.pictures)
+        self.act(fixate=1, move=Encoder(self.pictures).named(("left", "right")))
         self.vary(
             picture=Choice(self.pictures),
             patterns=lambda rng, prior: self._new_patterns(rng, prior.n),

@@ -9,6 +9,8 @@ import numpy as np
 from neurogym_core import Choice, OneHot, Session, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 
+SIDES = ("left", "right")
+
 
 class ContextSwitch(Task):
     """Respond to one of two stimuli under a mapping that reverses at random.
@@ -16,12 +18,13 @@ class ContextSwitch(Task):
     A task of NeuroGym's, for agents that have to infer a hidden context; there is no single
     original.
 
-    A trial is one step. The subject sees stimulus 0 or 1 and makes choice 0 or 1; there is no
-    resting action. In the context "same" the choice with the number of the stimulus is correct, in
-    the context "other" the other one. Before every trial the context changes with a probability of
-    0.1, without notice; only the reward reveals the current context. Performance is the fraction of
-    correct choices. A subject that remembers the context that its last reward revealed is correct
-    in 90 % of the trials, the most that is possible; without memory, 50 %.
+    A trial is one step. The subject sees a stimulus on the left (0) or the right (1) and chooses
+    left (0) or right (1); there is no resting action. In the context "same" the side of the
+    stimulus is correct, in the context "other" the other side. Before every trial the context
+    changes with a probability of 0.1, without notice; only the reward reveals the current context.
+    Performance is the fraction of correct choices. A subject that remembers the context that its
+    last reward revealed is correct in 90 % of the trials, the most that is possible; without
+    memory, 50 %.
 
     Deviations from the paper: none; there is no original.
 
@@ -42,8 +45,8 @@ class ContextSwitch(Task):
                 f"ContextSwitch was given switch_probability={self.switch_probability!r}; give"
                 " a number from 0 to 1."
             )
-        self.observe(stimulus=OneHot(2))
-        self.act(choose=2)
+        self.observe(stimulus=OneHot(SIDES))
+        self.act(choose=SIDES)
         self.vary(context=Choice(("same", "other")), stimulus=Choice(2), answer=_right_choice)
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
@@ -76,6 +79,6 @@ class ContextSwitch(Task):
 
 
 def _right_choice(conditions: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The number of the stimulus, or the other one, (n,)."""
+    """The side of the stimulus, or the other one, (n,)."""
     other = np.asarray(conditions["context"]) == "other"
     return np.where(other, 1 - np.asarray(conditions["stimulus"]), conditions["stimulus"])

@@ -64,17 +64,15 @@ class ColourWheel(Task):
     evidence_periods = ("decision",)
 
     def define(self) -> None:
-        if not all(1 <= size <= self.places for size in self.set_sizes):
+        possible = all(1 <= size <= self.places for size in self.set_sizes)
+        if not (possible and self.memory_sd >= 0):
             raise InvalidValueError(
-                f"ColourWheel was given set_sizes={self.set_sizes!r}; give numbers from 1 to"
-                f" places={self.places}."
+                f"ColourWheel was given set_sizes={self.set_sizes!r} and memory_sd="
+                f"{self.memory_sd!r}; give 1 to places={self.places}, and at least 0 degrees."
             )
-        if not self.memory_sd >= 0:
-            raise InvalidValueError(
-                f"ColourWheel was given memory_sd={self.memory_sd!r}; give a number of degrees, at"
-                " least 0."
-            )
-        self.observe(fixation=1, items=2 * self.places, cue=OneHot(self.places))
+        places = [f"place {k + 1}" for k in range(self.places)]
+        items = [f"{place} {part}" for place in places for part in ("cos", "sin")]
+        self.observe(fixation=1, items=items, cue=OneHot(places))
         self.act(go=Axis(-1, 1, rest=-1, trigger=0), report=Angle())
         self.vary(
             set_size=Choice(self.set_sizes),

@@ -78,9 +78,11 @@ class DelayEstimation(Task):
         self.wheel, self.ring, self.cues = (
             Ring(self.colours_on_wheel),
             Ring(self.units),
-            OneHot(self.places),
+            OneHot([f"place {k + 1}" for k in range(self.places)]),
         )
-        self.observe(fixation=1, items=self.places * self.units, cue=self.cues)
+        hues = self.ring.unit_names
+        items = [f"{k + 1}: {hue}" for k in range(self.places) for hue in hues]
+        self.observe(fixation=1, items=items, cue=self.cues)
         self.act(fixate=1, report=self.wheel)
         self.vary(
             set_size=Choice(self.set_sizes),

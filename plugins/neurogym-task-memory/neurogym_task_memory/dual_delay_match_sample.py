@@ -10,6 +10,7 @@ from neurogym_core import Choice, OneHot, Ring, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 
 ITEMS = ("first", "second")
+PARTS = ("cos", "sin")
 TESTS = ("match", "lure", "new")
 """A test shows the cued item, the other item, or neither."""
 
@@ -79,7 +80,7 @@ class DualDelayMatchSample(Task):
                 f" p_lure={self.p_lure!r}; give at least 3 directions, and a fraction from 0 to 1."
             )
         self.ring, self.cues = Ring(self.directions), OneHot(len(ITEMS))
-        self.observe(fixation=1, first=2, second=2, test=2, cue=self.cues.named(ITEMS))
+        self.observe(fixation=1, first=PARTS, second=PARTS, test=PARTS, cue=self.cues.named(ITEMS))
         self.act(fixate=1, choose=("match", "nonmatch"))
         tests = Choice(TESTS, p=(0.5, self.p_lure / 2, (1 - self.p_lure) / 2))
         self.vary(

@@ -9,6 +9,8 @@ import numpy as np
 from neurogym_core import Choice, OneHot, Session, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 
+CONSONANTS = "BCDFGHJKLMNPQRSTVWXZ"
+
 
 class NBack(Task):
     """Report of every letter whether it is the same as the letter `back` letters ago.
@@ -36,7 +38,7 @@ class NBack(Task):
 
     Args:
         back: how many letters ago; the n of n-back.
-        letters: number of different letters.
+        letters: number of different letters; 20 are consonants.
         p_match: proportion of repetitions.
     """
 
@@ -55,7 +57,7 @@ class NBack(Task):
                 f" p_match={self.p_match:g}; give at least 1 letter back, 2 letters, and a"
                 " proportion."
             )
-        self.observe(letter=OneHot(self.letters))
+        self.observe(letter=OneHot(self.letters).named(CONSONANTS))
         self.act(rest=1, choose=("different", "same"))
         self.vary(earlier=Choice(range(-1, self.letters)), letter=self._letter, answer=_matches)
 

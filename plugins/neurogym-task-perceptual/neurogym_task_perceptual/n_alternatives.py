@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from string import ascii_uppercase
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Task, TrialBuilder, TruncatedExponential
+from neurogym_core import Choice, Encoder, OneHot, Task, TrialBuilder, TruncatedExponential
 from neurogym_core.errors import InvalidValueError
 
 
@@ -69,12 +70,13 @@ class NAltPerceptualDecisionMaking(Task):
             )
         self.counts = tuple(range(least, self.alternatives + 1))
         self.cue = OneHot(len(self.counts)) if len(self.counts) > 1 else None
+        letters = Encoder(self.alternatives).named(ascii_uppercase[: self.alternatives])
         self.observe(
             fixation=1,
-            stimulus=self.alternatives,
+            stimulus=letters,
             **({"offered": self.cue.named([str(k) for k in self.counts])} if self.cue else {}),
         )
-        self.act(fixate=1, choose=self.alternatives)
+        self.act(fixate=1, choose=letters)
         self.vary(
             offered=Choice(self.counts),
             strongest=_any_offered(),

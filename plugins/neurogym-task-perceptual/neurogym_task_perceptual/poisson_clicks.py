@@ -22,7 +22,8 @@ class PoissonClicks(Task):
     turns off, the subject reports the side with more clicks. The number of clicks decides, not the
     rate; in a tie the side with the higher rate is correct, which given the clicks is a fair coin.
     Choice 0 and unit 0 are left, choice 1 and unit 1 right. Clicks have no noise: a subject that
-    counts is correct in all trials but half of the ties.
+    counts is correct in all trials but half of the ties. Performance is the fraction of correct
+    reports; always the same side earns 0.5.
 
     The conditions `left` and `right` hold the number of clicks on every step of the longest
     stimulus, 0 after the end of the trains. The record has the numbers of a trial as `left_clicks`

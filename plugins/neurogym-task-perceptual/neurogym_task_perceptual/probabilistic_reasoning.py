@@ -61,7 +61,8 @@ class ProbabilisticReasoning(Task):
                 f"ProbabilisticReasoning was given weights={self.weights!r}; give at least two"
                 " shapes."
             )
-        self.code = OneHot(len(self.weights))
+        shapes = tuple(f"{weight:+g}" for weight in self.weights)
+        self.code = OneHot(shapes if len(set(shapes)) == len(shapes) else len(shapes))
         self.observe(fixation=1, **{f"place{k + 1}": self.code for k in range(EPOCHS)})
         self.act(fixate=1, choose=("first", "second"))
         self.vary(

@@ -66,7 +66,8 @@ class SpatialSuppressMotion(Task):
     rewards = {"abort": 0.0}
 
     def define(self) -> None:
-        self.observe(stimulus=DIRECTIONS * SIZES)
+        directions = ("right", "up", "left", "down")
+        self.observe(stimulus=[f"{one} {k + 1}" for one in directions for k in range(SIZES)])
         self.act(report=Axis(0, 1, rest=1 / DIRECTIONS, size=DIRECTIONS))
         self.vary(
             direction=Choice(DIRECTIONS),

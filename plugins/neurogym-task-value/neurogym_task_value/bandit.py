@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from string import ascii_uppercase
 
 import numpy as np
 
-from neurogym_core import Constant, Task, TrialBuilder
+from neurogym_core import Constant, Encoder, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 
 
@@ -28,7 +29,7 @@ class Bandit(Task):
     the choice. The default probabilities are ours.
 
     Args:
-        probabilities: reward probability of each arm; as many arms as numbers.
+        probabilities: reward probability of each arm, A, B and so on; as many arms as numbers.
         magnitudes: reward of each arm when it pays, in units of reward; default 1 for all.
     """
 
@@ -46,7 +47,7 @@ class Bandit(Task):
             1.0 if self.magnitudes is None else self.magnitudes, (self.arms,)
         )
         self.observe(offer=1)
-        self.act(arm=self.arms)
+        self.act(arm=Encoder(self.arms).named(ascii_uppercase[: self.arms]))
         self.vary(probability=Constant(tuple(self.probabilities)), payout=self._payout)
 
     def _check_probabilities(self) -> None:

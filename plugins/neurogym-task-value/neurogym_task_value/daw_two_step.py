@@ -14,13 +14,13 @@ class DawTwoStep(Task):
 
     Daw, Gershman, Seymour, Dayan & Dolan (2011), Neuron 69:1204, doi:10.1016/j.neuron.2011.02.027.
 
-    The subject sees the first stage and chooses one of two options. Option 0 commonly (70 %) leads
-    to state A and rarely to state B, option 1 the reverse. The subject sees the current state and
-    chooses one of two options again, with the same two actions; this choice yields 1 or nothing.
-    The four reward probabilities (A0, A1, B0, B1) follow independent Gaussian random walks,
-    reflected at 0.25 and 0.75, whatever the subject does. After a reward that followed a rare
-    transition, a model-based subject tends to choose the *other* first option, whereas a model-free
-    subject repeats its choice: see the stay probabilities.
+    The subject sees the first stage and chooses one of two options. Option 0, on the left, commonly
+    (70 %) leads to state A and rarely to state B, option 1, on the right, the reverse. The subject
+    sees the current state and chooses one of two options again, with the same two actions; this
+    choice yields 1 or nothing. The four reward probabilities (A0, A1, B0, B1) follow independent
+    Gaussian random walks, reflected at 0.25 and 0.75, whatever the subject does. After a reward
+    that followed a rare transition, a model-based subject tends to choose the *other* first option,
+    whereas a model-free subject repeats its choice: see the stay probabilities.
 
     In the record, `first.choice` and `second.choice` are the chosen options, `common` is true if
     the trial's transition is the common one, `reward` is the reward, `probability` the four
@@ -68,7 +68,7 @@ class DawTwoStep(Task):
                 " number from 0 to 1."
             )
         self.observe(first=1, state=OneHot(("A", "B")))
-        self.act(take=2)
+        self.act(take=("left", "right"))
         p = self.common_probability
         self.vary(
             probability=lambda rng, prior: self._first_probabilities(rng, prior.n),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from string import ascii_uppercase
+
 import numpy as np
 
-from neurogym_core import Session, Task, TrialBuilder
+from neurogym_core import Encoder, Session, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 from neurogym_task_value.walks import decaying_walk
 
@@ -29,7 +31,7 @@ class DriftingBandit(Task):
     used).
 
     Args:
-        arms: number of arms.
+        arms: number of arms, A, B and so on.
         decay: fraction of a mean's distance from `centre` that remains after a trial, 0 to 1.
         centre: value to which means decay, points.
         drift: SD of the walk's steps, points.
@@ -53,7 +55,7 @@ class DriftingBandit(Task):
                 f"DriftingBandit was given decay={self.decay!r}; give a number from 0 to below 1."
             )
         self.observe(offer=1)
-        self.act(arm=self.arms)
+        self.act(arm=Encoder(self.arms).named(ascii_uppercase[: self.arms]))
         self.vary(
             mean=lambda rng, prior: self._first_means(rng, prior.n),
             scatter=lambda rng, prior: rng.standard_normal((prior.n, self.arms)),

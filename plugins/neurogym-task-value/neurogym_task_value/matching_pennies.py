@@ -8,6 +8,7 @@ from neurogym_core import Choice, OneHot, Outcome, Session, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 from neurogym_task_value.opponent import Opponent
 
+SIDES = ("left", "right")
 CORRECT = int(Outcome.CORRECT)
 
 
@@ -64,8 +65,8 @@ class MatchingPennies(Task):
                 " between 0 and 1."
             )
         self.opponent = Opponent(self.algorithm, self.significance)
-        self.observe(targets=1, last_opponent=OneHot(2))
-        self.act(choose=("left", "right"))
+        self.observe(targets=1, last_opponent=OneHot(SIDES))
+        self.act(choose=SIDES)
         self.vary(opponent=Choice(2), last_opponent=Choice((-1, 0, 1)), answer="opponent")
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:

@@ -76,7 +76,8 @@ class PneumostomeOpening(Task):
                 f"PneumostomeOpening was given {len(self.pays)} pays and {len(self.phase_trials)}"
                 f" numbers of trials; give one for each of the {len(PHASES)} phases."
             )
-        self.observe(depth=OneHot(self.levels), oxygen=1)
+        depths = ("surface", *(f"{k} deep" for k in range(1, self.levels)))
+        self.observe(depth=OneHot(depths), oxygen=1)
         self.act(do=("skin", "open", "up", "down"))
         self.vary(phase=Choice(PHASES), depth=Choice(range(self.levels)))
 

@@ -31,10 +31,10 @@ class SelfInitiatedChoice(Task):
 
     Time before the poke belongs to the trial, so that slow subjects earn less per time. The record
     has the number of `breaks` of the hold in each trial, and of `changes` of the block before it.
-    Performance is the mean over the trial's answers: 1 for the start and, after tone A, the
-    expected reward of the chosen hole relative to the better one. Always the same hole thus earns
-    0.92, and a policy of the current observation alone 0.94: look at `side.choice` and `block` of
-    choice trials for learning.
+    Performance is that of the choice, whatever the start: after tone A, the expected reward of the
+    chosen hole relative to the better one; after tone B, 1 for waiting. Always the same hole thus
+    earns about 0.8, and a policy of the current observation alone 0.88: look at `side.choice` and
+    `block` of choice trials for learning.
 
     Deviations from the paper:
 
@@ -59,8 +59,7 @@ class SelfInitiatedChoice(Task):
         self.vary(choice_tone=Choice((False, True)), block=Choice(4), luck=Uniform(0, 1))
 
     def new_session_one(self, session: Any, rng: np.random.Generator) -> None:
-        session.block, session.changes = int(rng.integers(4)), 0
-        session.better = deque(maxlen=20)
+        session.block, session.changes, session.better = int(rng.integers(4)), 0, deque(maxlen=20)
 
     def draw_one(self, session: Any, rng: np.random.Generator) -> dict[str, int]:
         if session.previous["choice_tone"] and session.previous["choice"] >= 0:
@@ -86,7 +85,9 @@ class SelfInitiatedChoice(Task):
         leads = np.where(paid, "paid", "unpaid")
         trial.offer_choices("side", paid, "choose", worth=p, where=free, then=leads)
         trial.answer("side", -1, "wait", slot="side", where=forced, then="unpaid")
-        trial.answer("centre", 0, "ready", slot="start", then="hold", correct=0, again=True)
+        trial.answer(
+            "centre", 0, "ready", slot="start", then="hold", correct=0, again=True, scored=False
+        )
         trial.record("breaks")
 
     def step_action(self, now: Any, action: np.ndarray) -> tuple[None, np.ndarray]:

@@ -80,6 +80,20 @@ def test_blocks_change_when_16_of_the_last_20_choices_were_better(num_envs):
         assert mine["changes"].max() > 0
 
 
+def test_performance_is_that_of_the_choice_and_not_of_the_start():
+    task = SelfInitiatedChoice(conditions={"block": 3, "choice_tone": True})
+    record = run(task, Left(), 50, num_envs=1, seed=1)
+    assert set(record["start.outcome"]) == {"correct"}
+    np.testing.assert_allclose(record["performance"], 0.1 / 0.5)
+
+
+class Left:
+    """Starts trials, and chooses the left hole."""
+
+    def __call__(self, env, observations):
+        return np.where(env.target >= 2, 2, env.target)
+
+
 class Mixed:
     """Plays the target, but one choice in eight goes to the other side."""
 

@@ -1,0 +1,59 @@
+"""Seven tasks were written from their papers, to show how short tasks are."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+from neurogym_core import make_task
+
+MOST = 45
+"""Lines of code of a task."""
+WRITTEN = [
+    "perceptual/PoissonClicks-v0",
+    "control/StopSignal-v0",
+    "value/ProbabilisticReversal-v0",
+    "memory/NBack-v0",
+    "control/CardSorting-v0",
+    "memory/ColourWheel-v0",
+    "memory/GradedComparison-v0",
+]
+FORAGING = ["value/PatchLeaving-v0", "value/SelfInitiatedChoice-v0"]
+
+
+def lines_of(node: ast.AST) -> set[int]:
+    """Numbers of the lines of code of a node: neither docstrings nor blank lines nor comments."""
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef
+    texts = {
+        one.body[0]
+        for one in ast.walk(node)
+        if isinstance(one, documented) and ast.get_docstring(one) is not None
+    }
+    left_out = {line for text in texts for line in range(text.lineno, text.end_lineno + 1)}
+    return {
+        line
+        for one in ast.walk(node)
+        if hasattr(one, "lineno")
+        for line in (one.lineno, one.end_lineno)
+    } - left_out
+
+
+@pytest.mark.parametrize("task_id", [*WRITTEN, *FORAGING])
+def test_a_task_takes_at_most_45_lines(task_id):
+    task = type(make_task(task_id))
+    tree = ast.parse(Path(inspect.getfile(task)).read_text("utf-8"))
+    node = next(
+        one for one in tree.body if isinstance(one, ast.ClassDef) and one.name == task.__name__
+    )
+    assert len(lines_of(node)) <= MOST
+
+
+@pytest.mark.parametrize("task_id", [*WRITTEN, *FORAGING])
+def test_a_task_cites_its_paper_and_states_where_it_deviates(task_id):
+    text = inspect.getdoc(type(make_task(task_id)))
+    assert "doi:10." in text
+    assert "Deviations from the paper:" in text
+    assert "Performance is" in text or "performance is" in text
