@@ -51,9 +51,27 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         found.append(f"the source file {name} was edited")
     pairs = zip(before.get("tasks", ()), now.get("tasks", ()), strict=False)
     for number, (one, other) in enumerate(pairs):
-        for name, first, second in _changed(one, other):
-            found.append(f"{name} of task {number}: {_short(first)}, now {_short(second)}")
+        for name, whole, new in _changed(one, other):
+            for place, first, second in _leaves(name, whole, new):
+                found.append(f"{place} of task {number}: {_short(first)}, now {_short(second)}")
     return found
+
+
+def _leaves(place: str, before: Any, now: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the innermost parts that differ, as place, value before and value now."""
+    before, now = _plain(before), _plain(now)
+    if isinstance(before, dict) and isinstance(now, dict):
+        for name, one, other in _changed(before, now):
+            yield from _leaves(f"{name} of {place}", one, other)
+    elif isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        for number, (one, other) in enumerate(zip(before, now, strict=True)):
+            if one != other:
+                parts = (value.get("name") for value in (one, other) if isinstance(value, dict))
+                names = {name for name in parts if name is not None}
+                label = names.pop() if len(names) == 1 else f"item {number}"
+                yield from _leaves(f"{label} in {place}", one, other)
+    else:
+        yield place, before, now
 
 
 def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:

@@ -20,6 +20,8 @@ from neurogym_study.training import CURVE_FILE, Trainer
 SETTINGS_FILE = "settings.json"
 LOCK_FILE = ".lock"
 FORMAT = 1
+SHOWN = 6
+"""Number of differences that a warning lists."""
 _OWN = (SETTINGS_FILE, CURVE_FILE)
 
 
@@ -138,9 +140,10 @@ class Run:
         trainer = self.experiment.make_trainer()
         found = differences(self.facts or {}, facts_of(self.experiment, trainer))
         if found and self.facts is not None:
+            more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
             warnings.warn(
                 f"The run in {str(self.folder)!r} began under other conditions, so its results can"
-                f" differ: {'; '.join(found)}.",
+                f" differ: {'; '.join(found[:SHOWN])}{more}.",
                 RunDiffers,
                 stacklevel=2,
             )

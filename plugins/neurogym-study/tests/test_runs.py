@@ -139,3 +139,21 @@ def test_ctrl_c_writes_the_checkpoint_and_says_how_to_go_on(toys, sides, tmp_pat
     assert "ngym train --resume run" in said
     state = json.loads((tmp_path / "run/toy.json").read_text("utf-8"))
     assert state["done"] > 0
+
+
+def test_the_innermost_parts_that_differ_are_named_and_only_some_of_them() -> None:
+    from neurogym_study.facts import differences
+
+    def facts(names: list[str], ms: int) -> dict:
+        actions = [{"name": "rest", "size": 1}, {"name": "choose", "size": 2, "names": names}]
+        return {"tasks": [{"actions": actions, "timing": {"delay": ms, "stimulus": 100}}]}
+
+    assert differences(facts(["left", "right"], 0), facts(["right", "left"], 500)) == [
+        "item 0 in names of choose in actions of task 0: left, now right",
+        "item 1 in names of choose in actions of task 0: right, now left",
+        "delay of timing of task 0: 0, now 500",
+    ]
+    assert differences(facts(["a"], 0), facts(["a", "b"], 0)) == [
+        "names of choose in actions of task 0: ['a'], now ['a', 'b']"
+    ]
+    assert differences(facts(["a"], 0), facts(["a"], 0)) == []
