@@ -135,6 +135,14 @@ def test_an_optimal_observer_combines_cues_optimally(rng):
     assert worse["ratio"].low > 1
 
 
+def test_cues_without_a_slope_are_refused(rng):
+    kind = np.repeat(["a", "b", "both"], 60)
+    strength, chose = rng.choice([-2.0, -1.0, 1.0, 2.0], 180), rng.random(180) < 0.5
+    chose[:60] = strength[:60] > 0  # never errs: any steep slope fits
+    with pytest.raises(InvalidValueError, match="do not determine a slope"):
+        m.cue_combination(strength, chose, kind, ("a", "b", "both"))
+
+
 def test_quantiles_and_conditional_accuracy_show_slow_errors(rng):
     n = 3000
     level, correct = rng.choice([1, 2], n), rng.random(n) < 0.8
