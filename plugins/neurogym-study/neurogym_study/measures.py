@@ -695,6 +695,16 @@ def for_hssm(times: ArrayLike, correct: ArrayLike, **conditions: ArrayLike) -> p
     return frame[frame["rt"].notna()].reset_index(drop=True)
 
 
+def for_statsmodels(chose: ArrayLike, columns: Mapping[str, ArrayLike]) -> pd.DataFrame:
+    """Return a table for the formulas of statsmodels: ``chose`` 0 or 1, and the regressors.
+
+    Rows with a missing value are left out: ``smf.logit("chose ~ evidence + last", frame).fit()``.
+    """
+    table = {name: np.asarray(values) for name, values in columns.items()}
+    frame = pd.DataFrame({"chose": np.asarray(chose, int), **table})
+    return frame.dropna().reset_index(drop=True)
+
+
 def for_psytrack(choice: ArrayLike, inputs: Mapping[str, ArrayLike]) -> dict[str, Any]:
     """Return the dictionary that `psytrack.hyperOpt` takes: ``y`` (1, 2) and inputs (n, 1)."""
     return {

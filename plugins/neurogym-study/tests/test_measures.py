@@ -236,15 +236,6 @@ def test_records_are_handed_to_other_libraries():
     assert data["inputs"]["contrast"].shape == (3, 1)
 
 
-@pytest.mark.slow
-def test_pyddm_takes_the_answered_trials_and_their_conditions():
-    pytest.importorskip("pyddm", reason="PyDDM is not installed")
-    times = np.array([300.0, np.nan, 450.0])
-    sample = m.for_pyddm(times, [True, False, False], coherence=np.array([1, 2, 3]))
-    assert len(sample) == 2
-    assert list(sample.condition_names()) == ["coherence"]
-
-
 def test_every_analysis_is_listed():
     assert len(m.ALL) == 15
     for name, function in m.ALL.items():
