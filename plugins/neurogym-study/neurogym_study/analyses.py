@@ -18,6 +18,7 @@ from neurogym_core.trials.intervals import wilson_interval
 from neurogym_study import measures
 from neurogym_study.behaviour import (
     ANGULAR_ERROR,
+    KERNEL_BINS,
     REPORTED,
     SHOWN,
     WANTED,
@@ -42,8 +43,8 @@ It is far below 0.01, since 1 to 2 % of the data sets of 200 trials of a subject
 curve have p < 0.01, and up to 2 % of those of 2,000 (300 simulated data sets in each of 23 worlds).
 """
 QUANTILES = (0.1, 0.3, 0.5, 0.7, 0.9)
-KERNEL_BINS = 6
-"""Number of parts of the evidence that have a weight each."""
+CRITERION = 0.8
+"""Performance whose first trials are reported."""
 
 
 def analyse(behaviour: Behaviour) -> list[Finding]:
@@ -351,7 +352,7 @@ def _times_per_condition(behaviour: Behaviour, times: np.ndarray) -> Result:
         if len(np.unique(values)) > LEVELS:
             continue
         for value in np.unique(values):
-            mine = times[(values == value) & behaviour.answered & ~np.isnan(times)]
+            mine = times[(values == value) & behaviour.given & ~np.isnan(times)]
             if len(mine) < 2:
                 continue
             half = 1.96 * mine.std(ddof=1) / np.sqrt(len(mine))
@@ -439,6 +440,7 @@ def distributions(behaviour: Behaviour) -> Result:
     for outcome, chosen in (
         ("correct", behaviour.correct),
         ("error", behaviour.answered & ~behaviour.correct),
+        ("other", behaviour.given & ~behaviour.answered),
     ):
         for value in ["all"] if level is None else ["all", *np.unique(level)]:
             mine = times[chosen & ~np.isnan(times) & (True if value == "all" else level == value)]
@@ -464,7 +466,7 @@ def distributions(behaviour: Behaviour) -> Result:
 
 def _times(behaviour: Behaviour) -> np.ndarray:
     times = behaviour.column("reaction_time")
-    known = times[~np.isnan(times) & behaviour.answered]
+    known = times[~np.isnan(times) & behaviour.given]
     if not len(known):
         raise CannotTellError("no answer has a reaction time")
     if len(np.unique(known)) == 1:
@@ -477,13 +479,17 @@ def _times(behaviour: Behaviour) -> np.ndarray:
 
 def _histogram(behaviour: Behaviour, times: np.ndarray) -> Any:
     made, (axes,) = figure()
-    known = times[~np.isnan(times) & behaviour.answered]
+    known = times[~np.isnan(times) & behaviour.given]
     values = np.unique(known)
     # Simulated times are multiples of dt. Narrower bins would be empty between them.
     step = np.diff(values).min() if len(values) <= 40 else 0
     bins = np.arange(values[0] - step / 2, values[-1] + step, step) if step else 30
     wrong = behaviour.answered & ~behaviour.correct
-    for chosen, colour, name in ((behaviour.correct, BLUE, "correct"), (wrong, VERMILION, "error")):
+    for chosen, colour, name in (
+        (behaviour.correct, BLUE, "correct"),
+        (wrong, VERMILION, "error"),
+        (behaviour.given & ~behaviour.answered, GREEN, "other"),
+    ):
         mine = times[chosen & ~np.isnan(times)]
         if len(mine):
             axes.hist(mine, bins=bins, color=colour, alpha=0.6, label=f"{name} ({len(mine)})")
@@ -859,6 +865,55 @@ def _plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
+# ---- learning ----
+
+
+def learning(behaviour: Behaviour) -> Result:
+    """Performance over the trials of each subject, their mean, and the trials to 80 %.
+
+    Trials are averaged in groups of at least 20, at most 50 groups.
+    """
+    record = behaviour.record
+    if "trial" not in record:
+        raise CannotTellError("the record has no column 'trial'")
+    score = (
+        record["performance"].astype(float)
+        if "performance" in record
+        else np.where(behaviour.answered, behaviour.correct, np.nan).astype(float)
+    )
+    curves = []
+    for name, part in behaviour.per_subject().items():
+        alone = len(part) == len(behaviour)
+        mine = score if alone else score[record["subject"].astype(str) == name]
+        mine = mine[~np.isnan(mine)]
+        groups = min(len(mine) // 20, 50)
+        if groups > 2:
+            parts = np.array_split(np.arange(len(mine)), groups)
+            curves.append(
+                ([part.mean() + 1 for part in parts], [mine[part].mean() for part in parts])
+            )
+    if not curves:
+        raise CannotTellError("fewer than 60 trials of a subject have a score")
+    found = measures.learning_curve(curves, CRITERION)
+    made, (axes,) = figure()
+    for x, y in curves if len(curves) > 1 else ():
+        axes.plot(x, y, color=GREY, linewidth=0.7, alpha=0.7)
+    axes.plot(found.table["at"], found.table["mean"], color=BLUE, linewidth=2)
+    axes.axhline(CRITERION, color=GREY, linewidth=0.8, linestyle="--")
+    axes.set_ylim(-0.02, 1.02)
+    axes.set_xlabel("trial")
+    axes.set_ylabel("performance")
+    x, y = found.table["at"], found.table["mean"]
+    return Result(
+        found.table,
+        made,
+        [
+            f"{len(curves)} subject{'s' * (len(curves) > 1)}: performance {y.iloc[0]:.3g} at trial"
+            f" {x.iloc[0]:.0f}, {y.iloc[-1]:.3g} at trial {x.iloc[-1]:.0f}."
+        ],
+    )
+
+
 # ---- reports of numbers, times and angles ----
 
 
@@ -869,16 +924,18 @@ def reports(behaviour: Behaviour) -> Result:
     a constant coefficient of variation is scalar timing.
     """
     record = behaviour.record
+    if ANGULAR_ERROR in record:
+        raise CannotTellError("the answers are on a circle: see there")
     if WANTED not in record or record[WANTED].dtype.kind not in "iuf":
         raise CannotTellError("the task asks for no number or time (column 'wanted')")
     if REPORTED not in record:
         raise CannotTellError("the record has no column 'reported'")
     wanted, reported = record[WANTED].astype(float), record[REPORTED].astype(float)
     used = ~np.isnan(reported) & ~np.isnan(wanted)
-    if used.sum() < FEWEST or len(np.unique(wanted[used])) < 3:
+    if used.sum() < FEWEST or len(np.unique(wanted[used])) < 2:
         raise CannotTellError(
             f"{int(used.sum())} reports of {len(np.unique(wanted[used]))} values; at least"
-            f" {FEWEST} of three are needed"
+            f" {FEWEST} of two are needed"
         )
     wanted, reported = wanted[used], reported[used]
     binned = _binned(wanted)
@@ -1034,6 +1091,7 @@ ANALYSES = (
     Analysis("kernel", "Psychophysical kernel", kernel),
     Analysis("reports", "Reported numbers and produced times", reports),
     Analysis("circular", "Errors on a circle", circular_errors),
+    Analysis("trials", "Performance over the trials", learning),
     Analysis("history", "History effects", history),
     Analysis("bias", "Side bias and block shift", side_bias),
     Analysis("stay", "Stay probabilities", stay),

@@ -29,6 +29,8 @@ DECLARED = "evidence"
 """Column of the evidence that the task declares, signed."""
 ANGULAR_ERROR = "angular_error"
 """Column of the errors of reports on a circle, degrees, -180 to 180; NaN without a report."""
+KERNEL_BINS = 6
+"""Number of parts of the evidence that have a weight each."""
 SHOWN = "shown_evidence"
 """Column of the evidence as it was shown over time, (n, times), NaN where none was shown."""
 WANTED, REPORTED = "wanted", "reported"
@@ -241,6 +243,13 @@ class Behaviour:
     def answered(self) -> np.ndarray:
         """Whether the trial was answered correctly or incorrectly."""
         return np.isin(self.column("outcome"), ("correct", "error"))
+
+    @cached_property
+    def given(self) -> np.ndarray:
+        """Whether the trial was answered at all; the choice between offers is neither correct nor
+        incorrect ("other").
+        """
+        return self.answered | (self.column("outcome") == "other")
 
     @cached_property
     def correct(self) -> np.ndarray:
