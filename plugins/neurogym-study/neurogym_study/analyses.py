@@ -874,8 +874,6 @@ def learning(behaviour: Behaviour) -> Result:
     Trials are averaged in groups of at least 20, at most 50 groups.
     """
     record = behaviour.record
-    if "trial" not in record:
-        raise CannotTellError("the record has no column 'trial'")
     score = (
         record["performance"].astype(float)
         if "performance" in record
@@ -918,7 +916,7 @@ def learning(behaviour: Behaviour) -> Result:
 
 
 def reports(behaviour: Behaviour) -> Result:
-    """Reported numbers, or produced times, against what was wanted.
+    """Reported numbers, or produced times, against the wanted ones.
 
     Jazayeri & Shadlen (2010), doi:10.1038/nn.2590: a slope below 1 is a regression to the mean, and
     a constant coefficient of variation is scalar timing.

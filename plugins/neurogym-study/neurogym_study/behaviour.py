@@ -333,8 +333,8 @@ def with_declared(record: TrialRecord, task: Task) -> TrialRecord:
 
     ``answer`` is the right answer, if it is one of two and no condition; ``evidence`` is signed.
     Answers on a circle have an ``angular_error`` (degrees); answers that are numbers or times have
-    what was ``wanted`` and ``reported``. Values that the conditions in the record do not determine
-    are left out.
+    the columns ``wanted`` and ``reported``. Values that the conditions in the record do not
+    determine are left out.
     """
     conditions = {name: record[name] for name in record.columns}
     added: dict[str, np.ndarray] = {}

@@ -12,7 +12,7 @@ import datetime
 import json
 import uuid
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -414,6 +414,7 @@ def to_bids(
     sub: str = "net0",
     task: str = "",
     name: str = "",
+    ses: str = "",
 ) -> Path:
     """Write trials as a BIDS dataset of behaviour; return the path of the events file.
 
@@ -429,6 +430,7 @@ def to_bids(
         sub: label of the subject, letters and digits.
         task: label of the task, letters and digits; by default from the record's meta.
         name: of a new dataset.
+        ses: label of the session, letters and digits; by default, files name none.
 
     Raises:
         InvalidValueError: a label with other characters, or trials without times, or of several
@@ -440,17 +442,19 @@ def to_bids(
     label = task or "".join(
         c for c in str(record.meta.get("task", "task")).rpartition("/")[2] if c.isalnum()
     )
-    for kind, text in (("sub", sub), ("task", label)):
+    for kind, text in (("sub", sub), ("task", label), ("ses", ses or "0")):
         if not text.isalnum() or not text.isascii():
             raise InvalidValueError(
                 f"{kind}={text!r} was given. Expected letters and digits, as BIDS has it. Leave out"
                 " other characters."
             )
     root = Path(folder)
-    place = root / f"sub-{sub}" / "beh"
+    session = f"ses-{ses}" if ses else ""
+    place = root / f"sub-{sub}" / session / "beh"
     place.mkdir(parents=True, exist_ok=True)
     _describe_dataset(root, name or f"Simulated behaviour in {label}", sub)
-    target = place / f"sub-{sub}_task-{label}_events.tsv"
+    entities = [f"sub-{sub}", *([session] if ses else []), f"task-{label}"]
+    target = place / f"{'_'.join(entities)}_events.tsv"
     spread = {
         f"{column}[{k}]": f"{column}[{k}]"
         for column in _wide(record)
@@ -617,10 +621,9 @@ def _levels(record: TrialRecord, column: str) -> dict[str, str]:
     if column not in record:  # one of several values
         return {}
     if name == "choice" and record[column].dtype.kind in "iu":
-        return {
-            "-1": "no answer",
-            **{str(k): text for k, text in enumerate(record.choices(column))},
-        }
+        named = dict(enumerate(record.choices(column)))
+        found = {int(k) for k in np.unique(record[column])} | set(named)
+        return {str(k): "no answer" if k < 0 else named.get(k, str(k)) for k in sorted(found)}
     if record[column].dtype.kind == "U" and column not in RECORD_NAMES:
         return {str(value): str(value) for value in np.unique(record[column])}
     return {}
@@ -691,7 +694,8 @@ def _period_times(
 def export(trials: TrialRecord | Steps, path: Path, kind: str) -> list[Path]:
     """Write trials in one of `FORMATS`; return the paths of the written files.
 
-    NWB and BIDS have a file for each subject of a record.
+    NWB and BIDS have a file for each subject of a record, and for each session if its clock
+    restarts.
 
     Raises:
         UnknownNameError: another format.
@@ -702,19 +706,29 @@ def export(trials: TrialRecord | Steps, path: Path, kind: str) -> list[Path]:
     if kind in ("csv", "parquet"):
         {"csv": write_csv, "parquet": write_parquet}[kind](record, path)
         return [path]
-    write = {"nwb": to_nwb, "bids": to_bids}[kind]
-    subjects = np.unique(record["subject"]) if "subject" in record else np.array(["0"])
-    if len(subjects) < 2:
-        return [write(trials, path) or path]
+    if len(parts := list(_parts_of(record))) == 1:
+        return [{"nwb": to_nwb, "bids": to_bids}[kind](trials, path) or path]
     written = []
-    for name in subjects.tolist():
-        label = "".join(c for c in str(name) if c.isascii() and c.isalnum())
-        part = record[record["subject"] == name]
+    for part, names in parts:
+        labels = ["".join(c for c in name if c.isascii() and c.isalnum()) for name in names]
         if kind == "bids":
-            sub = label if isinstance(name, str) else f"net{label}"
-            written.append(to_bids(part, path, sub=sub))
+            sub = labels[0] if not labels[0].isdigit() else f"net{labels[0]}"
+            written.append(to_bids(part, path, sub=sub, ses="".join(labels[1:])))
         else:
-            file = path.with_name(f"{path.stem}-{label}{path.suffix}")
-            to_nwb(part, file, subject_id=str(name).replace("/", "-"))
+            file = path.with_name(f"{'-'.join([path.stem, *labels])}{path.suffix}")
+            to_nwb(part, file, subject_id=names[0].replace("/", "-"))
             written.append(file)
     return written
+
+
+def _parts_of(record: TrialRecord) -> Iterator[tuple[TrialRecord, list[str]]]:
+    """Yield the trials of each subject with its name, and of each session if its clock restarts."""
+    for subject in np.unique(record["subject"]).tolist() if "subject" in record else [None]:
+        mine = record if subject is None else record[record["subject"] == subject]
+        names = [str(0 if subject is None else subject)]
+        start = trial_times(mine)[0]
+        if "session" not in mine or (np.diff(start) >= 0).all():
+            yield mine, names
+            continue
+        for session in np.unique(mine["session"]).tolist():
+            yield mine[mine["session"] == session], [*names, str(session)]

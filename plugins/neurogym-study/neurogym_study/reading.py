@@ -51,6 +51,7 @@ def read_record(
         recipe = read_recipe(recipe)
     columns = dict(table)
     if recipe is not None:
+        recipe = recipe.of(table)
         columns |= {
             name: evaluated(expression, table, source)
             for name, expression in recipe.columns.items()
@@ -62,7 +63,9 @@ def read_record(
             if name not in read or name in recipe.columns
         }
         for name, unit in recipe.units.items():
-            columns[name] = _numeric(name, columns, source) * unit_factor(unit)
+            values = _numeric(name, columns, source) * unit_factor(unit)
+            # To the ns, so that files with times in s give the same numbers again.
+            columns[name] = np.round(values, 6)
     for name, factor in (scales or {}).items():
         columns[name] = _numeric(name, columns, source) * factor
     renewed = recipe is not None and "correct" in recipe.columns

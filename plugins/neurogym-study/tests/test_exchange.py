@@ -298,6 +298,29 @@ def test_several_subjects_have_a_file_each(tmp_path):
     assert TrialRecord.concatenate(back) == record
 
 
+def test_sessions_whose_clock_restarts_have_a_file_each(tmp_path):
+    begins = np.array([0.0, 500.0, 0.0, 600.0, 10.0])
+    record = TrialRecord(
+        {
+            "subject": ["m-1", "m-1", "m-1", "m-1", "m-2"],
+            "session": ["a", "a", "b", "b", "a"],
+            "choice": [0, 1, -1, 1, 0],
+            "outcome": ["correct", "error", "miss", "correct", "correct"],
+            "trial_start": begins,
+            "trial_stop": begins + 400.3,
+        }
+    )
+    files = export(record, tmp_path / "data", "bids")
+    assert [file.name for file in files] == [
+        "sub-m1_ses-a_task-task_events.tsv",
+        "sub-m1_ses-b_task-task_events.tsv",
+        "sub-m2_task-task_events.tsv",
+    ]
+    assert TrialRecord.concatenate([read_record(file) for file in files]) == record
+    levels = json.loads(files[1].with_suffix(".json").read_text("utf-8"))["choice"]["Levels"]
+    assert levels == {"-1": "no answer", "1": "1"}
+
+
 COLUMNS = st.dictionaries(
     st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=8).filter(
         lambda name: not name.endswith("]") and name not in ("outcome", "correct")

@@ -1,4 +1,4 @@
-"""Trials are handed over to other libraries, which recover what was simulated.
+"""Trials are handed over to other libraries, which recover the simulated effects.
 
 Fixed seeds; bounds are four standard errors or more unless stated otherwise: a false alarm in fewer
 than 1 of 10,000. Tests are skipped where a library is not installed (extras ``models``, ``hssm``).
