@@ -134,6 +134,11 @@ def _frozen(facts: Mapping[str, Any]) -> dict[str, Any]:
 # ---- times ----
 
 
+def is_simulated(record: TrialRecord) -> bool:
+    """Return whether the trials were played by `run`, and not recorded from animals or people."""
+    return "schema" in record.meta and "task" in record.meta
+
+
 def trial_times(record: TrialRecord) -> tuple[np.ndarray, np.ndarray]:
     """Return start and stop of each trial, s, (n,) each.
 
@@ -211,8 +216,8 @@ def to_nwb(
     species: str = "",
     description: str = "",
     experimenter: str = "",
-    lab: str = "neurogym",
-    institution: str = "none (simulation)",
+    lab: str = "",
+    institution: str = "",
 ) -> None:
     """Write trials to an NWB file; `read_record` reads them back.
 
@@ -224,11 +229,11 @@ def to_nwb(
     Args:
         trials: a record of one subject, or steps with their record.
         path: the .nwb file.
-        session_start: with a time zone; by default now.
+        session_start: with a time zone; by default now. Give it for trials of animals.
         subject_id: by default the subject of the record's meta.
-        species: Latin name; by default that of a simulated subject, which has none.
+        species: Latin name; simulated subjects have a placeholder.
         description: of the session; by default from the record's meta.
-        experimenter, lab, institution: as in NWB.
+        experimenter, lab, institution: as in NWB; records of simulations say so.
 
     Raises:
         MissingDependencyError: pynwb is not installed.
@@ -241,27 +246,32 @@ def to_nwb(
     start, stop = trial_times(record)
     stored = _stored_names(record, NWB_NAMES, _nwb_name)
     meta = dict(record.meta)
-    said = (
-        description or f"{meta.get('task', 'a task')}, played by {meta.get('subject', 'unknown')}"
+    simulated = is_simulated(record)
+    said = description or (
+        f"{meta['task']}, played by {meta['subject']}" if simulated else "trials of behaviour"
     )
     file = pynwb.NWBFile(
         session_description=said,
         identifier=str(uuid.uuid4()),
         session_start_time=session_start or datetime.datetime.now(datetime.UTC),
         session_id="1",
-        experimenter=[experimenter or "Simulation, NeuroGym"],
-        lab=lab,
-        institution=institution,
-        experiment_description=f"Simulated behaviour in the task {meta.get('task', 'unknown')}.",
-        keywords=["behavior", "simulation", "decision making"],
+        experimenter=[experimenter or "Simulation, NeuroGym"]
+        if simulated
+        else experimenter or None,
+        lab=lab or ("neurogym" if simulated else None),
+        institution=institution or ("none (simulation)" if simulated else None),
+        experiment_description=(
+            f"Simulated behaviour in the task {meta['task']}." if simulated else said
+        ),
+        keywords=["behavior", "decision making", *(["simulation"] if simulated else [])],
         notes=_json({WRITTEN: {"meta": meta, "columns": _kinds(record), "names": stored}}),
     )
     file.subject = pynwb.file.Subject(
         subject_id=subject_id or str(meta.get("subject", "simulated")).replace("/", "-"),
-        species=species or "Simulatum exemplar",
-        age="P0D",
+        species=species or ("Simulatum exemplar" if simulated else None),
+        age="P0D" if simulated else None,
         sex="U",
-        description=species or "a simulated subject",
+        description="a simulated subject" if simulated else None,
     )
     _add_trials(file, record, stored, start, stop)
     if _periods(record):
@@ -452,7 +462,9 @@ def to_bids(
     session = f"ses-{ses}" if ses else ""
     place = root / f"sub-{sub}" / session / "beh"
     place.mkdir(parents=True, exist_ok=True)
-    _describe_dataset(root, name or f"Simulated behaviour in {label}", sub)
+    simulated = is_simulated(record)
+    kind = "Simulated behaviour" if simulated else "Behaviour"
+    _describe_dataset(root, name or f"{kind} in {label}", sub, simulated=simulated)
     entities = [f"sub-{sub}", *([session] if ses else []), f"task-{label}"]
     target = place / f"{'_'.join(entities)}_events.tsv"
     spread = {
@@ -488,13 +500,16 @@ def _wide(record: TrialRecord) -> list[str]:
     return [name for name in record.columns if record[name].ndim > 1]
 
 
-def _describe_dataset(root: Path, name: str, sub: str) -> None:
-    description = {
+def _describe_dataset(root: Path, name: str, sub: str, *, simulated: bool) -> None:
+    description: dict[str, Any] = {
         "Name": name,
         "BIDSVersion": "1.9.0",
         "DatasetType": "raw",
-        "License": "CC0",
-        "Authors": ["NeuroGym (simulation)", "neurogym-study (export)"],
+        "License": "CC0" if simulated else "not stated",
+        "Authors": [
+            "NeuroGym (simulation)" if simulated else "not stated",
+            "neurogym-study (export)",
+        ],
         "HEDVersion": "8.3.0",
         "GeneratedBy": [{"Name": "neurogym-study"}],
     }
@@ -504,6 +519,10 @@ def _describe_dataset(root: Path, name: str, sub: str) -> None:
             f"{name}\n\nSimulated trials, written by neurogym-study. The subjects are networks or"
             " models; no animal or person took part. Times are in seconds from the start of the"
             " simulated session.\n"
+            if simulated
+            else f"{name}\n\nTrials of behaviour, written by neurogym-study from a table of trials."
+            " State authors and licence in dataset_description.json, and describe subjects and"
+            " apparatus here.\n"
         ),
         "participants.tsv": "participant_id\n",
     }

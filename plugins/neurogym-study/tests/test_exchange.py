@@ -317,6 +317,7 @@ def test_sessions_whose_clock_restarts_have_a_file_each(tmp_path):
         "sub-m2_task-task_events.tsv",
     ]
     assert TrialRecord.concatenate([read_record(file) for file in files]) == record
+    assert "no animal" not in (tmp_path / "data" / "README").read_text("utf-8")
     levels = json.loads(files[1].with_suffix(".json").read_text("utf-8"))["choice"]["Levels"]
     assert levels == {"-1": "no answer", "1": "1"}
 
