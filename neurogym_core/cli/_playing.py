@@ -16,12 +16,14 @@ from neurogym_core.terminal.output import Page
 from neurogym_core.terminal.progress import Progress
 from neurogym_core.terminal.settings import checked_subject, read_wrap, task_settings
 from neurogym_core.trials.intervals import wilson_interval
-from neurogym_core.trials.record import TrialRecord
+from neurogym_core.trials.record import DURATION, TrialRecord, is_clock_time
 
 ROWS = 20  # trials in the printed table; --csv writes all
 ITEMS = 12  # values of a condition in the printed table
 DEFAULT_STEPS = 200
 _LEFT_OUT = ("subject", "trial", "env", "session", "performance", "steps")
+"""Columns of the record that the table of the terminal leaves out, as well as moments and durations
+of periods."""
 
 
 def experiment_in(path: str, trust: bool) -> dict[str, Any]:
@@ -145,7 +147,7 @@ def _add_trials(page: Page, record: TrialRecord) -> None:
     names = [
         name
         for name in record.columns
-        if name not in _LEFT_OUT and not name.startswith("duration.")
+        if name not in _LEFT_OUT and not name.startswith(DURATION) and not is_clock_time(name)
     ]
     shown = [name for name in names if name != "aborts" or record["aborts"].any()]
     first = ("subject", "trial") if record["subject"].any() else ("trial",)

@@ -34,7 +34,7 @@
 #include "_noise.h"
 
 /* Equal to VERSION in kernels.py; raise both when the interface between the two files changes. */
-#define KERNEL_VERSION 8
+#define KERNEL_VERSION 9
 
 enum { STAY = -1, END = -2 };
 enum { NONE, CORRECT, ERROR, ABORT, MISS, OTHER, OUTCOMES };
@@ -178,7 +178,7 @@ typedef struct {
 } Spot;
 
 enum { ENV, NUMBER, SESSION, STEPS, ABORTS, REWARD, PERFORMANCE, OUTCOME, ENDED, OPENED, SLOT_OUTCOME, SLOT_CHOICE,
-       SLOT_TIME, SLOT_SCORE, VALUES, KIND, ARRAYS };
+       SLOT_TIME, SLOT_SCORE, VALUES, ONSET, OFFSET, KIND, ARRAYS };
 
 typedef struct {
     PyObject *block;
@@ -444,12 +444,15 @@ static int read_log(Rules *r, PyObject *block)
     static const struct {
         const char *name;
         char kind;
-        int size, per_slot;
+        int size;
+        enum { PER_TRIAL, PER_SLOT, PER_DIMENSION, PER_PERIOD } shape;
     } LOG[KIND] = {
-        {"env", 'q', 8, 0}, {"number", 'q', 8, 0}, {"session", 'q', 8, 0}, {"steps", 'q', 8, 0},
-        {"aborts", 'q', 8, 0}, {"reward", 'd', 8, 0}, {"performance", 'd', 8, 0}, {"outcome", 'b', 1, 0},
-        {"ended", '?', 1, 0}, {"opened", 'q', 8, 1}, {"slot_outcome", 'b', 1, 1}, {"slot_choice", 'q', 8, 1},
-        {"slot_time", 'd', 8, 1}, {"slot_score", 'd', 8, 1}, {"values", 'd', 8, 2},
+        {"env", 'q', 8, PER_TRIAL}, {"number", 'q', 8, PER_TRIAL}, {"session", 'q', 8, PER_TRIAL},
+        {"steps", 'q', 8, PER_TRIAL}, {"aborts", 'q', 8, PER_TRIAL}, {"reward", 'd', 8, PER_TRIAL},
+        {"performance", 'd', 8, PER_TRIAL}, {"outcome", 'b', 1, PER_TRIAL}, {"ended", '?', 1, PER_TRIAL},
+        {"opened", 'q', 8, PER_SLOT}, {"slot_outcome", 'b', 1, PER_SLOT}, {"slot_choice", 'q', 8, PER_SLOT},
+        {"slot_time", 'd', 8, PER_SLOT}, {"slot_score", 'd', 8, PER_SLOT}, {"values", 'd', 8, PER_DIMENSION},
+        {"onset", 'q', 8, PER_PERIOD}, {"offset", 'q', 8, PER_PERIOD},
     };
     PyObject *log;
     if (lock_attribute(&r->arrays[KIND], block, "kind", 'q', 8, -1) < 0)
@@ -459,8 +462,8 @@ static int read_log(Rules *r, PyObject *block)
     if (log == NULL)
         return -1;
     for (int i = 0; i < KIND; ++i) {
-        Py_ssize_t count = times(r->rows, LOG[i].per_slot ? r->slots : 1);
-        count = times(count, LOG[i].per_slot == 2 ? r->dimensions : 1);
+        const Py_ssize_t columns[] = {1, r->slots, times(r->slots, r->dimensions), r->periods};
+        const Py_ssize_t count = times(r->rows, columns[LOG[i].shape]);
         if (lock_attribute(&r->arrays[i], log, LOG[i].name, LOG[i].kind, LOG[i].size, count) < 0) {
             Py_DECREF(log);
             return -1;
@@ -626,18 +629,25 @@ static void enter(Place *place, int64_t segment, int64_t before)
 {
     const Rules *r = place->rules;
     const uint8_t *window = r->window + place->type * r->segments * r->slots;
+    int64_t *onset = LOGGED(r, int64_t, ONSET) + place->row * r->periods;
     if (before < 0 || r->period[segment] != r->period[before])
         place->period_at = place->clock;
+    /* A trial begins at clock 0, when `place->segment` is still one of the last trial. */
+    if (place->clock)
+        LOGGED(r, int64_t, OFFSET)[place->row * r->periods + r->period[place->segment]] = place->clock;
+    if (onset[r->period[segment]] < 0)
+        onset[r->period[segment]] = place->clock;
     for (Py_ssize_t q = 0; q < r->slots; ++q)
         if (window[segment * r->slots + q] && (before < 0 || !window[before * r->slots + q])) {
             const int64_t at = place->row * r->slots + q;
-            LOGGED(r, int64_t, OPENED)[at] = place->clock;
             if (r->again[q]) {
                 LOGGED(r, int8_t, SLOT_OUTCOME)[at] = NONE;
                 LOGGED(r, int64_t, SLOT_CHOICE)[at] = -1;
                 LOGGED(r, double, SLOT_TIME)[at] = Py_NAN;
                 LOGGED(r, double, SLOT_SCORE)[at] = 0.0;
             }
+            if (!LOGGED(r, int8_t, SLOT_OUTCOME)[at])
+                LOGGED(r, int64_t, OPENED)[at] = place->clock;
         }
     place->segment = segment;
     place->here = place->type * r->segments + segment;
@@ -793,6 +803,7 @@ static void end(Kernel *kernel, Py_ssize_t env, int aborted)
     LOGGED(r, int64_t, NUMBER)[row] = place->number;
     LOGGED(r, int64_t, SESSION)[row] = place->session;
     LOGGED(r, int64_t, STEPS)[row] = place->clock;
+    LOGGED(r, int64_t, OFFSET)[row * r->periods + r->period[place->segment]] = place->clock;
     LOGGED(r, uint8_t, ENDED)[row] = 1;
     place->last_block = place->block;
     place->last_row = row;

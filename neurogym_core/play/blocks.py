@@ -14,6 +14,9 @@ from neurogym_core.play.types import Types
 from neurogym_core.trials.arrays import Array, Bools, Columns, Reals, Wholes
 from neurogym_core.trials.record import RESTING
 
+NOT_VISITED = -1
+"""Onset and offset of periods that were not played."""
+
 
 class Log:
     """Results of the trials of a block; the kernel fills a row while it plays the trial.
@@ -30,6 +33,8 @@ class Log:
         slot_time: (n, K) float64, ms from the opening to the answer; NaN: no answer.
         slot_score: (n, K) float64.
         values: (n, K, D) float64, continuous answers in task units.
+        onset, offset: (n, P) int64, the clock at the first onset and the last offset of each
+            period as played; NOT_VISITED for others.
     """
 
     env: Wholes
@@ -47,19 +52,24 @@ class Log:
     slot_time: Reals
     slot_score: Reals
     values: Reals
+    onset: Wholes
+    offset: Wholes
 
-    def __init__(self, n: int, slots: int, dimensions: int) -> None:
-        whole, real, each, slot = np.int64, np.float64, (n,), (n, slots)
+    def __init__(self, n: int, slots: int, dimensions: int, periods: int) -> None:
+        whole, real, each, slot, period = np.int64, np.float64, (n,), (n, slots), (n, periods)
         shapes: dict[str, tuple[tuple[int, ...], type[np.generic]]] = {
             "env": (each, whole), "number": (each, whole), "session": (each, whole),
             "steps": (each, whole), "aborts": (each, whole), "reward": (each, real),
             "performance": (each, real), "opened": (slot, whole), "slot_choice": (slot, whole),
             "slot_time": (slot, real), "slot_score": (slot, real),
-            "values": ((n, slots, dimensions), real), "slot_outcome": (slot, np.int8),
+            "values": ((n, slots, dimensions), real), "onset": (period, whole),
+            "offset": (period, whole), "slot_outcome": (slot, np.int8),
             "outcome": (each, np.int8), "ended": (each, np.bool_),
         }  # fmt: skip
         self.__dict__.update(carved(shapes))
         self.slot_choice.fill(RESTING)
+        self.onset.fill(NOT_VISITED)
+        self.offset.fill(NOT_VISITED)
         self.slot_time.fill(np.nan)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -125,7 +135,8 @@ class Block:
     @cached_property
     def log(self) -> Log:
         """Results of the trials."""
-        return Log(len(self), self.tables.n_slots, self.tables.aim.shape[2])
+        tables = self.tables
+        return Log(len(self), tables.n_slots, tables.aim.shape[2], len(tables.entry))
 
     @property
     def tables(self) -> Tables:

@@ -129,7 +129,7 @@ class _Rules:
     )  # fmt: skip
     LOGGED = (
         "env", "number", "session", "steps", "aborts", "reward", "performance", "outcome", "ended",
-        "opened", "slot_outcome", "slot_choice", "slot_time", "slot_score",
+        "opened", "slot_outcome", "slot_choice", "slot_time", "slot_score", "onset", "offset",
     )  # fmt: skip
     duration: Any
     FEW = 1 << 14
@@ -140,7 +140,7 @@ class _Rules:
     def __init__(self, block: Block, key: int) -> None:
         self.block, self.log, tables = block, block.log, block.tables
         _, self.n_segments, self.n_actions = tables.reward.shape
-        self.n_slots = tables.n_slots
+        self.n_slots, self.n_periods = tables.n_slots, len(tables.entry)
         self.dt, self.trigger = tables.dt, tables.trigger
         self.continuous = tables.target.ndim == 3
         for name in self.TABLES:
@@ -450,16 +450,24 @@ class PlainKernel:
         rules = place.rules
         if before < 0 or rules.period[segment] != rules.period[before]:
             place.period_at = place.clock
+        at = place.row * rules.n_periods
+        # A trial begins at clock 0, when `place.segment` is still one of the last trial.
+        if place.clock:
+            rules.log_offset[at + rules.period[place.segment]] = place.clock
+        if rules.log_onset[at + rules.period[segment]] < 0:
+            rules.log_onset[at + rules.period[segment]] = place.clock
         first = place.type * rules.n_segments * rules.n_slots
         for k in range(rules.n_slots):
             was_open = before >= 0 and rules.window[first + before * rules.n_slots + k]
             if rules.window[first + segment * rules.n_slots + k] and not was_open:
                 at = place.row * rules.n_slots + k
-                rules.log_opened[at] = place.clock
                 # The record keeps the answer of the last visit; the reward of all is in the total.
                 if rules.again[k]:
                     rules.log_slot_outcome[at], rules.log_slot_choice[at] = NONE, RESTING
                     rules.log_slot_time[at], rules.log_slot_score[at] = float("nan"), 0.0
+                # Reaction times count from the opening of the window that was answered.
+                if not rules.log_slot_outcome[at]:
+                    rules.log_opened[at] = place.clock
         place.segment, place.entered = segment, place.clock
         self._set_time(place)
 
@@ -500,6 +508,7 @@ class PlainKernel:
         rules.log_reward[row] = place.total
         rules.log_env[row], rules.log_number[row] = env, place.number
         rules.log_session[row], rules.log_steps[row] = place.session, place.clock
+        rules.log_offset[row * rules.n_periods + rules.period[place.segment]] = place.clock
         rules.log_ended[row] = True
         place.last_block, place.last_row = place.block, row
         place.number += 1

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.play.blocks import Block
+from neurogym_core.play.blocks import NOT_VISITED, Block
 from neurogym_core.trials.arrays import Array, Ints
-from neurogym_core.trials.record import DURATION, OUTCOME_NAMES, RESTING, TrialRecord
+from neurogym_core.trials.record import DURATION, OFFSET, ONSET, OUTCOME_NAMES, RESTING, TrialRecord
 from neurogym_core.trials.slot_columns import CHOICES, SLOTS, joined_choices
 
 
@@ -136,17 +136,30 @@ class TrialResults:
     @cached_property
     def columns(self) -> dict[str, Array]:
         """All columns of the trial record, name -> (m, …)."""
+        return self._table(timed=False)
+
+    def _table(self, *, timed: bool) -> dict[str, Array]:
         if len(self._parts) == 1:
-            return _columns(self._parts[0][0], self.rows)
-        records = [TrialResults(self.rows[places], block).record() for block, places in self._parts]
+            block = self._parts[0][0]
+            return _columns(block, self.rows) | (_times(block, self.rows) if timed else {})
+        records = [
+            TrialResults(self.rows[places], block).record(timed=timed)
+            for block, places in self._parts
+        ]
         joined = TrialRecord.concatenate(records)
         return {name: joined[name][self._order] for name in joined.columns}
 
-    def record(self) -> TrialRecord:
-        """Return the trials as a record."""
+    def record(self, *, timed: bool = False) -> TrialRecord:
+        """Return the trials as a record.
+
+        Args:
+            timed: whether it has the columns ``trial_start``, ``trial_stop``, ``answer_time``,
+                ``onset.<period>`` and ``offset.<period>``, ms since the trial began.
+        """
         names = dict.fromkeys(name for block, _ in self._parts for name in block.types.slot_names)
         choices = joined_choices([{CHOICES: _choices_of(block)} for block, _ in self._parts])
-        return TrialRecord(self.columns, meta={SLOTS: tuple(names), CHOICES: choices})
+        columns = self._table(timed=True) if timed else self.columns
+        return TrialRecord(columns, meta={SLOTS: tuple(names), CHOICES: choices})
 
     def row(self, i: int) -> dict[str, Any]:
         """Return trial `i` as Python values, without the keys of absent reaction times."""
@@ -195,6 +208,20 @@ def _columns(block: Block, rows: Array) -> dict[str, Array]:
         "reward": log.reward[rows], "aborts": log.aborts[rows], "steps": log.steps[rows],
     }  # fmt: skip
     columns |= {DURATION + name: ms[kind] for name, ms in types.durations.items()}
+    return columns
+
+
+def _times(block: Block, rows: Array) -> dict[str, Array]:
+    """Return the columns of times as played, ms since each trial began."""
+    log, types = block.log, block.types
+    dt = float(types.batch.interface.dt)
+    columns = {"trial_start": np.zeros(len(rows)), "trial_stop": log.steps[rows] * dt}
+    for k, name in enumerate(types.slot_names):
+        prefix = f"{name}." if len(types.slot_names) > 1 else ""
+        columns[f"{prefix}answer_time"] = log.opened[rows, k] * dt + log.slot_time[rows, k]
+    for prefix, clock in ((ONSET, log.onset[rows]), (OFFSET, log.offset[rows])):
+        ms = np.where(clock == NOT_VISITED, np.nan, clock * dt)
+        columns |= {prefix + name: ms[:, k] for k, name in enumerate(types.period_names)}
     return columns
 
 

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Mapping
 from importlib import metadata
 from typing import Any
 
 import numpy as np
 
-from neurogym_core.play.make import is_task, make_task, make_vec, prepared, resolve
+from neurogym_core.ecosystem.discovery import task_id
+from neurogym_core.ecosystem.files import is_file_reference
+from neurogym_core.play.make import (
+    as_list,
+    is_task,
+    make_task,
+    make_vec,
+    prepared,
+    read_wrapper,
+    resolve,
+)
 from neurogym_core.play.options import whole_number
 from neurogym_core.subjects import carries_state, player_of
 from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.identity import settings
-from neurogym_core.trials.record import TrialRecord
+from neurogym_core.tasks.identity import plain_settings, settings
+from neurogym_core.tasks.state import state_of
+from neurogym_core.trials.record import TrialRecord, is_clock_time
 
 KEPT = 4096
 """Number of ended trials after which they are joined to a record. Until then they keep their blocks
@@ -74,7 +86,7 @@ class Played:
 
     def _joined(self, parts: list[Any]) -> TrialRecord:
         record: TrialRecord = TrialRecord.concatenate(
-            [part if isinstance(part, TrialRecord) else part.record() for part in parts]
+            [part if isinstance(part, TrialRecord) else part.record(timed=True) for part in parts]
         )
         if self.quota is None:
             return record
@@ -93,7 +105,22 @@ class Played:
         else:
             own = {"subject": np.zeros(len(record), np.int64), "trial": np.arange(len(record))}
         others = {name: record[name] for name in record.columns if name not in own}
+        begins = _begins(own["subject"], record["trial_stop"])
+        others |= {name: others[name] + begins for name in others if is_clock_time(name)}
         return TrialRecord({**own, **others}, meta=record.meta)
+
+
+def _begins(subject: np.ndarray, lasted: np.ndarray) -> np.ndarray:
+    """Return the beginning of each trial, ms after the first trial of its subject, (n,).
+
+    The trials of a subject follow one another, also if they were played in several envs: then none
+    of them depends on another.
+    """
+    ends = np.cumsum(lasted)
+    first = np.flatnonzero(np.diff(subject, prepend=subject[0] - 1))
+    begins = ends - lasted
+    own: np.ndarray = begins - np.repeat(begins[first], np.diff([*first, len(subject)]))
+    return own
 
 
 class Game:
@@ -223,7 +250,7 @@ def run(
         task, subject, n_trials, num_envs=num_envs, seed=seed, conditions=conditions, wrap=wrap,
         params=params,
     )  # fmt: skip
-    facts = facts_of(game.task, task, subject, seed)
+    facts = facts_of(game.task, task, subject, seed, wrap=wrap)
     try:
         while game.played.count < n_trials:
             if game.step() and progress is not None:
@@ -233,27 +260,49 @@ def run(
         raise RunInterrupted(with_facts(game.played.record(), facts)) from stop
 
 
-def facts_of(task: Any, named: Any, subject: Any, seed: int | None) -> dict[str, Any]:
+def facts_of(
+    task: Any,
+    named: Any,
+    subject: Any,
+    seed: int | None,
+    *,
+    wrap: Any = (),
+) -> dict[str, Any]:
     """Return the facts of a record, in values that JSON has; see `TrialRecord.meta`.
 
     Args:
         task: the task that is played.
         named: the task as the user gave it.
-        subject: as in `run`.
-        seed: as in `run`.
+        subject, seed, wrap: as in `run`.
     """
-    kind = subject if isinstance(subject, str | tuple) else type(subject).__qualname__
-    package = type(task).__module__.partition(".")[0]
-    distributions = {"neurogym-core", package.replace("_", "-")}
+    bare = task
+    while state_of(bare).wraps is not None:
+        bare = state_of(bare).wraps
+    subject, given = subject if isinstance(subject, tuple) else (subject, {})
+    packages = {part.__module__.partition(".")[0] for part in (type(bare), type(subject))}
+    distributions = {"neurogym-core", "numpy", *(name.replace("_", "-") for name in packages)}
+    found = {name: _version(name) for name in sorted(distributions)}
     return {
         "schema": SCHEMA,
-        "task": named if isinstance(named, str) else type(task).__qualname__,
-        "parameters": settings(task),
+        "task": _task_named(bare, named),
+        "parameters": settings(bare),
+        "wrappers": tuple(read_wrapper(one)[0].__qualname__ for one in as_list(wrap)),
         "dt": float(task.dt),
         "seed": seed,
-        "subject": kind if isinstance(kind, str) else str(kind[0]),
-        "versions": {name: found for name in sorted(distributions) if (found := _version(name))},
+        "subject": subject if isinstance(subject, str) else type(subject).__qualname__,
+        "subject_settings": plain_settings(given),
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version for name, version in found.items() if version is not None},
+        },
     }
+
+
+def _task_named(task: Any, named: Any) -> str:
+    """Return the full id, which has the version of the task, or the name of a class."""
+    if not isinstance(named, str):
+        return type(task).__qualname__
+    return named if is_file_reference(named) else task_id(named)
 
 
 def _version(distribution: str) -> str | None:

@@ -19,10 +19,15 @@ column                  values
 ``reward``              float, sum over the trial
 ``aborts``, ``steps``   int, number of actions while the subject had to rest; number of steps played
 ``duration.<period>``   float, ms as built: an answer may end the period before
+``trial_start``,        float, ms since the subject's first trial began; only in records of `run`
+``trial_stop``
+``answer_time``         float, ms on the same clock; NaN without an answer; only in records of `run`
+``onset.<period>``,     float, ms on the same clock, as played: the first onset and the last offset;
+``offset.<period>``     NaN for periods that were not played; only in records of `run`
 ======================  ===========================================================================
 
-In tasks with several slots, the name of the slot precedes ``choice``, ``outcome`` and
-``reaction_time``: ``rule.choice`` and so on. Only reaction times can be NaN."""
+In tasks with several slots, the name of the slot precedes ``choice``, ``outcome``,
+``reaction_time`` and ``answer_time``: ``rule.choice`` and so on. Only times can be NaN."""
 
 from __future__ import annotations
 
@@ -45,13 +50,25 @@ from neurogym_core.optional import optional
 from neurogym_core.trials.slot_columns import CHOICES, SLOTS, align_slots, joined_choices
 
 DURATION = "duration."
-"""Prefix of the columns of played durations, and of durations that are imposed."""
+"""Prefix of the columns of durations as built, and of durations that are imposed."""
+
+ONSET, OFFSET = "onset.", "offset."
+"""Prefixes of the columns of periods as played."""
+
+PERIOD_COLUMNS = (DURATION, ONSET, OFFSET)
+"""Prefixes of the columns of periods."""
 
 RESTING = -1
 """`choice` of a trial without an answer."""
 
 NO_CHOICE = "none"
 """Name of the choice of a trial without an answer."""
+
+
+def is_clock_time(name: str) -> bool:
+    """Return whether a column has moments on the clock of the subject, ms."""
+    moment = name in ("trial_start", "trial_stop") or name.rpartition(".")[2] == "answer_time"
+    return name.startswith((ONSET, OFFSET)) or (moment and not name.startswith(DURATION))
 
 
 class Outcome(IntEnum):
@@ -88,6 +105,9 @@ RECORD_NAMES = frozenset(
         "reward",
         "aborts",
         "steps",
+        "trial_start",
+        "trial_stop",
+        "answer_time",
     ]
 )
 """Columns that players write; conditions and covariates must have other names."""
@@ -107,8 +127,10 @@ class TrialRecord:
     Args:
         columns: name -> numbers, bools or strings, (n,) or (n, k), the same n for all. Copied.
         meta: facts about the whole record; not part of the table, and not in the CSV. Records of
-            `run` have ``schema``, ``task``, ``parameters``, ``dt`` (ms), ``seed``, ``subject`` and
-            ``versions``.
+            `run` have ``schema``, ``task`` (the id, with its version), ``parameters`` (those that
+            differ from the defaults), ``wrappers``, ``dt`` (ms), ``seed``, ``subject``,
+            ``subject_settings`` and ``versions`` (of Python, NumPy, and the packages of the task
+            and the subject).
 
     Raises:
         InvalidValueError: columns of different lengths, of another shape or type, or with an

@@ -13,7 +13,7 @@ SLOTS = "slots"
 CHOICES = "choices"
 """The key of a record's `meta` with the names of the choices of each slot: slot -> names."""
 
-ANSWER = ("choice", "outcome", "reaction_time")
+ANSWER = ("choice", "outcome", "reaction_time", "answer_time")
 """The columns of a slot; ``name.choice`` … in records with several slots."""
 
 Columns = dict[str, np.ndarray]
@@ -25,7 +25,7 @@ def align_slots(
     """Give all parts the same columns of slots; return them, and the names of all slots.
 
     Slots that a part lacks have the choice -1 (0 for continuous answers), the outcome "none" and no
-    reaction time. Other columns stay as they are."""
+    times. Other columns stay as they are."""
     asked = [_asked(columns, meta) for columns, meta in zip(parts, metas, strict=True)]
     names = tuple(dict.fromkeys(name for mine in asked for name in mine))
     if all(mine == names for mine in asked):
@@ -98,5 +98,5 @@ def _not_asked(name: str, n: int, like: np.ndarray) -> np.ndarray:
     """The column of a slot that no trial has, (n, …)."""
     if name.endswith("outcome"):
         return np.full(n, "none")
-    empty = np.nan if name.endswith("reaction_time") else -1 if like.dtype.kind == "i" else 0
+    empty = np.nan if name.endswith("_time") else -1 if like.dtype.kind == "i" else 0
     return np.full((n, *like.shape[1:]), empty, like.dtype)

@@ -302,6 +302,7 @@ class Answered:
         self.outcome = "none"
         self.choice = -1
         self.reaction_time: float | None = None
+        self.moment: float | None = None
         self.score = 0.0
 
 
@@ -330,6 +331,7 @@ class Subject:
         self.aborts = 0
         self.aborted = False
         self.overdue = False
+        self.visits: dict[str, list[int]] = {}
         self.answers = {name: Answered() for name in self.written.slot_names()}
 
     # ------------------------------------------------------------------ the current step
@@ -359,7 +361,9 @@ class Subject:
     # ------------------------------------------------------------------ one step
 
     def step(self, action: int) -> tuple[float, bool, bool]:
-        """Play one step; return reward, trial ended, session ended. `finished` is the record."""
+        """Play one step; return reward, trial ended, session ended. `finished` is the record, and
+        `times` its times as played."""
+        self.visits.setdefault(self.period, [self.clock, 0])[1] = self.clock + 1
         reward, leads = self._act(action)
         self.clock += 1
         coming = None
@@ -385,7 +389,7 @@ class Subject:
         self.here, self.finished = coming, None
         if coming is not None:
             return reward, False, False
-        self.finished = self._record()
+        self.finished, self.times = self._record(), self._times()
         return reward, True, self._next_trial()
 
     def _next_step(self) -> tuple[int, int] | None:
@@ -447,6 +451,7 @@ class Subject:
         ]
         state.choice = choice + written.task.actions[slot.group].start - min(mine)
         state.reaction_time = (self.clock + 1 - self.opened[slot.name]) * written.dt
+        state.moment = (self.clock + 1) * written.dt
         if slot.amounts is not None:
             state.outcome, reward = "other", float(slot.amounts[i, choice])
             state.score = self._relative_worth(slot, choice)
@@ -541,6 +546,18 @@ class Subject:
         for name, length in zip(written.names, written.length, strict=True):
             record[f"duration.{name}"] = length * written.dt
         return record
+
+    def _times(self) -> dict[str, float]:
+        """The times as played, ms since the trial began."""
+        dt = self.written.dt
+        times = {"trial_start": 0.0, "trial_stop": self.clock * dt}
+        for name in self.written.names:
+            first, last = self.visits.get(name, (np.nan, np.nan))
+            times |= {f"onset.{name}": first * dt, f"offset.{name}": last * dt}
+        for name, state in self.answers.items():
+            prefix = f"{name}." if len(self.answers) > 1 else ""
+            times[f"{prefix}answer_time"] = np.nan if state.moment is None else state.moment
+        return times
 
     def _overall(self, outcomes: list[str]) -> str:
         """Abort, else the worst outcome of the slots; without any outcome, a miss."""

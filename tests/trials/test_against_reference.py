@@ -214,6 +214,14 @@ def check_record(record: dict, expected: dict) -> None:
             )
 
 
+def check_times(finished, row, expected: dict) -> None:
+    """Compare the times of one of the trials that ended on a step."""
+    record = finished.record(timed=True)
+    assert set(record.columns) - set(finished.columns) == set(expected)
+    found = {name: record[name][row] for name in expected}
+    assert found == pytest.approx(expected, nan_ok=True, abs=1e-9)
+
+
 ANY = random_tasks.descriptions(drawn=(None, None, "before", "outcomes"), untimed=True)
 
 
@@ -244,6 +252,7 @@ def test_single_env_plays_as_the_reference(kernel, description, seed):
         )
         if ended:
             check_record(info["trial"], subject.finished)
+            check_times(info["trial"].finished, 0, subject.times)
             if task.reads_outcomes:
                 check_drawn_after(subject.written, None if over else subject.finished)
         if over:
@@ -280,8 +289,9 @@ def test_vector_env_plays_as_the_reference(kernel, description, seed, n, mode):
         over = np.array([each for _, _, each in results])
         np.testing.assert_array_equal(info["new_trial"], ended)
         np.testing.assert_array_equal(terminated | truncated, over)
-        for i in np.flatnonzero(ended):
+        for row, i in enumerate(np.flatnonzero(ended)):
             check_record(row_of(info["trial"], i), players[i].finished)
+            check_times(info["trial"].finished, row, players[i].times)
             if task.reads_outcomes:
                 check_drawn_after(players[i].written, None if over[i] else players[i].finished)
         idle = over if mode == "NextStep" else idle

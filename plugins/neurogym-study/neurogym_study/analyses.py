@@ -15,13 +15,24 @@ import pandas as pd
 from neurogym_core.canvas import BLUE, GREEN, GREY, VERMILION
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.trials.intervals import wilson_interval
-from neurogym_study.behaviour import Behaviour, CannotTellError, slots_of
+from neurogym_study import measures
+from neurogym_study.behaviour import (
+    ANGULAR_ERROR,
+    KERNEL_BINS,
+    REPORTED,
+    SHOWN,
+    WANTED,
+    Behaviour,
+    CannotTellError,
+    slots_of,
+    with_preferences,
+)
 from neurogym_study.chronometric import reaction_times
 from neurogym_study.figures import chronometric_figure, psychometric_figure
 from neurogym_study.findings import Analysis, Finding, Result, figure
 from neurogym_study.proportions import accuracy, choice_proportions, difference_interval
 from neurogym_study.psychometric import fit_psychometric
-from neurogym_study.standard import standard_measures
+from neurogym_study.standard import FEWEST, standard_measures
 
 LEVELS = 12
 """Conditions with more distinct values are not tabulated."""
@@ -32,11 +43,22 @@ It is far below 0.01, since 1 to 2 % of the data sets of 200 trials of a subject
 curve have p < 0.01, and up to 2 % of those of 2,000 (300 simulated data sets in each of 23 worlds).
 """
 QUANTILES = (0.1, 0.3, 0.5, 0.7, 0.9)
+CRITERION = 0.8
+"""Performance whose first trials are reported."""
 
 
 def analyse(behaviour: Behaviour) -> list[Finding]:
     """Return the findings of all analyses, including those that could not be done."""
     return [analysis(behaviour) for analysis in ANALYSES]
+
+
+def preferences(behaviour: Behaviour) -> Behaviour:
+    """Return a behaviour in which offers that were chosen count as answers.
+
+    See `with_preferences`; other behaviours come back unchanged.
+    """
+    record = with_preferences(behaviour.record)
+    return behaviour if record is behaviour.record else Behaviour(record, behaviour.roles)
 
 
 # ---- accuracy ----
@@ -101,6 +123,7 @@ def psychometric(behaviour: Behaviour) -> Result:
 
     Without a signed strength, correct answers are analysed. Intervals: profile likelihood.
     """
+    behaviour = preferences(behaviour)
     try:
         strength, _ = behaviour.signed, behaviour.right
         kind = "choice"
@@ -150,6 +173,7 @@ def psychometric_by(behaviour: Behaviour) -> Result:
 
     The biases and slopes of their fits are in one table, with profile-likelihood intervals.
     """
+    behaviour = preferences(behaviour)
     parts = behaviour.parts()
     curves: dict[str, list[Any]] = {}
     fits: dict[str, Any] = {}
@@ -305,17 +329,108 @@ def misfit_of(fit: Any) -> list[str]:
 
 
 def chronometric(behaviour: Behaviour) -> Result:
-    """Mean reaction times over strength, separately for correct answers and errors."""
+    """Mean reaction times over strength, separately for correct answers and errors.
+
+    Without a strength of the evidence, over the values of each condition.
+    """
+    behaviour = preferences(behaviour)
     times = _times(behaviour)
-    level = _binned(behaviour.level)
+    try:
+        level = _binned(behaviour.level)
+    except CannotTellError:
+        return _times_per_condition(behaviour, times)
     rows = reaction_times(behaviour.record, level, slot=behaviour.slot)
     table = pd.DataFrame([vars(row) for row in rows])
     made = chronometric_figure(rows, xlabel=_plain(behaviour.strength))
     return Result(table, made, [f"Median of all trials: {np.nanmedian(times):.4g} ms."])
 
 
+def _times_per_condition(behaviour: Behaviour, times: np.ndarray) -> Result:
+    rows = []
+    for name in ("", *behaviour.conditions):
+        values = behaviour.record[name] if name else np.zeros(len(behaviour), int)
+        if len(np.unique(values)) > LEVELS:
+            continue
+        for value in np.unique(values):
+            mine = times[(values == value) & behaviour.given & ~np.isnan(times)]
+            if len(mine) < 2:
+                continue
+            half = 1.96 * mine.std(ddof=1) / np.sqrt(len(mine))
+            rows.append(
+                {
+                    "condition": name or "all trials",
+                    "value": value if name else "",
+                    "n": len(mine),
+                    "mean (ms)": mine.mean(),
+                    "low": mine.mean() - half,
+                    "high": mine.mean() + half,
+                    "median (ms)": np.median(mine),
+                }
+            )
+    if not rows:
+        raise CannotTellError("fewer than two answers have a reaction time")
+    made, (axes,) = figure(width=6.0, height=0.9 + 0.24 * min(len(rows), 40))
+    shown = rows[:40]
+    at = np.arange(len(shown))[::-1]
+    middle = np.array([row["mean (ms)"] for row in shown])
+    half = np.array([row["high"] - row["mean (ms)"] for row in shown])
+    axes.errorbar(middle, at, xerr=half, fmt="o", color=BLUE, capsize=2)
+    labels = [
+        row["condition"] if row["value"] == "" else f"{row['condition']} = {_short(row['value'])}"
+        for row in shown
+    ]
+    axes.set_yticks(at, [_plain(label) for label in labels])
+    axes.set_xlabel("mean reaction time (ms), 95 % interval")
+    return Result(
+        pd.DataFrame(rows),
+        made,
+        [
+            "No strength of the evidence is known: reaction times per value of each condition."
+            f" Median of all trials: {np.nanmedian(times):.4g} ms."
+        ],
+    )
+
+
+def quantile_probability(behaviour: Behaviour) -> Result:
+    """Quantiles of the reaction times over the probability of the outcome, for each strength.
+
+    Ratcliff & Tuerlinckx (2002), doi:10.3758/BF03196302. Correct answers are on the right of 0.5,
+    errors on the left; if both come from one distribution, the curves are symmetric.
+    """
+    behaviour = preferences(behaviour)
+    times, level = _times(behaviour), _binned(behaviour.level)
+    given = behaviour.answered
+    table = measures.quantile_probability(
+        times[given], behaviour.correct[given], level[given], QUANTILES
+    )
+    names = [f"q{q:g}" for q in QUANTILES]
+    shown = table.dropna(subset=names).sort_values("probability")
+    if shown["level"].nunique() < 2:
+        raise CannotTellError("fewer than two strengths have five reaction times of an outcome")
+    made, (axes,) = figure()
+    for name in names:
+        axes.plot(shown["probability"], shown[name], "-", color=GREY, linewidth=0.8, zorder=1)
+        for outcome, colour, face in (("correct", BLUE, BLUE), ("error", VERMILION, "white")):
+            mine = shown[shown["outcome"] == outcome]
+            axes.plot(
+                mine["probability"], mine[name], "o", color=colour, markerfacecolor=face,
+                label=outcome if name == names[0] and len(mine) else None,
+            )  # fmt: skip
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_xlabel("probability of the outcome")
+    axes.set_ylabel("reaction time (ms)")
+    axes.legend(frameon=False)
+    quantiles = ", ".join(f"{q:g}" for q in QUANTILES)
+    return Result(
+        table.rename(columns={name: f"{name} (ms)" for name in names}),
+        made,
+        [f"Lines from below: quantiles {quantiles}. Points: outcomes with five trials or more."],
+    )
+
+
 def distributions(behaviour: Behaviour) -> Result:
     """Quantiles of the reaction times by outcome and strength, and their histogram."""
+    behaviour = preferences(behaviour)
     times = _times(behaviour)
     try:
         level: np.ndarray | None = _binned(behaviour.level)
@@ -325,6 +440,7 @@ def distributions(behaviour: Behaviour) -> Result:
     for outcome, chosen in (
         ("correct", behaviour.correct),
         ("error", behaviour.answered & ~behaviour.correct),
+        ("other", behaviour.given & ~behaviour.answered),
     ):
         for value in ["all"] if level is None else ["all", *np.unique(level)]:
             mine = times[chosen & ~np.isnan(times) & (True if value == "all" else level == value)]
@@ -350,7 +466,7 @@ def distributions(behaviour: Behaviour) -> Result:
 
 def _times(behaviour: Behaviour) -> np.ndarray:
     times = behaviour.column("reaction_time")
-    known = times[~np.isnan(times) & behaviour.answered]
+    known = times[~np.isnan(times) & behaviour.given]
     if not len(known):
         raise CannotTellError("no answer has a reaction time")
     if len(np.unique(known)) == 1:
@@ -363,13 +479,17 @@ def _times(behaviour: Behaviour) -> np.ndarray:
 
 def _histogram(behaviour: Behaviour, times: np.ndarray) -> Any:
     made, (axes,) = figure()
-    known = times[~np.isnan(times) & behaviour.answered]
+    known = times[~np.isnan(times) & behaviour.given]
     values = np.unique(known)
     # Simulated times are multiples of dt. Narrower bins would be empty between them.
     step = np.diff(values).min() if len(values) <= 40 else 0
     bins = np.arange(values[0] - step / 2, values[-1] + step, step) if step else 30
     wrong = behaviour.answered & ~behaviour.correct
-    for chosen, colour, name in ((behaviour.correct, BLUE, "correct"), (wrong, VERMILION, "error")):
+    for chosen, colour, name in (
+        (behaviour.correct, BLUE, "correct"),
+        (wrong, VERMILION, "error"),
+        (behaviour.given & ~behaviour.answered, GREEN, "other"),
+    ):
         mine = times[chosen & ~np.isnan(times)]
         if len(mine):
             axes.hist(mine, bins=bins, color=colour, alpha=0.6, label=f"{name} ({len(mine)})")
@@ -387,6 +507,7 @@ def history(behaviour: Behaviour) -> Result:
 
     The last choice has separate weights after correct and incorrect trials.
     """
+    behaviour = preferences(behaviour)
     x, y, names, left_out = _history_design(behaviour)
     weights, errors = _logit(x, y)
     z = weights / errors
@@ -511,6 +632,7 @@ def _logit(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def side_bias(behaviour: Behaviour) -> Result:
     """Choices to the right, over all trials and where the evidence is weakest, for each block."""
+    behaviour = preferences(behaviour)
     chosen = behaviour.answered
     if not chosen.any():
         raise CannotTellError("no answer was correct or incorrect")
@@ -743,12 +865,231 @@ def _plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
+# ---- learning ----
+
+
+def learning(behaviour: Behaviour) -> Result:
+    """Performance over the trials of each subject, their mean, and the trials to 80 %.
+
+    Trials are averaged in groups of at least 20, at most 50 groups.
+    """
+    record = behaviour.record
+    score = (
+        record["performance"].astype(float)
+        if "performance" in record
+        else np.where(behaviour.answered, behaviour.correct, np.nan).astype(float)
+    )
+    curves = []
+    for name, part in behaviour.per_subject().items():
+        alone = len(part) == len(behaviour)
+        mine = score if alone else score[record["subject"].astype(str) == name]
+        mine = mine[~np.isnan(mine)]
+        groups = min(len(mine) // 20, 50)
+        if groups > 2:
+            parts = np.array_split(np.arange(len(mine)), groups)
+            curves.append(
+                ([part.mean() + 1 for part in parts], [mine[part].mean() for part in parts])
+            )
+    if not curves:
+        raise CannotTellError("fewer than 60 trials of a subject have a score")
+    found = measures.learning_curve(curves, CRITERION)
+    made, (axes,) = figure()
+    for x, y in curves if len(curves) > 1 else ():
+        axes.plot(x, y, color=GREY, linewidth=0.7, alpha=0.7)
+    axes.plot(found.table["at"], found.table["mean"], color=BLUE, linewidth=2)
+    axes.axhline(CRITERION, color=GREY, linewidth=0.8, linestyle="--")
+    axes.set_ylim(-0.02, 1.02)
+    axes.set_xlabel("trial")
+    axes.set_ylabel("performance")
+    x, y = found.table["at"], found.table["mean"]
+    return Result(
+        found.table,
+        made,
+        [
+            f"{len(curves)} subject{'s' * (len(curves) > 1)}: performance {y.iloc[0]:.3g} at trial"
+            f" {x.iloc[0]:.0f}, {y.iloc[-1]:.3g} at trial {x.iloc[-1]:.0f}."
+        ],
+    )
+
+
+# ---- reports of numbers, times and angles ----
+
+
+def reports(behaviour: Behaviour) -> Result:
+    """Reported numbers, or produced times, against the wanted ones.
+
+    Jazayeri & Shadlen (2010), doi:10.1038/nn.2590: a slope below 1 is a regression to the mean, and
+    a constant coefficient of variation is scalar timing.
+    """
+    record = behaviour.record
+    if ANGULAR_ERROR in record:
+        raise CannotTellError("the answers are on a circle: see there")
+    if WANTED not in record or record[WANTED].dtype.kind not in "iuf":
+        raise CannotTellError("the task asks for no number or time (column 'wanted')")
+    if REPORTED not in record:
+        raise CannotTellError("the record has no column 'reported'")
+    wanted, reported = record[WANTED].astype(float), record[REPORTED].astype(float)
+    used = ~np.isnan(reported) & ~np.isnan(wanted)
+    if used.sum() < FEWEST or len(np.unique(wanted[used])) < 2:
+        raise CannotTellError(
+            f"{int(used.sum())} reports of {len(np.unique(wanted[used]))} values; at least"
+            f" {FEWEST} of two are needed"
+        )
+    wanted, reported = wanted[used], reported[used]
+    binned = _binned(wanted)
+    rows = [
+        {
+            "wanted": value,
+            "n": int((here := binned == value).sum()),
+            "mean": reported[here].mean(),
+            "SD": reported[here].std(ddof=1) if here.sum() > 1 else np.nan,
+            "bias": (reported - wanted)[here].mean(),
+        }
+        for value in np.unique(binned)
+    ]
+    table = pd.DataFrame(rows)
+    slope = measures.fitted_line(wanted, reported)
+    error = reported - wanted
+    made, (axes,) = figure()
+    ends = [table["wanted"].min(), table["wanted"].max()]
+    axes.plot(ends, ends, "--", color=GREY, linewidth=0.8, label="wanted")
+    axes.errorbar(
+        table["wanted"], table["mean"], yerr=table["SD"], fmt="o", color=BLUE, capsize=2,
+        label="mean ± SD",
+    )  # fmt: skip
+    unit = " (ms)" if np.array_equal(reported, record["reaction_time"][used]) else ""
+    axes.set_xlabel(f"wanted{unit}")
+    axes.set_ylabel(f"{'produced' if unit else 'reported'}{unit}")
+    axes.legend(frameon=False)
+    return Result(
+        table,
+        made,
+        [
+            f"{len(reported)} reports: slope {slope.value:.3g} (95 % interval {slope.low:.3g} to"
+            f" {slope.high:.3g}), bias {error.mean():.4g}, SD of the error"
+            f" {error.std(ddof=1):.4g}{unit}."
+        ],
+    )
+
+
+def circular_errors(behaviour: Behaviour) -> Result:
+    """Errors of reports on a circle: their distribution, bias and spread, for each condition.
+
+    The circular SD is sqrt(-2 log R) of the mean resultant length R; guesses have an R of 0.
+    """
+    record = behaviour.record
+    if ANGULAR_ERROR not in record:
+        raise CannotTellError("the answers are not on a circle (column 'angular_error')")
+    error = record[ANGULAR_ERROR].astype(float)
+    used = ~np.isnan(error)
+    if used.sum() < FEWEST:
+        raise CannotTellError(f"{int(used.sum())} reports; at least {FEWEST} are needed")
+    rows = [_circular_row("all trials", "", error[used])]
+    for name in behaviour.conditions:
+        values = record[name]
+        if name not in (ANGULAR_ERROR, "answer") and len(np.unique(values)) <= LEVELS:
+            rows += [
+                _circular_row(name, value, mine)
+                for value in np.unique(values)
+                if len(mine := error[used & (values == value)]) > 1
+            ]
+    made, (axes,) = figure()
+    axes.hist(error[used], bins=np.linspace(-180, 180, 37), color=BLUE, alpha=0.7)
+    axes.axvline(0, color=GREY, linewidth=0.8)
+    axes.set_xticks([-180, -90, 0, 90, 180])
+    axes.set_xlabel("error (degrees)")
+    axes.set_ylabel("trials")
+    one = rows[0]
+    return Result(
+        pd.DataFrame(rows),
+        made,
+        [
+            f"{one['n']} reports: bias {one['bias (degrees)']:.3g} degrees, circular SD"
+            f" {one['circular SD (degrees)']:.4g} degrees, median distance"
+            f" {one['median distance (degrees)']:.4g} degrees."
+        ],
+    )
+
+
+def _circular_row(name: str, value: Any, error: np.ndarray) -> dict[str, Any]:
+    mean = np.exp(1j * np.deg2rad(error)).mean()
+    length = min(max(abs(mean), 1e-12), 1.0)
+    return {
+        "condition": name,
+        "value": value,
+        "n": len(error),
+        "bias (degrees)": float(np.rad2deg(np.angle(mean))),
+        "circular SD (degrees)": float(np.rad2deg(np.sqrt(-2 * np.log(length)))),
+        "median distance (degrees)": float(np.median(np.abs(error))),
+    }
+
+
+def kernel(behaviour: Behaviour) -> Result:
+    """Weight of the evidence at each time: logistic regression of the choice.
+
+    It needs the evidence over time: columns ``left`` and ``right`` with a value for each time
+    (clicks, pulses), or ``shown_evidence`` (n, times), positive for the larger choice, which
+    reports of a task that is played have if it shows its evidence in two channels. Brunton et al.
+    (2013), doi:10.1126/science.1233912.
+    """
+    record = behaviour.record
+    if SHOWN in record and record[SHOWN].ndim == 2:
+        shown = record[SHOWN].astype(float)
+    elif all(name in record and record[name].ndim == 2 for name in ("left", "right")):
+        shown = record["right"].astype(float) - record["left"].astype(float)
+    else:
+        raise CannotTellError("the record has no evidence over time")
+    bins = next(k for k in (KERNEL_BINS, 5, 4, 3, 2, 1) if shown.shape[1] >= k)
+    parts = np.array_split(np.arange(shown.shape[1]), bins)
+    shown = np.stack([shown[:, part].mean(axis=1) for part in parts], axis=1)
+    used = behaviour.answered & ~np.isnan(shown).any(axis=1) & (shown.std() > 0)
+    if used.sum() < FEWEST:
+        raise CannotTellError(
+            f"{int(used.sum())} answered trials have evidence over time; at least {FEWEST} are"
+            " needed"
+        )
+    try:
+        found = measures.psychophysical_kernel(shown[used], behaviour.chose_right[used])
+    except InvalidValueError as error:
+        raise CannotTellError(str(error).rstrip(".")) from error
+    weights = [found.measures[str(k)] for k in range(bins)]
+    made, (axes,) = figure()
+    at = np.arange(bins) + 1
+    middle = np.array([one.value for one in weights])
+    ends = np.array([[one.low, one.high] for one in weights]).T
+    axes.errorbar(at, middle, yerr=np.abs(ends - middle), fmt="o-", color=BLUE, capsize=2)
+    axes.axhline(0, color=GREY, linewidth=0.8)
+    axes.set_xticks(at)
+    axes.set_xlabel(f"part of the evidence, of {bins}")
+    axes.set_ylabel("weight (log odds per SD), 95 % interval")
+    trend = found["trend"]
+    return Result(
+        pd.DataFrame(
+            [
+                {"part": k + 1, "weight": one.value, "low": one.low, "high": one.high}
+                for k, one in enumerate(weights)
+            ]
+        ),
+        made,
+        [
+            f"{int(used.sum())} trials. Change of the weights from the first part to the last,"
+            f" relative to their mean: {trend.value:.3g} (95 % interval {trend.low:.3g} to"
+            f" {trend.high:.3g}); 0 is a flat kernel, negative values are primacy."
+        ],
+    )
+
+
 ANALYSES = (
     Analysis("accuracy", "Accuracy per condition", accuracy_per_condition),
     Analysis("psychometric", "Psychometric function", psychometric),
     Analysis("psychometric-by", "Psychometric function by condition", psychometric_by),
     Analysis("chronometric", "Chronometric function", chronometric),
+    Analysis("quantile-probability", "Quantiles of reaction times", quantile_probability),
     Analysis("reaction-times", "Distributions of reaction times", distributions),
+    Analysis("kernel", "Psychophysical kernel", kernel),
+    Analysis("reports", "Reported numbers and produced times", reports),
+    Analysis("circular", "Errors on a circle", circular_errors),
+    Analysis("trials", "Performance over the trials", learning),
     Analysis("history", "History effects", history),
     Analysis("bias", "Side bias and block shift", side_bias),
     Analysis("stay", "Stay probabilities", stay),

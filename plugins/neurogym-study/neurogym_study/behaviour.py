@@ -18,18 +18,26 @@ from neurogym_core.tasks.drawing import (
     evidence_of,
     has_answer,
 )
-from neurogym_core.trials.record import RECORD_NAMES
+from neurogym_core.trials.encoders import Ring
+from neurogym_core.trials.interface import Angle
+from neurogym_core.trials.record import PERIOD_COLUMNS, RECORD_NAMES
 
 STRENGTHS = ("coherence", "contrast", "strength", "intensity")
 SIDES = ("answer", "side", "direction")
 BLOCKS = ("p_left", "p_right", "block")
 DECLARED = "evidence"
 """Column of the evidence that the task declares, signed."""
+ANGULAR_ERROR = "angular_error"
+"""Column of the errors of reports on a circle, degrees, -180 to 180; NaN without a report."""
+KERNEL_BINS = 6
+"""Number of parts of the evidence that have a weight each."""
+SHOWN = "shown_evidence"
+"""Column of the evidence as it was shown over time, (n, times), NaN where none was shown."""
+WANTED, REPORTED = "wanted", "reported"
+"""Columns of a number, or time in ms, and of the subject's report of it; NaN without a report."""
 MOST = 8
 """Maximum number of values of a condition that has a curve for each."""
 OFFERS = ("wager", "offered")
-PLAYED = ("duration.", "onset.", "offset.")
-"""Prefixes of the columns of periods."""
 
 
 class CannotTellError(Exception):
@@ -237,6 +245,13 @@ class Behaviour:
         return np.isin(self.column("outcome"), ("correct", "error"))
 
     @cached_property
+    def given(self) -> np.ndarray:
+        """Whether the trial was answered at all; the choice between offers is neither correct nor
+        incorrect ("other").
+        """
+        return self.answered | (self.column("outcome") == "other")
+
+    @cached_property
     def correct(self) -> np.ndarray:
         """Whether the trial was answered correctly."""
         return self.column("outcome") == "correct"
@@ -314,16 +329,21 @@ class Behaviour:
 
 
 def with_declared(record: TrialRecord, task: Task) -> TrialRecord:
-    """Return the record with the columns ``answer`` and ``evidence`` that the task implies.
+    """Return the record with further columns that the task implies.
 
     ``answer`` is the right answer, if it is one of two and no condition; ``evidence`` is signed.
-    Values that the conditions in the record do not determine are left out.
+    Answers on a circle have an ``angular_error`` (degrees); answers that are numbers or times have
+    the columns ``wanted`` and ``reported``. Values that the conditions in the record do not
+    determine are left out.
     """
     conditions = {name: record[name] for name in record.columns}
     added: dict[str, np.ndarray] = {}
     computed = {
         "answer": lambda: _two_answers(task, conditions),
         DECLARED: lambda: evidence_of(task, conditions),
+        ANGULAR_ERROR: lambda: _angular_error(task, conditions),
+        WANTED: lambda: _wanted(task, conditions),
+        REPORTED: lambda: _reported(task, conditions),
     }
     for name, compute in computed.items():
         if name in record:
@@ -333,8 +353,8 @@ def with_declared(record: TrialRecord, task: Task) -> TrialRecord:
         except (KeyError, IndexError, TypeError, ValueError):
             continue  # e.g. a wrapper left a condition out of the record
         if values is not None and np.shape(values) == (len(record),):
-            added[name] = np.asarray(values)
-    return TrialRecord({**conditions, **added}, meta=record.meta) if added else record
+            added[name] = conditions[name] = np.asarray(values)
+    return TrialRecord(conditions, meta=record.meta) if added else record
 
 
 def _two_answers(task: Task, conditions: Mapping[str, np.ndarray]) -> np.ndarray | None:
@@ -343,13 +363,66 @@ def _two_answers(task: Task, conditions: Mapping[str, np.ndarray]) -> np.ndarray
     return answer_of(task, conditions)
 
 
+def _angular_error(task: Task, conditions: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    """Return the errors of reports on a circle, degrees, (n,); None for other answers."""
+    parts, choice = list(task.actions.parts.values()), conditions["choice"]
+    circle = next((part for part in parts if isinstance(part, Ring) and part.size > 2), None)
+    if circle is not None:
+        right = conditions[WANTED] if WANTED in conditions else answer_of(task, conditions)
+        error = 2 * np.pi * (choice - right) / circle.size
+        reported = (choice >= 0) & (right >= 0)
+    elif any(isinstance(part, Angle) for part in parts):
+        error = choice - conditions[WANTED]
+        reported = ~np.isnan(conditions["reaction_time"])
+    else:
+        return None
+    return np.where(reported, np.rad2deg(np.angle(np.exp(1j * error))), np.nan)
+
+
+def _numbers(task: Task) -> bool:
+    """Return whether the answers are numbers of a declared condition."""
+    return bool(task.actions.continuous) and answer_condition(task) is not None
+
+
+def _wanted(task: Task, conditions: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    return answer_of(task, conditions) if _numbers(task) else None
+
+
+def _reported(task: Task, conditions: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    """Return the numbers that were reported, or the times that were produced, (n,)."""
+    if WANTED not in conditions or ANGULAR_ERROR in conditions:
+        return None
+    times = conditions["reaction_time"]
+    return np.where(np.isnan(times), np.nan, conditions["choice"]) if _numbers(task) else times
+
+
+def with_preferences(record: TrialRecord) -> TrialRecord:
+    """Return the record with the outcomes "correct" and "error", if it has none but evidence.
+
+    Choices between two offers are neither: here, "correct" means the choice of the offer that the
+    evidence favours (of the smaller choice if it favours none), so that curves of choices can be
+    drawn. Other records come back unchanged.
+    """
+    if DECLARED not in record or "choice" not in record:
+        return record
+    outcome, choice = record["outcome"], record["choice"]
+    judged = np.isin(outcome, ("correct", "error")).any()
+    if judged or choice.ndim != 1 or choice.dtype.kind not in "iu" or choice.max(initial=0) > 1:
+        return record
+    answer = (record[DECLARED] > 0).astype(np.int64)
+    named = np.where(choice == answer, "correct", "error")
+    columns = {name: record[name] for name in record.columns}
+    columns |= {"answer": answer, "outcome": np.where(choice < 0, outcome, named)}
+    return TrialRecord(columns, meta=record.meta)
+
+
 def slots_of(record: TrialRecord) -> list[str]:
     """Return the names of the answer slots of a record, in their order; [] if trials have one."""
     # Periods may be called "choice", and have columns too.
     return [
         name.removesuffix(".choice")
         for name in record.columns
-        if name.endswith(".choice") and not name.startswith(PLAYED)
+        if name.endswith(".choice") and not name.startswith(PERIOD_COLUMNS)
     ]
 
 

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 )
 @click.argument("what", metavar="RUN|TASK|FILE")
 @played_options("Approximate number of trials.", "Seed of the trials.")
+@click.option(
+    "--steps",
+    is_flag=True,
+    help="Record every step of a TASK (slower), for the psychophysical kernel.",
+)
 @recipe_options
 @click.option("--strength", help="The condition with the strength of the evidence.")
 @click.option("--side", help="The condition with the correct side.")
@@ -53,6 +58,9 @@ def command(what: str, csv: Path | None, out: Path | None, **given: Any) -> None
     ngym evaluate mice.csv --recipe ibl
     ngym evaluate lab.csv --map correct="feedback > 0" --map contrast="100 * c"
 
+    The report of a RUN has its learning curve, with those of runs beside it that differ only in
+    the seed.
+
     If a FILE has several subjects (column subject), reports show each of them, and how much they
     differ.
 
@@ -67,13 +75,13 @@ def command(what: str, csv: Path | None, out: Path | None, **given: Any) -> None
     else:
         played = _played_run(Path(what), given) if is_run else _played_task(what, given)
     folder = out or (Path(what) / "evaluation" if is_run else Path("evaluation"))
-    _report(played, folder, csv, given)
+    _report(played, folder, csv, {**given, "run": Path(what) if is_run else None})
 
 
 def _check(is_run: bool, is_file: bool, what: str, given: dict[str, Any]) -> None:
     """Raise an error if options of a TASK are given with a RUN or FILE, or the reverse."""
-    options = ("subject", "parameters", "timing", "wrap", "conditions")
-    names = options[: 4 if is_run else 5] if is_run or is_file else ("recipe", "columns", "scales")
+    options = ("subject", "parameters", "timing", "wrap", "steps", "conditions")
+    names = options[: 5 if is_run else 6] if is_run or is_file else ("recipe", "columns", "scales")
     flags = {"parameters": "set", "conditions": "condition", "columns": "map", "scales": "scale"}
     wrong = [f"--{flags.get(name, name)}" for name in names if given[name]]
     if wrong:
@@ -121,6 +129,7 @@ def _played_task(name: str, given: dict[str, Any]) -> Played:
             given["n_trials"],
             seed=given["seed"],
             imposed=read_conditions(given["conditions"]),
+            steps=given["steps"],
         )
 
 
@@ -135,6 +144,10 @@ def _report(played: Played, folder: Path, csv: Path | None, given: dict[str, Any
         roles = Roles(**chosen) if played.task is None else Roles.of_task(played.task, **chosen)
         behaviour = Behaviour(played.record, roles)
     findings = analyse(behaviour)
+    if given["run"]:
+        from neurogym_study.curves import training_finding
+
+        findings = [training_finding(given["run"]), *findings]
     if csv is not None:
         write_csv(played.record, csv)
     name = played.facts["file"] if played.task is None else played.task.name

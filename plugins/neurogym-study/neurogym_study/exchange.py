@@ -1,8 +1,9 @@
 """Write trial records to the formats that laboratories share, and read them back: NWB, BIDS, CSV.
 
-Times in files are in seconds. Records have them in ms: ``start``, ``stop``, ``onset.<period>``,
-``offset.<period>`` and ``answer_time`` of `record_steps`. For records without these columns, start
-and stop follow from ``steps`` and ``dt``, and periods have no times.
+Times in NWB and BIDS are in seconds. Records, and CSV and Parquet, have them in ms:
+``trial_start``, ``trial_stop``, ``answer_time``, ``onset.<period>`` and ``offset.<period>``. For
+records without these columns, start and stop follow from ``steps`` and ``dt``, and periods have no
+times.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import datetime
 import json
 import uuid
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,14 @@ from neurogym_core import TrialRecord
 from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_core.files import replacing
 from neurogym_core.optional import optional
-from neurogym_core.trials.record import RECORD_NAMES
+from neurogym_core.trials.record import (
+    DURATION,
+    OFFSET,
+    ONSET,
+    PERIOD_COLUMNS,
+    RECORD_NAMES,
+    is_clock_time,
+)
 from neurogym_core.trials.slot_columns import CHOICES
 
 if TYPE_CHECKING:
@@ -30,7 +38,11 @@ if TYPE_CHECKING:
 FORMATS = ("nwb", "bids", "csv", "parquet")
 WRITTEN = "neurogym"
 """Key of the facts that this module writes into other formats."""
-TIMES = ("start", "stop", "answer_time")
+NOTHING = "n/a"
+"""BIDS's missing value."""
+NWB_NAMES = ("start_time", "stop_time", "id", "tags", "timeseries", "timeseries_index")
+BIDS_NAMES = ("onset", "duration", "trial_type", "trial_row", "HED", "stim_file")
+"""Names of columns that the formats themselves have."""
 DESCRIPTIONS = {
     "subject": "number or name of the subject",
     "trial": "number of the trial of its subject",
@@ -38,12 +50,15 @@ DESCRIPTIONS = {
     "session": "number of the session",
     "choice": "index of the choice, -1 for none",
     "outcome": "outcome of the trial",
-    "reaction_time": "time from the onset of the response window to the answer",
+    "reaction_time": "time from the opening of the response window to the answer",
     "performance": "performance in the trial, 0 to 1",
     "reward": "sum of the rewards in the trial",
     "aborts": "number of actions while the subject had to rest",
     "steps": "number of steps played",
-    "answer_time": "time of the answer",
+    "answer_time": "time of the answer, from the start of the session",
+    "trial_start": "begin of the trial",
+    "trial_stop": "end of the trial",
+    "evidence": "signed evidence, as the task declares it",
 }
 LEVELS = {
     "correct": "answered correctly",
@@ -119,25 +134,74 @@ def _frozen(facts: Mapping[str, Any]) -> dict[str, Any]:
 # ---- times ----
 
 
+def is_simulated(record: TrialRecord) -> bool:
+    """Return whether the trials were played by `run`, and not recorded from animals or people."""
+    return "schema" in record.meta and "task" in record.meta
+
+
 def trial_times(record: TrialRecord) -> tuple[np.ndarray, np.ndarray]:
     """Return start and stop of each trial, s, (n,) each.
 
     Raises:
         InvalidValueError: the record has neither these times nor the steps and dt.
     """
-    if "start" in record and "stop" in record:
-        return record["start"] / 1000, record["stop"] / 1000
+    if "trial_start" in record and "trial_stop" in record:
+        return record["trial_start"] / 1000, record["trial_stop"] / 1000
     if "steps" not in record or "dt" not in record.meta:
         raise InvalidValueError(
-            "The record has no column 'start', and no 'steps' with a 'dt' in its meta: its trials"
-            " have no times. Expected one of them. Play it with record_steps, or with run."
+            "The record has neither the columns 'trial_start' and 'trial_stop' nor 'steps' with a"
+            " 'dt' in its meta: its trials have no times. Expected one of them. Play it with run,"
+            " or name a lab's columns, in ms: --map trial_start='1000 * onset'."
         )
     spent = np.cumsum(record["steps"]) * float(record.meta["dt"]) / 1000
     return np.concatenate([[0.0], spent[:-1]]), spent
 
 
 def _periods(record: TrialRecord) -> list[str]:
-    return [name.removeprefix("onset.") for name in record.columns if name.startswith("onset.")]
+    return [name.removeprefix(ONSET) for name in record.columns if name.startswith(ONSET)]
+
+
+def _visits(
+    record: TrialRecord, steps: Steps | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return row, period, onset and offset (s) of each period as played, in their order."""
+    if steps is not None:
+        rows, periods, onset, offset = steps.visits()
+        return rows, periods, onset / 1000, offset / 1000
+    parts = [
+        (rows := np.flatnonzero(~np.isnan(record[f"{ONSET}{name}"])),
+         np.full(len(rows), name),
+         record[f"{ONSET}{name}"][rows] / 1000,
+         record[f"{OFFSET}{name}"][rows] / 1000)
+        for name in _periods(record)
+    ]  # fmt: skip
+    if not parts:
+        return np.empty(0, int), np.empty(0, str), np.empty(0), np.empty(0)
+    rows, periods, onset, offset = (np.concatenate(values) for values in zip(*parts, strict=True))
+    order = np.lexsort((onset, rows))
+    return rows[order], periods[order], onset[order], offset[order]
+
+
+def _one_subject(record: TrialRecord, kind: str) -> None:
+    if "subject" in record and len(np.unique(record["subject"])) > 1:
+        raise InvalidValueError(
+            f"The record has {len(np.unique(record['subject']))} subjects. Expected one, since"
+            f" {kind} has a file for each. Write them one by one:"
+            ' record[record["subject"] == 0].'
+        )
+
+
+def _stored_names(record: TrialRecord, taken: Iterable[str], name_of: Any) -> dict[str, str]:
+    """Return column -> its name in a file; names of the format itself get an ending."""
+    stored: dict[str, str] = {}
+    used = set(taken)
+    for name in record.columns:
+        wanted = name_of(name)
+        while wanted in used:
+            wanted += "_"
+        stored[name] = wanted
+        used.add(wanted)
+    return stored
 
 
 # ---- NWB ----
@@ -152,57 +216,68 @@ def to_nwb(
     species: str = "",
     description: str = "",
     experimenter: str = "",
-    lab: str = "neurogym",
-    institution: str = "none (simulation)",
+    lab: str = "",
+    institution: str = "",
 ) -> None:
     """Write trials to an NWB file; `read_record` reads them back.
 
-    The trials table has all columns, ``start_time`` and ``stop_time`` in s, and
-    ``<period>_start_time`` and ``<period>_stop_time`` as played. With the steps of `record_steps`,
+    The trials table has all columns, ``start_time`` and ``stop_time`` in s, ``response_time``
+    (moment of the answer) and ``<period>_start_time`` and ``<period>_stop_time`` as played. The
+    table ``periods`` has a row for each visit of a period. With the steps of `record_steps`,
     observations, actions and rewards are time series.
 
     Args:
-        trials: a record, or steps with their record.
+        trials: a record of one subject, or steps with their record.
         path: the .nwb file.
-        session_start: with a time zone; by default now.
+        session_start: with a time zone; by default now. Give it for trials of animals.
         subject_id: by default the subject of the record's meta.
-        species: Latin name; by default that of a simulated subject, which has none.
+        species: Latin name; simulated subjects have a placeholder.
         description: of the session; by default from the record's meta.
-        experimenter, lab, institution: as in NWB.
+        experimenter, lab, institution: as in NWB; records of simulations say so.
 
     Raises:
         MissingDependencyError: pynwb is not installed.
-        InvalidValueError: the trials have no times.
+        InvalidValueError: the trials have no times, or are of several subjects.
     """
     pynwb = optional("pynwb", needed_for="to_nwb")
-    record: TrialRecord = getattr(trials, "record", trials)
+    steps = None if isinstance(trials, TrialRecord) else trials
+    record: TrialRecord = trials if steps is None else steps.record
+    _one_subject(record, "NWB")
     start, stop = trial_times(record)
+    stored = _stored_names(record, NWB_NAMES, _nwb_name)
     meta = dict(record.meta)
-    said = (
-        description or f"{meta.get('task', 'a task')}, played by {meta.get('subject', 'unknown')}"
+    simulated = is_simulated(record)
+    said = description or (
+        f"{meta['task']}, played by {meta['subject']}" if simulated else "trials of behaviour"
     )
     file = pynwb.NWBFile(
         session_description=said,
         identifier=str(uuid.uuid4()),
         session_start_time=session_start or datetime.datetime.now(datetime.UTC),
         session_id="1",
-        experimenter=[experimenter or "Simulation, NeuroGym"],
-        lab=lab,
-        institution=institution,
-        experiment_description=f"Simulated behaviour in the task {meta.get('task', 'unknown')}.",
-        keywords=["behavior", "simulation", "decision making"],
-        notes=_json({WRITTEN: {"meta": meta, "columns": _kinds(record)}}),
+        experimenter=[experimenter or "Simulation, NeuroGym"]
+        if simulated
+        else experimenter or None,
+        lab=lab or ("neurogym" if simulated else None),
+        institution=institution or ("none (simulation)" if simulated else None),
+        experiment_description=(
+            f"Simulated behaviour in the task {meta['task']}." if simulated else said
+        ),
+        keywords=["behavior", "decision making", *(["simulation"] if simulated else [])],
+        notes=_json({WRITTEN: {"meta": meta, "columns": _kinds(record), "names": stored}}),
     )
     file.subject = pynwb.file.Subject(
         subject_id=subject_id or str(meta.get("subject", "simulated")).replace("/", "-"),
-        species=species or "Simulatum exemplar",
-        age="P0D",
+        species=species or ("Simulatum exemplar" if simulated else None),
+        age="P0D" if simulated else None,
         sex="U",
-        description=species or "a simulated subject",
+        description="a simulated subject" if simulated else None,
     )
-    _add_trials(file, record, start, stop)
-    if record is not trials:
-        _add_series(pynwb, file, trials)
+    _add_trials(file, record, stored, start, stop)
+    if _periods(record):
+        _add_periods(pynwb, file, record, steps)
+    if steps is not None:
+        _add_series(pynwb, file, steps)
     with replacing(path) as temporary, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The file path provided")  # a temporary name
         with pynwb.NWBHDF5IO(str(temporary), "w") as io:
@@ -213,13 +288,13 @@ def _kinds(record: TrialRecord) -> dict[str, str]:
     return {name: record[name].dtype.kind for name in record.columns}
 
 
-def _stored(name: str) -> str:
-    """Return the name of a column in NWB: times in s have NWB's ending."""
-    if name.startswith(("onset.", "offset.")):
+def _nwb_name(name: str) -> str:
+    """Return the name of a column in NWB, where moments end in ``_time``."""
+    if name.startswith((ONSET, OFFSET)):
         which, _, period = name.partition(".")
         return f"{_safe(period)}_{'start' if which == 'onset' else 'stop'}_time"
-    if name == "reaction_time":
-        return "response_time"
+    if name.endswith("answer_time"):
+        return _safe(name.removesuffix("answer_time") + "response_time")
     return _safe(name)
 
 
@@ -228,30 +303,54 @@ def _safe(name: str) -> str:
 
 
 def _is_time(name: str) -> bool:
-    """Return whether a column is a time, which records have in ms, and files in s."""
-    return name.startswith(("onset.", "offset.", "duration.")) or name.rpartition(".")[2] in (
-        "reaction_time",
-        "answer_time",
+    """Return whether a column is a time, which records have in ms, and NWB and BIDS in s."""
+    return (
+        is_clock_time(name)
+        or name.startswith(DURATION)
+        or name.rpartition(".")[2] == "reaction_time"
     )
 
 
 def _described(name: str) -> str:
-    if name.startswith(("onset.", "offset.", "duration.")):
+    if name.startswith(PERIOD_COLUMNS):
         kind, _, period = name.partition(".")
         return f"{kind} of the period {period}, s" + (", as built" * (kind == "duration"))
     text = DESCRIPTIONS.get(name.rpartition(".")[2], f"condition {name} of the task")
     return f"{text}, s" if _is_time(name) else text
 
 
-def _add_trials(file: Any, record: TrialRecord, start: np.ndarray, stop: np.ndarray) -> None:
-    names = [name for name in record.columns if name not in ("start", "stop")]
-    stored = [_stored(name) for name in names]
-    for name, column in zip(names, stored, strict=True):
-        file.add_trial_column(column, _described(name))
-    values = [record[name] / 1000 if _is_time(name) else record[name] for name in names]
+def _add_trials(
+    file: Any,
+    record: TrialRecord,
+    stored: Mapping[str, str],
+    start: np.ndarray,
+    stop: np.ndarray,
+) -> None:
+    names = [name for name in record.columns if name not in ("trial_start", "trial_stop")]
+    for name in names:
+        file.add_trial_column(stored[name], _described(name))
+    values = {
+        stored[name]: record[name] / 1000 if _is_time(name) else record[name] for name in names
+    }
     for k in range(len(record)):
-        row = {column: _cell(array[k]) for column, array in zip(stored, values, strict=True)}
+        row = {column: _cell(array[k]) for column, array in values.items()}
         file.add_trial(start_time=float(start[k]), stop_time=float(stop[k]), **row)
+
+
+def _add_periods(pynwb: Any, file: Any, record: TrialRecord, steps: Steps | None) -> None:
+    table = pynwb.epoch.TimeIntervals(
+        name="periods",
+        description="periods as played"
+        + ("" if steps is not None else "; of several visits in a trial, the first to the last"),
+    )
+    table.add_column("period", "name of the period")
+    table.add_column("trial_row", "row of the table of trials")
+    for row, period, onset, offset in zip(*_visits(record, steps), strict=True):
+        table.add_interval(
+            start_time=float(onset), stop_time=float(offset), period=str(period),
+            trial_row=int(row),
+        )  # fmt: skip
+    file.add_time_intervals(table)
 
 
 def _cell(value: Any) -> Any:
@@ -303,9 +402,11 @@ def nwb_table(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return ({**table, "subject": np.full(len(table["start_time"]), str(subject))}, {})
     columns = {}
     for name, kind in written["columns"].items():
-        source = {"start": "start_time", "stop": "stop_time"}.get(name, _stored(name))
+        source = {"trial_start": "start_time", "trial_stop": "stop_time"}.get(
+            name, written["names"][name]
+        )
         values = table[source]
-        if name in ("start", "stop") or _is_time(name):
+        if _is_time(name):
             values = np.round(values * 1000, 6)
         columns[name] = values.astype(
             {"i": np.int64, "f": float, "b": bool}.get(kind, values.dtype)
@@ -317,43 +418,78 @@ def nwb_table(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 
 def to_bids(
-    record: TrialRecord, folder: str | Path, *, sub: str = "net0", task: str = "", name: str = ""
+    trials: TrialRecord | Steps,
+    folder: str | Path,
+    *,
+    sub: str = "net0",
+    task: str = "",
+    name: str = "",
+    ses: str = "",
 ) -> Path:
-    """Write a record as a BIDS dataset of behaviour; return the path of its events file.
+    """Write trials as a BIDS dataset of behaviour; return the path of the events file.
 
     ``sub-<sub>/beh/sub-<sub>_task-<task>_events.tsv`` has a row per trial, and, if the record has
-    times of periods, a row per period as played; the sidecar .json has descriptions, units, levels
-    and HED tags. `read_record` reads the trials back. Files of the folder that describe the dataset
-    are written if they are missing.
+    their times, a row per period as played and per answer; the sidecar .json has descriptions,
+    units, levels and HED tags. `read_record` reads the trials back. Files of the folder that
+    describe the dataset are written if they are missing.
 
     Args:
-        record: the trials.
+        trials: a record of one subject, or steps with their record: then each visit of a period
+            has a row.
         folder: of the dataset.
         sub: label of the subject, letters and digits.
         task: label of the task, letters and digits; by default from the record's meta.
         name: of a new dataset.
+        ses: label of the session, letters and digits; by default, files name none.
 
     Raises:
-        InvalidValueError: a label with other characters, or trials without times.
+        InvalidValueError: a label with other characters, or trials without times, or of several
+            subjects.
     """
+    steps = None if isinstance(trials, TrialRecord) else trials
+    record: TrialRecord = trials if steps is None else steps.record
+    _one_subject(record, "BIDS")
     label = task or "".join(
         c for c in str(record.meta.get("task", "task")).rpartition("/")[2] if c.isalnum()
     )
-    for kind, text in (("sub", sub), ("task", label)):
+    for kind, text in (("sub", sub), ("task", label), ("ses", ses or "0")):
         if not text.isalnum() or not text.isascii():
             raise InvalidValueError(
                 f"{kind}={text!r} was given. Expected letters and digits, as BIDS has it. Leave out"
                 " other characters."
             )
     root = Path(folder)
-    place = root / f"sub-{sub}" / "beh"
+    session = f"ses-{ses}" if ses else ""
+    place = root / f"sub-{sub}" / session / "beh"
     place.mkdir(parents=True, exist_ok=True)
-    _describe_dataset(root, name or f"Simulated behaviour in {label}", sub)
-    target = place / f"sub-{sub}_task-{label}_events.tsv"
-    _write_events(record, target)
+    simulated = is_simulated(record)
+    kind = "Simulated behaviour" if simulated else "Behaviour"
+    _describe_dataset(root, name or f"{kind} in {label}", sub, simulated=simulated)
+    entities = [f"sub-{sub}", *([session] if ses else []), f"task-{label}"]
+    target = place / f"{'_'.join(entities)}_events.tsv"
+    spread = {
+        f"{column}[{k}]": f"{column}[{k}]"
+        for column in _wide(record)
+        for k in range(record[column].shape[1])
+    }
+    stored = _stored_names(record, BIDS_NAMES, _bids_name) | spread
+    _write_events(record, steps, stored, target)
+    versions = record.meta.get("versions", {})
     sidecar = {
-        **_event_columns(record),
-        WRITTEN: {"meta": dict(record.meta), "columns": _kinds(record), "wide": _wide(record)},
+        "TaskName": label,
+        "TaskDescription": f"Trials of {record.meta.get('task', label)}.",
+        "Instructions": "none",
+        "StimulusPresentation": {
+            "SoftwareName": "neurogym-core",
+            "SoftwareVersion": str(versions.get("neurogym-core", NOTHING)),
+        },
+        **_event_columns(record, stored),
+        WRITTEN: {
+            "meta": dict(record.meta),
+            "columns": _kinds(record),
+            "names": stored,
+            "wide": _wide(record),
+        },
     }
     with replacing(target.with_suffix(".json")) as temporary:
         temporary.write_text(_json(sidecar) + "\n", encoding="utf-8")
@@ -364,13 +500,16 @@ def _wide(record: TrialRecord) -> list[str]:
     return [name for name in record.columns if record[name].ndim > 1]
 
 
-def _describe_dataset(root: Path, name: str, sub: str) -> None:
-    description = {
+def _describe_dataset(root: Path, name: str, sub: str, *, simulated: bool) -> None:
+    description: dict[str, Any] = {
         "Name": name,
         "BIDSVersion": "1.9.0",
         "DatasetType": "raw",
-        "License": "CC0",
-        "Authors": ["NeuroGym (simulation)", "neurogym-study (export)"],
+        "License": "CC0" if simulated else "not stated",
+        "Authors": [
+            "NeuroGym (simulation)" if simulated else "not stated",
+            "neurogym-study (export)",
+        ],
         "HEDVersion": "8.3.0",
         "GeneratedBy": [{"Name": "neurogym-study"}],
     }
@@ -380,6 +519,10 @@ def _describe_dataset(root: Path, name: str, sub: str) -> None:
             f"{name}\n\nSimulated trials, written by neurogym-study. The subjects are networks or"
             " models; no animal or person took part. Times are in seconds from the start of the"
             " simulated session.\n"
+            if simulated
+            else f"{name}\n\nTrials of behaviour, written by neurogym-study from a table of trials."
+            " State authors and licence in dataset_description.json, and describe subjects and"
+            " apparatus here.\n"
         ),
         "participants.tsv": "participant_id\n",
     }
@@ -393,123 +536,218 @@ def _describe_dataset(root: Path, name: str, sub: str) -> None:
 
 
 def _bids_name(name: str) -> str:
-    return {"start": "onset", "reaction_time": "response_time"}.get(name, _safe(name))
+    return "response_time" if name == "reaction_time" else _safe(name)
 
 
-def _write_events(record: TrialRecord, target: Path) -> None:
+def _rows_of_trials(record: TrialRecord) -> list[str]:
+    """Return the columns that rows of trials have; others are rows of periods, or the onset."""
+    return [
+        name
+        for name in record.to_pandas().columns
+        if name not in ("trial_start", "trial_stop") and not name.startswith((ONSET, OFFSET))
+    ]
+
+
+def _answer_slots(record: TrialRecord) -> dict[str, str]:
+    """Return type of the event -> column of the moments of the answers."""
+    return {
+        "answer" if name == "answer_time" else f"answer/{_safe(name.rpartition('.')[0])}": name
+        for name in record.columns
+        if is_clock_time(name) and name.endswith("answer_time")
+        and not name.startswith(PERIOD_COLUMNS)
+    }  # fmt: skip
+
+
+def _write_events(
+    record: TrialRecord, steps: Steps | None, stored: Mapping[str, str], target: Path
+) -> None:
     import pandas as pd
 
     start, stop = trial_times(record)
-    columns = {
+    frame = record.to_pandas()
+    columns: dict[str, Any] = {
         "onset": start,
         "duration": stop - start,
-        "trial_type": np.full(len(record), "trial"),
+        "trial_type": "trial",
+        "trial_row": np.arange(len(record)),
     }
-    for column in record.to_pandas().columns:
-        if column in ("start", "stop") or column.startswith(("onset.", "offset.")):
-            continue
-        values = record.to_pandas()[column].to_numpy()
-        columns[_bids_name(column)] = values / 1000 if _is_time(column) else values
-    frames = [pd.DataFrame(columns)]
-    for period in _periods(record):
-        onset, offset = record[f"onset.{period}"] / 1000, record[f"offset.{period}"] / 1000
-        visited = ~np.isnan(onset)
+    for name in _rows_of_trials(record):
+        values = frame[name].to_numpy()
+        columns[stored[name]] = values / 1000 if _is_time(name) else values
+    frames = [pd.DataFrame(columns).astype(object)]
+    rows, periods, onset, offset = _visits(record, steps)
+    kinds = [f"period/{_safe(name)}" for name in periods.tolist()]
+    others = [(onset, offset - onset, kinds, rows)]
+    for kind, name in _answer_slots(record).items():
+        answered = np.flatnonzero(~np.isnan(record[name]))
+        others.append((record[name][answered] / 1000, 0.0, kind, answered))
+    for begin, length, kind, row in others:
         frames.append(
             pd.DataFrame(
-                {
-                    "onset": onset[visited],
-                    "duration": (offset - onset)[visited],
-                    "trial_type": f"period/{_safe(period)}",
-                    **({"trial": record["trial"][visited]} if "trial" in record else {}),
-                }
-            ).astype({"trial": object} if "trial" in record else {})
+                {"onset": begin, "duration": length, "trial_type": kind, "trial_row": row}
+            ).astype(object)
         )
-    frames[0] = frames[0].astype(object)
+    for one in frames:  # sums and differences of ms, without the noise of binary fractions
+        one["onset"], one["duration"] = (
+            one[name].astype(float).round(9).astype(object) for name in ("onset", "duration")
+        )
     events = pd.concat(frames, ignore_index=True).sort_values(
-        ["onset", "duration"], ascending=[True, False], kind="stable"
+        ["onset", "trial_row", "duration"], ascending=[True, True, False], kind="stable"
     )
     with replacing(target) as temporary:
-        events.to_csv(temporary, sep="\t", index=False, na_rep="n/a", lineterminator="\n")
+        events.to_csv(temporary, sep="\t", index=False, na_rep=NOTHING, lineterminator="\n")
 
 
-def _event_columns(record: TrialRecord) -> dict[str, Any]:
+def _event_columns(record: TrialRecord, stored: Mapping[str, str]) -> dict[str, Any]:
     """Return the entries of the sidecar: descriptions, units, levels and HED tags."""
     periods = {f"period/{_safe(name)}": f"the period {name}" for name in _periods(record)}
+    answers = {
+        kind: f"the answer{'' if kind == 'answer' else f' to {kind[7:]}'}"
+        for kind in _answer_slots(record)
+    }
     entries: dict[str, Any] = {
         "trial_type": {
-            "Description": "a whole trial, or one of its periods as played",
-            "Levels": {"trial": "a whole trial, with its conditions and results", **periods},
+            "Description": "a whole trial, one of its periods as played, or an answer",
+            "Levels": {
+                "trial": "a whole trial, with its conditions and results",
+                **periods,
+                **answers,
+            },
             "HED": {
                 "trial": "Experimental-trial",
-                **dict.fromkeys(periods, "Condition-variable, Experimental-note"),
+                **{kind: f"Time-block, Label/{kind[7:]}" for kind in periods},
+                **dict.fromkeys(answers, "Agent-action, Participant-response"),
             },
-        }
+        },
+        "trial_row": {"Description": "row of the trial that the event belongs to, from 0"},
     }
-    for column in record.to_pandas().columns:
-        if column in ("start", "stop") or column.startswith(("onset.", "offset.")):
-            continue
+    for column in _rows_of_trials(record):
         entry: dict[str, Any] = {"Description": _described(column).removesuffix(", s")}
         if _is_time(column):
             entry["Units"] = "s"
-        name = column.rpartition(".")[2]
-        if name == "outcome":
-            entry["Levels"] = LEVELS
-        elif column in record and record[column].dtype.kind == "U" and column not in RECORD_NAMES:
-            entry["Levels"] = {str(value): str(value) for value in np.unique(record[column])}
-        entries[_bids_name(column)] = entry
+        levels = _levels(record, column)
+        if levels:
+            entry["Levels"] = levels
+        entries[stored[column]] = entry
     return entries
+
+
+def _levels(record: TrialRecord, column: str) -> dict[str, str]:
+    """Return the meaning of the values of a column that has few."""
+    name = column.rpartition(".")[2]
+    if name == "outcome":
+        return LEVELS
+    if column not in record:  # one of several values
+        return {}
+    if name == "choice" and record[column].dtype.kind in "iu":
+        named = dict(enumerate(record.choices(column)))
+        found = {int(k) for k in np.unique(record[column])} | set(named)
+        return {str(k): "no answer" if k < 0 else named.get(k, str(k)) for k in sorted(found)}
+    if record[column].dtype.kind == "U" and column not in RECORD_NAMES:
+        return {str(value): str(value) for value in np.unique(record[column])}
+    return {}
+
+
+def is_ours(path: Path) -> bool:
+    """Return whether `to_bids` wrote the events of a .tsv file."""
+    return _written(path) is not None
+
+
+def _written(path: Path) -> dict[str, Any] | None:
+    try:
+        facts = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))[WRITTEN]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return facts if isinstance(facts, dict) and "names" in facts else None
 
 
 def bids_columns(table: Mapping[str, np.ndarray], path: Path) -> dict[str, np.ndarray] | None:
     """Return the columns of the record that `to_bids` wrote; None for the events of others."""
-    try:
-        written = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))[WRITTEN]
-        kinds, wide = written["columns"], written["wide"]
-    except (OSError, ValueError, KeyError, TypeError):
+    written = _written(path)
+    if written is None:
         return None
-    trials = np.asarray(table["trial_type"]) == "trial"
+    names, types = written["names"], np.asarray(table["trial_type"])
+    trials = np.flatnonzero(types == "trial")
+    trials = trials[np.argsort(table["trial_row"][trials])]
     found: dict[str, np.ndarray] = {}
-    for name, kind in kinds.items():
-        if name == "start":
-            values = np.round(table["onset"][trials] * 1000, 6)
-        elif name == "stop":
-            values = np.round((table["onset"] + table["duration"])[trials] * 1000, 6)
-        elif name.startswith(("onset.", "offset.")):
-            values = _period_times(table, name, trials)
-        elif name in wide:
-            parts = [key for key in table if key.startswith(f"{_safe(name)}[")]
-            values = np.stack([np.asarray(table[key])[trials] for key in parts], axis=1)
+    for name, kind in written["columns"].items():
+        if name == "trial_start":
+            values = table["onset"][trials]
+        elif name == "trial_stop":
+            values = (table["onset"] + table["duration"])[trials]
+        elif name.startswith((ONSET, OFFSET)):
+            values = _period_times(table, types, name, len(trials))
+        elif name in written["wide"]:
+            parts = [key for key in table if key.startswith(f"{name}[")]
+            values = np.stack([_restored(table[key][trials], kind) for key in parts], axis=1)
         else:
-            values = np.asarray(table[_bids_name(name)])[trials]
-            if kind == "b":
-                values = np.isin(values.astype(str), ("True", "1", "1.0"))
-            elif _is_time(name):
-                values = np.round(values.astype(float) * 1000, 6)
-        dtype = {"i": np.int64, "f": float, "b": bool, "U": str}[kind]
-        found[name] = values.astype(float).astype(dtype) if kind == "i" else values.astype(dtype)
+            values = _restored(table[names[name]][trials], kind)
+        found[name] = np.round(values.astype(float) * 1000, 6) if _is_time(name) else values
     return found
 
 
-def _period_times(table: Mapping[str, np.ndarray], name: str, trials: np.ndarray) -> np.ndarray:
+def _restored(values: np.ndarray, kind: str) -> np.ndarray:
+    """Return a column with its type: pandas reads the rows of other events as missing values."""
+    if kind == "b":
+        return np.isin(values.astype(str), ("True", "1", "1.0"))
+    if kind in "iu":
+        return values.astype(float).astype(np.int64)
+    return values.astype({"f": float, "U": str}[kind])
+
+
+def _period_times(
+    table: Mapping[str, np.ndarray], types: np.ndarray, name: str, n: int
+) -> np.ndarray:
+    """Return the first onsets, or last offsets, of a period, s, (n,)."""
     which, _, period = name.partition(".")
-    begin = table["onset"][trials]
-    rows = np.flatnonzero(np.asarray(table["trial_type"]) == f"period/{_safe(period)}")
-    values = np.full(int(trials.sum()), np.nan)
-    onset, length = table["onset"][rows], table["duration"][rows]
-    trial = np.searchsorted(begin, onset + 1e-9, side="right") - 1
-    values[trial] = np.round((onset + (length if which == "offset" else 0)) * 1000, 6)
+    rows = np.flatnonzero(types == f"period/{_safe(period)}")
+    trial = np.asarray(table["trial_row"])[rows].astype(int)
+    values = np.full(n, np.nan)
+    if which == "onset":
+        np.fmin.at(values, trial, table["onset"][rows])
+    else:
+        np.fmax.at(values, trial, (table["onset"] + table["duration"])[rows])
     return values
 
 
-def export(record: TrialRecord, path: Path, kind: str) -> Path:
-    """Write a record in one of `FORMATS`; return the path of the written file.
+def export(trials: TrialRecord | Steps, path: Path, kind: str) -> list[Path]:
+    """Write trials in one of `FORMATS`; return the paths of the written files.
+
+    NWB and BIDS have a file for each subject of a record, and for each session if its clock
+    restarts.
 
     Raises:
         UnknownNameError: another format.
     """
     if kind not in FORMATS:
         raise unknown("format", kind, FORMATS)
-    if kind == "bids":
-        return to_bids(record, path)
-    {"nwb": to_nwb, "csv": write_csv, "parquet": write_parquet}[kind](record, path)
-    return path
+    record: TrialRecord = trials if isinstance(trials, TrialRecord) else trials.record
+    if kind in ("csv", "parquet"):
+        {"csv": write_csv, "parquet": write_parquet}[kind](record, path)
+        return [path]
+    if len(parts := list(_parts_of(record))) == 1:
+        return [{"nwb": to_nwb, "bids": to_bids}[kind](trials, path) or path]
+    written = []
+    for part, names in parts:
+        labels = ["".join(c for c in name if c.isascii() and c.isalnum()) for name in names]
+        if kind == "bids":
+            sub = labels[0] if not labels[0].isdigit() else f"net{labels[0]}"
+            written.append(to_bids(part, path, sub=sub, ses="".join(labels[1:])))
+        else:
+            file = path.with_name(f"{'-'.join([path.stem, *labels])}{path.suffix}")
+            to_nwb(part, file, subject_id=names[0].replace("/", "-"))
+            written.append(file)
+    return written
+
+
+def _parts_of(record: TrialRecord) -> Iterator[tuple[TrialRecord, list[str]]]:
+    """Yield the trials of each subject with its name, and of each session if its clock restarts."""
+    for subject in np.unique(record["subject"]).tolist() if "subject" in record else [None]:
+        mine = record if subject is None else record[record["subject"] == subject]
+        names = [str(0 if subject is None else subject)]
+        start = trial_times(mine)[0]
+        if "session" not in mine or (np.diff(start) >= 0).all():
+            yield mine, names
+            continue
+        for session in np.unique(mine["session"]).tolist():
+            yield mine[mine["session"] == session], [*names, str(session)]

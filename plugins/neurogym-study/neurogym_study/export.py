@@ -39,15 +39,15 @@ def command(
 ) -> None:
     """Write trials in a format that laboratories share.
 
-    RECORD is a file of trials. A TASK is played by a subject, with onset and offset of every period
-    as played, and, for NWB, every step as time series.
+    RECORD is a file of trials; NWB and BIDS get a file for each of its subjects. A TASK is played
+    by a subject; BIDS and NWB then have every visit of a period, and NWB every step as time series.
 
     \b
     ngym export trials.csv --to bids --out dataset
     ngym export RoitmanShadlen-v0 --subject diffusion --to nwb --out session.nwb
     ngym export mice.csv --recipe ibl --to csv --out ours.csv
     """
-    from neurogym_study.exchange import export, to_nwb
+    from neurogym_study.exchange import export
 
     target = out or Path("dataset" if kind == "bids" else f"trials.{kind}")
     if is_trials(what):
@@ -60,9 +60,5 @@ def command(
         made_task(what, (), ())  # its errors are those of the other commands
         with usage_errors():
             steps = record_steps(what, subject or "guess", n_trials, seed=seed)
-            if kind == "nwb":
-                to_nwb(steps, target)
-                written = target
-            else:
-                written = export(steps.record, target, kind)
-    click.echo(f"The trials are in {written}.")
+            written = export(steps, target, kind)
+    click.echo(f"The trials are in {', '.join(map(str, written))}.")

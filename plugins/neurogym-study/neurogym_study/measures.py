@@ -23,7 +23,6 @@ from neurogym_core.trials.intervals import wilson_interval
 from neurogym_study.psychometric import PsychometricFit, fit_curve
 
 Z = float(norm.ppf(0.975))
-LAPSES = 1e-9
 
 
 @dataclass(frozen=True)
@@ -340,6 +339,9 @@ def cue_combination(
         chose: bool (n,).
         modality: (n,).
         names: values of `modality`: the first, the second, both.
+
+    Raises:
+        InvalidValueError: the choices of a modality do not determine a slope.
     """
     values, hit, kind = np.asarray(strength, float), np.asarray(chose, bool), np.asarray(modality)
     found, logs = {}, []
@@ -347,7 +349,13 @@ def cue_combination(
         here = kind == name
         fit = _logistic(values[here], hit[here])
         low, high = fit.intervals["slope"]
-        sigma, ends = 1.702 / fit.slope, (1.702 / high, 1.702 / max(low, LAPSES))
+        if not (np.isfinite(high) and low > 0):
+            raise InvalidValueError(
+                f"The choices with the modality {name!r} do not determine a slope (95 % interval"
+                f" {low:.3g} to {high:.3g}). Expected choices that follow the evidence, with"
+                " errors. Give more trials, or weaker evidence."
+            )
+        sigma, ends = 1.702 / fit.slope, (1.702 / high, 1.702 / low)
         found[f"sigma {name}"] = Measure(sigma, *ends, int(here.sum()))
         logs.append((np.log(sigma), np.log(ends[1] / ends[0]) / (2 * Z)))
     (a, error_a), (b, error_b), (both, error_both) = logs
@@ -685,6 +693,16 @@ def for_hssm(times: ArrayLike, correct: ArrayLike, **conditions: ArrayLike) -> p
     frame = pd.DataFrame({"rt": np.asarray(times, float) / 1000, **conditions})
     frame["response"] = np.where(np.asarray(correct, bool), 1, -1)
     return frame[frame["rt"].notna()].reset_index(drop=True)
+
+
+def for_statsmodels(chose: ArrayLike, columns: Mapping[str, ArrayLike]) -> pd.DataFrame:
+    """Return a table for the formulas of statsmodels: ``chose`` 0 or 1, and the regressors.
+
+    Rows with a missing value are left out: ``smf.logit("chose ~ evidence + last", frame).fit()``.
+    """
+    table = {name: np.asarray(values) for name, values in columns.items()}
+    frame = pd.DataFrame({"chose": np.asarray(chose, int), **table})
+    return frame.dropna().reset_index(drop=True)
 
 
 def for_psytrack(choice: ArrayLike, inputs: Mapping[str, ArrayLike]) -> dict[str, Any]:

@@ -11,8 +11,11 @@ import numpy as np
 from neurogym_core import Task, TrialRecord, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.tasks.drawing import stateful
-from neurogym_study.behaviour import with_declared
+from neurogym_core.tasks.state import period_names_of
+from neurogym_study.behaviour import KERNEL_BINS, SHOWN, with_declared
+from neurogym_study.measures import evidence_over_time
 from neurogym_study.runs import Run
+from neurogym_study.steps import Steps, record_steps
 
 LONG = 500
 """Minimum number of trials of each copy if the task decides which trial comes next."""
@@ -40,16 +43,72 @@ def play_task(
     *,
     seed: int = 0,
     imposed: Mapping[str, Any] | None = None,
+    steps: bool = False,
 ) -> Played:
     """Play a task with a reference subject; `design_of` gives the trials.
 
+    Args:
+        task: the task.
+        subject: as in `neurogym_core.run`.
+        n_trials: number of trials, or a few more.
+        seed: of the trials and the subject.
+        imposed: conditions of all trials.
+        steps: whether to record every step, for the evidence as it was shown; this is slower.
+
     Raises:
         UnknownNameError: an unknown condition or subject.
+        NotSupportedError: `steps`, and the task does not show its evidence in two channels.
     """
-    return _played(
-        task, subject, n_trials, seed, imposed or {}, lambda n, **how: run(task, subject, n, **how),
-        copies=False,
-    )  # fmt: skip
+    if steps:
+        shown_units(task)
+
+    def play(n: int, **how: Any) -> TrialRecord:
+        if not steps:
+            return run(task, subject, n, **how)
+        del how["num_envs"]
+        return with_shown(record_steps(task, subject, n, **how), task)
+
+    return _played(task, subject, n_trials, seed, imposed or {}, play, copies=False)
+
+
+def shown_units(task: Task) -> tuple[str, tuple[int, int]]:
+    """Return the period that shows the evidence, and the units for the smaller and larger choice.
+
+    Raises:
+        NotSupportedError: no channel has a unit for each of two choices, or no period is known.
+    """
+    actions, channels = task.actions, task.channels
+    periods = task.evidence_periods or tuple(
+        name for name in period_names_of(task) if name.startswith("stim")
+    )
+    groups = [name for name in actions if name != actions.rest_name]
+    for group in groups if not actions.continuous else ():
+        choices = actions.units(group)
+        for name in channels:
+            units = channels.units(name)
+            if len(choices) == len(units) == 2 and periods and name != "fixation":
+                first = channels[name].start
+                order = [units.index(one) if one in units else k for k, one in enumerate(choices)]
+                return periods[0], (first + order[0], first + order[1])
+    raise NotSupportedError(
+        f"{task.name} shows no evidence in two units of a channel, one for each of two choices."
+        " Expected that for a psychophysical kernel. Leave out steps."
+    )
+
+
+def with_shown(steps: Steps, task: Task) -> TrialRecord:
+    """Return the record of steps with the evidence in each part of the stimulus, (n, parts).
+
+    Trials that ended before the median length of the stimulus have NaN.
+    """
+    period, units = shown_units(task)
+    inside = np.bincount(steps.trial[steps.period == period], minlength=len(steps.record))
+    length = int(np.median(inside[inside > 0])) if inside.any() else 0
+    record = steps.record
+    if not length:
+        return record
+    shown = evidence_over_time(steps, units, period, min(KERNEL_BINS, length))
+    return TrialRecord({**{n: record[n] for n in record.columns}, SHOWN: shown}, meta=record.meta)
 
 
 def play_run(

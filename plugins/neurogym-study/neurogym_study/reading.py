@@ -51,6 +51,7 @@ def read_record(
         recipe = read_recipe(recipe)
     columns = dict(table)
     if recipe is not None:
+        recipe = recipe.of(table)
         columns |= {
             name: evaluated(expression, table, source)
             for name, expression in recipe.columns.items()
@@ -62,7 +63,9 @@ def read_record(
             if name not in read or name in recipe.columns
         }
         for name, unit in recipe.units.items():
-            columns[name] = _numeric(name, columns, source) * unit_factor(unit)
+            values = _numeric(name, columns, source) * unit_factor(unit)
+            # To the ns, so that files with times in s give the same numbers again.
+            columns[name] = np.round(values, 6)
     for name, factor in (scales or {}).items():
         columns[name] = _numeric(name, columns, source) * factor
     renewed = recipe is not None and "correct" in recipe.columns
@@ -106,7 +109,7 @@ def _table(path: Path) -> tuple[dict[str, np.ndarray], Mapping[str, Any]]:
         from neurogym_study.exchange import nwb_table  # needs pynwb
 
         return nwb_table(path)
-    from neurogym_study.exchange import bids_columns, read_meta
+    from neurogym_study.exchange import bids_columns, is_ours, read_meta
 
     meta = read_meta(path)
     if suffix == ".csv":
@@ -116,14 +119,15 @@ def _table(path: Path) -> tuple[dict[str, np.ndarray], Mapping[str, Any]]:
                 return {name: record[name] for name in record.columns}, meta
         except InvalidValueError:
             pass  # other programs write CSV files that `to_csv` would not
-    table = _by_pandas(path, suffix)
+    table = _by_pandas(path, suffix, ours=suffix == ".tsv" and is_ours(path))
     if suffix == ".parquet":
         return gathered(table), meta
     ours = bids_columns(table, path) if suffix == ".tsv" else None
     return ours or table, meta
 
 
-def _by_pandas(path: Path, suffix: str) -> dict[str, np.ndarray]:
+def _by_pandas(path: Path, suffix: str, *, ours: bool) -> dict[str, np.ndarray]:
+    """Return the columns; in files of `to_bids`, texts such as "NA" are no missing values."""
     import pandas as pd
 
     try:
@@ -131,7 +135,13 @@ def _by_pandas(path: Path, suffix: str) -> dict[str, np.ndarray]:
             frame = pd.read_parquet(path)
         else:
             separator = "\t" if suffix == ".tsv" else ","
-            frame = pd.read_csv(path, sep=separator, na_values=["n/a"], skipinitialspace=True)
+            frame = pd.read_csv(
+                path,
+                sep=separator,
+                na_values=["n/a"],
+                keep_default_na=not ours,
+                skipinitialspace=not ours,
+            )
     except (ValueError, UnicodeDecodeError) as error:  # pandas's errors are ValueErrors
         raise InvalidValueError(
             f"{path} is not a table ({str(error)[:80]}). Expected a header line and one row per"

@@ -6,8 +6,12 @@ A recipe is a TOML file::
     [columns]
     contrast = "100 * where(isnull(contrastLeft), contrastRight, contrastLeft)"
     correct = "where(choice == 0, nan, feedbackType > 0)"
+    [optional]
+    reward = "rewardVolume"
     [units]
     reaction_time = "s"
+
+Columns under ``optional`` are left out of tables that lack a column of theirs.
 
 Expressions know columns, numbers, texts, the operators of Python, and the functions in `FUNCTIONS`.
 They are read by this module: no attribute, no index, no call of anything else, so that a recipe of
@@ -20,16 +24,16 @@ import ast
 import operator
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, NeurogymError, unknown
+from neurogym_core.errors import InvalidValueError, NeurogymError, UnknownNameError, unknown
 
 RECIPES = Path(__file__).parent / "recipes"
-KEYS = {"title", "columns", "units", "notes"}
+KEYS = {"title", "columns", "optional", "units", "notes"}
 LONGEST = 1000
 """Maximum number of characters of an expression."""
 
@@ -110,6 +114,7 @@ class Recipe:
 
     Attributes:
         columns: name in the record -> expression over the columns of the table.
+        optional: the same, for columns that a table may lack.
         units: name in the record -> unit of the expression; times become ms, fractions percent.
     """
 
@@ -118,6 +123,27 @@ class Recipe:
     columns: Mapping[str, str]
     units: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    optional: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, table: Mapping[str, Any]) -> Recipe:
+        """Return the recipe for a table: with those optional columns that it allows."""
+        found = {
+            name: text
+            for name, text in self.optional.items()
+            if name not in self.columns and not _lacks(text, table)
+        }
+        columns = {**self.columns, **found}
+        left = [name for name in self.optional if name not in columns]
+        units = {name: unit for name, unit in self.units.items() if name not in left}
+        return replace(self, columns=columns, units=units, optional={})
+
+
+def _lacks(text: str, table: Mapping[str, Any]) -> bool:
+    try:
+        evaluated(text, table, "")
+    except UnknownNameError:
+        return True
+    return False
 
 
 def recipe_names() -> list[str]:
@@ -149,18 +175,24 @@ def read_recipe(name: str | Path) -> Recipe:
     for key in said:
         if key not in KEYS:
             raise unknown("key", key, sorted(KEYS), of=str(path))
-    columns, units = said.get("columns", {}), said.get("units", {})
-    if not columns or not all(isinstance(text, str) for text in columns.values()):
+    columns, optional = said.get("columns", {}), said.get("optional", {})
+    units, known = said.get("units", {}), {**columns, **optional}
+    if not columns or not all(isinstance(text, str) for text in known.values()):
         raise InvalidValueError(
             f"{path} has [columns] = {columns!r:.80}. Expected an expression per column. Write e.g."
             ' correct = "feedbackType > 0".'
         )
     for column in units:
-        if column not in columns:
-            raise unknown("column", column, columns, of=f"[columns] of {path}")
+        if column not in known:
+            raise unknown("column", column, known, of=f"[columns] of {path}")
         unit_factor(units[column])
     return Recipe(
-        path.stem, said.get("title", path.stem), columns, units, tuple(said.get("notes", ()))
+        path.stem,
+        said.get("title", path.stem),
+        columns,
+        units,
+        tuple(said.get("notes", ())),
+        optional,
     )
 
 

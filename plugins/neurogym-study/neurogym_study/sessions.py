@@ -44,7 +44,7 @@ from neurogym_core.play.make import make_task
 from neurogym_core.tasks.describe import names_of_conditions
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.interface import Angle
-from neurogym_core.trials.record import DURATION, OUTCOME_NAMES, RECORD_NAMES, TrialRecord
+from neurogym_core.trials.record import OUTCOME_NAMES, PERIOD_COLUMNS, RECORD_NAMES, TrialRecord
 from neurogym_core.trials.slot_columns import SLOTS
 
 # Private sizes are in inches, unless noted.
@@ -60,7 +60,7 @@ _ROWS = 8  # conditions that are drawn by default
 _FOOTNOTE = 105  # characters
 _NO_ANSWER = "no answer"
 
-_SLOT_ENDS = ("choice", "outcome", "reaction_time")
+_SLOT_ENDS = ("choice", "outcome", "reaction_time", "answer_time")
 # Outcomes differ in colour and in the part of the lane that a tick spans, from -0.5 to 0.5 (top).
 _OUTCOMES = {
     "correct": (GREEN, -0.4, 0.4),
@@ -262,13 +262,13 @@ def _rows(
     prefixes = [
         name.removesuffix("choice")
         for name in record.columns
-        if name == "choice" or (name.endswith(".choice") and not name.startswith(DURATION))
+        if name == "choice" or (name.endswith(".choice") and not name.startswith(PERIOD_COLUMNS))
     ]
     taken = {f"{prefix}{end}" for prefix in prefixes for end in _SLOT_ENDS}
     others = [
         name
         for name in record.columns
-        if name not in RECORD_NAMES | taken and not name.startswith(DURATION)
+        if name not in RECORD_NAMES | taken and not name.startswith(PERIOD_COLUMNS)
     ]
     lanes = {prefix: _choice_names(record, prefix) for prefix in prefixes}
     shared = next(iter(lanes.values())) if len(lanes) == 1 else None

@@ -77,7 +77,7 @@ def _win_stay(behaviour: Behaviour) -> Measured:
 
 def _two_steps(behaviour: Behaviour) -> Measured:
     record, slots = behaviour.record, slots_of(behaviour.record)
-    if not slots:
+    if not slots or "common" not in record:
         raise CannotTellError("one stage")
     choice = record[f"{slots[0]}.choice"]
     used = _enough(behaviour.after & (choice >= 0) & behaviour.before(choice >= 0))

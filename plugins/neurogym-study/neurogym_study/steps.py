@@ -12,7 +12,6 @@ from neurogym_core import TrialRecord, make_vec
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.run import Played, facts_of, with_facts
 from neurogym_core.subjects import player_of
-from neurogym_core.tasks.state import period_names_of
 
 
 @dataclass(frozen=True)
@@ -20,12 +19,9 @@ class Steps:
     """Every step of the trials of one subject, in one env.
 
     Attributes:
-        record: the trials, with further columns in ms since the session's begin: ``start``,
-            ``stop``, for tasks with one answer slot ``answer_time`` (NaN without an answer), and
-            ``onset.<period>`` and ``offset.<period>`` as played (NaN for periods that were not
-            visited; of a period that was visited several times, first onset and last offset).
+        record: the trials, as `neurogym_core.run` returns them.
         trial: (T,) row of the record of each step.
-        time: (T,) ms since the session's begin.
+        time: (T,) ms since the first trial began, at the onset of each step.
         period: (T,) name of the period.
         observations: (T, k) as the subject saw them.
         actions: (T,) or (T, d).
@@ -51,6 +47,19 @@ class Steps:
         """Return the steps of one trial, a slice into the arrays of steps."""
         first, last = np.searchsorted(self.trial, [row, row + 1])
         return slice(int(first), int(last))
+
+    def visits(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return row, period, onset and offset (ms) of each visit of a period, (V,) each.
+
+        A period that a trial visits several times has a visit for each; the record has only the
+        first onset and the last offset.
+        """
+        new = np.ones(len(self.trial), bool)
+        new[1:] = (self.trial[1:] != self.trial[:-1]) | (self.period[1:] != self.period[:-1])
+        first = np.flatnonzero(new)
+        onset = self.time[first]
+        offset = np.append(onset[1:], self.time[-1] + self.dt)
+        return self.trial[first], self.period[first], onset, offset
 
 
 def record_steps(
@@ -86,14 +95,11 @@ def record_steps(
     bare, played = env.unwrapped, Played(np.array([n_trials]))
     if hasattr(player, "begin"):
         player.begin(bare)
-    rows: dict[str, list[Any]] = {
-        name: [] for name in ("period", "seen", "action", "reward", "asked")
-    }
+    rows: dict[str, list[Any]] = {name: [] for name in ("period", "seen", "action", "reward")}
     activity: list[np.ndarray] = []
     ends: list[int] = []
     while played.count < n_trials:
         rows["period"].append(str(bare.period[0]))
-        rows["asked"].append(bool(bare.is_asked[0]))
         rows["seen"].append(np.array(observations[0], copy=True))
         action = player(bare, observations)
         observations, reward, _, _, info = env.step(action)
@@ -106,15 +112,11 @@ def record_steps(
             ends.append(len(rows["reward"]))
             if progress is not None:
                 progress(played.count)
-    facts = facts_of(bare.task, task, subject, seed)
-    starts = np.array([0, *ends[:-1]])
+    facts = facts_of(bare.task, task, subject, seed, wrap=wrap)
     trial = np.repeat(np.arange(len(ends)), np.diff([0, *ends]))
     period, dt = np.array(rows["period"]), float(bare.task.dt)
-    record = with_facts(played.record(), facts)
-    times = _times(starts, np.array(ends), trial, period, period_names_of(bare.task), dt)
-    times |= _answer_times(record, trial, np.array(rows["asked"]), dt)
     return Steps(
-        TrialRecord({**{name: record[name] for name in record.columns}, **times}, meta=record.meta),
+        with_facts(played.record(), facts),
         trial,
         np.arange(len(trial)) * dt,
         period,
@@ -125,39 +127,3 @@ def record_steps(
         dict(bare.task.channels),
         dt,
     )
-
-
-def _times(
-    starts: np.ndarray,
-    ends: np.ndarray,
-    trial: np.ndarray,
-    period: np.ndarray,
-    names: Any,
-    dt: float,
-) -> dict[str, np.ndarray]:
-    """Return the columns of absolute times, ms."""
-    found: dict[str, np.ndarray] = {"start": starts * dt, "stop": ends * dt}
-    for name in names:
-        steps = np.flatnonzero(period == name)
-        which, first = np.unique(trial[steps], return_index=True)
-        _, back = np.unique(trial[steps][::-1], return_index=True)
-        onset, offset = np.full(len(starts), np.nan), np.full(len(starts), np.nan)
-        onset[which] = steps[first] * dt
-        offset[which] = (steps[::-1][back] + 1) * dt
-        found[f"onset.{name}"], found[f"offset.{name}"] = onset, offset
-    return found
-
-
-def _answer_times(
-    record: TrialRecord, trial: np.ndarray, asked: np.ndarray, dt: float
-) -> dict[str, np.ndarray]:
-    """Return the column ``answer_time``, ms; {} for tasks with several slots.
-
-    Reaction times count from the first step on which the subject is asked.
-    """
-    if "reaction_time" not in record:
-        return {}
-    opened = np.full(len(record), np.nan)
-    which, first = np.unique(trial[asked], return_index=True)
-    opened[which] = np.flatnonzero(asked)[first] * dt
-    return {"answer_time": opened + record["reaction_time"]}

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
+from collections import Counter
+from pathlib import Path
+
 import pytest
 from neurogym_study.analyses import ANALYSES, analyse
 from neurogym_study.behaviour import Behaviour, Roles
@@ -29,3 +33,27 @@ def test_a_task_is_evaluated(name):
         assert (finding.table is None) != (finding.why_not is None)
         assert "duration." not in (finding.why_not or "")
     assert page(name, played.facts, findings).count("<h2") == len(ANALYSES)
+
+
+REACH = {
+    "accuracy": 85, "psychometric": 39, "chronometric": 75, "quantile-probability": 36,
+    "history": 36, "bias": 43, "reports": 9, "circular": 22, "kernel": 2, "trials": 95,
+}  # fmt: skip
+"""Least number of installed tasks whose report has a section; counted with docs/_make/reach.py."""
+
+
+@pytest.mark.slow
+def test_reports_reach_as_many_tasks_as_before(monkeypatch):
+    script = Path(__file__).resolve().parents[3] / "docs" / "_make" / "reach.py"
+    spec = importlib.util.spec_from_file_location("docs_reach", script)
+    reach = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(reach)
+    monkeypatch.setattr(reach.analyses, "fit_psychometric", None)  # restored after the test
+    monkeypatch.setattr(reach.standard, "MEASURES", {})
+    found = Counter(
+        name
+        for task in reach.tasks()
+        for name, why_not in reach.reached(task).items()
+        if why_not is None
+    )
+    assert {name: found[name] for name in REACH if found[name] < REACH[name]} == {}

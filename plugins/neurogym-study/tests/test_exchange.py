@@ -5,17 +5,21 @@ from __future__ import annotations
 import csv
 import importlib.util
 import json
-import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from neurogym_study import read_record, record_steps, to_bids, to_nwb
 from neurogym_study.exchange import export, trial_times, write_csv
 
 from neurogym_core import Choice, Task, TrialRecord, run
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.play.kernels import load
 
 
 class Dots(Task):
@@ -53,7 +57,52 @@ def needs(package):
     )
 
 
+VARIED = (
+    "perceptual/RoitmanShadlen-v0",  # the subject answers when it wants
+    "value/PatchLeaving-v0",  # loops
+    "control/StopSignal-v0",  # a condition is called stop
+    "value/DawTwoStep-v0",  # several slots, wide conditions, periods that are not visited
+    "timing/ReadySetGo-v0",  # aborts
+    "memory/DelayEstimation-v0",  # continuous answers
+)
+
 # ---- facts and times ----
+
+
+@pytest.mark.parametrize("kernel", ["plain", "compiled"])
+@pytest.mark.parametrize("task", VARIED)
+def test_times_of_records_are_those_of_the_steps(task, kernel, monkeypatch):
+    if kernel == "compiled" and load().module is None:
+        pytest.skip("no compiled kernel")
+    monkeypatch.setenv("NGYM_KERNEL", kernel)
+    steps = record_steps(task, "guess", 60, seed=4)
+    record, step = steps.record, steps.dt
+    for k in range(len(record)):
+        mine = steps.of(k)
+        period, time = steps.period[mine], steps.time[mine]
+        assert record["trial_start"][k] == time[0]
+        assert record["trial_stop"][k] == time[-1] + step
+        for name in (c.removeprefix("onset.") for c in record.columns if c.startswith("onset.")):
+            when = time[period == name]
+            expected = [when[0], when[-1] + step] if len(when) else [np.nan, np.nan]
+            found = [record[f"onset.{name}"][k], record[f"offset.{name}"][k]]
+            assert found == pytest.approx(expected, nan_ok=True)
+    for name in (c for c in record.columns if c.endswith("answer_time")):
+        given = ~np.isnan(record[name])
+        assert (given == ~np.isnan(record[name.replace("answer", "reaction")])).all()
+        assert (record[name] > record["trial_start"])[given].all()
+        assert (record[name] <= record["trial_stop"])[given].all()
+
+
+def test_trials_of_each_subject_follow_one_another():
+    record = run("perceptual/RoitmanShadlen-v0", "guess", 90, num_envs=3, seed=1)
+    for subject in range(3):
+        mine = record[record["subject"] == subject]
+        assert mine["trial_start"][0] == 0
+        assert mine["trial_start"][1:].tolist() == mine["trial_stop"][:-1].tolist()
+    alone = run("perceptual/RoitmanShadlen-v0", "guess", 90, seed=1)
+    assert len(np.unique(alone["env"])) > 1
+    assert alone["trial_start"][1:].tolist() == alone["trial_stop"][:-1].tolist()
 
 
 def test_a_record_of_run_says_where_it_comes_from():
@@ -71,13 +120,13 @@ def test_periods_have_their_onsets_as_played(steps):
     start, stop = trial_times(record)
     assert (np.diff(start) > 0).all()
     assert start[1:] == pytest.approx(stop[:-1])
-    assert (record["onset.fixation"] == record["start"]).all()
+    assert (record["onset.fixation"] == record["trial_start"]).all()
     early = np.isnan(record["onset.choice"])
     assert early.any(), "an answer in the dots ends the trial before the period choice"
     visited = ~np.isnan(record["onset.dots"])
     assert (record["offset.fixation"] == record["onset.dots"])[visited].all()
     # Laid-out durations do not tell that the trial was shorter.
-    assert (record["stop"] - record["start"])[early].max() < 700
+    assert (record["trial_stop"] - record["trial_start"])[early].max() < 700
 
 
 def test_answers_have_absolute_times(steps):
@@ -93,7 +142,7 @@ def test_every_step_is_recorded(steps):
     assert np.bincount(steps.trial).tolist() == record["steps"].tolist()
     assert len(steps.observations) == len(steps.actions) == len(steps.time) == len(steps.trial)
     one = steps.of(3)
-    assert steps.time[one][0] == record["start"][3]
+    assert steps.time[one][0] == record["trial_start"][3]
     assert set(steps.period[one]) <= {"fixation", "dots", "choice"}
     total = np.bincount(steps.trial, weights=steps.rewards)
     assert total == pytest.approx(record["reward"])
@@ -110,7 +159,7 @@ def test_a_record_without_times_has_those_of_its_steps():
     record = run(Dots(), "oracle", 10, seed=1)
     _, stop = trial_times(record)
     assert stop[-1] == pytest.approx(record["steps"].sum() * record.meta["dt"] / 1000)
-    with pytest.raises(InvalidValueError, match="record_steps"):
+    with pytest.raises(InvalidValueError, match="Play it with run"):
         trial_times(TrialRecord({"outcome": ["correct"]}))
 
 
@@ -129,7 +178,30 @@ def test_bids_comes_back_the_same(steps, tmp_path):
     assert target.name == "sub-net1_task-Dots_events.tsv"
     back = read_record(target)
     assert back == steps.record
-    assert back.meta["seed"] == 3
+    assert dict(back.meta) == dict(steps.record.meta)
+
+
+@pytest.mark.parametrize("of", ["record", "steps"])
+@pytest.mark.parametrize("task", VARIED)
+def test_bids_of_varied_tasks_comes_back_the_same(task, of, tmp_path):
+    steps = record_steps(task, "guess", 30, seed=2)
+    back = read_record(to_bids(steps if of == "steps" else steps.record, tmp_path))
+    assert back == steps.record
+
+
+def test_columns_keep_their_names_and_texts_in_bids(tmp_path):
+    record = TrialRecord(
+        {
+            "outcome": ["correct", "miss", "error"],
+            "duration": [1.0, 2.0, np.nan],
+            "first_choice": [1, 2, 3],
+            "first.choice": [0, 1, -1],
+            "text": ["NA", "None", " padded"],
+            "trial_start": [0.0, 500.0, 900.0],
+            "trial_stop": [500.0, 900.0, 1000.0],
+        }
+    )
+    assert read_record(to_bids(record, tmp_path)) == record
 
 
 def test_bids_has_what_the_standard_asks_for(steps, tmp_path):
@@ -140,7 +212,7 @@ def test_bids_has_what_the_standard_asks_for(steps, tmp_path):
     onsets = [float(row["onset"]) for row in rows]
     assert onsets == sorted(onsets)
     assert {row["trial_type"] for row in rows} == {
-        "trial", "period/fixation", "period/dots"
+        "trial", "period/fixation", "period/dots", "answer"
     }  # fmt: skip
     assert any(row["response_time"] == "n/a" for row in rows)
     sidecar = json.loads(target.with_suffix(".json").read_text("utf-8"))
@@ -157,22 +229,135 @@ def test_bids_has_what_the_standard_asks_for(steps, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("bids-validator") is None, reason="no bids-validator (npm)")
-def test_the_bids_validator_accepts_it(steps, tmp_path):
-    to_bids(steps.record, tmp_path)
+@needs("bids_validator_deno")
+@pytest.mark.parametrize("task", VARIED)
+def test_the_bids_validator_accepts_it(task, tmp_path):
+    to_bids(record_steps(task, "guess", 20, seed=1), tmp_path)
     done = subprocess.run(
-        ["bids-validator", "--json", str(tmp_path)], capture_output=True, text=True, check=False
+        [str(Path(sys.executable).with_name("bids-validator-deno")), "--json", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    issues = json.loads(done.stdout)["issues"]
-    assert [issue["key"] for issue in issues["errors"] + issues["warnings"]] == []
+    issues = json.loads(done.stdout)["issues"]["issues"]
+    # Recommended keys that a simulation cannot have: an institution, terms of ontologies.
+    missing = {one["subCode"] for one in issues if one["code"].endswith("_KEY_RECOMMENDED")}
+    assert missing <= {
+        "SourceDatasets", "CogAtlasID", "CogPOID",
+        "InstitutionName", "InstitutionAddress", "InstitutionalDepartmentName",
+    }  # fmt: skip
+    others = [one for one in issues if not one["code"].endswith("_KEY_RECOMMENDED")]
+    assert [f"{one['code']}: {one['location']}" for one in others] == []
+
+
+@pytest.mark.slow
+@needs("hed")
+def test_the_tags_are_those_of_hed(steps, tmp_path):
+    from hed import HedString, load_schema_version
+    from hed.validator import HedValidator
+
+    target = to_bids(steps, tmp_path)
+    schema = load_schema_version(
+        json.loads((tmp_path / "dataset_description.json").read_text("utf-8"))["HEDVersion"]
+    )
+    tags = json.loads(target.with_suffix(".json").read_text("utf-8"))["trial_type"]["HED"]
+    for text in tags.values():
+        issues = HedValidator(schema).validate(HedString(text, schema), allow_placeholders=False)
+        assert issues == [], text
 
 
 @needs("pynwb")
-def test_nwb_comes_back_the_same(steps, tmp_path):
+@pytest.mark.parametrize("task", VARIED)
+def test_nwb_comes_back_the_same(task, tmp_path):
+    steps = record_steps(task, "guess", 30, seed=2)
     to_nwb(steps, tmp_path / "s.nwb")
     back = read_record(tmp_path / "s.nwb")
     assert back == steps.record
     assert dict(back.meta) == dict(steps.record.meta)
+
+
+@needs("pynwb")
+def test_nwb_has_every_visit_of_a_period(tmp_path):
+    import pynwb
+
+    steps = record_steps("PatchLeaving-v0", "guess", 20, seed=2)
+    to_nwb(steps, tmp_path / "s.nwb")
+    with pynwb.NWBHDF5IO(str(tmp_path / "s.nwb"), "r") as io:
+        periods = io.read().intervals["periods"].to_dataframe()
+    harvests = (periods["period"] == "harvest").groupby(periods["trial_row"]).sum()
+    assert harvests.to_numpy().tolist() == steps.record["harvests"].tolist()
+    assert (np.diff(periods["start_time"]) > 0).all()
+
+
+def test_several_subjects_have_a_file_each(tmp_path):
+    record = run(Dots(), "guess", 20, num_envs=2, seed=1)
+    with pytest.raises(InvalidValueError, match="2 subjects"):
+        to_bids(record, tmp_path)
+    files = export(record, tmp_path / "data", "bids")
+    back = [read_record(file) for file in files]
+    assert TrialRecord.concatenate(back) == record
+
+
+def test_sessions_whose_clock_restarts_have_a_file_each(tmp_path):
+    begins = np.array([0.0, 500.0, 0.0, 600.0, 10.0])
+    record = TrialRecord(
+        {
+            "subject": ["m-1", "m-1", "m-1", "m-1", "m-2"],
+            "session": ["a", "a", "b", "b", "a"],
+            "choice": [0, 1, -1, 1, 0],
+            "outcome": ["correct", "error", "miss", "correct", "correct"],
+            "trial_start": begins,
+            "trial_stop": begins + 400.3,
+        }
+    )
+    files = export(record, tmp_path / "data", "bids")
+    assert [file.name for file in files] == [
+        "sub-m1_ses-a_task-task_events.tsv",
+        "sub-m1_ses-b_task-task_events.tsv",
+        "sub-m2_task-task_events.tsv",
+    ]
+    assert TrialRecord.concatenate([read_record(file) for file in files]) == record
+    assert "no animal" not in (tmp_path / "data" / "README").read_text("utf-8")
+    levels = json.loads(files[1].with_suffix(".json").read_text("utf-8"))["choice"]["Levels"]
+    assert levels == {"-1": "no answer", "1": "1"}
+
+
+COLUMNS = st.dictionaries(
+    st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=8).filter(
+        lambda name: not name.endswith("]") and name not in ("outcome", "correct")
+    ),
+    st.sampled_from(
+        [
+            arrays(np.float64, (6,), elements=st.floats(width=64)),
+            arrays(np.float64, (6, 2), elements=st.floats(allow_nan=False)),
+            arrays(np.int64, (6,)),
+            arrays(np.bool_, (6,)),
+            st.lists(
+                st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0")),
+                min_size=6, max_size=6,
+            ),
+        ]
+    ).flatmap(lambda values: values),
+    max_size=4,
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    columns=COLUMNS, outcome=st.lists(st.sampled_from(["correct", "miss"]), min_size=6, max_size=6)
+)
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_any_record_comes_back_the_same(kind, columns, outcome, tmp_path_factory):
+    if kind == "parquet":
+        pytest.importorskip("pyarrow")
+    record = TrialRecord(
+        {**columns, "outcome": outcome, "steps": np.ones(6, int)}, meta={"schema": 1, "dt": 10.0}
+    )
+    path = tmp_path_factory.mktemp("there") / f"t.{kind}"
+    export(record, path, kind)
+    back = read_record(path)
+    assert back == record
+    assert dict(back.meta) == dict(record.meta)
 
 
 @needs("pynwb")

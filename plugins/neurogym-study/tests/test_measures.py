@@ -135,6 +135,14 @@ def test_an_optimal_observer_combines_cues_optimally(rng):
     assert worse["ratio"].low > 1
 
 
+def test_cues_without_a_slope_are_refused(rng):
+    kind = np.repeat(["a", "b", "both"], 60)
+    strength, chose = rng.choice([-2.0, -1.0, 1.0, 2.0], 180), rng.random(180) < 0.5
+    chose[:60] = strength[:60] > 0  # never errs: any steep slope fits
+    with pytest.raises(InvalidValueError, match="do not determine a slope"):
+        m.cue_combination(strength, chose, kind, ("a", "b", "both"))
+
+
 def test_quantiles_and_conditional_accuracy_show_slow_errors(rng):
     n = 3000
     level, correct = rng.choice([1, 2], n), rng.random(n) < 0.8
@@ -226,15 +234,6 @@ def test_records_are_handed_to_other_libraries():
     data = m.for_psytrack([0, 1, 1], {"contrast": [0.1, 0.2, 0.3]})
     assert data["y"].tolist() == [1, 2, 2]
     assert data["inputs"]["contrast"].shape == (3, 1)
-
-
-@pytest.mark.slow
-def test_pyddm_takes_the_answered_trials_and_their_conditions():
-    pytest.importorskip("pyddm", reason="PyDDM is not installed")
-    times = np.array([300.0, np.nan, 450.0])
-    sample = m.for_pyddm(times, [True, False, False], coherence=np.array([1, 2, 3]))
-    assert len(sample) == 2
-    assert list(sample.condition_names()) == ["coherence"]
 
 
 def test_every_analysis_is_listed():

@@ -239,3 +239,17 @@ def test_a_task_is_refused_with_a_recipe(sides, ngym):
     code, said = ngym("evaluate", sides, "--recipe", "ibl")
     assert code == 2
     assert "--recipe was given with the task" in said
+
+
+def test_optional_columns_of_a_recipe_may_be_absent(tmp_path):
+    (tmp_path / "r.toml").write_text(
+        '[columns]\ncorrect = "hit"\n[optional]\ntrial_start = "begin"\n'
+        '[units]\ntrial_start = "s"\n',
+        "utf-8",
+    )
+    (tmp_path / "with.csv").write_text("hit,begin\n1,0.5\n0,2\n", "utf-8")
+    (tmp_path / "without.csv").write_text("hit\n1\n0\n", "utf-8")
+    both = read_record(tmp_path / "with.csv", tmp_path / "r.toml")
+    assert both["trial_start"].tolist() == [500.0, 2000.0]
+    assert "begin" not in both
+    assert "trial_start" not in read_record(tmp_path / "without.csv", tmp_path / "r.toml")

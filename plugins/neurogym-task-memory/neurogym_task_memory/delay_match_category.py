@@ -66,7 +66,12 @@ class DelayMatchCategory(Task):
         self.ring = Ring(self.units)
         self.observe(fixation=1, stimulus=self.ring)
         self.act(fixate=1, choose=("match", "nonmatch"))
-        self.vary(sample=Choice(self.directions), test=Choice(self.directions), answer=self._right)
+        self.vary(
+            sample=Choice(self.directions),
+            test=Choice(self.directions),
+            answer=self._right,
+            evidence=self._distance,
+        )
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "sample", "delay")
@@ -83,6 +88,18 @@ class DelayMatchCategory(Task):
         return np.deg2rad(self.boundary) + (np.asarray(direction) + 0.5) * (
             2 * np.pi / self.directions
         )
+
+    def _distance(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return the distance, in degrees, of the nearer direction from the boundary, (n,).
+
+        Negative where they match.
+        """
+        step = 360 / self.directions
+        from_boundary = [
+            np.minimum(at, 180 - at)
+            for at in ((conditions[name] + 0.5) * step % 180 for name in ("sample", "test"))
+        ]
+        return np.minimum(*from_boundary) * np.where(self._right(conditions) == 1, 1, -1)
 
     def _right(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
         """0 where both lie in the same half of the circle, else 1, (n,)."""

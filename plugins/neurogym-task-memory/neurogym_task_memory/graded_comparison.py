@@ -69,7 +69,12 @@ class GradedComparison(Task):
             )
         self.observe(fixation=1, stimulus=1)
         self.act(go=Axis(-1, 1, rest=-1, trigger=0), report=Axis(-self.limit, self.limit))
-        self.vary(base=Choice(self.bases), difference=Choice(self.differences), answer="difference")
+        self.vary(
+            base=Choice(self.bases),
+            difference=Choice(self.differences),
+            answer="difference",
+            evidence="difference",
+        )
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "base", "delay", "comparison")

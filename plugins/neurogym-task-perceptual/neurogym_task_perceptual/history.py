@@ -163,6 +163,7 @@ class PriorBlocks(HistoryBlocks):
             direction=Choice(2),
             block=Choice(BLOCKS),
             weaker=Uniform(self.weakest, 1),
+            evidence=lambda known: (1 - known["weaker"]) * (2 * known["direction"] - 1),
             answer="direction",
         )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from neurogym_core import Choice, OneHot, Task, TrialBuilder
@@ -77,7 +79,14 @@ class EconomicDecisionMaking(Task):
             amount=("left", "right"),
         )
         self.act(fixate=1, choose=("left", "right"))
-        self.vary(offer=Choice(self.offers), a_left=Choice((True, False)))
+        self.vary(
+            offer=Choice(self.offers), a_left=Choice((True, False)), evidence=self._difference
+        )
+
+    def _difference(self, known: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return the worth of the right offer minus that of the left one, units of B, (n,)."""
+        worth = known["offer"] * np.array([1.0, self.relative_value])  # offers are written (B, A)
+        return (worth[:, 0] - worth[:, 1]) * np.where(known["a_left"], 1, -1)
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "offer", "decision")
