@@ -124,6 +124,7 @@ def drawing() -> Iterator[FigureStyle]:
         "lines.markeredgewidth": 0.5 * style.line,
         "axes.linewidth": thin,
         "axes.edgecolor": GREY,
+        "axes.labelpad": 2.8 * style.line,
         "axes.labelcolor": INK,
         "text.color": INK,
         **{

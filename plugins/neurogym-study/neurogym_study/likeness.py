@@ -15,7 +15,13 @@ from neurogym_core.terminal.settings import (
     read_conditions,
     usage_errors,
 )
-from neurogym_study.options import is_trials, read_given, recipe_options
+from neurogym_study.options import (
+    figure_options,
+    is_trials,
+    read_given,
+    recipe_options,
+    say_figures,
+)
 
 if TYPE_CHECKING:
     from neurogym_study.behaviour import Behaviour
@@ -68,6 +74,7 @@ if TYPE_CHECKING:
     help="Impose a condition on all trials.",
 )
 @recipe_options
+@figure_options
 @click.option(
     "--out",
     default="likeness",
@@ -109,7 +116,7 @@ def command(what: tuple[str, ...], listing: bool, out: Path, **given: Any) -> No
         behaviours, subject, task = _of_runs(what, given)
     else:
         behaviours, subject, task = _of_task(what[0], given)
-    _report(behaviours, subject, task, what, out)
+    _report(behaviours, subject, task, what, out, given)
 
 
 def _list() -> None:
@@ -198,9 +205,15 @@ def _of_task(name: str, given: dict[str, Any]) -> tuple[dict[str, Behaviour], st
 
 
 def _report(
-    behaviours: dict[str, Behaviour], subject: str, task: str, what: tuple[str, ...], out: Path
+    behaviours: dict[str, Behaviour],
+    subject: str,
+    task: str,
+    what: tuple[str, ...],
+    out: Path,
+    given: dict[str, Any],
 ) -> None:
-    from neurogym_study.likenesses import counted, score, write_likeness
+    from neurogym_core.canvas import figure_style
+    from neurogym_study.likenesses import counted, findings_of, score, write_likeness
     from neurogym_study.signatures import signatures
 
     with usage_errors():
@@ -213,7 +226,10 @@ def _report(
     trials = ", ".join(str(len(one)) for one in behaviours.values())
     facts = {"subject": subject, "task": task or what[0], "seeds or subjects": len(behaviours),
              "trials of each": trials}  # fmt: skip
-    target = write_likeness(out, f"Likeness of {subject} to animals", facts, scores)
+    with figure_style(given["style"]):
+        findings = findings_of(scores)
+        target = write_likeness(out, f"Likeness of {subject} to animals", facts, scores, findings)
+        say_figures(given["figure"], findings)
     for one in scores:
         if one.rows:
             row = one.subject
