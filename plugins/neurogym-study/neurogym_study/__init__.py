@@ -35,6 +35,7 @@ _HOMES = {
     "demo_figure": "figures",
     "fit_curve": "psychometric",
     "fit_psychometric": "psychometric",
+    "learning_curve_figure": "figures",
     "play_run": "playing",
     "play_task": "playing",
     "psychometric_figure": "figures",

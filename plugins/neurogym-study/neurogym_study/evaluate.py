@@ -112,7 +112,7 @@ def command(what: str, csv: Path | None, out: Path | None, **given: Any) -> None
     else:
         played = _played_run(Path(what), given) if is_run else _played_task(what, given)
     folder = out or (Path(what) / "evaluation" if is_run else Path("evaluation"))
-    _report(played, folder, csv, given)
+    _report(played, folder, csv, given, Path(what) if is_run else None)
 
 
 def _check(is_run: bool, is_file: bool, what: str, given: dict[str, Any]) -> None:
@@ -169,12 +169,16 @@ def _played_task(name: str, given: dict[str, Any]) -> Played:
         )
 
 
-def _report(played: Played, folder: Path, csv: Path | None, given: dict[str, Any]) -> None:
+def _report(
+    played: Played, folder: Path, csv: Path | None, given: dict[str, Any], trained: Path | None
+) -> None:
     from neurogym_core.canvas import figure_style
     from neurogym_study.analyses import analyse
     from neurogym_study.behaviour import Behaviour, Roles
     from neurogym_study.exchange import write_csv
+    from neurogym_study.learning import learning_finding
     from neurogym_study.report import write_report
+    from neurogym_study.runs import Run
 
     with usage_errors():
         chosen = {name: given[name] for name in ("strength", "side", "block", "by", "slot")}
@@ -182,6 +186,8 @@ def _report(played: Played, folder: Path, csv: Path | None, given: dict[str, Any
         behaviour = Behaviour(played.record, roles)
     with figure_style(given["style"]):
         findings = analyse(behaviour)
+        if trained is not None:
+            findings.append(learning_finding([trained], Run.open(trained).experiment.criterion))
     if csv is not None:
         write_csv(played.record, csv)
     name = played.facts["file"] if played.task is None else played.task.name

@@ -158,6 +158,7 @@ def learning_curve_figure(
             f"{len(curves)} learning curves were given. Expected at least one, each with as many"
             " scores as amounts, at least one. Train the network for longer."
         )
+    curves = {name: (np.asarray(x), np.asarray(y)) for name, (x, y) in curves.items()}
     with drawing() as style:
         made, (axes,) = panels_of(width=4.8, height=3.4)
         for level, line, name in ((criterion, "--", "criterion"), (chance, ":", "chance")):
@@ -236,7 +237,7 @@ class StrengthAxis:
 
     def __init__(self, axes: Any, values: Any, label: str) -> None:
         self.axes = axes
-        levels = np.unique(np.asarray(values, float))
+        levels = np.unique(np.asarray(values, float)) + 0.0  # no -0
         positive = levels[levels > 0]
         self.logarithmic = bool(
             levels[0] >= 0 and len(positive) > 1 and levels[-1] >= 8 * positive[0]
@@ -249,6 +250,8 @@ class StrengthAxis:
             axes.set_xscale("function", functions=(self.places, self.strengths))
         ends = self.places(levels[[0, -1]])
         self._length = float(ends[1] - ends[0]) or 2.0
+        gaps = np.diff(self.places(levels))
+        self._closest = float(gaps.min()) if len(gaps) else self._length
         room = 0.06 * self._length
         axes.set_xlim(*self.strengths(np.array([ends[0] - room, ends[1] + room])))
         first = self.places(positive[0]) if self.apart else ends[0]
@@ -282,8 +285,12 @@ class StrengthAxis:
         return np.where(places < low, near, 2.0 ** np.maximum(places, low))
 
     def beside(self, strengths: Any, index: int, count: int) -> np.ndarray:
-        """Return strengths shifted for subject `index` of `count`, so that no point hides another."""
-        step = min(_DODGE, _WIDEST / max(count - 1, 1)) * self._length
+        """Return strengths that are shifted for subject `index` of `count`.
+
+        No point hides another, and none is nearer to another strength than to its own.
+        """
+        widest = min(_WIDEST * self._length, 0.7 * self._closest)
+        step = min(_DODGE * self._length, widest / max(count - 1, 1))
         return self.strengths(self.places(strengths) + (index - (count - 1) / 2) * step)
 
     def line(self, strengths: Any, values: Any, **style: Any) -> None:

@@ -213,6 +213,7 @@ def _report(
     given: dict[str, Any],
 ) -> None:
     from neurogym_core.canvas import figure_style
+    from neurogym_study.learning import learning_finding
     from neurogym_study.likenesses import counted, findings_of, score, write_likeness
     from neurogym_study.signatures import signatures
 
@@ -228,6 +229,8 @@ def _report(
              "trials of each": trials}  # fmt: skip
     with figure_style(given["style"]):
         findings = findings_of(scores)
+        if Path(what[0]).is_dir():
+            findings.append(learning_finding([Path(run) for run in what]))
         target = write_likeness(out, f"Likeness of {subject} to animals", facts, scores, findings)
         say_figures(given["figure"], findings)
     for one in scores:
