@@ -228,7 +228,9 @@ def _notes(one: Score) -> tuple[str, ...]:
         "none": f"Published: no effect; effects within {signature.least:g} of 0 count as none.",
     }[signature.expects]
     sources = [
-        f"{name}: " + ", ".join(f"{key}: {value}" for key, value in source.items()).rstrip(".") + "."
+        f"{name}: "
+        + ", ".join(f"{key}: {value}" for key, value in source.items()).rstrip(".")
+        + "."
         for name, source in signature.sources.items()
     ]
     return (
