@@ -55,6 +55,7 @@ from neurogym_core.trials.interface import Angle, Axis
 __all__ = [
     "TrialTrace",
     "env_figure",
+    "figure_style",
     "picture_of",
     "save_figure",
     "trace_of",

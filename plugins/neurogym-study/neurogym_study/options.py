@@ -90,7 +90,7 @@ def say_figures(path: Path | None, findings: Sequence[Finding]) -> None:
 
 
 def named(record: TrialRecord, path: Path) -> TrialRecord:
-    """Return the record of a file; if it does not name its subject, that is the file's name."""
+    """Return the record of a file; a subject without a name has that of the file."""
     from neurogym_core import TrialRecord
 
     if "subject" in record.meta:
