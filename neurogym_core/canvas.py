@@ -65,8 +65,8 @@ class FigureStyle:
 
 STYLES = {
     "screen": FigureStyle("screen", 122, 244, TEXT, SMALL, 1.4, 5, 1, 150),
-    "paper": FigureStyle("paper", 85, 180, 8, 7, 1, 3.5, 180 / 183, 300),
-    "slide": FigureStyle("slide", 240, 320, 22, 18, 3, 10, 320 / 183, 150),
+    "paper": FigureStyle("paper", 85, 180, 8, 7, 1, 3.5, 180 / 182.88, 300),
+    "slide": FigureStyle("slide", 240, 320, 22, 18, 3, 10, 320 / 182.88, 150),
 }
 _STYLE = ContextVar("figure style", default=STYLES["screen"])
 _SETTINGS = RLock()  # matplotlib's settings are shared by all threads

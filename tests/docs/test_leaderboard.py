@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from neurogym_study.experiment import Experiment
 from neurogym_study.runs import FORMAT, SETTINGS_FILE
 from neurogym_study.signatures import signatures
 
@@ -27,8 +28,9 @@ def maker():
 def run_folder(path, task, trainer, amount, tested=None):
     """Write the files of a run that the script reads: the settings and the learning curve."""
     path.mkdir(parents=True)
-    experiment = {"tasks": [{"task": task}], "kind": "model", "trainer": trainer, "amount": amount}
-    said = {"format": FORMAT, "experiment": experiment}
+    tasks = ({"task": task},)
+    experiment = Experiment(tasks=tasks, kind="model", trainer=trainer, amount=amount)
+    said = {"format": FORMAT, "experiment": experiment.to_plain()}
     (path / SETTINGS_FILE).write_text(json.dumps(said), "utf-8")
     if tested is not None:
         (path / "curve.csv").write_text(f"updates,accuracy\n0,0.5\n{tested},0.8\n", "utf-8")
