@@ -6,7 +6,7 @@
 ``ngym train --out`` wrote: runs of one task and one trainer are seeds of one network. ``--train``
 first trains those of `NETWORKS` that are missing, and continues interrupted ones. Reference
 subjects are played. Scores are kept in ``leaderboard.json`` after each network or subject; a script
-that is started again scores only what is new. ``--write`` writes the page from the stored scores.
+that is started again scores only new ones. ``--write`` writes the page from the stored scores.
 """
 
 from __future__ import annotations
