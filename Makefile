@@ -13,7 +13,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-lowest test-all test-browser lint bench train-examples train-gallery site test-site clean
+.PHONY: help install demo test test-lowest test-all test-browser lint bench train-examples train-gallery leaderboard site test-site clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -49,6 +49,9 @@ train-examples: $(VENV)/installed-dev  ## train networks on the examples, and wr
 
 train-gallery: $(VENV)/installed-dev  ## train networks on all tasks, and write docs/gallery-results.md (hours; can be resumed)
 	$(ONE_THREAD) $(RUN) docs/_make/train_gallery.py
+
+leaderboard: $(VENV)/installed-dev  ## train and score networks beside animals, and write docs/leaderboard.md (can be resumed)
+	$(ONE_THREAD) $(RUN) docs/_make/leaderboard.py --train
 
 site: $(VENV)/installed-site  ## the site in site/, with a page for each task (Sphinx; a few minutes)
 	$(ONE_THREAD) $(RUN) docs/_make/build_site.py

@@ -1,5 +1,8 @@
 """The style of figures: colours, sizes, axes placed in inches, and saving to a file.
 
+    with figure_style("paper"):
+        save_figure(trial_figure(trace), "trial.pdf")
+
 `plots` and other packages draw with these parts. Every figure is a
 `matplotlib.figure.Figure` with its own Agg canvas; pyplot is not used, so figures need no display
 and share no global state. matplotlib is imported when a figure is made."""
@@ -7,13 +10,17 @@ and share no global state. matplotlib is imported when a figure is made."""
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
+from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError
+from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_core.files import replacing
 from neurogym_core.optional import optional
 from neurogym_core.trials.encoders import Ring
@@ -24,7 +31,151 @@ SKY, PURPLE, INK, GREY = "#56B4E9", "#CC79A7", "#222222", "#777777"
 SMALL, TEXT, TITLE = 7.5, 8.5, 11.0
 """Font sizes, points."""
 
+SUFFIXES = (".png", ".svg", ".pdf")
+"""Suffixes of the files that `save_figure` writes."""
+
 _CYCLE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
+
+
+@dataclass(frozen=True)
+class FigureStyle:
+    """Sizes of figures for one purpose.
+
+    Attributes:
+        name: "screen", "paper" or "slide".
+        column: width of a figure with one panel, mm.
+        page: greatest width of a figure with several panels, mm.
+        text: size of the labels of axes, points.
+        small: size of tick labels and legends, points.
+        line: width of lines, points.
+        marker: size of markers, points.
+        scale: factor for the figures of trials and sessions, which are 183 mm wide on a screen.
+        dpi: pixels per inch of PNG files.
+    """
+
+    name: str
+    column: float
+    page: float
+    text: float
+    small: float
+    line: float
+    marker: float
+    scale: float
+    dpi: float
+
+
+STYLES = {
+    "screen": FigureStyle("screen", 122, 244, TEXT, SMALL, 1.4, 5, 1, 150),
+    "paper": FigureStyle("paper", 85, 180, 8, 7, 1, 3.5, 180 / 182.88, 300),
+    "slide": FigureStyle("slide", 240, 320, 22, 18, 3, 10, 320 / 182.88, 150),
+}
+_STYLE = ContextVar("figure style", default=STYLES["screen"])
+_SETTINGS = RLock()  # matplotlib's settings are shared by all threads
+
+
+@contextmanager
+def figure_style(name: str) -> Iterator[FigureStyle]:
+    """Draw the figures of a ``with`` block in a style.
+
+    - ``"screen"``: the default, figures of one panel are 122 mm wide;
+    - ``"paper"``: one column, 85 mm, with labels of 8 points and ticks of 7 points; several panels,
+      trials and sessions are up to 180 mm wide; PNG files have 300 pixels per inch;
+    - ``"slide"``: 240 mm, with labels of 22 points; trials and sessions are 320 mm wide.
+
+    Args:
+        name: of the style.
+
+    Raises:
+        UnknownNameError: there is no such style.
+    """
+    if name not in STYLES:
+        raise unknown("figure style", name, STYLES)
+    before = _STYLE.set(STYLES[name])
+    try:
+        yield STYLES[name]
+    finally:
+        _STYLE.reset(before)
+
+
+def current_style() -> FigureStyle:
+    """Return the style of the figures that are drawn now."""
+    return _STYLE.get()
+
+
+@contextmanager
+def drawing() -> Iterator[FigureStyle]:
+    """Set matplotlib's sizes and colours to the current style, for a ``with`` block.
+
+    One thread at a time is in such a block; matplotlib's own settings are restored after it.
+
+    Raises:
+        MissingDependencyError: matplotlib is not installed.
+    """
+    style = _STYLE.get()
+    thin = 0.6 * style.line
+    sizes = {
+        "font.size": style.text,
+        "axes.labelsize": style.text,
+        "axes.titlesize": style.text,
+        "legend.fontsize": style.small,
+        "legend.title_fontsize": style.text,
+        "legend.frameon": False,
+        "lines.linewidth": style.line,
+        "lines.markersize": style.marker,
+        "lines.markeredgewidth": 0.5 * style.line,
+        "axes.linewidth": thin,
+        "axes.edgecolor": GREY,
+        "axes.labelpad": 2.8 * style.line,
+        "axes.labelcolor": INK,
+        "text.color": INK,
+        **{
+            f"{axis}tick.{part}": value
+            for axis in "xy"
+            for part, value in (
+                ("labelsize", style.small),
+                ("labelcolor", INK),
+                ("color", GREY),
+                ("major.size", 2.2 * style.line),
+                ("major.width", thin),
+            )
+        },
+    }
+    with _SETTINGS, _matplotlib().rc_context(sizes):
+        yield style
+
+
+def magnified(figure: Any) -> Any:
+    """Magnify a figure that was placed in inches to the current style, and return it.
+
+    Texts, lines, markers and offsets in points are magnified too, so that the layout is kept.
+    """
+    factor = _STYLE.get().scale
+    if factor == 1:
+        return figure
+    figure.set_size_inches(*(factor * figure.get_size_inches()))
+    texts, lines = _matplotlib("text"), _matplotlib("lines")
+    collections, panels = _matplotlib("collections"), _matplotlib("axes").Axes
+    ticks = set()
+    for axes in figure.findobj(panels):
+        for axis in (axes.xaxis, axes.yaxis):
+            ticks |= {id(part) for tick in axis.get_major_ticks() for part in tick.get_children()}
+            now = axis.get_tick_params()
+            wanted = {name: factor * now[name] for name in ("labelsize", "length", "pad")
+                      if name in now}  # fmt: skip
+            axis.set_tick_params(**wanted, width=0.8 * factor)
+            axis.labelpad *= factor
+    for artist in figure.findobj(lambda artist: id(artist) not in ticks):
+        if isinstance(artist, texts.Text):
+            artist.set_fontsize(factor * artist.get_fontsize())
+            if isinstance(artist, texts.Annotation):
+                artist.xyann = tuple(factor * part for part in artist.xyann)
+        elif isinstance(artist, lines.Line2D):
+            artist.set_linewidth(factor * artist.get_linewidth())
+            artist.set_markersize(factor * artist.get_markersize())
+            artist.set_markeredgewidth(factor * artist.get_markeredgewidth())
+        elif isinstance(artist, collections.Collection):
+            artist.set_linewidth(factor * np.asarray(artist.get_linewidth()))
+    return figure
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -41,8 +192,9 @@ def new_figure(width: float, height: float) -> Any:
     return figure
 
 
-def _matplotlib(module: str) -> Any:
-    return optional(f"matplotlib.{module}", needed_for="Drawing a figure", extra="plot")
+def _matplotlib(module: str = "") -> Any:
+    name = f"matplotlib.{module}" if module else "matplotlib"
+    return optional(name, needed_for="Drawing a figure", extra="plot")
 
 
 class Box(NamedTuple):
@@ -274,22 +426,31 @@ def _as_title(name: str) -> tuple[str, float]:
     return text, TEXT if max(map(len, text.split("\n"))) <= 12 else SMALL - 1
 
 
-def save_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float = 150) -> Path:
+def save_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float | None = None) -> Path:
     """Write a figure as PNG, SVG or PDF, by the suffix of the path; return the path.
+
+    Texts in SVG and PDF files remain texts, which can be searched and edited.
+
+    Args:
+        figure: a matplotlib figure.
+        path: of the file; an existing one is replaced.
+        dpi: pixels per inch of a PNG file; default: those of the current style.
 
     Raises:
         InvalidValueError: the path has another suffix.
         FileNotWrittenError (OSError): the file cannot be written; an existing one is unchanged.
     """
     target = Path(path)
-    kind = target.suffix.lower().removeprefix(".")
-    if kind not in ("png", "svg", "pdf"):
+    if target.suffix.lower() not in SUFFIXES:
         raise InvalidValueError(
             f"A figure was to be saved as {target.name!r}. Expected a name that ends in .png, .svg"
             " or .pdf. Choose one of these suffixes."
         )
-    # With the date in them, two files of the same figure would differ.
+    kind = target.suffix.lower().removeprefix(".")
+    # With the date in them, or with random ids, two files of the same figure would differ.
     metadata = {"png": None, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
-    with replacing(target) as temporary:
+    texts = {"svg.fonttype": "none", "svg.hashsalt": "neurogym", "pdf.fonttype": 42}
+    dpi = _STYLE.get().dpi if dpi is None else dpi
+    with replacing(target) as temporary, _SETTINGS, _matplotlib().rc_context(texts):
         figure.savefig(temporary, format=kind, dpi=dpi, metadata=metadata)
     return target

@@ -26,8 +26,10 @@ from neurogym_core.canvas import (
     VERMILION,
     Box,
     cycle_colour,
+    figure_style,
     heading,
     key,
+    magnified,
     name_row,
     new_figure,
     number,
@@ -55,6 +57,7 @@ from neurogym_core.trials.interface import Angle, Axis
 __all__ = [
     "TrialTrace",
     "env_figure",
+    "figure_style",
     "picture_of",
     "save_figure",
     "trace_of",
@@ -152,7 +155,7 @@ def trial_figure(trace: TrialTrace) -> Any:
     height = trial_height(trace)
     figure = new_figure(TRIAL_WIDTH, height)
     draw_trial(Box(figure, 0, 0, TRIAL_WIDTH, height), trace)
-    return figure
+    return magnified(figure)
 
 
 def trace_of(
@@ -221,10 +224,12 @@ def picture_of(task: Task, buffers: Any) -> np.ndarray:
     Raises:
         MissingDependencyError: matplotlib is not installed.
     """
-    figure = trial_figure(trace_so_far(task, buffers))
+    with figure_style("screen"):
+        figure = trial_figure(trace_so_far(task, buffers))
+        height = _frame_height(task)
     figure.set_dpi(_DPI)
     # Frames of a film have one size, whatever the height of the labels of this trial.
-    figure.set_size_inches(figure.get_size_inches()[0], _frame_height(task))
+    figure.set_size_inches(figure.get_size_inches()[0], height)
     figure.canvas.draw()
     return np.asarray(figure.canvas.buffer_rgba())[:, :, :3].copy()
 
@@ -411,7 +416,7 @@ def _film(env: Any, task: str, seed: int | None) -> Any:
         axes.set_axis_off()
         axes.set_title(f"step {step}", fontsize=SMALL, color=INK, pad=3)
     heading(box.figure, task, gap / width, 1 - 0.12 / height)
-    return box.figure
+    return magnified(box.figure)
 
 
 def _observed(env: Any, task: str, seed: int | None) -> Any:

@@ -11,7 +11,9 @@ from neurogym_core.terminal.complete import complete_task
 from neurogym_core.terminal.settings import PlayCommand, play_options
 
 SUFFIXES = (".png", ".svg", ".pdf")
-FORMATS = ("png", "svg")
+FORMATS = ("png", "svg", "pdf")
+STYLES = ("screen", "paper", "slide")
+"""Styles of `neurogym_core.canvas`, which imports NumPy."""
 
 
 @click.command(cls=PlayCommand)
@@ -22,6 +24,8 @@ FORMATS = ("png", "svg")
               help="Draw all installed tasks into this folder.")  # fmt: skip
 @click.option("--format", "kind", type=click.Choice(FORMATS),
               help="Format of the figures of --all.  [default: png]")  # fmt: skip
+@click.option("--style", type=click.Choice(STYLES), default=STYLES[0], show_default=True,
+              help="Sizes of the figure; paper: 180 mm wide, 8 points.")  # fmt: skip
 @click.option("--session/--trial", "session", default=None,
               help="Draw a session, or one trial.  [default: a session if trials last at most three"
               " steps, or are a stream that is answered throughout]")  # fmt: skip
@@ -33,6 +37,7 @@ def command(
     output: Path | None,
     folder: Path | None,
     kind: str | None,
+    style: str,
     session: bool | None,
     n_trials: int | None,
     subject: str,
@@ -46,6 +51,7 @@ def command(
 
     \b
       ngym plot GoNogo-v0 -o trial.png
+      ngym plot GoNogo-v0 --style paper -o trial.pdf
       ngym plot PerceptualDecisionMaking-v0 --condition coherence=51.2 -o trial.svg
       ngym plot ContextSwitch-v0 --session --n-trials 200 -o session.png
       ngym plot --all figures
@@ -80,13 +86,16 @@ def command(
         )
     target = None if folder is not None else _checked_output(task, output)
 
-    from neurogym_core.cli import _drawing  # imports NumPy and Gymnasium
+    from neurogym_core.canvas import figure_style  # imports NumPy
+    from neurogym_core.cli import _drawing
 
-    if folder is not None:
-        _drawing.draw_all(folder, kind or FORMATS[0], subject, seed)
-    elif target is not None:
-        as_session = True if n_trials is not None else session
-        _drawing.draw(str(task), target, subject, seed, settings, as_session, n_trials)
+    with figure_style(style):
+        if folder is not None:
+            _drawing.draw_all(folder, kind or FORMATS[0], subject, seed)
+        elif target is not None:
+            as_session = True if n_trials is not None else session
+            _drawing.draw(str(task), target, subject, seed, settings, as_session, n_trials)
+    if target is not None:
         click.echo(f"Saved {clean(str(target))}.")
 
 

@@ -39,6 +39,22 @@ def test_behaviour_is_analysed_as_the_page_says(tmp_path, monkeypatch):
     play("analyse-behaviour.md", tmp_path, monkeypatch)
 
 
+def test_a_labs_file_becomes_a_report_in_three_commands(tmp_path, monkeypatch):
+    play("from-a-labs-file.md", tmp_path, monkeypatch)
+
+
+def test_a_record_goes_to_nwb_and_back(tmp_path, monkeypatch):
+    pytest.importorskip("pynwb", reason="pynwb is not installed")
+    play("to-nwb-and-back.md", tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
+def test_a_network_is_drawn_and_scored_beside_two_monkeys(tmp_path, monkeypatch):
+    """Slow: it trains three networks, in some two minutes."""
+    pytest.importorskip("torch", reason="torch is not installed")
+    play("beside-two-monkeys.md", tmp_path, monkeypatch)
+
+
 @pytest.mark.slow
 def test_the_first_network_is_trained_as_the_page_says(tmp_path, monkeypatch):
     """Slow for its imports, and since `make test` does not install torch; it trains for some ten

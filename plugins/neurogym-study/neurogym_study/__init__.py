@@ -35,6 +35,7 @@ _HOMES = {
     "demo_figure": "figures",
     "fit_curve": "psychometric",
     "fit_psychometric": "psychometric",
+    "learning_curve_figure": "figures",
     "load": "task_experiment",
     "play_run": "playing",
     "play_task": "playing",

@@ -28,7 +28,12 @@ from neurogym_study.behaviour import (
     with_preferences,
 )
 from neurogym_study.chronometric import reaction_times
-from neurogym_study.figures import chronometric_figure, psychometric_figure
+from neurogym_study.figures import (
+    StrengthAxis,
+    chronometric_figure,
+    psychometric_figure,
+    with_unit,
+)
 from neurogym_study.findings import Analysis, Finding, Result, figure
 from neurogym_study.proportions import accuracy, choice_proportions, difference_interval
 from neurogym_study.psychometric import fit_psychometric
@@ -158,14 +163,20 @@ def psychometric(behaviour: Behaviour) -> Result:
             for row in part
         ]
     )
+    name = f"{len(parts)} subjects" if len(parts) > 1 else subject_of(behaviour)
     made = psychometric_figure(
-        rows,
-        fit,
-        xlabel=_plain(behaviour.strength),
+        {name: rows},
+        {name: fit},
+        xlabel=_plain(with_unit(behaviour.strength)),
         ylabel="fraction of choices to the right" if kind == "choice" else "",
         each=each,
     )
     return Result(table, made, [*_said_of(fit), *notes])
+
+
+def subject_of(behaviour: Behaviour) -> str:
+    """Return the name of the subject of a record; "" if it is unknown."""
+    return str(behaviour.record.meta.get("subject", ""))
 
 
 def psychometric_by(behaviour: Behaviour) -> Result:
@@ -203,7 +214,7 @@ def psychometric_by(behaviour: Behaviour) -> Result:
     made = psychometric_figure(
         curves,
         fits,
-        xlabel=_plain(behaviour.strength),
+        xlabel=_plain(with_unit(behaviour.strength)),
         ylabel="fraction of choices to the right" if kind == "choice" else "",
     )
     return Result(pd.DataFrame(table), made, notes)
@@ -341,7 +352,9 @@ def chronometric(behaviour: Behaviour) -> Result:
         return _times_per_condition(behaviour, times)
     rows = reaction_times(behaviour.record, level, slot=behaviour.slot)
     table = pd.DataFrame([vars(row) for row in rows])
-    made = chronometric_figure(rows, xlabel=_plain(behaviour.strength))
+    made = chronometric_figure(
+        rows, xlabel=_plain(with_unit(behaviour.strength)), title=_plain(subject_of(behaviour))
+    )
     return Result(table, made, [f"Median of all trials: {np.nanmedian(times):.4g} ms."])
 
 
@@ -495,7 +508,7 @@ def _histogram(behaviour: Behaviour, times: np.ndarray) -> Any:
             axes.hist(mine, bins=bins, color=colour, alpha=0.6, label=f"{name} ({len(mine)})")
     axes.set_xlabel("reaction time (ms)")
     axes.set_ylabel("trials")
-    axes.legend(frameon=False)
+    axes.legend()
     return made
 
 
@@ -663,10 +676,16 @@ def side_bias(behaviour: Behaviour) -> Result:
     ends = np.array([[row["low"], row["high"]] for row in rows]).T
     axes.errorbar(middle, at, xerr=np.abs(ends - middle), fmt="o", color=BLUE, capsize=2)
     axes.axvline(0.5, color=GREY, linewidth=0.8)
-    axes.set_yticks(at, [_plain(f"{row['block']}, {row['trials']}") for row in rows])
+    axes.set_yticks(at, [_plain(_of_block(row, behaviour)) for row in rows])
     axes.set_xlim(-0.02, 1.02)
     axes.set_xlabel("fraction of choices to the right, 95 % interval")
     return Result(pd.DataFrame(rows), made, notes)
+
+
+def _of_block(row: Mapping[str, Any], behaviour: Behaviour) -> str:
+    if row["block"] == "all":
+        return f"{row['trials']} trials" if row["trials"] == "all" else row["trials"]
+    return f"{behaviour.block.replace('_', ' ')} {row['block']}, {row['trials']}"
 
 
 def block_shift(behaviour: Behaviour) -> tuple[float, float, float]:
@@ -778,6 +797,7 @@ def _stay_figure(rows: Sequence[dict[str, Any]]) -> Any:
         at,
         middle,
         yerr=ends,
+        width=0.6,
         capsize=3,
         color=[BLUE if row["last trial"] == "rewarded" else VERMILION for row in rows],
     )
@@ -809,30 +829,29 @@ def wager(behaviour: Behaviour) -> Result:
             {
                 "strength": value,
                 "offered": int(given.sum()),
-                "took it": _mean(taken, given),
-                "correct, waived": _mean(behaviour.correct, waived),
+                **_fraction("took it", taken, given),
+                **_fraction("correct, waived", behaviour.correct, waived),
                 "n waived": int(waived.sum()),
-                "correct, not offered": _mean(behaviour.correct, without),
+                **_fraction("correct, not offered", behaviour.correct, without),
                 "n not offered": int(without.sum()),
             }
         )
     table = pd.DataFrame(rows)
     made, (left, right) = figure(2)
-    left.plot(table["strength"], table["took it"], "o-", color=GREEN)
-    left.set_ylabel("fraction of sure bets")
-    right.plot(table["strength"], table["correct, waived"], "o-", color=BLUE, label="waived")
-    right.plot(
-        table["strength"],
-        table["correct, not offered"],
-        "o--",
-        color=VERMILION,
-        label="not offered",
-    )
-    right.set_ylabel("fraction correct")
-    right.legend(frameon=False)
-    for axes in (left, right):
-        axes.set_xlabel(_plain(behaviour.strength))
+    for axes, what, names in (
+        (left, "fraction of sure bets, 95 % interval", ["took it"]),
+        (right, "fraction correct, 95 % interval", ["correct, waived", "correct, not offered"]),
+    ):
+        axis = StrengthAxis(axes, table["strength"], _plain(with_unit(behaviour.strength)))
+        for index, name in enumerate(names):
+            colour = GREEN if len(names) == 1 else (BLUE, VERMILION)[index]
+            x = axis.beside(table["strength"], index, len(names))
+            axes.vlines(x, table[f"{name}, low"], table[f"{name}, high"], color=colour)
+            axis.line(x, table[name], marker="o", color=colour, linestyle=("-", "--")[index],
+                      label=name.removeprefix("correct, "))  # fmt: skip
+        axes.set_ylabel(what)
         axes.set_ylim(-0.02, 1.02)
+    right.legend(loc="lower right")
     return Result(table, made)
 
 
@@ -849,8 +868,13 @@ def _was_offered(behaviour: Behaviour, sure: np.ndarray) -> np.ndarray:
     return np.isin(values, np.unique(values[sure]))
 
 
-def _mean(hit: np.ndarray, of: np.ndarray) -> float:
-    return float(hit[of].mean()) if of.any() else float("nan")
+def _fraction(name: str, hit: np.ndarray, of: np.ndarray) -> dict[str, float]:
+    """Return a fraction and its Wilson interval, as columns of a table."""
+    n = int(of.sum())
+    k = int(hit[of].sum())
+    low, high = wilson_interval(k, n) if n else (np.nan, np.nan)
+    value = k / n if n else np.nan
+    return {name: value, f"{name}, low": float(low), f"{name}, high": float(high)}
 
 
 # ---- formatting ----

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neurogym_core.terminal.settings import usage_errors
-from neurogym_study.options import is_trials, read_given, recipe_options
+from neurogym_study.options import (
+    figure_options,
+    is_trials,
+    named,
+    read_given,
+    recipe_options,
+    say_figures,
+)
 
 if TYPE_CHECKING:
     from neurogym_study.references import Reference
@@ -31,6 +38,7 @@ if TYPE_CHECKING:
 @click.option("--side", help="The condition with the correct side.")
 @click.option("--block", help="The condition that differs between blocks.")
 @click.option("--slot", help="The answer slot, if a trial has several.")
+@figure_options
 @click.option(
     "--out",
     default="comparison",
@@ -46,6 +54,8 @@ def command(
     columns: tuple[str, ...],
     scales: tuple[str, ...],
     out: Path,
+    figure: Path | None,
+    style: str,
     **roles: Any,
 ) -> None:
     """Compare a trial record with real subjects.
@@ -82,7 +92,7 @@ def command(
     with usage_errors():
         behaviour = _behaviour(record, mine, roles)
         reference = _reference(other, theirs, behaviour)
-    _report(record, behaviour, reference, out)
+    _report(record, behaviour, reference, out, figure, style)
 
 
 def _list() -> None:
@@ -102,7 +112,7 @@ def _list() -> None:
 def _behaviour(path: Path, given: tuple[Any, Any, Any], roles: dict[str, Any]) -> Any:
     from neurogym_study.behaviour import Behaviour, Roles
 
-    return Behaviour(read_given(path, *given), Roles(**roles))
+    return Behaviour(named(read_given(path, *given), path), Roles(**roles))
 
 
 def _reference(other: str, given: tuple[Any, Any, Any] | None, behaviour: Any) -> Reference:
@@ -134,11 +144,20 @@ def _same_roles(behaviour: Any) -> Any:
         return replace(behaviour.roles, slot=None)
 
 
-def _report(record: Path, behaviour: Any, reference: Reference, out: Path) -> None:
+def _report(
+    record: Path,
+    behaviour: Any,
+    reference: Reference,
+    out: Path,
+    figure: Path | None,
+    style: str,
+) -> None:
+    from neurogym_core.canvas import figure_style
     from neurogym_study.comparison import compare_with
     from neurogym_study.report import write_report
 
-    findings = compare_with(behaviour, reference)
+    with figure_style(style):
+        findings = compare_with(behaviour, reference)
     facts = {
         "record": f"{record}, {len(behaviour)} trials",
         "with": reference.title,
@@ -163,4 +182,6 @@ def _report(record: Path, behaviour: Any, reference: Reference, out: Path) -> No
             else f"skipped: {finding.why_not}"
         )
         click.echo(f"{finding.title}: {said}")
+    with figure_style(style):
+        say_figures(figure, findings)
     click.echo(f"The report is {target}.")

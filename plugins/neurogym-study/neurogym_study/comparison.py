@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from neurogym_core.canvas import BLUE, GREEN, GREY, VERMILION
+from neurogym_core.canvas import BLUE, GREY, VERMILION, cycle_colour
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.trials.intervals import wilson_interval
 from neurogym_study.analyses import MISFIT, block_shift, misfit_of
 from neurogym_study.behaviour import Behaviour, CannotTellError
+from neurogym_study.figures import MARKERS, StrengthAxis, legend_above, with_unit
 from neurogym_study.findings import Analysis, Finding, Result, figure
 from neurogym_study.psychometric import fit_psychometric
 from neurogym_study.references import Reference, Subject, share_correct, summarised
@@ -25,7 +26,6 @@ ERF_WIDTH = 1.702 * np.sqrt(2)
 
 The two functions differ by less than 0.01.
 """
-COLOURS = (VERMILION, GREEN, GREY, "#cc79a7", "#e69f00")
 SAME = 1e-6
 """Relative tolerance within which strengths are equal."""
 LEAST = 3
@@ -123,15 +123,18 @@ def over_strength(behaviour: Behaviour, reference: Reference) -> Result:
         for one, other in _pairs(others)
     ]
     made, (axes,) = figure(width=5.4, height=4)
-    scale = _Scale([mine, *each, *others])
+    curves = [replace(mine, name=_name(behaviour, each)), *others]
+    axis = _axis_of(axes, [*curves, *each], behaviour, reference)
     for one in each:
-        axes.plot(scale(one.strengths), one.correct, color=GREY, alpha=0.4, linewidth=0.8)
-    _line(axes, scale, mine, BLUE, _name(behaviour, each))
-    for colour, other in zip(_colours(others), others, strict=True):
-        _line(axes, scale, other, colour, other.name)
+        axis.line(one.strengths, one.correct, color=GREY, alpha=0.4, linewidth=0.8)
+    for index, one in enumerate(curves):
+        low, high = (one.correct, one.correct) if one.n is None else wilson_interval(
+            np.round(one.correct * one.n), one.n
+        )  # fmt: skip
+        _curve(axis, one, one.correct, (low, high), index, len(curves))
     axes.set_ylabel("fraction correct, 95 % interval")
     axes.set_ylim(0.35, 1.02)
-    scale.finish(axes, reference)
+    legend_above(axes)
     notes = [_said_distance(row) for row in rows]
     return Result(pd.DataFrame(rows), made, [*notes, *_spread(each)])
 
@@ -250,25 +253,17 @@ def times_over_strength(behaviour: Behaviour, reference: Reference) -> Result:
         for one, other in _pairs(others)
     ]
     made, (axes,) = figure(width=5.4, height=4)
-    scale = _Scale([mine, *each, *others])
-    for one in each:
-        if one.reaction_time is not None:
-            axes.plot(scale(one.strengths), one.reaction_time, color=GREY, alpha=0.4, linewidth=0.8)
-    for colour, other, style in (
-        (BLUE, replace(mine, name=_name(behaviour, each)), "o-"),
-        *((colour, one, "s--") for colour, one in zip(_colours(others), others, strict=True)),
-    ):
-        axes.errorbar(
-            scale(other.strengths),
-            other.reaction_time,
-            yerr=None if other.reaction_time_se is None else 1.96 * other.reaction_time_se,
-            fmt=style,
-            color=colour,
-            capsize=2,
-            label=_plain(other.name),
-        )
-    axes.set_ylabel("mean reaction time, correct trials (ms)")
-    scale.finish(axes, reference)
+    curves = [replace(mine, name=_name(behaviour, each)), *others]
+    timed = [one for one in each if one.reaction_time is not None]
+    axis = _axis_of(axes, [*curves, *timed], behaviour, reference)
+    for one in timed:
+        axis.line(one.strengths, one.reaction_time, color=GREY, alpha=0.4, linewidth=0.8)
+    for index, one in enumerate(curves):
+        half = 0.0 if one.reaction_time_se is None else 1.96 * np.nan_to_num(one.reaction_time_se)
+        ends = one.reaction_time - half, one.reaction_time + half
+        _curve(axis, one, one.reaction_time, ends, index, len(curves))
+    axes.set_ylabel("mean reaction time, correct trials (ms), 95 % interval")
+    legend_above(axes)
     notes = [
         f"{row['subject']}: {row['distance (ms)']:.0f} ms apart;"
         f" {row['shape (ms)']:.0f} ms if {row['added (ms)']:.0f} ms are added to the"
@@ -472,23 +467,24 @@ def blocks(behaviour: Behaviour, reference: Reference) -> Result:
                 )
     if not rows:
         raise CannotTellError(f"no block is in both: the record has {', '.join(mine)}")
-    made, (axes,) = figure()
     table = pd.DataFrame(rows)
+    made, (axes,) = figure(width=max(4.6, 0.9 * len(rows)))
     at = np.arange(len(table))
+    said = _name(behaviour, [])
     # Side by side, so that the intervals do not hide each other.
     for shift, colour, form, label, middle, ends in (
-        (-0.08, BLUE, "o", "record", "record", ("low", "high")),
-        (0.08, VERMILION, "s", _plain(reference.title), "theirs", ("their low", "their high")),
+        (-0.08, BLUE, "o", said, "record", ("low", "high")),
+        (0.08, VERMILION, "s", reference.title, "theirs", ("their low", "their high")),
     ):
-        error = [table[middle] - table[ends[0]], table[ends[1]] - table[middle]]
-        axes.errorbar(
-            at + shift, table[middle], yerr=error, fmt=form, color=colour, capsize=2, label=label
-        )
-    axes.set_xticks(at, table["block"])
-    axes.set_xlabel(_plain(behaviour.block))
-    axes.set_ylabel("fraction of choices to the right")
+        axes.vlines(at + shift, table[ends[0]], table[ends[1]], color=colour)
+        axes.plot(at + shift, table[middle], form, color=colour, label=label)
+    names = table["block"] if len(others) == 1 else table["subject"] + "\n" + table["block"]
+    axes.set_xticks(at, [_plain(name) for name in names])
+    axes.set_xlim(-0.6, len(at) - 0.4)
+    axes.set_xlabel(_plain(with_unit(behaviour.block)))
+    axes.set_ylabel("fraction of choices to the right, 95 % interval")
     axes.set_ylim(0, 1)
-    axes.legend(frameon=False, fontsize="small")
+    legend_above(axes)
     return Result(table, made)
 
 
@@ -512,48 +508,29 @@ def _per_block(behaviour: Behaviour) -> dict[str, tuple[float, int]]:
 # ---- drawing ----
 
 
-def _line(axes: Any, scale: _Scale, subject: Subject, colour: str, label: str) -> None:
-    mine, p, n = colour == BLUE, subject.correct, subject.n
-    style = {
-        "color": colour,
-        "label": _plain(label),
-        "marker": "o" if mine else "s",
-        "linestyle": "-" if mine else "--",
-    }
-    if n is None:
-        axes.plot(scale(subject.strengths), p, **style)
-        return
-    low, high = wilson_interval(np.round(p * n), n)
-    axes.errorbar(
-        scale(subject.strengths), p, yerr=np.abs(np.array([low, high]) - p), capsize=2, **style
-    )
+def _axis_of(
+    axes: Any, subjects: Sequence[Subject], behaviour: Behaviour, reference: Reference
+) -> StrengthAxis:
+    values = np.concatenate([one.strengths for one in subjects])
+    label = reference.strength if reference.unit else with_unit(behaviour.strength)
+    return StrengthAxis(axes, values, _plain(label))
 
 
-class _Scale:
-    """Positions on a logarithmic axis; strength 0 is placed a factor of 2 below the smallest."""
-
-    def __init__(self, subjects: Sequence[Subject]) -> None:
-        self.values = np.unique(np.concatenate([one.strengths for one in subjects]))
-        positive = self.values[self.values > 0]
-        self._zero = positive.min() / 2 if len(positive) else 0.5
-
-    def __call__(self, strengths: np.ndarray) -> np.ndarray:
-        return np.log2(np.where(strengths > 0, strengths, self._zero))
-
-    def finish(self, axes: Any, reference: Reference) -> None:
-        """Set ticks, label and legend."""
-        every = -(-len(self.values) // 12)
-        axes.set_xticks(
-            self(self.values[::every]),
-            [f"{value:g}" for value in self.values[::every]],
-            rotation=45,
-        )
-        axes.set_xlabel(_plain(reference.strength or "strength"))
-        axes.legend(frameon=False, fontsize="small")
-
-
-def _colours(others: Sequence[Subject]) -> list[str]:
-    return [COLOURS[k % len(COLOURS)] for k in range(len(others))]
+def _curve(
+    axis: StrengthAxis,
+    one: Subject,
+    values: np.ndarray,
+    ends: tuple[np.ndarray, np.ndarray],
+    index: int,
+    count: int,
+) -> None:
+    """Draw the points of a subject with intervals, beside those of the others; 0 is the record."""
+    colour, x = cycle_colour(index), axis.beside(one.strengths, index, count)
+    axis.axes.vlines(x, *ends, color=colour, zorder=2)
+    axis.line(
+        x, values, color=colour, marker=MARKERS[index % len(MARKERS)],
+        linestyle="--" if index else "-", label=one.name, zorder=3,
+    )  # fmt: skip
 
 
 def _root(values: np.ndarray) -> float:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from neurogym_core.canvas import BLUE, GREY
 from neurogym_core.errors import InvalidValueError, NeurogymError
 from neurogym_study import measures
 from neurogym_study.behaviour import CannotTellError
-from neurogym_study.findings import Finding, Result, figure
+from neurogym_study.figures import learning_curve_figure
+from neurogym_study.findings import Finding, Result
 from neurogym_study.runs import Run
 from neurogym_study.training import CURVE_FILE
 
@@ -44,32 +44,31 @@ def learning_curves(folders: list[Path], criterion: float = CRITERION) -> Result
     """Accuracy in the tests over the course of learning: each seed, mean and spread.
 
     Raises:
-        CannotTellError: fewer than two tests were made by all.
+        CannotTellError: fewer than two tests were made, or the runs count updates and steps.
     """
-    curves, unit = [], "updates"
+    curves, units = {}, set()
     for folder in folders:
-        table = pd.read_csv(folder / CURVE_FILE)
-        unit = table.columns[0]
+        try:
+            table = pd.read_csv(folder / CURVE_FILE)
+        except (FileNotFoundError, pd.errors.EmptyDataError):
+            continue  # it was stopped before its first test
         if len(table) > 1:
-            curves.append((table[unit].to_numpy(float), table["accuracy"].to_numpy(float)))
+            unit = str(table.columns[0])
+            units.add(unit)
+            curves[folder.name] = (table[unit].to_numpy(float), table["accuracy"].to_numpy(float))
     if not curves:
         raise CannotTellError("fewer than two tests were made while it learned")
-    begin, end = max(x[0] for x, _ in curves), min(x[-1] for x, _ in curves)
+    if len(units) > 1:
+        raise CannotTellError(f"the runs count {' and '.join(sorted(units))}")
+    unit = units.pop()
+    begin, end = max(x[0] for x, _ in curves.values()), min(x[-1] for x, _ in curves.values())
     if begin >= end:
         raise CannotTellError("the runs of different seeds have no tests at the same time")
     try:
-        found = measures.learning_curve(curves, criterion)
+        found = measures.learning_curve(list(curves.values()), criterion)
     except InvalidValueError as error:
         raise CannotTellError(str(error).rstrip(".")) from error
-    table = found.table
-    made, (axes,) = figure()
-    for x, y in curves if len(curves) > 1 else ():
-        axes.plot(x, y, color=GREY, linewidth=0.7, alpha=0.7)
-    axes.plot(table["at"], table["mean"], color=BLUE, linewidth=2)
-    axes.axhline(criterion, color=GREY, linewidth=0.8, linestyle="--")
-    axes.set_ylim(-0.02, 1.02)
-    axes.set_xlabel(unit)
-    axes.set_ylabel("accuracy in the tests")
+    made = learning_curve_figure(curves, xlabel=unit, criterion=criterion)
     reached, when = found["reached"], found["to criterion"]
     said = (
         f"{len(curves)} seed{'s' * (len(curves) > 1)}; {round(reached.value * len(curves))} reached"
@@ -77,16 +76,15 @@ def learning_curves(folders: list[Path], criterion: float = CRITERION) -> Result
     )
     if np.isfinite(when.value):
         said += f", at {when.value:g} {unit} (median; {when.low:g} to {when.high:g})"
-    return Result(
-        table, made, [f"{said}. Runs beside this one that differ only in the seed count."]
-    )
+    return Result(found.table, made, [f"{said}."])
 
 
-def training_finding(folder: Path) -> Finding:
-    """Return the learning curve of a run as a finding of its report."""
-    title = "Learning curve"
+def training_finding(folders: list[Path]) -> Finding:
+    """Return the learning curves of runs, such as those of `seeds_of`, for a report."""
+    title = "Learning curve" if len(folders) == 1 else "Learning curves"
+    criterion = Run.open(folders[0]).experiment.criterion
     try:
-        result = learning_curves(seeds_of(folder))
+        result = learning_curves(folders, CRITERION if criterion is None else criterion)
     except CannotTellError as error:
         return Finding("learning", title, why_not=f"{error}.")
     return Finding("learning", title, None, result.table, result.figure, tuple(result.notes))

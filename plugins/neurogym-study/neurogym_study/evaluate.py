@@ -12,7 +12,15 @@ from neurogym_core.terminal.settings import (
     read_conditions,
     usage_errors,
 )
-from neurogym_study.options import is_trials, played_options, read_given, recipe_options
+from neurogym_study.options import (
+    figure_options,
+    is_trials,
+    named,
+    played_options,
+    read_given,
+    recipe_options,
+    say_figures,
+)
 
 if TYPE_CHECKING:
     from neurogym_study.playing import Played
@@ -41,6 +49,7 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write the trial record to this file.",
 )
+@figure_options
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -55,7 +64,7 @@ def command(what: str, csv: Path | None, out: Path | None, **given: Any) -> None
     \b
     ngym evaluate run
     ngym evaluate PerceptualDecisionMaking-v0 --subject integrator --csv ideal.csv
-    ngym evaluate mice.csv --recipe ibl
+    ngym evaluate mice.csv --recipe ibl --figure mice.pdf --style paper
     ngym evaluate lab.csv --map correct="feedback > 0" --map contrast="100 * c"
 
     The report of a RUN has its learning curve, with those of runs beside it that differ only in
@@ -75,7 +84,7 @@ def command(what: str, csv: Path | None, out: Path | None, **given: Any) -> None
     else:
         played = _played_run(Path(what), given) if is_run else _played_task(what, given)
     folder = out or (Path(what) / "evaluation" if is_run else Path("evaluation"))
-    _report(played, folder, csv, {**given, "run": Path(what) if is_run else None})
+    _report(played, folder, csv, given, Path(what) if is_run else None)
 
 
 def _check(is_run: bool, is_file: bool, what: str, given: dict[str, Any]) -> None:
@@ -98,7 +107,7 @@ def _read(path: Path, given: dict[str, Any]) -> Played:
     record = read_given(path, given["recipe"], given["columns"], given["scales"])
     subject = str(record.meta.get("subject", "the subjects of the file"))
     facts = {"file": str(path), "trials": len(record), **record.meta}
-    return Played(record, None, subject, facts)
+    return Played(named(record, path), None, subject, facts)
 
 
 def _played_run(folder: Path, given: dict[str, Any]) -> Played:
@@ -133,9 +142,13 @@ def _played_task(name: str, given: dict[str, Any]) -> Played:
         )
 
 
-def _report(played: Played, folder: Path, csv: Path | None, given: dict[str, Any]) -> None:
+def _report(
+    played: Played, folder: Path, csv: Path | None, given: dict[str, Any], trained: Path | None
+) -> None:
+    from neurogym_core.canvas import figure_style
     from neurogym_study.analyses import analyse
     from neurogym_study.behaviour import Behaviour, Roles
+    from neurogym_study.curves import seeds_of, training_finding
     from neurogym_study.exchange import write_csv
     from neurogym_study.report import write_report
 
@@ -143,11 +156,10 @@ def _report(played: Played, folder: Path, csv: Path | None, given: dict[str, Any
         chosen = {name: given[name] for name in ("strength", "side", "block", "by", "slot")}
         roles = Roles(**chosen) if played.task is None else Roles.of_task(played.task, **chosen)
         behaviour = Behaviour(played.record, roles)
-    findings = analyse(behaviour)
-    if given["run"]:
-        from neurogym_study.curves import training_finding
-
-        findings = [training_finding(given["run"]), *findings]
+    with figure_style(given["style"]):
+        findings = analyse(behaviour)
+        if trained is not None:
+            findings.insert(0, training_finding(seeds_of(trained)))
     if csv is not None:
         write_csv(played.record, csv)
     name = played.facts["file"] if played.task is None else played.task.name
@@ -159,6 +171,8 @@ def _report(played: Played, folder: Path, csv: Path | None, given: dict[str, Any
             if finding.why_not is None
             else f"{finding.title}: skipped: {finding.why_not}"
         )
+    with figure_style(given["style"]):
+        say_figures(given["figure"], findings)
     click.echo(
         f"The report is {target}." + (f" The trials are in {csv}." if csv is not None else "")
     )

@@ -1,12 +1,13 @@
-"""Figures of psychometric and chronometric functions, in the style of the core's figures.
+"""Figures of psychometric and chronometric functions, learning curves, and the strength axis.
 
-matplotlib is imported when a figure is drawn.
+All follow `figure_style` of `neurogym_core.canvas`.
 """
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,21 +19,30 @@ from neurogym_core.canvas import (
     TEXT,
     VERMILION,
     Box,
+    current_style,
     cycle_colour,
-    heading,
+    drawing,
+    figure_style,
+    magnified,
     new_figure,
     number,
+    text_width,
 )
 from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_core.plots import TRIAL_WIDTH, TrialTrace, draw_trial, trial_height
+from neurogym_study.findings import figure as panels_of
+from neurogym_study.findings import legible
 
 if TYPE_CHECKING:
     from neurogym_study.chronometric import ReactionTimeRow
     from neurogym_study.proportions import ProportionRow
     from neurogym_study.psychometric import PsychometricFit
 
-_MARKERS = "osD^vP"
-_FOOT = 0.55  # inches
+MARKERS = "osD^vP"
+UNITS = {"coherence": "%", "contrast": "%", "reaction_time": "ms", "delay": "ms", "interval": "ms"}
+"""Units of conditions that bear the same name in all tasks of the project."""
+_DODGE = 0.02  # of the axis, between two subjects
+_WIDEST = 0.1  # of the axis, between the first and the last of many subjects
 
 
 def psychometric_figure(
@@ -46,8 +56,7 @@ def psychometric_figure(
 ) -> Any:
     """Draw proportions with intervals over the strength, and fitted curves.
 
-    The strength axis is logarithmic, with 0 at its left, if strengths are not negative and span a
-    factor of 8 or more.
+    See `StrengthAxis` for the axis. Points of several subjects lie beside each other.
 
     Args:
         rows: from `accuracy` or `choice_proportions`; name -> rows for several subjects.
@@ -59,25 +68,19 @@ def psychometric_figure(
         each: rows of single subjects, which are drawn as thin grey lines behind the others.
 
     Raises:
-        MissingDependencyError: matplotlib is not installed.
         InvalidValueError: no rows, or values that are not numbers.
         UnknownNameError: a fit for a subject without rows.
     """
     subjects, fits = _subjects(rows, fit)
-    height = 3.4 + _legend_height(subjects)
-    figure = new_figure(4.8, height)
-    _draw_psychometric(Box(figure, 0, 0, 4.8, height), subjects, fits, xlabel, ylabel, title)
-    for part in each:
-        shown = [row for row in part if row.n]
-        figure.axes[0].plot(
-            [row.value for row in shown],
-            [row.fraction for row in shown],
-            color=GREY,
-            lw=0.7,
-            alpha=0.6,
-            zorder=1,
-        )
-    return figure
+    with drawing():
+        made, (axes,) = panels_of(width=4.8, height=3.4 + 0.2 * len(subjects))
+        axis = _draw_psychometric(axes, subjects, fits, xlabel, ylabel)
+        for part in each:
+            shown = [row for row in part if row.n]
+            line = {"color": GREY, "linewidth": 0.5 * current_style().line, "alpha": 0.6}
+            axis.line([row.value for row in shown], [row.fraction for row in shown], **line)
+        legend_above(axes, title)
+        return legible(made)
 
 
 def chronometric_figure(
@@ -98,7 +101,6 @@ def chronometric_figure(
         statistic: ``"mean"`` or ``"median"``.
 
     Raises:
-        MissingDependencyError: matplotlib is not installed.
         InvalidValueError: no rows, values that are not numbers, or another statistic.
     """
     if statistic not in ("mean", "median"):
@@ -106,21 +108,79 @@ def chronometric_figure(
             f"statistic={statistic!r} was given. Expected 'mean' or 'median'. Choose one of them."
         )
     values = _numbers([row.value for row in rows])
-    figure = new_figure(4.8, 3.8)
-    axes = Box(figure, 0, 0, 4.8, 3.8).axes(0.75, 0.6, 3.85, 2.65)
-    _strength_axis(axes, values, xlabel)
-    for outcome, colour, face, line in (
-        ("correct", BLUE, BLUE, "-"),
-        ("error", VERMILION, "white", "--"),
-    ):
-        chosen = [row for row in rows if row.outcome == outcome]
-        if chosen:
-            _reaction_line(axes, chosen, statistic, colour, face, line, outcome)
-    _reaction_axis(axes, rows, statistic)
-    axes.set_ylabel(f"{statistic} reaction time (ms)", fontsize=TEXT, color=INK)
-    _legend(axes, columns=2)
-    heading(figure, title, 0.75 / 4.8, 1 - 0.12 / 3.8)
-    return figure
+    with drawing():
+        made, (axes,) = panels_of(width=4.8, height=3.8)
+        axis = StrengthAxis(axes, values, xlabel)
+        for index, (outcome, colour, face, line) in enumerate(
+            (("correct", BLUE, BLUE, "-"), ("error", VERMILION, "white", "--"))
+        ):
+            chosen = [row for row in rows if row.outcome == outcome]
+            if not chosen:
+                continue
+            x = axis.beside([row.value for row in chosen], index, 2)
+            if statistic == "mean":
+                axes.vlines(x, [row.low for row in chosen], [row.high for row in chosen],
+                            color=colour, zorder=2)  # fmt: skip
+            times = [getattr(row, statistic) for row in chosen]
+            style = {"color": colour, "marker": "o", "mfc": face, "label": outcome, "zorder": 3}
+            axis.line(x, times, linestyle=line, **style)
+        _reaction_axis(axes, rows, statistic)
+        interval = ", 95 % interval" if statistic == "mean" else ""
+        axes.set_ylabel(f"{statistic} reaction time (ms){interval}")
+        legend_above(axes, title, columns=2)
+        return legible(made)
+
+
+def learning_curve_figure(
+    curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    *,
+    xlabel: str = "updates",
+    ylabel: str = "mean performance",
+    criterion: float | None = None,
+    chance: float | None = None,
+    title: str = "",
+) -> Any:
+    """Draw the learning curve of each seed in grey, and their mean.
+
+    Args:
+        curves: name of the seed -> (amount of training, score), (k,) each; see `Run.curve`.
+        xlabel: unit of the training: updates, steps or trials.
+        ylabel: name of the score.
+        criterion: score that is drawn as a line.
+        chance: chance level, another line.
+        title: of the figure.
+
+    Raises:
+        InvalidValueError: there is no curve, or one has no points.
+    """
+    if not curves or not all(len(x) == len(y) > 0 for x, y in curves.values()):
+        raise InvalidValueError(
+            f"{len(curves)} learning curves were given. Expected at least one, each with as many"
+            " scores as amounts, at least one. Train the network for longer."
+        )
+    curves = {name: (np.asarray(x), np.asarray(y)) for name, (x, y) in curves.items()}
+    with drawing() as style:
+        made, (axes,) = panels_of(width=4.8, height=3.4)
+        for level, line, name in ((criterion, "--", "criterion"), (chance, ":", "chance")):
+            if level is not None:
+                axes.axhline(level, color=GREY, linestyle=line, linewidth=0.7 * style.line,
+                             label=f"{name} {level:g}")  # fmt: skip
+        several = len(curves) > 1
+        for number_, (name, (x, y)) in enumerate(curves.items()):
+            label = name if not several else "each seed" if not number_ else None
+            line = {"color": GREY, "alpha": 0.7} if several else {"color": BLUE}
+            axes.plot(x, y, marker="" if len(x) > 1 else "o", label=label, **line)
+        if several:
+            end = min(x[-1] for x, _ in curves.values())
+            grid = np.unique(np.concatenate([np.asarray(x, float) for x, _ in curves.values()]))
+            grid = grid[grid <= end]
+            mean = np.mean([np.interp(grid, x, y) for x, y in curves.values()], axis=0)
+            axes.plot(grid, mean, color=BLUE, linewidth=1.6 * style.line,
+                      label=f"mean of {len(curves)} seeds")  # fmt: skip
+        axes.set_xlabel(xlabel)
+        axes.set_ylabel(ylabel)
+        legend_above(axes, title, columns=2)
+        return legible(made)
 
 
 def demo_figure(
@@ -133,20 +193,169 @@ def demo_figure(
     """Draw one trial, and the psychometric functions of several subjects beside it.
 
     Raises:
-        MissingDependencyError: matplotlib is not installed.
         InvalidValueError: no rows, or values that are not numbers.
         UnknownNameError: a fit for a subject without rows.
     """
     subjects, curves = _subjects(accuracy, fits)
-    wanted, width = 3.6 + _legend_height(subjects), 4.6
+    with figure_style("screen"), drawing():
+        made = _demo(trace, subjects, curves, xlabel)
+    return magnified(made)
+
+
+def _demo(trace: TrialTrace, subjects: Any, curves: Any, xlabel: str) -> Any:
+    above = 0.42 + 0.2 * len(subjects)
+    wanted, width, foot = 3.2 + above, 4.6, 0.55
     height = max(trial_height(trace), wanted)
     figure = new_figure(TRIAL_WIDTH + width, height)
     draw_trial(Box(figure, 0, 0, TRIAL_WIDTH, height), trace)
     # Next to a very tall trial, the curve keeps a readable aspect ratio, at the top.
     beside = min(height, wanted + 1.5)
     side = Box(figure, TRIAL_WIDTH, height - beside, width, beside)
-    _draw_psychometric(side, subjects, curves, xlabel, "", "Psychometric function")
+    axes = side.axes(0.75, foot, width - 1.0, beside - foot - above)
+    _draw_psychometric(axes, subjects, curves, xlabel, "")
+    legend_above(axes, "Psychometric function")
     return figure
+
+
+# ---- the strength axis ----
+
+
+class StrengthAxis:
+    """The horizontal axis of a figure over the strength of the evidence.
+
+    It is logarithmic if no strength is negative and the strengths above 0 span a factor of 8 or
+    more. Strength 0 is then apart, to the left of a break. Data coordinates are strengths.
+
+    Args:
+        axes: matplotlib axes.
+        values: the strengths of all points, finite.
+        label: name and unit of the strength.
+
+    Attributes:
+        grid: strengths that are evenly spaced on the axis, for curves; they stop at the break.
+    """
+
+    def __init__(self, axes: Any, values: Any, label: str) -> None:
+        self.axes = axes
+        levels = np.unique(np.asarray(values, float)) + 0.0  # no -0
+        positive = levels[levels > 0]
+        self.logarithmic = bool(
+            levels[0] >= 0 and len(positive) > 1 and levels[-1] >= 8 * positive[0]
+        )
+        self.apart = self.logarithmic and levels[0] == 0
+        if self.logarithmic:
+            self._least = float(positive[0])
+            octaves = float(np.log2(levels[-1] / positive[0]))
+            self._gap = max(1.0, 0.18 * octaves)  # octaves between 0 and the smallest strength
+            axes.set_xscale("function", functions=(self.places, self.strengths))
+        ends = self.places(levels[[0, -1]])
+        self._length = float(ends[1] - ends[0]) or 2.0
+        gaps = np.diff(self.places(levels))
+        self._closest = float(gaps.min()) if len(gaps) else self._length
+        room = 0.06 * self._length
+        axes.set_xlim(*self.strengths(np.array([ends[0] - room, ends[1] + room])))
+        first = self.places(positive[0]) if self.apart else ends[0]
+        self.grid = self.strengths(np.linspace(first, ends[1], 300))
+        if self.logarithmic or len(levels) <= 13:
+            kept = self._legible(levels)
+            axes.set_xticks(kept, [number(level) for level in kept])
+        if self.logarithmic:
+            axes.set_xticks([], minor=True)
+        if self.apart:
+            self._break()
+        axes.set_xlabel(label)
+
+    def places(self, strengths: Any) -> np.ndarray:
+        """Return the places of strengths on the axis, in octaves if it is logarithmic."""
+        strengths = np.asarray(strengths, float)
+        if not self.logarithmic:
+            return strengths
+        low = np.log2(self._least)
+        near = low + (strengths / self._least - 1) * self._gap
+        far = np.log2(np.maximum(strengths, self._least))
+        return np.where(strengths < self._least, near, far)
+
+    def strengths(self, places: Any) -> np.ndarray:
+        """Return the strengths at places on the axis."""
+        places = np.asarray(places, float)
+        if not self.logarithmic:
+            return places
+        low = np.log2(self._least)
+        near = self._least * (1 + (places - low) / self._gap)
+        return np.where(places < low, near, 2.0 ** np.maximum(places, low))
+
+    def beside(self, strengths: Any, index: int, count: int) -> np.ndarray:
+        """Return strengths that are shifted for subject `index` of `count`.
+
+        No point hides another, and none is nearer to another strength than to its own.
+        """
+        widest = min(_WIDEST * self._length, 0.7 * self._closest)
+        step = min(_DODGE * self._length, widest / max(count - 1, 1))
+        return self.strengths(self.places(strengths) + (index - (count - 1) / 2) * step)
+
+    def line(self, strengths: Any, values: Any, **style: Any) -> None:
+        """Draw points and the line through them; the line stops at the break."""
+        x, y = np.asarray(strengths, float), np.asarray(values, float)
+        if not self.apart:
+            self.axes.plot(x, y, **style)
+            return
+        near = self.places(x) < self.places(self._least) - self._gap / 2
+        self.axes.plot(x[~near], y[~near], **style)
+        self.axes.plot(x[near], y[near], **{**style, "label": None, "linestyle": "none"})
+        if not style.get("marker") and near.any():  # without a marker, a dash shows the value at 0
+            here = self.places(x[near])[0] + np.array([-0.02, 0.02]) * self._length
+            self.axes.plot(self.strengths(here), [y[near][0]] * 2, **{**style, "label": None})
+
+    def _legible(self, levels: np.ndarray) -> list[float]:
+        """Return the strengths whose labels do not overlap: 0 and the ends first."""
+        style = current_style()
+        figure = self.axes.figure
+        columns = self.axes.get_subplotspec()
+        inches = (
+            0.8 * figure.get_size_inches()[0] / (columns.get_gridspec().ncols if columns else 2)
+        )
+        per_inch = 1.12 * self._length / inches
+        wide = {
+            level: (text_width(number(level)) * style.small / SMALL + 0.05) * per_inch
+            for level in levels.tolist()
+        }
+        inner = sorted(levels[1:-1], key=abs, reverse=bool(levels[0] < 0))
+        order = [levels[0], levels[-1], *levels[levels == 0], *inner]
+        kept: list[float] = []
+        for level in dict.fromkeys(map(float, order)):
+            clear = all(
+                abs(self.places(level) - self.places(other)) > (wide[level] + wide[other]) / 2
+                for other in kept
+            )
+            if clear:
+                kept.append(level)
+        return sorted(kept)
+
+    def _break(self) -> None:
+        style = current_style()
+        middle = self.places(self._least) - self._gap / 2
+        width = 0.012 * self._length
+        cut = self.strengths(np.array([middle - width, middle + width]))
+        where = {"transform": self.axes.get_xaxis_transform(), "clip_on": False}
+        self.axes.plot(cut, [0, 0], color="white", linewidth=2.5 * style.line, zorder=5, **where)
+        self.axes.plot(
+            cut, [0, 0], linestyle="none", marker=[(-1, -2), (1, 2)], color=GREY, zorder=6,
+            markersize=6 * style.line, markeredgewidth=0.6 * style.line, **where,
+        )  # fmt: skip
+
+
+def with_unit(name: str, units: Mapping[str, str] | None = None) -> str:
+    """Return the label of an axis: the name of a condition, with its unit if it is known.
+
+    Args:
+        name: of a column, e.g. "coherence" or "signed_contrast".
+        units: column -> unit; other names are looked up in `UNITS`.
+    """
+    unit = (units or {}).get(name) or UNITS.get(name) or UNITS.get(name.rpartition("_")[2], "")
+    return f"{name.replace('_', ' ')} ({unit})" if unit else name.replace("_", " ")
+
+
+# ---- drawing ----
 
 
 def _subjects(
@@ -175,86 +384,52 @@ def _numbers(values: list[Any]) -> np.ndarray:
     )
 
 
-def _legend_height(subjects: Mapping[str, Any]) -> float:
-    return 0.2 * len(subjects) if list(subjects) != [""] else 0.2
-
-
 def _draw_psychometric(
-    box: Box,
+    axes: Any,
     subjects: Mapping[str, Sequence[ProportionRow]],
     fits: Mapping[str, PsychometricFit | None],
     xlabel: str,
     ylabel: str,
-    title: str,
-) -> None:
+) -> StrengthAxis:
     values = np.array([row.value for rows in subjects.values() for row in rows], float)
-    room = (0.42 if title else 0.15) + _legend_height(subjects)
-    axes = box.axes(0.75, _FOOT, box.width - 1.0, box.height - _FOOT - room)
-    scale = _strength_axis(axes, values, xlabel)
+    axis = StrengthAxis(axes, values, xlabel)
     lows = []
     for index, (name, rows) in enumerate(subjects.items()):
-        colour, marker, fit = cycle_colour(index), _MARKERS[index % len(_MARKERS)], fits.get(name)
+        colour, marker, fit = cycle_colour(index), MARKERS[index % len(MARKERS)], fits.get(name)
         # Without a determined threshold, a curve would suggest more than the data show.
         if fit is not None and "threshold" not in fit.undetermined:
-            _draw_curve(axes, fit, scale, colour)
-        _draw_points(axes, [row for row in rows if row.n], colour, marker, _legend_text(name, fit))
-        lows += [row.low for row in rows if row.n]
+            _draw_curve(axis, fit, colour)
+        shown = [row for row in rows if row.n]
+        x = axis.beside([row.value for row in shown], index, len(subjects))
+        axes.vlines(x, [row.low for row in shown], [row.high for row in shown], color=colour,
+                    zorder=3)  # fmt: skip
+        axes.plot(
+            x, [row.fraction for row in shown], ls="none", marker=marker, color=colour, mec="white",
+            label=_legend_text(name, fit), zorder=4, clip_on=False,
+        )  # fmt: skip
+        lows += [row.low for row in shown]
     signed = bool((values < 0).any())
-    axes.set_ylabel(
-        ylabel or ("fraction chosen" if signed else "fraction correct"), fontsize=TEXT, color=INK
-    )
+    what = ylabel or ("fraction chosen" if signed else "fraction correct")
+    axes.set_ylabel(what)
     _fraction_axis(axes, 0.0 if signed else min(lows, default=0.0))
-    _legend(axes, columns=1)
-    size = box.figure.get_size_inches()
-    heading(
-        box.figure, title, (box.left + 0.75) / size[0], (box.bottom + box.height - 0.12) / size[1]
-    )
+    return axis
 
 
 def _fraction_axis(axes: Any, lowest: float) -> None:
     low = min(0.4, np.floor(10 * lowest) / 10) if lowest >= 0.3 else 0.0
     axes.set_ylim(low - 0.02, 1.02)
     axes.set_yticks(np.arange(low, 1.01, 0.1 if low else 0.25))
-    axes.axhline(0.5, color=GREY, lw=0.7, ls=(0, (4, 3)), zorder=0)
+    axes.axhline(0.5, color=GREY, lw=0.5 * current_style().line, ls=(0, (4, 3)), zorder=0)
 
 
-def _draw_points(
-    axes: Any, rows: list[ProportionRow], colour: str, marker: str, label: str
-) -> None:
-    x = [row.value for row in rows]
-    axes.vlines(
-        x, [row.low for row in rows], [row.high for row in rows], color=colour, lw=1.2, zorder=3
-    )
-    axes.plot(
-        x,
-        [row.fraction for row in rows],
-        ls="none",
-        marker=marker,
-        ms=5,
-        color=colour,
-        mec="white",
-        mew=0.6,
-        label=label,
-        zorder=4,
-        clip_on=False,
-    )
-
-
-class _Scale(NamedTuple):
-    """Range of the strengths, and a grid of strengths that is evenly spaced on the axis."""
-
-    low: float
-    high: float
-    grid: np.ndarray
-
-
-def _draw_curve(axes: Any, fit: PsychometricFit, scale: _Scale, colour: str) -> None:
-    axes.plot(scale.grid, fit.predict(scale.grid), color=colour, lw=1.5, zorder=2)
-    if scale.low <= fit.threshold <= scale.high:
+def _draw_curve(axis: StrengthAxis, fit: PsychometricFit, colour: str) -> None:
+    axis.axes.plot(axis.grid, fit.predict(axis.grid), color=colour, zorder=2)
+    if axis.grid[0] <= fit.threshold <= axis.grid[-1]:
         height = float(fit.predict(fit.threshold))
-        axes.plot(
-            [fit.threshold] * 2, [-1, height], color=colour, lw=0.8, ls=(0, (1, 1.5)), zorder=1
-        )
+        axis.axes.plot(
+            [fit.threshold] * 2, [-1, height], color=colour, lw=0.6 * current_style().line,
+            ls=(0, (1, 1.5)), zorder=1,
+        )  # fmt: skip
 
 
 def _legend_text(name: str, fit: PsychometricFit | None) -> str:
@@ -271,49 +446,6 @@ def _legend_text(name: str, fit: PsychometricFit | None) -> str:
     return ": ".join(filter(None, [name, threshold + lapse]))
 
 
-def _strength_axis(axes: Any, values: np.ndarray, xlabel: str) -> _Scale:
-    """Set up the strength axis: logarithmic with 0 at its left if this spreads strengths better."""
-    levels = np.unique(values)
-    positive = levels[levels > 0]
-    low, high = float(levels[0]), float(levels[-1])
-    logarithmic = low >= 0 and len(positive) > 1 and high >= 8 * positive[0]
-    if logarithmic:
-        # Linear from 0 to the smallest strength, over the length of a factor of 2.
-        axes.set_xscale("symlog", base=2, linthresh=float(positive[0]), linscale=1.0)
-        grid = np.concatenate(
-            [np.linspace(low, positive[0], 60), np.geomspace(positive[0], high, 240)]
-        )
-        axes.set_xlim(-0.12 * positive[0] if low == 0 else positive[0] * 0.9, high * 1.15)
-    else:
-        grid, room = np.linspace(low, high, 300), 0.04 * (high - low) or 1.0
-        axes.set_xlim(low - room, high + room)
-    if logarithmic or len(levels) <= 7:
-        axes.set_xticks(levels, [number(level) for level in levels])
-        axes.set_xticks([], minor=True)
-    axes.set_xlabel(xlabel, fontsize=TEXT, color=INK)
-    return _Scale(low, high, np.unique(grid))
-
-
-def _reaction_line(
-    axes: Any,
-    rows: list[ReactionTimeRow],
-    statistic: str,
-    colour: str,
-    face: str,
-    line: str,
-    label: str,
-) -> None:
-    x = [row.value for row in rows]
-    if statistic == "mean":
-        axes.vlines(
-            x, [row.low for row in rows], [row.high for row in rows], color=colour, lw=1.2, zorder=2
-        )
-    y = [getattr(row, statistic) for row in rows]
-    axes.plot(
-        x, y, ls=line, lw=1.3, marker="o", ms=5, color=colour, mfc=face, label=label, zorder=3
-    )
-
-
 def _reaction_axis(axes: Any, rows: Sequence[ReactionTimeRow], statistic: str) -> None:
     """Set limits from the values and their standard errors.
 
@@ -326,20 +458,40 @@ def _reaction_axis(axes: Any, rows: Sequence[ReactionTimeRow], statistic: str) -
     axes.set_ylim(max(0.0, low - room), high + room)
 
 
-def _legend(axes: Any, columns: int) -> None:
-    """Draw the legend above the axes, so that it covers no points."""
+def legend_above(axes: Any, title: str = "", columns: int = 1) -> None:
+    """Draw the title and the legend above the axes, so that they cover no points.
+
+    Long lines are broken. Names are drawn as they are: ``$`` begins no formula.
+    """
     handles, labels = axes.get_legend_handles_labels()
-    if any(labels):
-        axes.legend(
-            handles,
-            labels,
-            loc="lower left",
-            bbox_to_anchor=(-0.02, 1.0),
-            ncols=columns,
-            frameon=False,
-            fontsize=SMALL,
-            handletextpad=0.3,
-            borderaxespad=0.2,
-            labelspacing=0.35,
-            labelcolor=INK,
-        )
+    shown = [(handle, label) for handle, label in zip(handles, labels, strict=True) if label]
+    style, figure = current_style(), axes.figure
+    placed = figure.get_layout_engine() is None  # in inches, on a screen
+    letters = 0.55 * (SMALL if placed else style.small) / 72
+    inches = 3.7 if placed else figure.get_size_inches()[0] - 0.3
+    room = max(int(inches / columns / letters) - 3, 12)
+    given = {
+        "handles": [handle for handle, _ in shown],
+        "labels": [textwrap.fill(plain(label), room) for _, label in shown],
+        "title": title or None,
+        "title_fontproperties": {"weight": "bold", "size": TEXT + 1.5 if placed else style.text},
+        "ncols": columns,
+        "alignment": "left",
+        "handletextpad": 0.3,
+        "borderaxespad": 0.2,
+        "labelspacing": 0.35,
+        "labelcolor": INK,
+        "frameon": False,
+    }
+    if not shown and not title:
+        return
+    if placed:
+        where = {"loc": "lower left", "bbox_to_anchor": (-0.02, 1.0), "fontsize": SMALL}
+        axes.legend(**given, **where)
+    else:
+        figure.legend(**given, loc="outside upper left")
+
+
+def plain(text: str) -> str:
+    """Escape $ for a figure, because matplotlib reads $…$ as mathematics."""
+    return text.replace("$", r"\$")

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
+from neurogym_core.canvas import GREY, STYLES, drawing
 from neurogym_study.behaviour import Behaviour, CannotTellError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+MM = 25.4
+"""Millimetres of an inch."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,10 @@ class Analysis:
     def __call__(self, behaviour: Behaviour) -> Finding:
         """Return the finding, which gives the reason if the analysis could not be done."""
         try:
-            result = self.do(behaviour)
+            with drawing():
+                result = self.do(behaviour)
+                if result.figure is not None:
+                    legible(result.figure)
         except CannotTellError as error:
             return Finding(self.name, self.title, why_not=f"{error}.")
         return Finding(
@@ -64,9 +72,50 @@ class Result:
 
 
 def figure(panels: int = 1, *, width: float = 4.6, height: float = 3.6) -> tuple[Any, list[Any]]:
-    """Return a figure without a window, and its axes from left to right."""
-    made = Figure(figsize=(width * panels, height), layout="constrained")
-    axes = [made.add_subplot(1, panels, k + 1) for k in range(panels)]
-    for one in axes:
-        one.spines[["top", "right"]].set_visible(False)
+    """Return a figure without a window, and its axes from left to right, in the current style.
+
+    Args:
+        panels: number of axes.
+        width, height: of each panel on a screen, inches. Other styles set the width, and change the
+            height by the same factor.
+    """
+    with drawing() as style:
+        factor = style.column / STYLES["screen"].column
+        wide = width * panels
+        if factor != 1:
+            wide = min(style.column * panels, style.page) / MM
+            height *= max(factor, wide / (width * panels))
+        made = Figure(figsize=(wide, height), layout="constrained")
+        axes = [made.add_subplot(1, panels, k + 1) for k in range(panels)]
+        for one in axes:
+            one.spines[["top", "right"]].set_visible(False)
+            # Ticks that are made later would have matplotlib's own sizes.
+            one.tick_params(
+                labelsize=style.small, length=2.2 * style.line, width=0.6 * style.line,
+                pad=2.5 * style.line, color=GREY,
+            )  # fmt: skip
+        made.get_layout_engine().set(w_pad=0.03 * style.line, h_pad=0.03 * style.line)
     return made, axes
+
+
+def legible(made: Any) -> Any:
+    """Break the labels of axes that are too long, and return the figure."""
+    made.draw_without_rendering()
+    for axes in made.axes:
+        extents = axes.xaxis.label.get_window_extent(), axes.yaxis.label.get_window_extent()
+        _break_label(axes.xaxis.label, extents[0].width, 1.15 * axes.bbox.width)
+        _break_label(axes.yaxis.label, extents[1].height, 1.02 * axes.bbox.height)
+    return made
+
+
+def _break_label(label: Any, length: float, room: float) -> None:
+    """Break a label at its last comma, or where it has to be broken."""
+    text = label.get_text()
+    if length <= room or "\n" in text:
+        return
+    letters = max(int(len(text) * room / length), 8)
+    parts = text.rsplit(", ", 1)
+    if max(map(len, parts)) <= letters:
+        label.set_text(",\n".join(parts))
+    else:
+        label.set_text(textwrap.fill(text, letters))

@@ -13,7 +13,14 @@ from neurogym_core.terminal.settings import (
     read_conditions,
     usage_errors,
 )
-from neurogym_study.options import is_trials, played_options, read_given, recipe_options
+from neurogym_study.options import (
+    figure_options,
+    is_trials,
+    played_options,
+    read_given,
+    recipe_options,
+    say_figures,
+)
 
 if TYPE_CHECKING:
     from neurogym_study.behaviour import Behaviour
@@ -33,6 +40,7 @@ if TYPE_CHECKING:
     help="Number of seeds of a subject; not for a RUN.",
 )
 @recipe_options
+@figure_options
 @click.option(
     "--out",
     default="likeness",
@@ -74,7 +82,7 @@ def command(what: tuple[str, ...], listing: bool, out: Path, **given: Any) -> No
         behaviours, subject, task = _of_runs(what, given)
     else:
         behaviours, subject, task = _of_task(what[0], given)
-    _report(behaviours, subject, task, what, out)
+    _report(behaviours, subject, task, what, out, given)
 
 
 def _list() -> None:
@@ -163,9 +171,16 @@ def _of_task(name: str, given: dict[str, Any]) -> tuple[dict[str, Behaviour], st
 
 
 def _report(
-    behaviours: dict[str, Behaviour], subject: str, task: str, what: tuple[str, ...], out: Path
+    behaviours: dict[str, Behaviour],
+    subject: str,
+    task: str,
+    what: tuple[str, ...],
+    out: Path,
+    given: dict[str, Any],
 ) -> None:
-    from neurogym_study.likenesses import counted, score, write_likeness
+    from neurogym_core.canvas import figure_style
+    from neurogym_study.curves import training_finding
+    from neurogym_study.likenesses import counted, findings_of, score, write_likeness
     from neurogym_study.signatures import signatures
 
     with usage_errors():
@@ -178,7 +193,12 @@ def _report(
     trials = ", ".join(str(len(one)) for one in behaviours.values())
     facts = {"subject": subject, "task": task or what[0], "seeds or subjects": len(behaviours),
              "trials of each": trials}  # fmt: skip
-    target = write_likeness(out, f"Likeness of {subject} to animals", facts, scores)
+    with figure_style(given["style"]):
+        findings = findings_of(scores)
+        if Path(what[0]).is_dir():
+            findings.append(training_finding([Path(run) for run in what]))
+        target = write_likeness(out, f"Likeness of {subject} to animals", facts, scores, findings)
+        say_figures(given["figure"], findings)
     for one in scores:
         if one.rows:
             row = one.subject

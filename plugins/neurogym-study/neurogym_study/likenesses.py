@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,10 +13,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from neurogym_core.canvas import BLUE, GREY
+from neurogym_core.canvas import BLUE, GREY, drawing
 from neurogym_core.files import replacing
 from neurogym_study.behaviour import Behaviour, CannotTellError
-from neurogym_study.findings import Finding, figure
+from neurogym_study.figures import legend_above, plain
+from neurogym_study.findings import Finding, figure, legible
 from neurogym_study.measures import Measure
 from neurogym_study.report import write_report
 from neurogym_study.signatures import Animal, Signature
@@ -226,7 +228,9 @@ def _notes(one: Score) -> tuple[str, ...]:
         "none": f"Published: no effect; effects within {signature.least:g} of 0 count as none.",
     }[signature.expects]
     sources = [
-        f"{name}: " + ", ".join(f"{key}: {value}" for key, value in source.items()) + "."
+        f"{name}: "
+        + ", ".join(f"{key}: {value}" for key, value in source.items()).rstrip(".")
+        + "."
         for name, source in signature.sources.items()
     ]
     return (
@@ -242,35 +246,49 @@ def drawn(one: Score) -> Any:
     """Return the figure of a signature: the subject over its seeds and the animals."""
     rows = [row for row in one.rows if row.kind != "seed"]
     seeds = [row for row in one.rows if row.kind == "seed"]
-    made, (axes,) = figure(width=5.2, height=1.2 + 0.28 * len(rows))
-    at = np.arange(len(rows))[::-1]
-    animals = one.signature.animals
-    if animals:
-        axes.axvspan(
-            min(animal.low for animal in animals),
-            max(animal.high for animal in animals),
-            color=GREY, alpha=0.15, lw=0,
-        )  # fmt: skip
-    axes.axvline(0, color=GREY, lw=0.8, ls="--")
-    axes.plot(
-        [row.value for row in seeds], np.full(len(seeds), at[0] - 0.25), ".", ms=4, color=BLUE
-    )
-    for place, row in zip(at, rows, strict=True):
-        ends = [[max(row.value - row.low, 0)], [max(row.high - row.value, 0)]]
-        colour = BLUE if row.kind == "subject" else GREY
-        axes.errorbar(row.value, place, xerr=ends, fmt="o", color=colour, capsize=2)
-    axes.set_yticks(at, [row.who for row in rows])
-    axes.set_ylim(-0.7, len(rows) - 0.4)
-    unit = one.signature.unit
-    axes.set_xlabel(f"effect ({unit}), 95 % interval" if unit else "effect, 95 % interval")
-    return made
+    with drawing() as style:
+        made, (axes,) = figure(width=5.2, height=1.5 + 0.28 * len(rows))
+        at = np.arange(len(rows))[::-1]
+        animals = one.signature.animals
+        if animals:
+            axes.axvspan(
+                min(animal.low for animal in animals),
+                max(animal.high for animal in animals),
+                color=GREY, alpha=0.15, lw=0, label="range of the animals",
+            )  # fmt: skip
+        axes.axvline(0, color=GREY, lw=0.6 * style.line, ls="--")
+        if seeds:
+            axes.plot([row.value for row in seeds], np.full(len(seeds), at[0] - 0.3), ".",
+                      ms=style.marker, mew=0, alpha=0.7, color=BLUE, label="each seed")  # fmt: skip
+        for place, row in zip(at, rows, strict=True):
+            colour = BLUE if row.kind == "subject" else GREY
+            ends = np.clip([row.low, row.high], -1e9, 1e9)  # an open end leaves the figure
+            axes.hlines(place, *ends, color=colour)
+            axes.plot(row.value, place, "o", color=colour)
+        finite = [end for row in one.rows for end in (row.value, row.low, row.high)]
+        finite = [0.0, *(end for end in finite if np.isfinite(end))]
+        room = 0.05 * (max(finite) - min(finite)) or 1.0
+        axes.set_xlim(min(finite) - room, max(finite) + room)
+        axes.set_yticks(at, [plain(textwrap.fill(row.who, 24)) for row in rows])
+        axes.set_ylim(-0.7, len(rows) - 0.4)
+        unit = one.signature.unit
+        axes.set_xlabel(f"effect ({unit}), 95 % interval" if unit else "effect, 95 % interval")
+        legend_above(axes, one.signature.title, columns=2)
+        return legible(made)
 
 
 def write_likeness(
-    folder: Path, title: str, facts: Mapping[str, Any], scores: Sequence[Score]
+    folder: Path,
+    title: str,
+    facts: Mapping[str, Any],
+    scores: Sequence[Score],
+    findings: Sequence[Finding] | None = None,
 ) -> Path:
-    """Write ``report.html``, a CSV file per signature, likeness.csv and likeness.json."""
-    target = write_report(folder, title, facts, findings_of(scores))
+    """Write ``report.html``, a CSV file per signature, likeness.csv and likeness.json.
+
+    `findings` are those of the scores, if they have been drawn already.
+    """
+    target = write_report(folder, title, facts, findings or findings_of(scores))
     with replacing(folder / "likeness.csv") as temporary:
         table_of(scores).to_csv(temporary, index=False, encoding="utf-8", lineterminator="\n")
     said = {

@@ -19,7 +19,11 @@ from neurogym_core.terminal.settings import (
 
 if TYPE_CHECKING:
     from neurogym_core import TrialRecord
+    from neurogym_study.findings import Finding
 
+FIGURES = (".svg", ".pdf", ".png")
+STYLES = ("screen", "paper", "slide")
+"""Styles of `neurogym_core.canvas`, which imports NumPy."""
 TRIALS = (".csv", ".tsv", ".nwb", ".parquet")
 
 
@@ -60,6 +64,55 @@ recipe_options = with_options(
                  help="A factor for a column of a lab's file, e.g. reaction_time=1000 (s to ms)."),
 )  # fmt: skip
 """Add --recipe, --map and --scale to a command."""
+
+
+def figure_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --figure and --style to a command that writes a report."""
+    figure = click.option(
+        "--figure",
+        type=click.Path(dir_okay=False, path_type=Path),
+        callback=_checked_figure,
+        help="Write the figures too (.svg, .pdf, .png); several: FILE-psychometric.svg, …",
+    )
+    style = click.option(
+        "--style",
+        type=click.Choice(STYLES),
+        default=STYLES[0],
+        show_default=True,
+        help="Sizes of the figures; paper: 85 mm wide, 8 points.",
+    )
+    return figure(style(command))
+
+
+def _checked_figure(context: click.Context, option: Any, path: Path | None) -> Path | None:
+    if path is not None and path.suffix.lower() not in FIGURES:
+        raise click.UsageError(
+            f"--figure was given {str(path)!r}. Expected a file name that ends in"
+            f" {', '.join(FIGURES)}."
+        )
+    return path
+
+
+def say_figures(path: Path | None, findings: Sequence[Finding]) -> None:
+    """Write the figures of --figure, and print their paths."""
+    from neurogym_study.report import write_figures
+
+    if path is None:
+        return
+    with usage_errors():
+        written = write_figures(path, findings)
+    said = ", ".join(map(str, written))
+    click.echo(f"The figures are {said}." if written else "There are no figures.")
+
+
+def named(record: TrialRecord, path: Path) -> TrialRecord:
+    """Return the record of a file; a subject without a name has that of the file."""
+    from neurogym_core import TrialRecord
+
+    if "subject" in record.meta:
+        return record
+    columns = {name: record[name] for name in record.columns}
+    return TrialRecord(columns, meta={**record.meta, "subject": path.stem})
 
 
 def is_trials(what: str) -> bool:

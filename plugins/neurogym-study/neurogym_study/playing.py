@@ -164,6 +164,9 @@ def _played(
     record = play(
         count, seed=seed, conditions=conditions or None, num_envs=many if copies else None
     )
+    if copies:  # of one network: reports must not take them for several subjects
+        columns = {name: record[name] for name in record.columns if name != "subject"}
+        record = TrialRecord(columns, meta={**record.meta, "subject": subject})
     trials = f"{len(record)}, " + (
         "as the task draws them" if design is None else "a shuffled factorial design"
     )

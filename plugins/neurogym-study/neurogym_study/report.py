@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from neurogym_core.canvas import save_figure
 from neurogym_core.files import replacing
 from neurogym_study.findings import Finding
 
@@ -19,6 +20,8 @@ table { border-collapse: collapse; font-size: 0.85rem; display: block; overflow-
 th, td { text-align: right; padding: 0.15rem 0.6rem; border-bottom: 1px solid #ddd }
 img { max-width: 100% } .not { color: #777 } dt { font-weight: 600 } dd { margin: 0 0 0.3rem 1rem }
 """
+DPI = 110
+"""Pixels per inch of the figures on the page; they are drawn twice as sharp."""
 ROWS = 60
 """Maximum number of rows of a table on the page; the CSV file has all rows."""
 
@@ -36,6 +39,25 @@ def write_report(
     with replacing(target) as temporary:
         temporary.write_text(page(title, facts, findings), encoding="utf-8")
     return target
+
+
+def write_figures(path: Path, findings: Sequence[Finding]) -> list[Path]:
+    """Write each figure as SVG, PDF or PNG, and return the paths.
+
+    A single figure is written to `path`. Several have the names of their findings: those of
+    ``fig.pdf`` are written to ``fig-psychometric.pdf``, ``fig-history.pdf`` etc.
+
+    Raises:
+        InvalidValueError: the path has another suffix.
+        FileNotWrittenError (OSError): a file cannot be written.
+    """
+    drawn = [one for one in findings if one.figure is not None]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    targets = [
+        path if len(drawn) == 1 else path.with_name(f"{path.stem}-{one.name}{path.suffix}")
+        for one in drawn
+    ]
+    return [save_figure(one.figure, target) for one, target in zip(drawn, targets, strict=True)]
 
 
 def page(title: str, facts: Mapping[str, Any], findings: Sequence[Finding]) -> str:
@@ -63,9 +85,10 @@ def _picture(finding: Finding) -> str:
     if finding.figure is None:
         return ""
     buffer = io.BytesIO()
-    finding.figure.savefig(buffer, format="png", dpi=110)
+    finding.figure.savefig(buffer, format="png", dpi=2 * DPI)
     data = base64.b64encode(buffer.getvalue()).decode("ascii")
-    return f'<img alt="{_text(finding.title)}" src="data:image/png;base64,{data}">'
+    width = round(DPI * finding.figure.get_size_inches()[0])
+    return f'<img alt="{_text(finding.title)}" width="{width}" src="data:image/png;base64,{data}">'
 
 
 def _table(finding: Finding) -> str:

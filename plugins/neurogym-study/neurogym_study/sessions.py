@@ -28,6 +28,7 @@ from neurogym_core.canvas import (
     cycle_colour,
     heading,
     key,
+    magnified,
     name_row,
     new_figure,
     number,
@@ -162,7 +163,7 @@ def session_figure(
         if len(note) > _FOOTNOTE:
             note = f"{note[: _FOOTNOTE - 1]}…"
         figure.text(8 / 72 / width, 0.07 / height, note, fontsize=SMALL, color=GREY, va="bottom")
-    return figure
+    return magnified(figure)
 
 
 # ---- rows ----

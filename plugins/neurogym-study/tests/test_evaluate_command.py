@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from neurogym_study import read_record
+from neurogym_study.behaviour import Behaviour
 from neurogym_study.playing import design_of
 
 from neurogym_core import Choice, Task, TrialRecord, make_task
@@ -113,6 +115,16 @@ def test_wrong_usage_is_refused(case, toys, sides, ngym):
     code, said = ngym(*words)
     assert code in (1, 2)
     assert hint in said
+
+
+def test_copies_of_a_network_are_one_subject(toys, sides, ngym):
+    ngym("train", sides, "--model", "toy", "--updates", 10, "--out", "run")
+    code, said = ngym("evaluate", "run", "--n-trials", 200, "--csv", "run.csv")
+    assert code == 0, said
+    assert "between subjects" not in said
+    record = read_record(Path("run.csv"))
+    assert len(np.unique(record["env"])) > 1
+    assert list(Behaviour(record).per_subject()) == ["record"]
 
 
 def test_a_run_without_a_checkpoint_is_refused(toys, sides, ngym):

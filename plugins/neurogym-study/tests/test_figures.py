@@ -1,16 +1,25 @@
 """Figures of behaviour show their data, and refuse data that cannot be drawn."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from neurogym_study import (
     accuracy,
     chronometric_figure,
     demo_figure,
     fit_psychometric,
+    learning_curve_figure,
     psychometric_figure,
     reaction_times,
 )
+from neurogym_study.evaluate import command as evaluate
+from neurogym_study.exchange import write_csv
+from neurogym_study.figures import StrengthAxis, with_unit
+from neurogym_study.findings import figure as panels_of
 
+from neurogym_core.canvas import STYLES, figure_style, save_figure
 from neurogym_core.errors import InvalidValueError, UnknownNameError
 from neurogym_core.plots import TrialTrace
 from neurogym_core.trials.record import TrialRecord
@@ -92,7 +101,9 @@ class TestChronometricFigure:
         figure = chronometric_figure(
             reaction_times(make_record()), statistic=statistic, title="Times"
         )
-        assert texts(figure) >= {"Times", "correct", "error", f"{statistic} reaction time (ms)"}
+        written = texts(figure)
+        assert written >= {"Times", "correct", "error"}
+        assert any(text.startswith(f"{statistic} reaction time (ms)") for text in written)
 
     def test_bad_input(self):
         with pytest.raises(InvalidValueError, match="at least one row"):
@@ -116,3 +127,172 @@ class TestDemoFigure:
         box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
         assert 0 <= box.x0 < box.x1 <= width
         assert 0 <= box.y0 < box.y1 <= height
+
+
+def drawn_in_each_way():
+    """Return one figure of each kind, with long names."""
+    record = make_record()
+    rows, fit = accuracy(record), fit_psychometric(record, interval=None)
+    names = ("a network with a rather long name", "monkey 1", "monkey 2")
+    ramp = (np.arange(0, 500, 100), np.linspace(0.5, 0.9, 5))
+    signed = accuracy(record, record["coherence"] * np.tile([-1, 1], 200))
+    return {
+        "one subject": psychometric_figure(rows, fit, title="Motion"),
+        "three subjects": psychometric_figure(
+            dict.fromkeys(names, rows),
+            dict.fromkeys(names, fit),
+            ylabel="fraction of correct answers in all trials of the record, 95 % interval",
+        ),
+        "signed": psychometric_figure(signed),
+        "times": chronometric_figure(reaction_times(record), title="diffusion"),
+        "learning": learning_curve_figure(
+            {f"seed {k}": ramp for k in range(3)}, criterion=0.8, chance=0.5
+        ),
+    }
+
+
+def seen(figure):
+    """Return the texts that are drawn: not those of ticks outside of the limits."""
+    from matplotlib.text import Text
+
+    hidden = set()
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            ticks = zip(axis.get_major_ticks(), axis.get_majorticklocs(), strict=True)
+            hidden |= {tick.label1 for tick, place in ticks if not low <= place <= high}
+            hidden |= {tick.label2 for tick in axis.get_major_ticks()}
+    return [
+        part
+        for part in figure.findobj(Text)
+        if part.get_visible() and part.get_text().strip() and part not in hidden
+        and part.get_window_extent().width
+    ]  # fmt: skip
+
+
+class TestStyle:
+    @pytest.mark.parametrize("name", STYLES)
+    def test_no_text_is_cut_or_overprinted(self, name):
+        with figure_style(name):
+            figures = drawn_in_each_way()
+        for kind, figure in figures.items():
+            figure.draw_without_rendering()
+            boxes = {
+                (part.get_text(), place): part.get_window_extent()
+                for place, part in enumerate(seen(figure))
+            }
+            for text, box in boxes.items():
+                inside = box.x0 > -1 and box.y0 > -1
+                assert inside, (kind, text)
+                assert box.x1 < figure.bbox.x1 + 1, (kind, text)
+                assert box.y1 < figure.bbox.y1 + 1, (kind, text)
+            for (one, first), (other, second) in combinations(boxes.items(), 2):
+                near = first.padded(-1), second.padded(-1)
+                assert not near[0].overlaps(near[1]), (kind, one, other)
+
+    def test_a_figure_for_a_paper_is_85_mm_wide_with_texts_of_8_and_7_points(self):
+        with figure_style("paper"):
+            figure = drawn_in_each_way()["times"]
+        (axes,) = figure.axes
+        figure.draw_without_rendering()
+        assert figure.get_size_inches()[0] * 25.4 == pytest.approx(85)
+        assert axes.xaxis.label.get_size() == axes.yaxis.label.get_size() == 8
+        sizes = {label.get_size() for label in (*axes.get_xticklabels(), *axes.get_yticklabels())}
+        assert sizes == {7}
+
+    def test_matplotlibs_own_settings_stay_as_they_are(self):
+        import matplotlib
+
+        before = dict(matplotlib.rcParams)
+        with figure_style("slide"):
+            drawn_in_each_way()
+        assert dict(matplotlib.rcParams) == before
+        assert panels_of()[0].get_size_inches()[0] == 4.6
+
+    def test_an_unknown_style_is_refused(self):
+        with pytest.raises(UnknownNameError, match="paper"), figure_style("papier"):
+            pass
+
+    def test_texts_are_texts_in_svg_and_pdf(self, tmp_path):
+        figure = drawn_in_each_way()["times"]
+        svg = save_figure(figure, tmp_path / "a.svg").read_text("utf-8")
+        assert "coherence (%)</text>" in svg
+        assert b"/FontFile2" in save_figure(figure, tmp_path / "a.pdf").read_bytes()
+        assert save_figure(figure, tmp_path / "b.svg").read_text("utf-8") == svg
+
+    def test_png_files_for_papers_have_300_pixels_per_inch(self, tmp_path):
+        from matplotlib.image import imread
+
+        with figure_style("paper"):
+            figure = drawn_in_each_way()["times"]
+            save_figure(figure, tmp_path / "a.png")
+        assert imread(tmp_path / "a.png").shape[1] == pytest.approx(85 / 25.4 * 300, abs=1)
+
+
+class TestStrengthAxis:
+    def axis(self, values):
+        _, (axes,) = panels_of()
+        return StrengthAxis(axes, values, "coherence (%)")
+
+    def test_strength_0_is_apart_on_a_logarithmic_axis(self):
+        axis = self.axis([0, 3.2, 6.4, 12.8, 25.6, 51.2])
+        places = axis.places([0, 3.2, 6.4, 12.8, 25.6, 51.2])
+        assert np.allclose(np.diff(places)[1:], 1)
+        assert places[1] - places[0] >= 1
+        assert axis.grid[0] == pytest.approx(3.2)
+        shown = [0, 1.6, 3.2, 40]
+        assert np.allclose(axis.strengths(axis.places(shown)), shown)
+
+    def test_lines_stop_at_the_break(self):
+        axis = self.axis([0, 3.2, 51.2])
+        known = set(axis.axes.lines)
+        axis.line([0, 3.2, 51.2], [0.5, 0.6, 1.0], marker="o", label="a")
+        new = [line for line in axis.axes.lines if line not in known]
+        drawn = [line.get_xdata().tolist() for line in new]
+        assert drawn == [[3.2, 51.2], [0]]
+
+    @pytest.mark.parametrize(
+        "values",
+        [[0, 3.2, 51.2], [-100, -6.25, 0, 6.25, 100], [10, 12, 14]],
+        ids=["logarithmic", "signed", "linear"],
+    )
+    def test_points_of_subjects_lie_beside_each_other_and_near_their_strength(self, values):
+        axis = self.axis(values)
+        places = np.array([axis.places(axis.beside(values, k, 3)) for k in range(3)])
+        assert (np.diff(places, axis=0) > 0).all()
+        own = np.abs(places - axis.places(values))
+        assert (own < np.diff(axis.places(values)).min() / 2).all()
+
+    def test_labels_have_the_unit_of_the_condition(self):
+        assert with_unit("signed_contrast") == "signed contrast (%)"
+        assert with_unit("modality") == "modality"
+        assert with_unit("frequency", {"frequency": "Hz"}) == "frequency (Hz)"
+
+
+class TestLearningCurves:
+    def test_each_seed_and_the_mean_are_drawn(self):
+        figure = drawn_in_each_way()["learning"]
+        assert texts(figure) >= {"each seed", "mean of 3 seeds", "criterion 0.8", "chance 0.5"}
+
+    def test_no_curve_is_refused(self):
+        with pytest.raises(InvalidValueError, match="0 learning curves"):
+            learning_curve_figure({})
+
+
+class TestFiguresOfCommands:
+    @pytest.mark.parametrize("suffix", ["svg", "pdf", "png"])
+    def test_a_report_writes_each_figure(self, tmp_path, monkeypatch, suffix):
+        monkeypatch.chdir(tmp_path)
+        write_csv(make_record(), tmp_path / "trials.csv")
+        given = ["trials.csv", "--figure", f"new/fig.{suffix}", "--style", "paper"]
+        result = CliRunner().invoke(evaluate, given)
+        assert result.exit_code == 0, result.output
+        names = {path.name for path in (tmp_path / "new").iterdir()}
+        assert names >= {f"fig-{name}.{suffix}" for name in ("accuracy", "psychometric")}
+        if suffix == "svg":
+            assert "trials: threshold" in (tmp_path / "new/fig-psychometric.svg").read_text("utf-8")
+
+    def test_another_suffix_is_refused_before_anything_is_played(self):
+        result = CliRunner().invoke(evaluate, ["RoitmanShadlen-v0", "--figure", "fig.jpg"])
+        assert result.exit_code == 2
+        assert "Expected a file name that ends in .svg, .pdf, .png" in result.output

@@ -218,4 +218,4 @@ def test_learning_curves_join_the_seeds_of_a_run(tmp_path):
     (other / "curve.csv").write_text("updates,accuracy\n0,0.5\n400,0.5\n", "utf-8")
     (tmp_path / "notes").mkdir()
     assert seeds_of(folders[0]) == folders
-    assert training_finding(folders[1]).notes == tuple(result.notes)
+    assert training_finding(folders).notes == tuple(result.notes)
