@@ -66,9 +66,7 @@ class TorchBatch(Batch):
 
     def score(self, outputs: Any) -> TrialRecord:
         """Score outputs as `Batch.score` does; tensors may be on any device."""
-        return super().score(
-            outputs.detach().cpu().numpy() if isinstance(outputs, Tensor) else outputs
-        )
+        return super().score(_array(outputs) if isinstance(outputs, Tensor) else outputs)
 
 
 class TorchDataset(IterableDataset):
@@ -206,6 +204,12 @@ class TorchDataset(IterableDataset):
 
     def _put(self, array: np.ndarray) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    # NumPy has no bfloat16, in which autocast returns outputs.
+    tensor = tensor.detach().cpu()
+    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
 
 
 def _windowed(chunk: Chunk, begin: int, steps: int) -> Any:
