@@ -7,6 +7,7 @@ and share no global state. matplotlib is imported when a figure is made."""
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -189,6 +190,7 @@ def _fitting(axes: Any, name: str) -> str:
     return _shortened(name, room)
 
 
+@lru_cache(maxsize=1024)
 def text_width(text: str) -> float:
     """Return the width of a text in inches, at the size `SMALL` of the default font."""
     font = _matplotlib("font_manager").FontProperties(size=SMALL)

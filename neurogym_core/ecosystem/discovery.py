@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from neurogym_core.ecosystem import companions
@@ -149,6 +150,11 @@ def find_subject(name: str) -> Offer:
             return offer
     if name in companions.SUBJECTS:
         raise UnknownNameError(companions.comes_with(name, companions.SUBJECTS[name]))
+    if Path(name).is_dir():
+        raise UnknownNameError(
+            f"Unknown subject {name!r}. Expected a subject, or a path with a slash to the folder of"
+            f" a run. If the run in this folder shall play, write ./{name}."
+        )
     raise unknown("subject", name, subject_names())
 
 

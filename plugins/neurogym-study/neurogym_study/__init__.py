@@ -26,6 +26,7 @@ _HOMES = {
     "Roles": "behaviour",
     "Run": "runs",
     "TensorBoard": "callbacks",
+    "Trained": "trained",
     "Trainer": "training",
     "Watch": "training",
     "WeightsAndBiases": "callbacks",

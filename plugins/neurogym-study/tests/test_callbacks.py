@@ -32,15 +32,15 @@ def test_several_callbacks_are_called_in_their_order(toy, sides):
 
 
 def test_an_exception_of_a_callback_ends_the_training_after_the_checkpoint(toy, sides, tmp_path):
-    class Enough(Exception):
+    class EnoughError(Exception):
         pass
 
     def stop(trainer, row):
         if row["updates"] == 20:
-            raise Enough
+            raise EnoughError
 
     trainer = toy(sides)
-    with pytest.raises(Enough):
+    with pytest.raises(EnoughError):
         trainer.train(50, out=tmp_path, on_test=stop)
     again = toy(sides)
     again.load(tmp_path)

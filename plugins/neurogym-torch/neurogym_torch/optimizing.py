@@ -1,4 +1,4 @@
-"""`Optimizing`: the optimizer, the schedule of the learning rate, and the precision of a training."""
+"""`Optimizing`: optimizer, schedule of the learning rate, and precision of a training."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SCHEDULES: dict[str, Callable[[float, float], float]] = {
     ),
 }
 """Name -> function of progress (updates / schedule_updates) and factor, which returns the fraction
-of the learning rate that is used. It depends on nothing else, so a resumed training continues it."""
+of the learning rate that is used. It has no state, so a resumed training continues it."""
 PRECISIONS = {"float32": None, "bfloat16": torch.bfloat16}
 
 

@@ -329,7 +329,7 @@ def test_bfloat16_keeps_weights_and_tests_in_float32(tasks):
     trainer = LSTMTrainer(tasks.Sides, precision="bfloat16", seq_len=13, **SMALL)
     trainer.train(5)
     assert {part.dtype for part in trainer.network.parameters()} == {torch.float32}
-    record, measured = trainer.test()
+    _, measured = trainer.test()
     assert np.isfinite(measured["loss"])
 
 
