@@ -165,7 +165,7 @@ class _Ticks:
 
 
 class RasterAxes:
-    """A panel: what is drawn in it waits for `draw`, when its limits are known."""
+    """A panel; its parts wait for `draw`, when its limits are known."""
 
     transAxes = "axes"  # noqa: N815
 
@@ -185,7 +185,7 @@ class RasterAxes:
         self._inside: list[RasterAxes] = []
         self._scale: tuple[_Image, Sequence[float]] | None = None
 
-    # ---- what a caller asks for ----
+    # ---- methods of matplotlib's axes ----
 
     def get_position(self) -> _Position:
         return self._place

@@ -17,7 +17,7 @@ FORMATS = ("png", "svg")
 @click.command(cls=PlayCommand)
 @click.argument("task", metavar="[TASK]", required=False, shell_complete=complete_task)
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path),
-              help="Write the figure (.png, .svg, .pdf) or a film (.mp4, .gif) to this file.")  # fmt: skip
+              help="Write the figure (.png, .svg, .pdf) or a film (.mp4, .gif) here.")  # fmt: skip
 @click.option("--all", "folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
               help="Draw all installed tasks into this folder.")  # fmt: skip
 @click.option("--format", "kind", type=click.Choice(FORMATS),
@@ -26,7 +26,7 @@ FORMATS = ("png", "svg")
               help="Draw a session, or one trial.  [default: a session if trials last at most three"
               " steps]")  # fmt: skip
 @click.option("--n-trials", type=click.IntRange(min=1), metavar="N",
-              help="Draw a session of this number of trials.  [default: 100; of a film: 1]")  # fmt: skip
+              help="Draw a session of N trials.  [default: 100; of a film: 1]")  # fmt: skip
 @play_options(subject="late_oracle")
 def command(
     task: str | None,

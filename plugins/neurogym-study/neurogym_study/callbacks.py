@@ -45,7 +45,7 @@ class WeightsAndBiases:
     """Logs every test to a run of Weights & Biases.
 
     Args:
-        run: what ``wandb.init()`` returned.
+        run: the result of ``wandb.init()``.
     """
 
     def __init__(self, run: Any) -> None:

@@ -108,7 +108,10 @@ class SupervisedTrainer(Trainer):
         self.rest_weight, self.test_every, self.rate_cost = rest_weight, test_every, rate_cost
         self.device = torch.device(device)
         kwargs = {"targets": self.targets, "device": device}
-        self.data = TaskMix(self.tasks, batch, seq_len, seed, "train", shares=shares, **kwargs)
+        ahead = 2 if self.device.type == "cuda" else 0  # the CPU has other work
+        self.data = TaskMix(
+            self.tasks, batch, seq_len, seed, "train", shares=shares, prefetch=ahead, **kwargs
+        )
         self.tests = TaskMix(self.tasks, test_trials, None, seed, "validation", **kwargs)
         self.layout = self.data.layout
         self.carry = seq_len is not None
