@@ -53,7 +53,9 @@ __all__ = ["__version__", *_HOMES]
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module 'neurogym_core' has no attribute {name!r}")
+        from neurogym_core.tasks.old_names import no_attribute  # imported for this error only
+
+        raise no_attribute("neurogym_core", name, "module")
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import torch
@@ -13,8 +13,9 @@ from torch import Tensor
 from torch.utils.data import IterableDataset, get_worker_info
 
 from neurogym_core import Dataset, TrialRecord
-from neurogym_core.errors import InvalidValueError
+from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.play.dataset import Batch, Chunk
+from neurogym_core.tasks.old_names import CALLED, no_attribute
 from neurogym_torch.prefetching import Ahead
 from neurogym_torch.rendering import moved, render
 
@@ -148,6 +149,19 @@ class TorchDataset(IterableDataset):
             self._ready = self._next_made()
         self._given += 1
         return self._ready.pop(0)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise no_attribute(type(self).__name__, name, "dataset")
+
+    def __call__(self) -> NoReturn:
+        """Refuse to be called, as datasets of NeuroGym are.
+
+        Raises:
+            NotSupportedError: always.
+        """
+        raise NotSupportedError(CALLED)
 
     def __repr__(self) -> str:
         return f"Torch{self.source!r} on {self.device}"
