@@ -53,9 +53,10 @@ __all__ = ["__version__", *_HOMES]
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        from neurogym_core.tasks.old_names import no_attribute  # imported for this error only
+        from neurogym_core.tasks.old_names import OF_MODULE  # imported for this error only
 
-        raise no_attribute("neurogym_core", name, "module")
+        use = f" NeuroGym's {name!r} is here: {OF_MODULE[name]}." if name in OF_MODULE else ""
+        raise AttributeError(f"module 'neurogym_core' has no attribute {name!r}.{use}")
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value

@@ -176,7 +176,7 @@ def test_an_attribute_of_neurogym_is_answered_with_the_way_to_do_it_here(owner, 
         assert not hasattr(one, name)
         with pytest.raises(AttributeError, match=f"NeuroGym's '{name}' is here: .*{words}"):
             getattr(one, name)
-        with pytest.raises(AttributeError, match=r"no attribute 'nothing'\.$"):
+        with pytest.raises(AttributeError, match=r"no attribute 'nothing'\.?$"):
             one.nothing  # noqa: B018
 
 

@@ -22,7 +22,7 @@ from neurogym_core.play.stepper import Stepper
 from neurogym_core.play.types import Types
 from neurogym_core.tasks.building import hooked
 from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.old_names import CALLED, no_attribute
+from neurogym_core.tasks.old_names import CALLED, missing
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array, Bools, Columns, Singles, Wholes, per_row
 from neurogym_core.trials.batch import TrialBatch
@@ -399,11 +399,12 @@ class Dataset:
             self.task = env.unwrapped
             self._open = partial(batches, env)
         self.restart()
+        self.n_inputs, self.n_outputs = self._source.n_inputs, self._source.n_outputs
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            raise no_attribute(type(self).__name__, name, "dataset")
+            return missing(self, name, "dataset")
 
     def __call__(self) -> NoReturn:
         """Refuse to be called, as datasets of NeuroGym are.
@@ -412,7 +413,6 @@ class Dataset:
             NotSupportedError: always.
         """
         raise NotSupportedError(CALLED)
-        self.n_inputs, self.n_outputs = self._source.n_inputs, self._source.n_outputs
 
     def _check_supervised(self) -> None:
         if not self.task.supervised and self.targets != "best":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from gymnasium import spaces
 
-from neurogym_core.tasks.old_names import no_attribute
+from neurogym_core.tasks.old_names import missing
 from neurogym_core.tasks.task import Task
 
 
@@ -25,7 +25,7 @@ class BoundStep:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            raise no_attribute(type(self).__name__, name, "env")
+            return missing(self, name, "env")
 
     def _bind(self) -> None:
         step = self._kernel_step()

@@ -18,7 +18,7 @@ from neurogym_core.play.env import TaskEnv
 from neurogym_core.play.env_form import applied, form_of, is_env_class
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.tasks.identity import plain_settings, with_settings
-from neurogym_core.tasks.old_names import no_attribute
+from neurogym_core.tasks.old_names import missing
 from neurogym_core.tasks.task import Task
 from neurogym_core.tasks.wrapper import TaskWrapper
 
@@ -331,7 +331,7 @@ class OrderEnforcingOnce(OrderEnforcing):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            raise no_attribute(type(self).__name__, name, "env")
+            return missing(self, name, "env")
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "step"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 _NEW = {
     "cohs": ("coherences",),
@@ -74,7 +75,7 @@ _OF_ENVS = {
 _OF_DATASETS = {
     "env": "dataset.task, dataset.n_inputs and dataset.n_outputs; make(dataset.task) is an env",
 }
-_OF_MODULE = {
+OF_MODULE = {
     "get_collection": "`ngym list NAMESPACE` on the command line",
     "all_tasks": "`ngym list` on the command line",
     "all_envs": "`ngym list` on the command line",
@@ -90,22 +91,28 @@ CALLED = (
     "dataset() was called, as in NeuroGym. Expected next(dataset). Write batch = next(dataset),"
     " then batch.inputs and batch.targets, (batch, time, …)."
 )
-OLD_ATTRIBUTES = {"env": _OF_ENVS, "dataset": _OF_DATASETS, "module": _OF_MODULE}
+OLD_ATTRIBUTES = {"env": _OF_ENVS, "dataset": _OF_DATASETS}
 
 
-def no_attribute(owner: str, name: str, kind: str) -> AttributeError:
-    """Return the error for an attribute that is missing; names what to use for one of NeuroGym.
+def missing(owner: object, name: str, kind: str) -> Any:
+    """Raise the error for a missing attribute; for one of NeuroGym, say what to use here.
+
+    Called by ``__getattr__``, for want of an attribute of this name.
 
     Args:
-        owner: name of the class or module.
+        owner: the object.
         name: the attribute.
         kind: a key of `OLD_ATTRIBUTES`.
     """
-    text = f"{owner!r} has no attribute {name!r}."
     use = OLD_ATTRIBUTES[kind].get(name)
-    if use is not None:
-        text += f" NeuroGym's {name!r} is here: {use}."
-    return AttributeError(text, name=name)
+    if use is None:
+        # Raises the error of Python, or of a property that failed.
+        return object.__getattribute__(owner, name)
+    raise AttributeError(
+        f"{type(owner).__name__!r} has no attribute {name!r}. NeuroGym's {name!r} is here: {use}.",
+        name=name,
+        obj=owner,
+    )
 
 
 def new_name(name: object, known: Iterable[str]) -> str:

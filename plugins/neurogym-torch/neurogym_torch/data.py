@@ -15,7 +15,7 @@ from torch.utils.data import IterableDataset, get_worker_info
 from neurogym_core import Dataset, TrialRecord
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.play.dataset import Batch, Chunk
-from neurogym_core.tasks.old_names import CALLED, no_attribute
+from neurogym_core.tasks.old_names import CALLED, missing
 from neurogym_torch.prefetching import Ahead
 from neurogym_torch.rendering import moved, render
 
@@ -153,7 +153,7 @@ class TorchDataset(IterableDataset):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            raise no_attribute(type(self).__name__, name, "dataset")
+            return missing(self, name, "dataset")
 
     def __call__(self) -> NoReturn:
         """Refuse to be called, as datasets of NeuroGym are.

@@ -6,10 +6,11 @@ import shutil
 
 import pytest
 import torch
-from neurogym_torch import LeakyRNN, NetworkSubject, TorchDataset, masked_loss
+from neurogym_torch import Epochs, LeakyRNN, NetworkSubject, TorchDataset, masked_loss
 from torch import nn
 
 from neurogym_core import run
+from neurogym_core.errors import InvalidValueError
 
 
 class Small(nn.Module):
@@ -109,15 +110,38 @@ def test_a_resumed_lightning_run_goes_on_in_the_stream(tasks, tmp_path):
         data = TorchDataset(tasks.Sides, 8, seed=1)
         model = _module(lightning, seen[name])(data.n_inputs, data.n_outputs)
         trainer = _trainer(lightning, tmp_path, steps)
-        trainer.fit(model, data, ckpt_path=checkpoint)
+        trainer.fit(model, Epochs(data, 4), ckpt_path=checkpoint)
         return trainer, model
 
-    _, whole = fit("whole", 6)
-    trainer, _ = fit("first", 3)
+    _, whole = fit("whole", 10)
+    trainer, _ = fit("first", 6)  # in the middle of an epoch
     trainer.save_checkpoint(tmp_path / "half.ckpt")
-    _, second = fit("second", 6, str(tmp_path / "half.ckpt"))
-    assert len(seen["second"]) == 3
+    _, second = fit("second", 10, str(tmp_path / "half.ckpt"))
+    assert len(seen["second"]) == 4
     pairs = zip(seen["whole"], seen["first"] + seen["second"], strict=True)
     assert all(torch.equal(one, other) for one, other in pairs)
     pairs = zip(whole.parameters(), second.parameters(), strict=True)
     assert all(torch.equal(one, other) for one, other in pairs)
+
+
+def test_epochs_follow_each_other_in_the_stream_and_continue_where_they_were_saved(tasks):
+    epochs, plain = (
+        Epochs(TorchDataset(tasks.Sides, 8, seed=1), 3),
+        TorchDataset(tasks.Sides, 8, seed=1),
+    )
+    wanted = [next(plain).inputs for _ in range(6)]
+    assert len(epochs) == 3
+    assert all(torch.equal(batch.inputs, one) for batch, one in zip(epochs, wanted, strict=False))
+    begun = iter(epochs)
+    assert torch.equal(next(begun).inputs, wanted[3])
+    other = Epochs(TorchDataset(tasks.Sides, 8, seed=1), 3)
+    other.load_state_dict(epochs.state_dict())
+    rest = [batch.inputs for batch in other]
+    assert len(rest) == 2
+    assert all(torch.equal(one, two) for one, two in zip(rest, wanted[4:], strict=True))
+
+
+@pytest.mark.parametrize("batches", [0, 1.5, True])
+def test_an_epoch_needs_a_number_of_batches(batches, tasks):
+    with pytest.raises(InvalidValueError, match="batches="):
+        Epochs(TorchDataset(tasks.Sides, 8), batches)
