@@ -48,6 +48,12 @@ def test_the_first_network_is_trained_as_the_page_says(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+def test_networks_are_trained_with_torch_as_the_page_says(tmp_path, monkeypatch):
+    pytest.importorskip("lightning")
+    play("train-with-torch.md", tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
 def test_a_moved_training_script_runs_as_the_page_says(tmp_path, monkeypatch):
     play("move-a-training-script.md", tmp_path, monkeypatch)
 
