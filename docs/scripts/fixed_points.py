@@ -57,7 +57,7 @@ def main(updates: int = 1000, iterations: int = 2000, repeats: int = 10) -> dict
     found = {
         "performance": float(activity.record["performance"].mean()),
         "share of the first two components": share,
-        "speed": float(speed.median()),
+        "speed": float(speed.detach().median()),
         "extent": float(np.ptp(points[:, 0])),
     }
     print(", ".join(f"{name} {value:.4g}" for name, value in found.items()))

@@ -26,13 +26,15 @@ SETTINGS = {
 }
 
 
-def main(steps: int = 60_000, trials: int = 500, out: str | Path = ".") -> float:
+def main(
+    steps: int = 60_000, trials: int = 500, out: str | Path = ".", n_steps: int = 128
+) -> float:
     """Train, play, draw, and return the mean performance."""
     envs = SB3VecEnv(TASK, 16, wrap="PassReward", seed=0, **SETTINGS)
     model = RecurrentPPO(
         "MlpLstmPolicy",
         envs,
-        n_steps=128,
+        n_steps=n_steps,
         batch_size=128,
         learning_rate=3e-3,
         ent_coef=0.01,

@@ -25,8 +25,8 @@ class _Made(NamedTuple):
 class Ahead(Generic[Item]):
     """Makes items in their order in a thread, some of them ahead of their use.
 
-    On a CUDA device, the thread queues its work in a CUDA stream of its own, which the device can
-    run beside the training; `get` lets the caller's stream wait for the item, not the caller.
+    On a CUDA device, the thread queues its work in a separate CUDA stream, which the device can run
+    beside the training; `get` lets the caller's stream wait for the item, not the caller.
 
     Args:
         make: returns the next item. It is called in the thread only.
