@@ -226,7 +226,7 @@ class Watch:
         self.met = self._is_met(record, row["clean"])
         self._save()
         for call in self.on_test:
-            call(self.trainer, self.trainer.curve[-1])
+            call(self.trainer, dict(self.trainer.curve[-1]))
         return self.met
 
     def _save(self) -> None:
