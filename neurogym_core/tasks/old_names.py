@@ -25,17 +25,14 @@ _NEW = {
     "p_pulse": ("p_rich",),
     "lowbound": ("low",),
     "highbound": ("high",),
-    "stim_scale": ("stimulus_scale", "coherences"),
+    "stim_scale": ("stimulus_scale",),
     "cxt_ch_prob": ("change_probability",),
     "cxt_cue": ("context_cue",),
     "th_stage": ("threshold",),
-    "stages": ("first_stage",),
     "trials_day": ("day",),
-    "perf_len": ("day",),
     "t_min": ("shortest",),
     "t_max": ("longest",),
     "stim_dim": ("size",),
-    "p_recall": ("p_flag",),
 }
 """{name of a parameter or reward: its names here; the first that the task has is the answer}"""
 

@@ -206,6 +206,12 @@ class SupervisedTrainer(Trainer):
         loss = masked_loss(outputs.float(), batch.targets, batch.weights, self._unit_weights)
         if not self.rate_cost:
             return loss
+        if not getattr(self.network, "returns_activations", True):
+            raise NotSupportedError(
+                f"{type(self).__name__} was given rate_cost={self.rate_cost:g}, but the network"
+                " returns outputs only. Expected (outputs, activations). Return both, or leave"
+                " rate_cost out."
+            )
         return loss + self.rate_cost * _mean_square(hidden.float(), batch)
 
     # ---- testing ----

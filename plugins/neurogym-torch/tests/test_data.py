@@ -171,6 +171,18 @@ def test_a_batch_moves_to_a_device_as_a_tensor_does(tasks):
     assert same(batch, batch.to("cpu"))
 
 
+def test_all_tensors_of_a_batch_are_pinned(tasks, monkeypatch):
+    pinned = []
+    monkeypatch.setattr(
+        torch.Tensor, "pin_memory", lambda tensor: pinned.append(tensor.shape) or tensor.clone()
+    )
+    batch = next(TorchDataset(tasks.Sides, 8, seed=1))
+    again = batch.pin_memory()  # as DataLoader(…, pin_memory=True) calls it
+    assert len(pinned) == 4
+    assert same(batch, again)
+    assert again.score(again.targets) == batch.score(batch.targets)
+
+
 def test_a_dataset_goes_on_where_its_state_dict_was_taken(tasks):
     dataset, other = (TorchDataset(tasks.Sides, 8, 20, seed=1) for _ in range(2))
     for _ in range(5):
