@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from neurogym_study import OptunaPruning, TensorBoard, WeightsAndBiases, trainer_named
@@ -136,3 +138,24 @@ def test_optuna_cannot_prune_by_a_column_that_the_curve_lacks(toy, sides):
     pytest.importorskip("optuna")
     with pytest.raises(UnknownNameError, match="accuracy"):
         toy(sides).train(10, on_test=OptunaPruning(FakeTrial(), "acuracy"))
+
+
+def test_log_wandb_begins_a_run_with_the_experiment_and_logs_its_tests(
+    ngym, toys, sides, monkeypatch
+):
+    run, begun = FakeWandb(), {}
+    fake = SimpleNamespace(init=lambda **settings: begun.update(settings) or run)
+    monkeypatch.setitem(sys.modules, "wandb", fake)
+    words = ("train", sides, "--model", "toy", "--updates", "10", "--out", "run", "--quiet")
+    assert ngym(*words, "--log", "wandb")[0] == 0
+    assert begun["config"]["trainer"] == "toy"
+    assert [step for step, _ in run.logged] == [0, 10]
+
+
+def test_a_missing_library_of_log_is_one_line_before_the_training(ngym, toys, sides, monkeypatch):
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    words = ("train", sides, "--model", "toy", "--updates", "10", "--out", "run", "--quiet")
+    code, said = ngym(*words, "--log", "wandb")
+    assert code != 0
+    assert "pip install wandb" in said
+    assert not Path("run/curve.csv").exists()

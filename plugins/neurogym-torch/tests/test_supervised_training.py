@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import torch
 from click.testing import CliRunner
 from neurogym_study import Run
+from neurogym_study.trainers import settings_of
 from neurogym_torch.trainers import (
     GRUTrainer,
     LeakyTrainer,
@@ -369,3 +371,14 @@ def test_a_run_keeps_how_it_was_optimized(tmp_path):
     chosen = {name: kept["trainer"][name] for name in options}
     assert chosen == {"optimizer": "adamw", "weight_decay": 0.001, "rate_cost": 0.01}
     assert kept["trainer"]["schedule"] == "constant"
+
+
+def test_the_help_of_train_names_the_settings_and_their_defaults():
+    text = CliRunner().invoke(main, ["train", "--help"], env={"COLUMNS": "100"}).output
+    listed = text.split("Settings of the networks")[1].split("Options:")[0]
+    settings = settings_of(GRUTrainer)
+    named = dict(re.findall(r"(\w+)=([^\s|,)]+)", listed))
+    assert {"optimizer", "weight_decay", "schedule", "rate_cost", "precision"} <= set(named)
+    for name, value in named.items():
+        default = settings[name].default
+        assert default == (value if isinstance(default, str) else float(value)), name
