@@ -70,6 +70,7 @@ def main() -> None:
     def data(prefetch: int = 0) -> TorchDataset:
         return TorchDataset(TASK, said.batch, STEPS, seed=1, device=said.device, prefetch=prefetch)
 
+    torch.set_num_threads(1)  # several threads of a small network only wait for each other
     name = torch.cuda.get_device_name() if said.device == "cuda" else "CPU"
     print(f"{name}, torch {torch.__version__}; hidden {said.hidden}, batch {said.batch}")
     half = torch.bfloat16
