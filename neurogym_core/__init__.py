@@ -47,4 +47,16 @@ _HOMES = {
 
 __all__ = ["__version__", *_HOMES]
 
-__getattr__, __dir__ = lazy_names(__name__, _HOMES)
+
+_named, __dir__ = lazy_names(__name__, _HOMES)
+
+
+def __getattr__(name: str) -> object:
+    try:
+        return _named(name)
+    except AttributeError as error:
+        from neurogym_core.tasks.old_names import OF_MODULE  # imported for this error only
+
+        if name not in OF_MODULE:
+            raise
+        raise AttributeError(f"{error}. NeuroGym's {name!r} is here: {OF_MODULE[name]}.") from None

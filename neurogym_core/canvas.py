@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple
@@ -365,6 +366,7 @@ def _within(name: str, inches: float) -> str:
     return _shortened(name, room)
 
 
+@lru_cache(maxsize=1024)
 def text_width(text: str, size: float = SMALL, weight: str = "normal") -> float:
     """Return the width of a text in inches, in the default font.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -45,9 +45,10 @@ from neurogym_core.canvas import (
     write,
 )
 from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.play.make import bare_env, make_task, resolve
+from neurogym_core.play.make import bare_env, make_vec, prepared, resolve
 from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.subjects import LateOracle, player_of
+from neurogym_core.raster import RasterFigure
+from neurogym_core.subjects import LateOracle, env_wrappers_of, player_of
 from neurogym_core.tasks.describe import names_of_conditions
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
@@ -170,7 +171,8 @@ def trace_of(
     """Play one trial, and return its trace.
 
     Args:
-        task, wrap, params: as in `neurogym_core.make_task`.
+        task, wrap, params: as in `neurogym_core.make`; values that wrappers of envs append to the
+            observations are drawn, too.
         subject: as in `neurogym_core.run`: a name, perhaps with settings, or a callable ``(env,
             observations) -> actions``.
         seed: seed of the trial, and of a subject given by name.
@@ -180,38 +182,105 @@ def trace_of(
         UnknownNameError: there is no such condition, parameter or subject.
         NotSupportedError: the subject cannot play this task.
     """
-    made = make_task(task, wrap=wrap, **params)
-    env = TaskVectorEnv(made, 1, autoreset_mode="SameStep", seed=seed)
-    observations, _ = env.reset(
-        seed=seed, options={"conditions": conditions} if conditions else None
-    )
-    player = player_of(subject, seed=0 if seed is None else seed + 1)
-    if hasattr(player, "begin"):
-        player.begin(env)
-    drawn = {name: values[0] for name, values in env.conditions.items()}
-    told = {name: value for name, value in drawn.items() if np.size(value) <= _WRITTEN}
-    steps: dict[str, list] = {
-        name: [] for name in ("observations", "actions", "rewards", "targets", "periods")
-    }
-    ended = False
-    while not ended:
-        actions = player(env, observations)
-        coming, rewards, _, _, info = env.step(actions)
-        step = (observations[0], actions[0], rewards[0], info["gt"][0], info["period"][0])
-        for column, value in zip(steps.values(), step, strict=True):
-            column.append(value)
-        observations, ended = coming, bool(info["new_trial"][0])
+    steps = []
+    for step in steps_played(task, subject, seed, conditions, wrap=wrap, **params):
+        steps.append(step)
+        if step.ended:
+            break
+    told = {name: value for name, value in step.conditions.items() if np.size(value) <= _WRITTEN}
     named = subject[0] if isinstance(subject, tuple) else subject
     who = named if isinstance(named, str) else type(subject).__name__
     # Without this, a reader of the figure of a reaction-time task would wonder about the delay.
-    row = info["trial"].finished.row(0)
-    timed = any(name.endswith("reaction_time") for name in row)
-    waits = f", waits {number(player.wait)} ms" if timed and isinstance(player, LateOracle) else ""
-    played = f"{who}{waits}: {row['outcome']}"
+    player = player_of(subject)
+    late = step.timed and isinstance(player, LateOracle)
+    waits = f", waits {number(player.wait)} ms" if late else ""
+    played = f"{who}{waits}: {step.outcome}"
+    said = describe(_named(step.task, told))
+    return replace(
+        trace_of_steps(steps), subtitle=_fitting("; ".join(filter(None, [played, said])))
+    )
+
+
+class PlayedStep(NamedTuple):
+    """One step of a subject in one env.
+
+    Attributes:
+        task: the task.
+        channels: name -> slice of the observation, also of values that wrappers of envs append.
+        conditions: conditions of the trial.
+        shown: observation before the action, action, reward, target and period.
+        ended: whether the trial ended with this step.
+        outcome: its outcome then; else "".
+        timed: whether it has ended, and its record has a reaction time.
+    """
+
+    task: Task
+    channels: Mapping[str, slice]
+    conditions: Mapping[str, Any]
+    shown: tuple[Any, Any, Any, Any, Any]
+    ended: bool
+    outcome: str
+    timed: bool
+
+
+def steps_played(
+    task: Any,
+    subject: Any,
+    seed: int | None = 0,
+    conditions: Mapping[str, Any] | None = None,
+    *,
+    wrap: Any = (),
+    **params: Any,
+) -> Iterator[PlayedStep]:
+    """Let a subject play without end, and yield every step; arguments as in `trace_of`."""
+    player = player_of(subject, seed=0 if seed is None else seed + 1)
+    made, env_wrappers = prepared(task, wrap, params)
+    env_wrappers = env_wrappers_of(player, env_wrappers)
+    wrapped: Any = make_vec(made, 1, wrap=env_wrappers, autoreset_mode="SameStep", seed=seed)
+    env: TaskVectorEnv = wrapped.unwrapped
+    channels = _channels(made, wrapped)
+    observations, _ = wrapped.reset(
+        seed=seed, options={"conditions": conditions} if conditions else None
+    )
+    if hasattr(player, "begin"):
+        player.begin(env)
+    while True:
+        drawn = {name: values[0] for name, values in env.conditions.items()}
+        ended = False
+        while not ended:
+            actions = player(env, observations)
+            before = observations[0].copy()
+            observations, rewards, _, _, info = wrapped.step(actions)
+            ended = bool(info["new_trial"][0])
+            yield PlayedStep(
+                made,
+                channels,
+                drawn,
+                (before, actions[0], rewards[0], info["gt"][0], info["period"][0]),
+                ended,
+                str(info["trial"]["outcome"][0]) if ended else "",
+                ended and any(name.endswith("reaction_time") for name in info["trial"]),
+            )
+
+
+def trace_of_steps(steps: Sequence[PlayedStep]) -> TrialTrace:
+    """Return the trace of the steps of one trial, or of its first ones.
+
+    The subtitle, of one line, has the conditions, and the outcome of a trial that has ended.
+    """
+    columns = zip(*(step.shown for step in steps), strict=True)
+    observations, actions, rewards, targets, periods = map(list, columns)
+    last = steps[-1]
+    said = describe(_named(last.task, last.conditions))
     return _trace(
-        made,
-        **steps,
-        subtitle=_fitting("; ".join([played, *filter(None, [describe(_named(made, told))])])),
+        last.task,
+        observations=observations,
+        actions=actions,
+        rewards=rewards,
+        targets=targets,
+        periods=periods,
+        channels=last.channels,
+        subtitle=_fitting("; ".join(filter(None, [last.outcome, said])), lines=1),
     )
 
 
@@ -224,14 +293,18 @@ def picture_of(task: Task, buffers: Any) -> np.ndarray:
     Raises:
         MissingDependencyError: matplotlib is not installed.
     """
-    with figure_style("screen"):
-        figure = trial_figure(trace_so_far(task, buffers))
-        height = _frame_height(task)
-    figure.set_dpi(_DPI)
+    return frame_of(task, trace_so_far(task, buffers))
+
+
+def frame_of(task: Task, trace: TrialTrace) -> np.ndarray:
+    """Return a trace of the task as pixels, (height, width, 3) uint8; see `picture_of`."""
     # Frames of a film have one size, whatever the height of the labels of this trial.
-    figure.set_size_inches(figure.get_size_inches()[0], height)
-    figure.canvas.draw()
-    return np.asarray(figure.canvas.buffer_rgba())[:, :, :3].copy()
+    channels = tuple((name, part.start, part.stop) for name, part in trace.channels.items())
+    height = _frame_height(task, channels)
+    with figure_style("screen"):
+        figure = RasterFigure(TRIAL_WIDTH, height, _DPI)
+        draw_trial(Box(figure, 0, 0, TRIAL_WIDTH, height), trace)
+        return figure.draw()
 
 
 def trace_so_far(task: Task, buffers: Any) -> TrialTrace:
@@ -321,7 +394,7 @@ def _trace(
         )
     return TrialTrace(
         observations=np.stack(rest.pop("observations")),
-        channels=dict(task.channels),
+        channels=rest.pop("channels", dict(task.channels)),
         periods=_runs(periods),
         targets=targets,
         actions=actions,
@@ -334,6 +407,26 @@ def _trace(
         rings=_rings(task),
         **rest,
     )
+
+
+def _channels(task: Task, env: Any) -> dict[str, slice]:
+    """Return the channels of the task, and one for each env wrapper that appends values."""
+    chain = []
+    while env is not env.unwrapped:
+        chain.append(env)
+        env = env.env
+    channels, stop = dict(task.channels), task.channels.size
+    for wrapper in reversed(chain):
+        shape = wrapper.single_observation_space.shape or ()
+        name = type(wrapper).__name__.removeprefix("Vector")
+        if len(shape) != 1 or shape[0] < stop:
+            raise NotSupportedError(
+                f"{name} changes the observations to {shape}. Expected vectors that begin with the"
+                " channels of the task. Draw the task without it."
+            )
+        if shape[0] > stop:
+            channels[name], stop = slice(stop, shape[0]), shape[0]
+    return channels
 
 
 def _rings(task: Task) -> dict[str, slice]:
@@ -375,22 +468,28 @@ def _fitting(text: str, lines: int = _SUBTITLE_LINES) -> str:
 
 
 @lru_cache(maxsize=32)
-def _frame_height(task: Task) -> float:
-    """Return the height in inches of the tallest figure of a task: short periods, all actions."""
+def _frame_height(task: Task, channels: tuple[tuple[str, int, int], ...]) -> float:
+    """Return the height in inches of the tallest figure of a task: short periods, all actions.
+
+    Args:
+        task: the task.
+        channels: name, first unit and last + 1 of each channel, also of wrappers.
+    """
     names = period_names_of(task)
     steps = max(len(names), 8)
     continuous, n = task.actions.continuous, task.actions.size
     targets = np.zeros((steps, n), np.float32) if continuous else np.arange(steps) % n
     trace = _trace(
         task,
-        observations=np.zeros((steps, task.channels.size), np.float32),
+        observations=np.zeros((steps, channels[-1][2]), np.float32),
+        channels={name: slice(start, stop) for name, start, stop in channels},
         targets=targets,
         actions=targets,
         rewards=np.zeros(steps),
         periods=[names[min(step, len(names) - 1)] for step in range(steps)],
         subtitle="conditions",
     )
-    height = trial_figure(trace).get_size_inches()[1]
+    height = trial_height(trace)
     return 2 * round(height * _DPI / 2) / _DPI  # an even number of pixels, for film formats
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -42,6 +42,8 @@ class Subject(ABC):
     carries_state: ClassVar[bool] = True
     """False if the subject keeps nothing from one trial to the next, as all subjects of the core.
     `neurogym_core.run` plays its trials in several envs at once, which is faster."""
+    env_wrappers: Sequence[Any] = ()
+    """Wrappers of envs of its training; applied where a subject plays and none are given."""
 
     def __init__(self, seed: int | None = 0) -> None:
         self.rng = np.random.default_rng(seed)
@@ -320,6 +322,11 @@ def player_of(subject: Any, seed: int | None = 0) -> Any:
             ' callable (env, observations) -> actions. Give one, such as "oracle".'
         )
     return subject
+
+
+def env_wrappers_of(player: Any, given: Sequence[Any]) -> list[Any]:
+    """Return the wrappers of envs that are given, or else those of the subject's training."""
+    return list(given or getattr(player, "env_wrappers", ()))
 
 
 def carries_state(player: Any) -> bool:

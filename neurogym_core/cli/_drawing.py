@@ -15,14 +15,22 @@ from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.ecosystem.hooks import ask_study
 from neurogym_core.ecosystem.names import clean, said_by
 from neurogym_core.errors import NeurogymError
-from neurogym_core.play.make import resolve
+from neurogym_core.film import FILM_SUFFIXES, frames_of, save_film
+from neurogym_core.play.make import prepared, resolve
 from neurogym_core.play.run import run
 from neurogym_core.plots import env_figure, trace_of, trial_figure
 from neurogym_core.tasks.building import typical_steps
 from neurogym_core.tasks.drawing import stateful
 from neurogym_core.tasks.task import Task
 from neurogym_core.terminal.progress import Progress
-from neurogym_core.terminal.settings import made_task, read_conditions, read_wrap, usage_errors
+from neurogym_core.terminal.settings import (
+    read_conditions,
+    read_wrap,
+    task_settings,
+    usage_errors,
+)
+
+__all__ = ["FILM_SUFFIXES", "draw", "draw_all", "film"]
 
 SESSION_TRIALS = 100
 """Trials of the figure of a session."""
@@ -70,14 +78,16 @@ def draw(
             )
         save_figure(env_figure(name, seed), target)
         return
-    wrap = [read_wrap(text) for text in settings["wrap"]]
-    task = made_task(name, settings["parameters"], settings["timing"], wrap)
     with usage_errors():
+        wrap = [read_wrap(text) for text in settings["wrap"]]
+        given = task_settings(found, settings["parameters"], settings["timing"])
+        task, env_wrappers = prepared(found, wrap, given)
         conditions = read_conditions(settings["conditions"])
         default = best_as_session(task) and any(one.usable for one in installed().studies)
         if default if session is None else session:
             count = n_trials or SESSION_TRIALS
-            record = run(task, subject, count, num_envs=1, seed=seed, conditions=conditions)
+            record = run(task, subject, count, num_envs=1, seed=seed, conditions=conditions,
+                         wrap=env_wrappers)  # fmt: skip
             figure = ask_study(
                 "ngym_session_figure",
                 "ngym plot --session",
@@ -87,7 +97,7 @@ def draw(
             )
         else:
             shown = _shown_by_default(name) if not any(settings.values()) else conditions
-            figure = trial_figure(trace_of(task, subject, seed, shown))
+            figure = trial_figure(trace_of(task, subject, seed, shown, wrap=env_wrappers))
         save_figure(figure, target)
 
 
@@ -106,6 +116,36 @@ def _is_stream(task: Task) -> bool:
     batch = task.sample(1, seed=0)
     played = batch.duration[0] > 0
     return bool(batch.payoffs.window[0, played].all(axis=0).any())
+
+
+def film(
+    name: str,
+    target: Path,
+    subject: str,
+    seed: int,
+    settings: Mapping[str, Sequence[str]],
+    session: bool = False,
+    n_trials: int | None = None,
+) -> None:
+    """Draw a film of one trial, of `n_trials`, or of a session, into a file; see `draw`.
+
+    Raises:
+        click.UsageError: the task does not accept the settings, or is a plain Gymnasium env.
+    """
+    with usage_errors():
+        found = resolve(name)
+        wrap = [read_wrap(text) for text in settings["wrap"]]
+        given = task_settings(found, settings["parameters"], settings["timing"])
+        task, env_wrappers = prepared(found, wrap, given)
+        conditions = read_conditions(settings["conditions"])
+        if not (session or n_trials or any(settings.values())):
+            conditions = _shown_by_default(name)
+        count = n_trials or ((task.trials_per_session or SESSION_TRIALS) if session else 1)
+        with Progress("filming", count) as progress:
+            frames = frames_of(
+                task, subject, count, seed, conditions, wrap=env_wrappers, progress=progress.show
+            )
+            save_film(frames, target)
 
 
 def _shown_by_default(name: str) -> dict[str, Any]:

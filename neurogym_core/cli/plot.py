@@ -10,7 +10,7 @@ from neurogym_core.ecosystem.names import clean
 from neurogym_core.terminal.complete import complete_task
 from neurogym_core.terminal.settings import PlayCommand, play_options
 
-SUFFIXES = (".png", ".svg", ".pdf")
+SUFFIXES = (".png", ".svg", ".pdf", ".mp4", ".gif")
 FORMATS = ("png", "svg", "pdf")
 STYLES = ("screen", "paper", "slide")
 """Styles of `neurogym_core.canvas`, which imports NumPy."""
@@ -19,7 +19,7 @@ STYLES = ("screen", "paper", "slide")
 @click.command(cls=PlayCommand)
 @click.argument("task", metavar="[TASK]", required=False, shell_complete=complete_task)
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path),
-              help="Write the figure to this file (.png, .svg or .pdf).")  # fmt: skip
+              help="Write the figure (.png, .svg, .pdf) or a film (.mp4, .gif) here.")  # fmt: skip
 @click.option("--all", "folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
               help="Draw all installed tasks into this folder.")  # fmt: skip
 @click.option("--format", "kind", type=click.Choice(FORMATS),
@@ -30,7 +30,7 @@ STYLES = ("screen", "paper", "slide")
               help="Draw a session, or one trial.  [default: a session if trials last at most three"
               " steps, or are a stream that is answered throughout]")  # fmt: skip
 @click.option("--n-trials", type=click.IntRange(min=1), metavar="N",
-              help="Draw a session of this number of trials.  [default: 100]")  # fmt: skip
+              help="Draw a session of N trials.  [default: 100; of a film: 1]")  # fmt: skip
 @play_options(subject="late_oracle")
 def command(
     task: str | None,
@@ -54,6 +54,8 @@ def command(
       ngym plot GoNogo-v0 --style paper -o trial.pdf
       ngym plot PerceptualDecisionMaking-v0 --condition coherence=51.2 -o trial.svg
       ngym plot ContextSwitch-v0 --session --n-trials 200 -o session.png
+      ngym plot PerceptualDecisionMaking-v0 --subject runs/x -o network.gif
+      ngym plot PerceptualDecisionMaking-v0 --session -o session.mp4
       ngym plot --all figures
 
     The figure of a trial shows the channels (inputs), the periods, the correct answer, and the
@@ -62,6 +64,10 @@ def command(
 
     The figure of a session shows choices, outcomes, rewards, conditions and recorded values of one
     subject over trials.
+
+    A film has a frame for each step: the figure of the trial so far, ten steps a second. It shows
+    one trial, --n-trials trials, or with --session a session of the task. .mp4 needs the package
+    imageio-ffmpeg.
 
     For a Gymnasium env that is not a `Task`, it shows rendered frames or observations while no
     action is taken.
@@ -92,6 +98,8 @@ def command(
     with figure_style(style):
         if folder is not None:
             _drawing.draw_all(folder, kind or FORMATS[0], subject, seed)
+        elif target is not None and target.suffix.lower() in _drawing.FILM_SUFFIXES:
+            _drawing.film(str(task), target, subject, seed, settings, bool(session), n_trials)
         elif target is not None:
             as_session = True if n_trials is not None else session
             _drawing.draw(str(task), target, subject, seed, settings, as_session, n_trials)

@@ -15,6 +15,7 @@ import functools
 import importlib
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any, TypeVar
 
 from neurogym_core.ecosystem import companions
@@ -172,6 +173,11 @@ def find_subject(name: str) -> Offer:
             return offer
     if name in companions.SUBJECTS:
         raise UnknownNameError(companions.comes_with(name, companions.SUBJECTS[name]))
+    if Path(name).is_dir():
+        raise UnknownNameError(
+            f"Unknown subject {name!r}. Expected a subject, or a path with a slash to the folder of"
+            f" a run. If the run in this folder shall play, write ./{name}."
+        )
     raise unknown("subject", name, subject_names())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 from typing import Any
@@ -56,6 +57,9 @@ _WORD_START = Pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 def read_subject(text: str) -> tuple[str, dict[str, Any]]:
     """Return name and settings of a subject from ``name`` or ``name:setting=value,setting=value``.
 
+    A name with a slash is the folder of a run, whose network or agent plays: ``runs/x`` is
+    ``trained:run=runs/x``.
+
     Values are TOML (``50``, ``true``, ``[1, 2]``); anything else is text, which needs no quotes.
 
     Raises:
@@ -71,6 +75,8 @@ def read_subject(text: str) -> tuple[str, dict[str, Any]]:
                 " in diffusion:bound=50,non_decision=200. Write it so."
             )
         settings[key] = _value(value)
+    if "/" in name or os.sep in name:
+        return "trained", {"run": name.strip(), **settings}
     return name.strip(), settings
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from neurogym_core.play.stepper import Stepper
 from neurogym_core.play.types import Types
 from neurogym_core.tasks.building import hooked
 from neurogym_core.tasks.drawing import stateful
+from neurogym_core.tasks.old_names import CALLED, missing
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array, Bools, Columns, Singles, Wholes, per_row
 from neurogym_core.trials.batch import TrialBatch
@@ -399,6 +400,19 @@ class Dataset:
             self._open = partial(batches, env)
         self.restart()
         self.n_inputs, self.n_outputs = self._source.n_inputs, self._source.n_outputs
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            return missing(self, name, "dataset")
+
+    def __call__(self) -> NoReturn:
+        """Refuse to be called, as datasets of NeuroGym are.
+
+        Raises:
+            NotSupportedError: always.
+        """
+        raise NotSupportedError(CALLED)
 
     def _check_supervised(self) -> None:
         if not self.task.supervised and self.targets != "best":

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import spaces
 
+from neurogym_core.tasks.old_names import missing
 from neurogym_core.tasks.task import Task
 
 
@@ -20,6 +21,11 @@ class BoundStep:
     def _kernel_step(self) -> Callable[..., Any] | None:
         """Return the kernel's step, or None if hooks, figures or a subclass add to it."""
         raise NotImplementedError
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            return missing(self, name, "env")
 
     def _bind(self) -> None:
         step = self._kernel_step()

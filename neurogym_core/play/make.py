@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 from gymnasium.envs.registration import EnvSpec
@@ -18,6 +18,7 @@ from neurogym_core.play.env import TaskEnv
 from neurogym_core.play.env_form import applied, form_of, is_env_class
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.tasks.identity import plain_settings, with_settings
+from neurogym_core.tasks.old_names import missing
 from neurogym_core.tasks.task import Task
 from neurogym_core.tasks.wrapper import TaskWrapper
 
@@ -326,6 +327,11 @@ class OrderEnforcingOnce(OrderEnforcing):
         result = super().reset(seed=seed, options=options)
         self.step = self.env.step  # type: ignore[method-assign]
         return result
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            return missing(self, name, "env")
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "step"}

@@ -21,7 +21,7 @@ from neurogym_core.play.make import (
     resolve,
 )
 from neurogym_core.play.options import whole_number
-from neurogym_core.subjects import carries_state, player_of
+from neurogym_core.subjects import carries_state, env_wrappers_of, player_of
 from neurogym_core.tasks.drawing import stateful
 from neurogym_core.tasks.identity import plain_settings, settings
 from neurogym_core.tasks.state import state_of
@@ -164,8 +164,9 @@ class Game:
         if n_trials is not None:
             num_envs = min(num_envs, n_trials)
         self.env: Any = make_vec(
-            made, num_envs, wrap=env_wrappers, autoreset_mode="SameStep", seed=seed
-        )
+            made, num_envs, wrap=env_wrappers_of(self.player, env_wrappers),
+            autoreset_mode="SameStep", seed=seed,
+        )  # fmt: skip
         quota = None
         if n_trials is not None:
             quota = n_trials // num_envs + (np.arange(num_envs) < n_trials % num_envs)

@@ -120,10 +120,8 @@ def with_options(*options: Callable[[Callable], Callable]) -> Callable[[Callable
     return decorated
 
 
-def made_task(
-    name: str, parameters: Sequence[str], timing: Sequence[str], wrap: Sequence[tuple] = ()
-) -> Any:
-    """Make the task of this name, with settings from the command line and task wrappers.
+def made_task(name: str, parameters: Sequence[str], timing: Sequence[str]) -> Any:
+    """Make the task of this name, with settings from the command line.
 
     Raises:
         click.UsageError: the task does not accept the settings.
@@ -134,7 +132,7 @@ def made_task(
 
     found = resolve(name)
     with usage_errors():
-        return make_task(found, wrap=wrap, **task_settings(found, parameters, timing))
+        return make_task(found, **task_settings(found, parameters, timing))
 
 
 def task_settings(found: Any, parameters: Sequence[str], timing: Sequence[str]) -> dict[str, Any]:

@@ -70,6 +70,12 @@ def test_one_network_learns_many_tasks_as_the_page_says(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+def test_networks_are_trained_with_torch_as_the_page_says(tmp_path, monkeypatch):
+    pytest.importorskip("lightning")
+    play("train-with-torch.md", tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
 def test_a_moved_training_script_runs_as_the_page_says(tmp_path, monkeypatch):
     play("move-a-training-script.md", tmp_path, monkeypatch)
 

@@ -201,3 +201,21 @@ def test_the_defaults_learn_a_task_with_a_delay(seed):
     """Of the seeds 0 to 2, all reached 90 % within 100,000 steps when the defaults were chosen."""
     trainer = RecurrentPPOTrainer("memory/DelayMatchSample-v0", seed=seed)
     assert trainer.train(200_000, criterion=0.9) == "criterion"
+
+
+@pytest.mark.parametrize("algo", ["ppo", "recurrent-ppo"])
+def test_a_trained_agent_plays_by_the_path_of_its_run(algo, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["train", "PerceptualDecisionMaking-v0", "--algo", algo, "--steps", "64"]
+    for option in ("envs=4", "n_steps=16", "hidden=8", "test_trials=5"):
+        words += ["--option", option]
+    result = CliRunner().invoke(main, [*words, "--pass-reward", "--out", "runs/x", "--quiet"])
+    assert result.exit_code == 0, result.output
+    task = ["PerceptualDecisionMaking-v0", "--subject", "runs/x"]
+    played = CliRunner().invoke(main, ["run", *task, "--n-trials", "3"])
+    assert played.exit_code == 0, played.output
+    drawn = CliRunner().invoke(main, ["plot", *task, "-o", "trial.svg"])
+    assert drawn.exit_code == 0, drawn.output
+    text = (tmp_path / "trial.svg").read_text("utf-8")
+    assert "runs/x: " in text
+    assert "PassReward" in text

@@ -93,7 +93,12 @@ AMOUNTS = {"model": ("updates", 2000), "algo": ("steps", 50_000)}
     "options",
     multiple=True,
     metavar="NAME=VALUE",
-    help="A setting of the trainer, e.g. hidden=64.",
+    help="A setting of the trainer, e.g. hidden=64, weight_decay=1e-5 or schedule=cosine.",
+)
+@click.option(
+    "--log",
+    type=click.Choice(("tensorboard", "wandb")),
+    help="Also log every test: as TensorBoard events in the run's folder, or to Weights & Biases.",
 )
 @click.option(
     "--trust",
@@ -101,7 +106,9 @@ AMOUNTS = {"model": ("updates", 2000), "algo": ("steps", 50_000)}
     help="Run code in a file that the experiment names (my_task.py:MyTask).",
 )
 @click.option("--quiet", is_flag=True, help="No progress bar.")
-def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: Any) -> None:
+def command(
+    tasks: tuple[str, ...], resume: Path | None, log: str | None, quiet: bool, **given: Any
+) -> None:
     """Train a network or an agent on one task, or on several at once.
 
     \b
@@ -113,9 +120,20 @@ def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: A
 
     The run's folder holds settings.json, curve.csv and a checkpoint. After an interruption,
     --resume continues from the newest checkpoint.
+
+    \b
+    Settings of the networks of neurogym-torch, for --option, with their defaults:
+      hidden=128  seq_len (whole trials)  loss=cross-entropy|mse  rest_weight=1
+      learning_rate=1e-3  optimizer=adam|adamw|rmsprop|sgd  clip=1
+      weight_decay=0  rate_cost=0 (mean squared activity)
+      schedule=constant|step|exponential|linear|cosine
+      schedule_updates=1000  schedule_factor=0.1 (then the learning rate is a tenth)
+      precision=float32|bfloat16  device=cpu|cuda  answers=first|last
+      test_every=100  test_trials=500
     """
     run = _resumed(resume, tasks, given) if resume is not None else _begun(tasks, given)
     with usage_errors(), run.locked():
+        on_test = _logging(log, run)
         trainer = _trainer_of(run)
         run.write()  # after the checkpoint was read: a damaged run stays as it is
         trainer_line = f"{trainer.unit} in {run.folder}"
@@ -126,6 +144,7 @@ def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: A
                 out=run.folder,
                 criterion=run.experiment.criterion,
                 progress=not quiet,
+                on_test=on_test,
             )
         except KeyboardInterrupt:
             raise click.ClickException(
@@ -148,6 +167,20 @@ def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: A
     if run.experiment.criterion is not None and why != "criterion":
         click.echo(f"The criterion of {run.experiment.criterion:g} was not met.", err=True)
         sys.exit(1)
+
+
+def _logging(log: str | None, run: Run) -> list[Any]:
+    """Return the callbacks of --log; their libraries are imported here."""
+    from neurogym_core.optional import optional
+    from neurogym_study.callbacks import TensorBoard, WeightsAndBiases
+
+    if log == "tensorboard":
+        return [TensorBoard(run.folder / "tensorboard")]
+    if log == "wandb":
+        wandb = optional("wandb", needed_for="--log wandb")
+        config = run.experiment.to_plain()
+        return [WeightsAndBiases(wandb.init(config=config, dir=str(run.folder), resume="allow"))]
+    return []
 
 
 MEMORY = (

@@ -18,6 +18,7 @@ import numpy as np
 from neurogym_core import Task, TrialRecord, make_task, run
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.files import replacing
+from neurogym_study.callbacks import OnTest
 
 Criterion = float | Callable[[TrialRecord], bool] | None
 """When to stop: a mean performance (0 to 1) in which a trial with a broken hold counts as 0, or a
@@ -77,6 +78,7 @@ class Trainer(ABC):
         out: str | Path | None = None,
         criterion: Criterion = None,
         progress: bool = False,
+        on_test: OnTest | Sequence[OnTest] = (),
     ) -> str:
         """Learn until `until` updates (or steps) are done in total, or the criterion is met.
 
@@ -85,6 +87,9 @@ class Trainer(ABC):
             out: folder for checkpoints and the curve, written after every test.
             criterion: see `Criterion`.
             progress: show a progress bar with the newest numbers.
+            on_test: a function ``(trainer, row)``, or several, called after every test, when the
+                checkpoint is written; `row` is the new row of the curve. `neurogym_study.callbacks`
+                has functions for TensorBoard, Weights & Biases and Optuna.
 
         Returns:
             "criterion", or the unit of progress ("updates", "steps").
@@ -92,11 +97,18 @@ class Trainer(ABC):
         Raises:
             KeyboardInterrupt: Ctrl-C was pressed. With `out`, the checkpoint is written first, at
                 the end of the current update; pressing it again does not wait.
+            Exception: whatever `on_test` raises; that ends the training.
         """
         with (
             _limited(self.threads) as threads,
             Watch(
-                self, until, out=out, criterion=criterion, progress=progress, threads=threads
+                self,
+                until,
+                out=out,
+                criterion=criterion,
+                progress=progress,
+                threads=threads,
+                on_test=[on_test] if callable(on_test) else on_test,
             ) as watch,
         ):
             if not watch.met_before and self.done < until:
@@ -138,7 +150,7 @@ class Trainer(ABC):
 
 
 class Watch:
-    """Follows a trainer with a progress bar, a curve, checkpoints and a criterion."""
+    """Follows a trainer with a progress bar, a curve, checkpoints, a criterion and callbacks."""
 
     def __init__(
         self,
@@ -149,8 +161,9 @@ class Watch:
         criterion: Criterion,
         progress: bool,
         threads: int | None = None,
+        on_test: Sequence[OnTest] = (),
     ) -> None:
-        self.trainer, self.until = trainer, until
+        self.trainer, self.until, self.on_test = trainer, until, tuple(on_test)
         self.out = None if out is None else Path(out)
         self.criterion = checked_criterion(criterion)
         self.met = self.met_before = self._met_on_curve()
@@ -198,7 +211,10 @@ class Watch:
             raise KeyboardInterrupt
 
     def point(self, record: TrialRecord, **measured: float) -> bool:
-        """Add a test to the curve and save a checkpoint; return True if the criterion is met."""
+        """Add a test to the curve, save a checkpoint, and call `on_test`.
+
+        Return True if the criterion is met.
+        """
         seconds = self._before + time.perf_counter() - self._since
         row = {self.trainer.unit: self.trainer.done, **measured, **_summary(record)}
         row["seconds"] = seconds
@@ -209,6 +225,8 @@ class Watch:
         self.tick(**shown, **{name: row[name] for name in seen})
         self.met = self._is_met(record, row["clean"])
         self._save()
+        for call in self.on_test:
+            call(self.trainer, dict(self.trainer.curve[-1]))
         return self.met
 
     def _save(self) -> None:

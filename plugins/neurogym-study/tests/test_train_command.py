@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from neurogym_study import Trainer
+
+from neurogym_core import run
+from neurogym_core.plots import trace_of
 
 
 def curve(folder):
@@ -250,3 +254,41 @@ def test_a_subject_that_breaks_every_hold_does_not_meet_a_criterion():
     assert last["clean"] == 0
     assert last["aborts"] > 1
     assert last["answered"] == 1
+
+
+def test_a_trained_network_plays_in_run_plot_and_python(ngym, toys, sides):
+    words = ("train", sides, "--model", "toy", "--option", "rate=1.0", "--updates", "10")
+    assert ngym(*words, "--out", "runs/x", "--quiet")[0] == 0
+    code, said = ngym("run", sides, "--subject", "runs/x", "--n-trials", "50")
+    assert code == 0, said
+    assert "played by: runs/x" in said
+    assert re.search(r"performance\s+1\.000", said)
+    assert ngym("plot", sides, "--subject", "runs/x", "-o", "trial.svg")[0] == 0
+    assert "runs/x: correct" in Path("trial.svg").read_text("utf-8")
+    session = ("plot", sides, "--subject", "trained:run=runs/x", "--n-trials", "20")
+    assert ngym(*session, "-o", "session.png")[0] == 0
+    assert run(sides, "runs/x", 30, seed=1)["performance"].mean() == 1
+
+
+def test_an_agent_plays_with_the_wrappers_of_envs_of_its_training(ngym, toys, sides):
+    words = ("train", sides, "--algo", "toy-agent", "--option", "rate=1.0", "--steps", "10")
+    assert ngym(*words, "--pass-reward", "--out", "runs/y", "--quiet")[0] == 0
+    from neurogym_core.play.run import Game
+
+    game = Game(sides, "runs/y", 4, params={})
+    assert game.env.single_observation_space.shape == (3,)
+    assert list(trace_of(sides, "runs/y", seed=0).channels) == ["sides", "PassReward"]
+    assert ngym("plot", sides, "--subject", "runs/y", "-o", "trial.png")[0] == 0
+    assert ngym("run", sides, "--subject", "runs/y", "--n-trials", "5")[0] == 0
+
+
+def test_a_run_that_cannot_play_is_one_clear_error(ngym, toys, sides):
+    assert "holds no run" in ngym("run", sides, "--subject", "runs/none")[1]
+    Path("here").mkdir()
+    assert "write ./here" in ngym("run", sides, "--subject", "here")[1]
+    words = ("train", sides, "--model", "toy", "--updates", "2", "--out", "runs/x", "--quiet")
+    assert ngym(*words)[0] == 0
+    code, said = ngym("run", "GoNogo-v0", "--subject", "runs/x")
+    assert code != 0
+    assert "Expected those of the training" in said
+    assert "which=3" in ngym("run", sides, "--subject", "runs/x:which=3")[1]

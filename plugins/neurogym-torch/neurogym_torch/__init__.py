@@ -2,6 +2,7 @@
 
 from neurogym_torch.activity import Activity, record_activity
 from neurogym_torch.data import TorchBatch, TorchDataset
+from neurogym_torch.epochs import Epochs
 from neurogym_torch.layout import Layout
 from neurogym_torch.losses import masked_loss
 from neurogym_torch.mixture import TaskMix
@@ -13,6 +14,7 @@ __all__ = [
     "GRU",
     "LSTM",
     "Activity",
+    "Epochs",
     "Layout",
     "LeakyRNN",
     "LowRankRNN",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import torch
@@ -13,8 +13,11 @@ from torch import Tensor
 from torch.utils.data import IterableDataset, get_worker_info
 
 from neurogym_core import Dataset, TrialRecord
+from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.play.dataset import Batch, Chunk
-from neurogym_torch.rendering import render
+from neurogym_core.tasks.old_names import CALLED, missing
+from neurogym_torch.prefetching import Ahead
+from neurogym_torch.rendering import moved, render
 
 SHARED = 1 << 20
 """Bytes of the tensors of a batch from which workers of a DataLoader share their memory."""
@@ -66,9 +69,7 @@ class TorchBatch(Batch):
 
     def score(self, outputs: Any) -> TrialRecord:
         """Score outputs as `Batch.score` does; tensors may be on any device."""
-        return super().score(
-            outputs.detach().cpu().numpy() if isinstance(outputs, Tensor) else outputs
-        )
+        return super().score(_array(outputs) if isinstance(outputs, Tensor) else outputs)
 
 
 class TorchDataset(IterableDataset):
@@ -85,6 +86,9 @@ class TorchDataset(IterableDataset):
         device: device of the tensors. Workers of a DataLoader need "cpu"; each has a separate
             stream, and another one in every epoch. The seed and ``torch.manual_seed`` determine
             them.
+        prefetch: number of batches (with `seq_len`: of blocks of batches) that a thread makes while
+            the last one is used; 0: none. On CUDA, they are made in a separate stream. The batches
+            and `state` do not depend on it.
 
     Attributes:
         task: the task.
@@ -101,21 +105,29 @@ class TorchDataset(IterableDataset):
         *,
         targets: str = "action",
         device: torch.device | str = "cpu",
+        prefetch: int = 0,
         wrap: Any = (),
         **params: Any,
     ) -> None:
         super().__init__()
+        if isinstance(prefetch, bool) or not isinstance(prefetch, int) or prefetch < 0:
+            raise InvalidValueError(
+                f"TorchDataset was given prefetch={prefetch!r}. Expected a number of batches, 0 or"
+                " more. Give one, such as 2."
+            )
         self.source = Dataset(
             task, batch_size, seq_len, seed, split, targets=targets, wrap=wrap, **params
         )
         self.task = self.source.task
         self.n_inputs, self.n_outputs = self.source.n_inputs, self.source.n_outputs
-        self.device = torch.device(device)
+        self.device, self.prefetch = torch.device(device), prefetch
+        self._ahead: Ahead[list[TorchBatch]] | None = None
         self._worker_seed: int | None = None
         self.restart()
 
     def restart(self) -> None:
         """Return to the beginning of the stream: the same batches follow again."""
+        self._pause()
         self.source.restart()
         self._given = 0  # number of batches returned
         self._ready: list[TorchBatch] = []  # rendered batches that come next
@@ -134,9 +146,22 @@ class TorchDataset(IterableDataset):
 
     def __next__(self) -> TorchBatch:
         if not self._ready:
-            self._ready = self._coming()
+            self._ready = self._next_made()
         self._given += 1
         return self._ready.pop(0)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            return missing(self, name, "dataset")
+
+    def __call__(self) -> NoReturn:
+        """Refuse to be called, as datasets of NeuroGym are.
+
+        Raises:
+            NotSupportedError: always.
+        """
+        raise NotSupportedError(CALLED)
 
     def __repr__(self) -> str:
         return f"Torch{self.source!r} on {self.device}"
@@ -173,6 +198,39 @@ class TorchDataset(IterableDataset):
         """Call `go_to(state)`."""
         self.go_to(state)
 
+    # ---- batches ahead ----
+
+    def _next_made(self) -> list[TorchBatch]:
+        if not self.prefetch:
+            return self._coming()
+        if self._ahead is None:
+            # A copy makes the batches, so that the thread does not keep this dataset alive.
+            maker = copy.copy(self)
+            self._ahead = Ahead(maker._coming, _tensors_of, self.prefetch, self.device)
+        return self._ahead.get()
+
+    def _pause(self) -> None:
+        """End the thread; the source is then ahead of the batches that were returned."""
+        if self._ahead is not None:
+            self._ahead.close()
+            self._ahead = None
+
+    def __copy__(self) -> TorchDataset:
+        copied = object.__new__(type(self))
+        copied.__dict__.update(self.__dict__, _ahead=None)
+        return copied
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A pickle has the position instead of the thread, whose source is ahead.
+        state = dict(self.__dict__, _ahead=None)
+        return state if self._ahead is None else state | {"_ready": [], "_behind": True}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        behind = state.pop("_behind", False)
+        self.__dict__.update(state)
+        if behind:
+            self.go_to(self.state())
+
     # ---- making batches ----
 
     def _coming(self) -> list[TorchBatch]:
@@ -205,7 +263,17 @@ class TorchDataset(IterableDataset):
         ]
 
     def _put(self, array: np.ndarray) -> Tensor:
-        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+        return moved(torch.from_numpy(np.ascontiguousarray(array)), self.device)
+
+
+def _tensors_of(batches: list[TorchBatch]) -> list[Tensor]:
+    return [getattr(batch, name) for batch in batches for name in _TENSORS]
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    # NumPy has no bfloat16, in which autocast returns outputs.
+    tensor = tensor.detach().cpu()
+    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
 
 
 def _windowed(chunk: Chunk, begin: int, steps: int) -> Any:

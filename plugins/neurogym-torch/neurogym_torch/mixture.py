@@ -53,7 +53,7 @@ class TaskMix(IterableDataset):
         shares: relative frequencies of the tasks; default: equal.
         seed: seed of all tasks, and of their order.
         rule: whether to add one input per task that indicates it; default: if there are several.
-        batch_size, seq_len, split, targets, device: as in `TorchDataset`.
+        batch_size, seq_len, split, targets, device, prefetch: as in `TorchDataset`.
 
     Attributes:
         layout: the `Layout` of the network's units.
@@ -72,6 +72,7 @@ class TaskMix(IterableDataset):
         rule: bool | None = None,
         targets: str = "action",
         device: torch.device | str = "cpu",
+        prefetch: int = 0,
     ) -> None:
         super().__init__()
         self.seed = seed
@@ -80,7 +81,14 @@ class TaskMix(IterableDataset):
         ]
         self.datasets = [
             TorchDataset(
-                make_task(task), batch_size, seq_len, own, split, targets=targets, device=device
+                make_task(task),
+                batch_size,
+                seq_len,
+                own,
+                split,
+                targets=targets,
+                device=device,
+                prefetch=prefetch,
             )
             for task, own in zip(tasks, seeds, strict=True)
         ]

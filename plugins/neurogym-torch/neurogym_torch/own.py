@@ -30,6 +30,7 @@ class OwnNetwork(Network):
     def __init__(self, module: nn.Module) -> None:
         nn.Module.__init__(self)
         self.module, self.settings = module, {}
+        self.returns_activations = True  # known after the first call
 
     def initial_state(self, batch: int) -> State:
         """Return empty inputs: (batch, 0, 0), and (batch,) their lengths."""
@@ -60,6 +61,7 @@ class OwnNetwork(Network):
         result = self.module(inputs)
         outputs, *rest = result if isinstance(result, tuple) else (result,)
         hidden = rest[0] if rest else outputs
+        self.returns_activations = bool(rest)
         for name, value in (("outputs", outputs), ("activations", hidden)):
             if not isinstance(value, Tensor) or value.shape[:2] != inputs.shape[:2]:
                 found = tuple(value.shape) if isinstance(value, Tensor) else type(value).__name__

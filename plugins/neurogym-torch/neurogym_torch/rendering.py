@@ -58,6 +58,14 @@ def render(
     )  # type: ignore[union-attr]
 
 
+def moved(tensor: Tensor, device: torch.device) -> Tensor:
+    """Return a tensor of the CPU on a device; on CUDA, the caller does not wait for the copy."""
+    if device.type != "cuda":
+        return tensor.to(device)
+    # Only copies from pinned memory are asynchronous. torch keeps that memory until they are done.
+    return tensor.pin_memory().to(device, non_blocking=True)
+
+
 class _OnDevice:
     """The steps of the trials of a part, on a device.
 
@@ -92,7 +100,7 @@ class _OnDevice:
 
     def _put(self, array: np.ndarray) -> Tensor:
         # Copied, because torch warns about arrays that are read-only, as tables may be.
-        return torch.from_numpy(np.array(array)).to(self.device)
+        return moved(torch.from_numpy(np.array(array)), self.device)
 
     def _of_types(self, values: np.ndarray) -> Tensor:
         """Return (k, S, …) values of the types that occur, as (places, …)."""

@@ -26,11 +26,12 @@ from neurogym_torch.networks import (
     Network,
     loaded,
 )
+from neurogym_torch.optimizing import Optimizing
 from neurogym_torch.subjects import ANSWERS, NetworkSubject
 
 
 class SupervisedTrainer(Trainer):
-    """Trains a recurrent network on targets, with Adam and a masked, weighted loss.
+    """Trains a recurrent network on targets, with a masked, weighted loss.
 
     A run that is resumed from its checkpoint ends with the same weights, to the last bit, as an
     uninterrupted one (on the CPU with the same number of threads).
@@ -40,7 +41,17 @@ class SupervisedTrainer(Trainer):
         seed: seed of weights, trials and noise.
         batch: trials per batch.
         hidden: number of recurrent units.
-        learning_rate: learning rate of Adam.
+        learning_rate: learning rate of the first update.
+        optimizer: "adam", "adamw", "rmsprop" or "sgd".
+        weight_decay: L2 penalty of the weights; with "adamw" decoupled from the gradients.
+        schedule: course of the learning rate, "constant", "step", "exponential", "linear" or
+            "cosine".
+        schedule_updates, schedule_factor: after that many updates, the learning rate is this
+            fraction of the first one. Then "step" and "exponential" go on, and the others end.
+        rate_cost: weight in the loss of the mean squared activity of the units (L2), over the steps
+            of the trials (Song et al. 2016, Yang et al. 2019).
+        precision: "float32", or "bfloat16" for the outputs of the network in training, by
+            ``torch.autocast``. Parameters, loss, optimizer and tests remain float32.
         loss: "cross-entropy" over the actions, or "mse" on the action units (rings: bumps).
             Continuous actions: always "mse".
         rest_weight: weight of the rest output in "mse" (Yang et al. 2019: 2).
@@ -71,6 +82,13 @@ class SupervisedTrainer(Trainer):
         loss: str = "cross-entropy",
         rest_weight: float = 1.0,
         clip: float = 1.0,
+        optimizer: str = "adam",
+        weight_decay: float = 0.0,
+        schedule: str = "constant",
+        schedule_updates: int = 1000,
+        schedule_factor: float = 0.1,
+        rate_cost: float = 0.0,
+        precision: str = "float32",
         answers: str = "first",
         seq_len: int | None = None,
         shares: tuple | None = None,
@@ -81,26 +99,40 @@ class SupervisedTrainer(Trainer):
     ) -> None:
         super().__init__(tasks, seed=seed)
         self.threads = threads_for(threads, hidden)
-        self._check(loss, answers, test_every)
+        self._check(loss, answers, test_every, rate_cost)
         self.loss = "mse" if self.tasks[0].actions.continuous else loss
         self.targets = (
             "units" if self.loss == "mse" and not self.tasks[0].actions.continuous else "action"
         )
         self.answers = answers
-        self.rest_weight, self.clip, self.test_every = rest_weight, clip, test_every
+        self.rest_weight, self.test_every, self.rate_cost = rest_weight, test_every, rate_cost
         self.device = torch.device(device)
         kwargs = {"targets": self.targets, "device": device}
-        self.data = TaskMix(self.tasks, batch, seq_len, seed, "train", shares=shares, **kwargs)
+        ahead = 2 if self.device.type == "cuda" else 0  # the CPU has other work
+        self.data = TaskMix(
+            self.tasks, batch, seq_len, seed, "train", shares=shares, prefetch=ahead, **kwargs
+        )
         self.tests = TaskMix(self.tasks, test_trials, None, seed, "validation", **kwargs)
         self.layout = self.data.layout
         self.carry = seq_len is not None
         self.network = self._make_network(hidden).to(self.device)
-        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=learning_rate)
+        self.optimizing = Optimizing(
+            self.network.parameters(),
+            optimizer=optimizer,
+            learning_rate=learning_rate,
+            weight_decay=weight_decay,
+            schedule=schedule,
+            schedule_updates=schedule_updates,
+            schedule_factor=schedule_factor,
+            clip=clip,
+            precision=precision,
+            device=self.device,
+        )
         self._noise = torch.Generator(self.device).manual_seed(seed + 1)
         self._unit_weights = self._weights_of_units()
         self._state: Any = None
 
-    def _check(self, loss: str, answers: str, test_every: int) -> None:
+    def _check(self, loss: str, answers: str, test_every: int, rate_cost: float) -> None:
         for name, value, known in (("loss", loss, LOSSES), ("answers", answers, ANSWERS)):
             if value not in known:
                 raise InvalidValueError(
@@ -111,6 +143,11 @@ class SupervisedTrainer(Trainer):
             raise InvalidValueError(
                 f"{type(self).__name__} was given test_every={test_every!r}; it needs at least 1"
                 " update."
+            )
+        if not rate_cost >= 0:
+            raise InvalidValueError(
+                f"{type(self).__name__} was given rate_cost={rate_cost!r}. Expected a weight, 0 or"
+                " more. Give another."
             )
         for task in self.tasks:
             if answers == "last" and task.actions.rest is None:
@@ -153,23 +190,29 @@ class SupervisedTrainer(Trainer):
         """Train on one batch, and return the loss."""
         batch = next(self.data)
         loss = self._loss(batch)
-        self.optimizer.zero_grad()
-        loss.backward()
-        if self.clip:
-            torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.clip)
-        self.optimizer.step()
+        self.optimizing.update(loss, self.done)
         self.done += 1
         return loss.detach()
 
     def _loss(self, batch: MixBatch) -> torch.Tensor:
-        outputs, _, state = self.network.unroll(batch.inputs, self._state, self._noise)
+        with self.optimizing.computing():
+            outputs, hidden, state = self.network.unroll(batch.inputs, self._state, self._noise)
         if self.carry:  # gradients do not cross batches
             self._state = (
                 state.detach()
                 if isinstance(state, torch.Tensor)
                 else tuple(part.detach() for part in state)
             )
-        return masked_loss(outputs, batch.targets, batch.weights, self._unit_weights)
+        loss = masked_loss(outputs.float(), batch.targets, batch.weights, self._unit_weights)
+        if not self.rate_cost:
+            return loss
+        if not getattr(self.network, "returns_activations", True):
+            raise NotSupportedError(
+                f"{type(self).__name__} was given rate_cost={self.rate_cost:g}, but the network"
+                " returns outputs only. Expected (outputs, activations). Return both, or leave"
+                " rate_cost out."
+            )
+        return loss + self.rate_cost * _mean_square(hidden.float(), batch)
 
     # ---- testing ----
 
@@ -235,7 +278,7 @@ class SupervisedTrainer(Trainer):
             "done": self.done,
             "curve": self.curve,
             "network": self.network.saved(),
-            "optimizer": self.optimizer.state_dict(),
+            "optimizer": self.optimizing.optimizer.state_dict(),
             "data": self.data.state(),
             "noise": self._noise.get_state(),
             "state": self._state,
@@ -247,9 +290,19 @@ class SupervisedTrainer(Trainer):
         state = loaded(Path(folder) / CHECKPOINT, self.device)
         self.done, self.curve, self._state = state["done"], list(state["curve"]), state["state"]
         self.network.load_state_dict(state["network"]["weights"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        self.optimizing.optimizer.load_state_dict(state["optimizer"])
         self.data.go_to(state["data"])
         self._noise.set_state(state["noise"].cpu())
+
+
+def _mean_square(hidden: torch.Tensor, batch: MixBatch) -> torch.Tensor:
+    """Return the mean squared activity (B, T, units) over units and the steps of the trials."""
+    steps = torch.arange(hidden.shape[1], device=hidden.device)
+    played = torch.zeros(len(hidden), dtype=torch.long, device=hidden.device)
+    row, stop = (torch.from_numpy(part).to(hidden.device) for part in (batch.row, batch.stop))
+    # Rows are filled from their first step; only the steps after the last trial are padding.
+    played = played.scatter_reduce(0, row, stop, "amax")
+    return (hidden**2).mean(dim=2)[steps < played[:, None]].mean()
 
 
 class _RateTrainer(SupervisedTrainer):

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
+import threading
 
 import numpy as np
 import pytest
 import torch
 from neurogym_torch import TorchDataset
+from neurogym_torch.prefetching import Ahead
+from neurogym_torch.rendering import moved
 from torch.utils.data import DataLoader
 
 from neurogym_core import Dataset
+from neurogym_core.errors import InvalidValueError
 
 KINDS = [
     ("Sides", None),
@@ -166,6 +171,18 @@ def test_a_batch_moves_to_a_device_as_a_tensor_does(tasks):
     assert same(batch, batch.to("cpu"))
 
 
+def test_all_tensors_of_a_batch_are_pinned(tasks, monkeypatch):
+    pinned = []
+    monkeypatch.setattr(
+        torch.Tensor, "pin_memory", lambda tensor: pinned.append(tensor.shape) or tensor.clone()
+    )
+    batch = next(TorchDataset(tasks.Sides, 8, seed=1))
+    again = batch.pin_memory()  # as DataLoader(…, pin_memory=True) calls it
+    assert len(pinned) == 4
+    assert same(batch, again)
+    assert again.score(again.targets) == batch.score(batch.targets)
+
+
 def test_a_dataset_goes_on_where_its_state_dict_was_taken(tasks):
     dataset, other = (TorchDataset(tasks.Sides, 8, 20, seed=1) for _ in range(2))
     for _ in range(5):
@@ -197,3 +214,151 @@ def test_it_has_the_numbers_of_inputs_and_outputs_of_a_network(tasks):
     dataset = TorchDataset(tasks.Directions, 4, seed=1)
     assert (dataset.n_inputs, dataset.n_outputs) == (8, 9)
     assert "on cpu" in repr(dataset)
+
+
+@pytest.mark.parametrize("seq_len", [None, 20])
+@pytest.mark.parametrize("name", ["Sides", "Position"])
+def test_batches_that_are_made_ahead_are_the_same(tasks, name, seq_len):
+    task = getattr(tasks, name)
+    plain, ahead = (TorchDataset(task, 8, seq_len, seed=1, prefetch=n) for n in (0, 3))
+    batches = [next(plain) for _ in range(6)]
+    assert all(same(next(ahead), batch) for batch in batches)
+    ahead.restart()
+    assert all(same(next(ahead), batch) for batch in batches[:2])
+    ahead.go_to({"given": 4})
+    assert ahead.state() == {"given": 4}
+    again = pickle.loads(pickle.dumps(ahead))
+    assert same(next(ahead), batches[4])
+    other = pickle.loads(pickle.dumps(ahead))  # while its thread runs
+    assert same(next(ahead), batches[5])
+    assert same(next(again), batches[4])
+    assert same(next(other), batches[5])
+
+
+def test_batches_are_made_while_the_caller_is_busy(tasks, monkeypatch):
+    made = threading.Semaphore(0)
+    coming = TorchDataset._coming
+
+    def counted(self):
+        batches = coming(self)
+        made.release()
+        return batches
+
+    monkeypatch.setattr(TorchDataset, "_coming", counted)
+    dataset = TorchDataset(tasks.Sides, 8, seed=1, prefetch=2)
+    next(dataset)
+    # One was returned, two are ready, and the thread holds one more.
+    assert all(made.acquire(timeout=30) for _ in range(4))
+    assert not made.acquire(timeout=0.3)
+
+
+def test_an_error_of_the_thread_reaches_the_caller(tasks, monkeypatch):
+    def broken(self):
+        raise RuntimeError("out of trials")
+
+    monkeypatch.setattr(TorchDataset, "_coming", broken)
+    dataset = TorchDataset(tasks.Sides, 8, seed=1, prefetch=2)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="out of trials"):
+            next(dataset)
+
+
+def test_the_thread_ends_with_its_dataset(tasks):
+    dataset = TorchDataset(tasks.Sides, 8, seed=1, prefetch=2)
+    next(dataset)
+    thread = dataset._ahead._thread
+    assert thread.is_alive()
+    del dataset
+    gc.collect()
+    thread.join(timeout=30)
+    assert not thread.is_alive()
+
+
+@pytest.mark.slow
+def test_workers_can_make_batches_ahead(tasks):
+    dataset = TorchDataset(tasks.Sides, 8, seed=1, prefetch=2)
+    next(dataset)  # the forked workers inherit the dataset, without its thread
+    loader = DataLoader(dataset, batch_size=None, num_workers=2)
+    batches = [batch.inputs for batch, _ in zip(loader, range(4), strict=False)]
+    assert not any(torch.equal(a, b) for k, a in enumerate(batches) for b in batches[:k])
+
+
+@pytest.mark.parametrize("prefetch", [-1, 1.5, True])
+def test_an_impossible_number_of_batches_ahead_is_refused(prefetch, tasks):
+    with pytest.raises(InvalidValueError, match="prefetch"):
+        TorchDataset(tasks.Sides, 8, prefetch=prefetch)
+
+
+class _OnCuda:
+    """A tensor that keeps how it was moved, for machines without CUDA."""
+
+    def __init__(self):
+        self.calls = []
+
+    def pin_memory(self):
+        self.calls.append("pinned")
+        return self
+
+    def to(self, device, non_blocking=False):
+        self.calls.append((device.type, non_blocking))
+        return self
+
+
+def test_tensors_go_to_cuda_from_pinned_memory_without_waiting():
+    tensor = _OnCuda()
+    moved(tensor, torch.device("cuda"))
+    assert tensor.calls == ["pinned", ("cuda", True)]
+
+
+class _Stream:
+    """A CUDA stream, and the events that it was given."""
+
+    def __init__(self, log, name):
+        self.log, self.name = log, name
+
+    def wait_event(self, event):
+        self.log.append(f"{self.name} waits")
+
+    def __enter__(self):
+        self.log.append(f"begin {self.name}")
+
+    def __exit__(self, *_):
+        self.log.append(f"end {self.name}")
+
+
+def test_on_cuda_batches_are_made_in_a_stream_for_which_the_training_waits(monkeypatch):
+    log = []
+
+    class Event:
+        def record(self, stream):
+            log.append(f"recorded in {stream.name}")
+
+    class Tensor:
+        def record_stream(self, stream):
+            log.append(f"used in {stream.name}")
+
+    side, training = _Stream(log, "side"), _Stream(log, "training")
+    monkeypatch.setattr(torch.cuda, "Stream", lambda device: side)
+    monkeypatch.setattr(torch.cuda, "stream", lambda stream: stream)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: training)
+    monkeypatch.setattr(torch.cuda, "Event", Event)
+    made = iter([["batch"], StopIteration])
+    stop = threading.Event()
+
+    def make():
+        if stop.is_set():
+            raise RuntimeError
+        stop.set()
+        log.append("made")
+        return next(made)
+
+    ahead = Ahead(make, lambda item: [Tensor()], 1, torch.device("cuda"))
+    assert ahead.get() == ["batch"]
+    with pytest.raises(RuntimeError):
+        ahead.get()
+    steps = ["begin side", "made", "recorded in side", "end side"]
+    assert log[:4] == steps
+    assert [step for step in log[4:] if "training" in step] == [
+        "training waits",
+        "used in training",
+    ]

@@ -111,6 +111,12 @@ def nn_net():
     return Net
 
 
+def test_a_rate_cost_needs_activations(tasks):
+    trainer = OwnTrainer(tasks.Sides, module=nn_net(), rate_cost=0.1, **SMALL)
+    with pytest.raises(NotSupportedError, match="outputs only"):
+        trainer.update()
+
+
 def test_what_is_no_network_is_refused(tasks):
     with pytest.raises(NotSupportedError, match=r"my_net\.py:Net"):
         OwnTrainer(tasks.Sides, module=int, **SMALL)

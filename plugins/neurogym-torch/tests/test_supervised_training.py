@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,17 @@ import pytest
 import torch
 from click.testing import CliRunner
 from neurogym_study import Run
-from neurogym_torch.trainers import GRUTrainer, LeakyTrainer, LowRankTrainer, LSTMTrainer
+from neurogym_study.trainers import settings_of
+from neurogym_torch.trainers import (
+    GRUTrainer,
+    LeakyTrainer,
+    LowRankTrainer,
+    LSTMTrainer,
+    _mean_square,
+)
 
 from neurogym_core.cli import main
-from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
 
 SMALL = {"hidden": 8, "batch": 8, "test_every": 5, "test_trials": 20}
 TRAINERS = (LeakyTrainer, LowRankTrainer, GRUTrainer, LSTMTrainer)
@@ -236,3 +244,141 @@ def test_a_small_network_learns_on_one_thread_and_leaves_the_setting_as_it_was(c
             assert words.split()[1] in capsys.readouterr().err
     finally:
         torch.set_num_threads(before)
+
+
+OPTIMISING = {
+    "a schedule": {"schedule": "cosine", "schedule_updates": 15, "schedule_factor": 0.0},
+    "adamw": {"optimizer": "adamw", "weight_decay": 0.1},
+    "momentum of rmsprop": {"optimizer": "rmsprop", "schedule": "step", "schedule_updates": 4},
+    "rate cost": {"optimizer": "sgd", "rate_cost": 0.5},
+    "bfloat16": {"precision": "bfloat16"},
+}
+
+
+@pytest.mark.parametrize("case", OPTIMISING)
+def test_every_way_of_optimizing_changes_the_weights_and_can_be_resumed(case, tasks, tmp_path):
+    settings = SMALL | OPTIMISING[case]
+    whole, plain = GRUTrainer(tasks.Sides, **settings), GRUTrainer(tasks.Sides, **SMALL)
+    whole.train(10)
+    plain.train(10)
+    assert not equal(whole, plain)
+    first, second = GRUTrainer(tasks.Sides, **settings), GRUTrainer(tasks.Sides, **settings)
+    first.train(5, out=tmp_path)
+    second.load(tmp_path)
+    second.train(10)
+    assert equal(second, whole)
+
+
+COURSES = {
+    "constant": [1, 1, 1],
+    "step": [1, 0.25, 0.0625],
+    "exponential": [0.5, 0.125, 0.0625],
+    "linear": [0.625, 0.25, 0.25],
+    "cosine": [0.625, 0.25, 0.25],
+}
+
+
+@pytest.mark.parametrize("schedule", COURSES)
+def test_the_learning_rate_follows_its_schedule(schedule, tasks):
+    # After a half, one and a half, and two times schedule_updates.
+    settings = {"schedule": schedule, "schedule_updates": 10, "schedule_factor": 0.25}
+    trainer = GRUTrainer(tasks.Sides, learning_rate=1.0, **settings, **SMALL)
+    rates = [trainer.optimizing.rate(done) for done in (5, 15, 20)]
+    assert rates == pytest.approx(COURSES[schedule])
+    assert trainer.optimizing.rate(0) == 1.0
+
+
+def test_the_rate_of_an_update_is_that_of_the_schedule(tasks):
+    trainer = GRUTrainer(
+        tasks.Sides, schedule="linear", schedule_updates=4, schedule_factor=0.0, **SMALL
+    )
+    for _ in range(3):
+        trainer.update()
+    (group,) = trainer.optimizing.optimizer.param_groups
+    assert group["lr"] == pytest.approx(1e-3 * 0.5)
+
+
+def test_a_rate_cost_lowers_the_activity(tasks):
+    def activity(**settings):
+        trainer = LeakyTrainer(tasks.Sides, learning_rate=1e-2, **settings, **SMALL)
+        trainer.train(40)
+        with torch.no_grad():
+            _, hidden = trainer.network(next(trainer.data).inputs)
+        return float((hidden**2).mean())
+
+    assert activity(rate_cost=1.0) < 0.5 * activity()
+
+
+def test_the_rate_cost_is_over_the_steps_of_the_trials_not_their_padding(tasks):
+    trainer = LeakyTrainer(tasks.Sides, rate_cost=1.0, **SMALL)
+    batch = next(trainer.data)
+    assert batch.stop.min() < batch.stop.max()
+    with torch.no_grad():
+        _, hidden = trainer.network(batch.inputs)
+    padded = hidden.clone()
+    for row, stop in zip(batch.row, batch.stop, strict=True):
+        padded[row, stop:] = 1000.0
+    wanted = torch.cat(
+        [
+            (hidden[row, :stop] ** 2).mean(dim=1)
+            for row, stop in zip(batch.row, batch.stop, strict=True)
+        ]
+    ).mean()
+    assert float(_mean_square(padded, batch)) == pytest.approx(float(wanted), rel=1e-5)
+
+
+def test_bfloat16_keeps_weights_and_tests_in_float32(tasks):
+    trainer = LSTMTrainer(tasks.Sides, precision="bfloat16", seq_len=13, **SMALL)
+    trainer.train(5)
+    assert {part.dtype for part in trainer.network.parameters()} == {torch.float32}
+    _, measured = trainer.test()
+    assert np.isfinite(measured["loss"])
+
+
+@pytest.mark.parametrize("trainer", TRAINERS)
+def test_every_network_trains_in_bfloat16(trainer, tasks):
+    made = trainer(tasks.Sides, precision="bfloat16", **SMALL)
+    assert np.isfinite(float(made.update()))
+
+
+WRONG = {
+    "an unknown optimizer": ({"optimizer": "adma"}, "Did you mean 'adam'"),
+    "an unknown schedule": ({"schedule": "cosin"}, "Did you mean 'cosine'"),
+    "an unknown precision": ({"precision": "float16"}, "precision"),
+    "a negative decay": ({"weight_decay": -1.0}, "weight_decay=-1"),
+    "a schedule of no updates": ({"schedule_updates": 0}, "schedule_updates=0"),
+    "a negative cost": ({"rate_cost": -0.1}, "rate_cost=-0.1"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_settings_of_optimizing_are_refused(case, tasks):
+    settings, said = WRONG[case]
+    with pytest.raises((InvalidValueError, UnknownNameError), match=said):
+        GRUTrainer(tasks.Sides, **SMALL, **settings)
+
+
+def test_a_run_keeps_how_it_was_optimized(tmp_path):
+    words = ["train", "PerceptualDecisionMaking-v0", "--model", "gru", "--updates", "2"]
+    options = {"optimizer": "adamw", "weight_decay": "0.001", "rate_cost": "0.01"}
+    for name, value in options.items():
+        words += ["--option", f"{name}={value}"]
+    for name, value in {"hidden": 4, "batch": 4, "test_trials": 10, "test_every": 2}.items():
+        words += ["--option", f"{name}={value}"]
+    result = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "run"), "--quiet"])
+    assert result.exit_code == 0, result.output
+    kept = json.loads((tmp_path / "run" / "settings.json").read_text("utf-8"))
+    chosen = {name: kept["trainer"][name] for name in options}
+    assert chosen == {"optimizer": "adamw", "weight_decay": 0.001, "rate_cost": 0.01}
+    assert kept["trainer"]["schedule"] == "constant"
+
+
+def test_the_help_of_train_names_the_settings_and_their_defaults():
+    text = CliRunner().invoke(main, ["train", "--help"], env={"COLUMNS": "100"}).output
+    listed = text.split("Settings of the networks")[1].split("Options:")[0]
+    settings = settings_of(GRUTrainer)
+    named = dict(re.findall(r"(\w+)=([^\s|,)]+)", listed))
+    assert {"optimizer", "weight_decay", "schedule", "rate_cost", "precision"} <= set(named)
+    for name, value in named.items():
+        default = settings[name].default
+        assert default == (value if isinstance(default, str) else float(value)), name

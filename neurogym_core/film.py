@@ -1,0 +1,136 @@
+"""Films of a subject at play: frames of the figure of a trial, step by step, and their files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.errors import InvalidValueError
+from neurogym_core.files import replacing
+from neurogym_core.optional import optional
+from neurogym_core.plots import frame_of, steps_played, trace_of_steps
+
+FILM_SUFFIXES = (".mp4", ".gif")
+FPS = 10
+"""Frames per second by default."""
+_PALETTE_FRAMES = 64
+
+
+def frames_of(
+    task: Any,
+    subject: Any = "late_oracle",
+    n_trials: int = 1,
+    seed: int | None = 0,
+    conditions: Mapping[str, Any] | None = None,
+    *,
+    wrap: Any = (),
+    progress: Callable[[int], object] | None = None,
+    **params: Any,
+) -> Iterator[np.ndarray]:
+    """Yield one frame for each step of `n_trials` trials, (height, width, 3) uint8 of one size.
+
+    Args:
+        task, subject, seed, conditions, wrap, params: as in `neurogym_core.plots.trace_of`.
+        n_trials: number of trials.
+        progress: called with the number of trials so far, after each.
+
+    Raises:
+        MissingDependencyError: matplotlib is not installed.
+    """
+    played: list[Any] = []
+    done = 0
+    for step in steps_played(task, subject, seed, conditions, wrap=wrap, **params):
+        played.append(step)
+        yield frame_of(step.task, trace_of_steps(played))
+        if step.ended:
+            played, done = [], done + 1
+            if progress is not None:
+                progress(done)
+            if done == n_trials:
+                return
+
+
+def save_film(
+    frames: Iterable[np.ndarray], path: str | os.PathLike[str], *, fps: float = FPS
+) -> Path:
+    """Write frames as a film, by the suffix of the path; return the path.
+
+    MP4 (H.264) needs the package imageio-ffmpeg, the extra ``video``. GIF needs Pillow, which
+    comes with matplotlib.
+
+    Args:
+        frames: (height, width, 3) uint8, all of one size; at least one.
+        path: file name that ends in .mp4 or .gif.
+        fps: frames per second.
+
+    Raises:
+        InvalidValueError: the path has another suffix, or there are no frames.
+        MissingDependencyError: imageio-ffmpeg or Pillow is not installed.
+        FileNotWrittenError (OSError): the file cannot be written; an existing one is unchanged.
+    """
+    target = Path(path)
+    kind = target.suffix.lower()
+    if kind not in FILM_SUFFIXES:
+        raise InvalidValueError(
+            f"A film was to be saved as {target.name!r}. Expected a name that ends in .mp4 or .gif."
+            " Choose one of these suffixes."
+        )
+    coming = iter(frames)
+    first = next(coming, None)
+    if first is None:
+        raise InvalidValueError(
+            "A film was to be saved without frames. Expected at least one. Play at least one step."
+        )
+    write = _write_mp4 if kind == ".mp4" else _write_gif
+    with replacing(target) as temporary:
+        write(chain([first], coming), temporary, fps)
+    return target
+
+
+def _write_mp4(frames: Iterator[np.ndarray], path: Path, fps: float) -> None:
+    ffmpeg = optional("imageio_ffmpeg", needed_for="Writing an .mp4 film", extra="video")
+    first = next(frames)
+    height, width, _ = first.shape
+    writer = ffmpeg.write_frames(
+        str(path),
+        (width, height),
+        fps=fps,
+        codec="libx264",
+        macro_block_size=2,  # only even sizes, which all frames have
+        output_params=["-preset", "ultrafast", "-crf", "18", "-f", "mp4"],
+    )
+    writer.send(None)
+    try:
+        for frame in chain([first], frames):
+            writer.send(np.ascontiguousarray(frame))
+    finally:
+        writer.close()
+
+
+def _write_gif(frames: Iterator[np.ndarray], path: Path, fps: float) -> None:
+    pillow = optional("PIL.Image", needed_for="Writing a .gif film", extra="plot")
+    # With one palette for all frames, Pillow need not find one for each. It is that of some of the
+    # first frames: the very first one lacks colours.
+    early = list(islice(frames, _PALETTE_FRAMES))
+    sample = pillow.fromarray(np.concatenate(early[:: max(len(early) // 8, 1)]))
+    plain = pillow.Dither.NONE
+    palette = sample.quantize(255, dither=plain)
+    images: Iterator[Any] = (
+        pillow.fromarray(frame).quantize(palette=palette, dither=plain)
+        for frame in chain(early, frames)
+    )
+    next(images).save(
+        path,
+        format="GIF",
+        save_all=True,
+        append_images=images,
+        duration=1000 / fps,
+        loop=0,
+        optimize=False,
+        disposal=1,
+    )

@@ -1,0 +1,49 @@
+"""The scripts of others that were moved here run, in a shortened form."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "docs" / "scripts"
+SHORT = {
+    "supervised_torch": {"updates": 3, "trials": 5},
+    "supervised_keras": {"updates": 2, "trials": 5},
+    "reinforcement_learning": {"steps": 100, "trials": 5, "n_steps": 8},
+    "excitatory_inhibitory": {"updates": 2, "repeats": 2},
+    "fixed_points": {"updates": 2, "iterations": 3, "repeats": 1},
+}
+NEEDS = {"supervised_keras": ("keras",), "reinforcement_learning": ("sb3_contrib",)}
+
+
+def loaded(name):
+    spec = importlib.util.spec_from_file_location(f"moved_{name}", SCRIPTS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_script_is_tested():
+    assert {path.stem for path in SCRIPTS.glob("*.py")} == set(SHORT)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHORT)
+def test_a_moved_script_runs(name, tmp_path, monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setenv("KERAS_BACKEND", "torch")
+    for library in NEEDS.get(name, ()):
+        pytest.importorskip(library)
+    monkeypatch.chdir(tmp_path)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # several threads wait for each other on a loaded machine
+    try:
+        found = loaded(name).main(**SHORT[name])
+    finally:
+        torch.set_num_threads(threads)
+    performance = found["performance"] if isinstance(found, dict) else found
+    assert 0 <= performance <= 1
+    if name == "reinforcement_learning":
+        assert {path.name for path in tmp_path.iterdir()} == {"agent.png", "agent.gif"}
