@@ -83,7 +83,7 @@ def command(
         if not yes:
             click.confirm("Install this?", abort=True)
         _install(listing.name, release["version"], steps)
-    remember(listing.name, listing.registry)
+    remember(listing.name, listing.address)
     _check(listing.name)
 
 
