@@ -50,6 +50,9 @@ class Address(NamedTuple):
         return self.place if self.signer is None else f"{self.place}{fragment(self.signer)}"
 
 
+NOWHERE = Address("")  # of the list bundled with this package
+
+
 def registries() -> list[Address]:
     """Return the addresses in `NGYM_REGISTRY`, which are separated by commas.
 

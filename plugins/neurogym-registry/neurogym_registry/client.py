@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from neurogym_core.ecosystem.names import TASK_PREFIX, canonical, clean, namespace_of, said_by
 from neurogym_core.errors import RegistryError
 from neurogym_registry import cache
-from neurogym_registry.addresses import VARIABLE, Address, Signer, registries
+from neurogym_registry.addresses import NOWHERE, VARIABLE, Address, Signer, registries
 from neurogym_registry.data import data
 from neurogym_registry.index import is_revoked
 from neurogym_registry.index_text import SCHEMA, IndexText
@@ -42,7 +42,7 @@ class Listing:
     revoked: tuple[Mapping[str, Any], ...] = ()
     registry: str = ""
     base: str = ""
-    address: Address = Address("")
+    address: Address = NOWHERE
 
     @property
     def name(self) -> str:
@@ -201,7 +201,7 @@ def catalogue(*, offline: bool = False, refresh: bool = False) -> Catalogue:
 def snapshot() -> _Loaded:
     """Return the list bundled with neurogym-registry."""
     text = _read(data("index.json")).decode()
-    return _parse(text, "the list bundled with neurogym-registry", "", Address(""))
+    return _parse(text, "the list bundled with neurogym-registry", "", NOWHERE)
 
 
 # -- one registry --------------------------------------------------
@@ -319,9 +319,7 @@ def _ask(
         )
     _refuse_lost_revocations(url, known, index)
     signer = _key(address.signer)
-    cache.write(
-        url, cache.Cached(text, fetched.etag, index.serial, time.time(), signer, signed)
-    )
+    cache.write(url, cache.Cached(text, fetched.etag, index.serial, time.time(), signer, signed))
     return loaded._replace(notes=(*_old_signature(clean(url), signed), *loaded.notes))
 
 

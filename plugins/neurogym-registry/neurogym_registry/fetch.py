@@ -189,6 +189,6 @@ def _reason(error: Exception) -> str:
 
 def _failure(url: str, reason: str) -> RegistryError:
     return RegistryError(
-        f"The registry {clean(url)} {reason}. Expected its index.json. Try again later, use"
-        " --offline, or correct NGYM_REGISTRY."
+        f"{clean(url)} {reason}. Expected a file of a registry. Try again later, use --offline, or"
+        " correct NGYM_REGISTRY."
     )

@@ -7,23 +7,19 @@ registry is signed or its settings name a signer."""
 
 from __future__ import annotations
 
+import importlib
 import logging
-import os
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from neurogym_core.ecosystem.names import clean, said_by
 from neurogym_core.errors import RegistryError
 from neurogym_registry.addresses import Signer
 from neurogym_registry.writing import write_text
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 SUFFIX = ".sigstore.json"
 INSTALL = "`python -m pip install 'neurogym-registry[sign]'`"
-MAX_BUNDLE = 1_000_000  # bytes; a bundle has about 6,000
 FRESH_DAYS = 30  # the workflow of `ngym registry new` signs every week
 
 
@@ -160,8 +156,6 @@ def _library(name: str) -> ModuleType:
     Raises:
         RegistryError: it is not installed.
     """
-    import importlib
-
     # The library warns on stderr about what `verify` and `sign` raise or decide.
     logging.getLogger("sigstore").addHandler(logging.NullHandler())
     try:

@@ -228,13 +228,15 @@ class Services:
         when = int(self.now.timestamp() * 1000)
         length = len(precertificate).to_bytes(3, "big")
         signed = struct.pack("!BBQH", 0, 0, when, 1) + key_id(self.authority) + length
-        signature = self.certificate_log.sign(
-            signed + precertificate + b"\0\0", ec.ECDSA(SHA256)
-        )
+        signature = self.certificate_log.sign(signed + precertificate + b"\0\0", ec.ECDSA(SHA256))
         head = b"\0" + key_id(self.certificate_log) + struct.pack("!QH", when, 0)
         one = head + struct.pack("!BBH", 4, 3, len(signature)) + signature
         inner = struct.pack("!HH", len(one) + 2, len(one)) + one
-        return b"\x04" + (bytes([len(inner)]) if len(inner) < 128 else b"\x81" + bytes([len(inner)])) + inner
+        return (
+            b"\x04"
+            + (bytes([len(inner)]) if len(inner) < 128 else b"\x81" + bytes([len(inner)]))
+            + inner
+        )
 
     def entry(self, body: Any) -> Any:
         """Return the entry of a signature: the log has no other one, so its tree is one leaf."""
