@@ -156,13 +156,13 @@ def _library(name: str) -> ModuleType:
     Raises:
         RegistryError: it is not installed.
     """
-    # The library warns on stderr about what `verify` and `sign` raise or decide.
+    # Its warnings on stderr would repeat the errors of `verify` and `sign`.
     logging.getLogger("sigstore").addHandler(logging.NullHandler())
     try:
         return importlib.import_module(name)
     except ImportError as error:
         raise RegistryError(
-            f"The signature of an index needs the library sigstore, which cannot be imported here"
+            "The signature of an index needs the library sigstore, which cannot be imported here"
             f" ({clean(said_by(error))}). Expected the extra `sign`. Install it: {INSTALL}."
         ) from error
 

@@ -42,7 +42,7 @@ def services() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def others() -> Iterator[Any]:
-    """Another instance, with keys of its own."""
+    """Another instance, with other keys."""
     found = services_of.Services()
     yield found
     found.close()
