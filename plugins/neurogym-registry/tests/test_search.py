@@ -234,7 +234,7 @@ def test_doctor_says_how_old_its_copy_of_a_registry_is(
     text = json.dumps(makers.small_index())
     cache.write(url, cache.Cached(text, "", 1, time.time() - 30 * 86400))
     found = words(ngym("doctor", "--no-import").stdout)
-    assert f"Revoked versions may be missing: The registry {url} cannot be reached" in found
+    assert f"Revoked versions may be missing: {url} cannot be reached" in found
     assert "from 30 days ago" in found
 
 
