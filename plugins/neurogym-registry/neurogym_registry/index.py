@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neurogym_core.ecosystem.names import namespace_of
-from neurogym_registry.folder import Registry
 from neurogym_registry.index_text import SCHEMA
 from neurogym_registry.versions import is_prerelease, version_key
+
+if TYPE_CHECKING:  # clients do not read the files of a registry
+    from neurogym_registry.folder import Registry
 
 _FOR_SEARCHES = ("name", "title", "summary", "tags", "species", "references", "aliases")
 _OF_RELEASE = (
