@@ -47,12 +47,13 @@ def allowed(url: str) -> bool:
     )
 
 
-def fetch(url: str, etag: str = "") -> Fetched:
+def fetch(url: str, etag: str = "", *, accept: str = "application/json") -> Fetched:
     """Download from an address.
 
     Args:
         url: the address.
         etag: ETag of the caller's copy.
+        accept: type of the file.
 
     Raises:
         RegistryError: the status is neither 200 nor 304, a redirect leaves https, or the answer is
@@ -62,7 +63,7 @@ def fetch(url: str, etag: str = "") -> Fetched:
         raise _failure(url, "is neither https nor on this machine")
     answers: queue.Queue[Any] = queue.Queue()
     # In a thread: the socket's time-out restarts with every byte, and name resolution has none.
-    threading.Thread(target=_answer, args=(url, etag, answers), daemon=True).start()
+    threading.Thread(target=_answer, args=(url, etag, accept, answers), daemon=True).start()
     try:
         answer = answers.get(timeout=TOTAL_SECONDS)
     except queue.Empty:
@@ -74,16 +75,16 @@ def fetch(url: str, etag: str = "") -> Fetched:
     raise _failure(url, _reason(answer)) from answer
 
 
-def _answer(url: str, etag: str, answers: queue.Queue[Any]) -> None:
+def _answer(url: str, etag: str, accept: str, answers: queue.Queue[Any]) -> None:
     try:
-        answers.put(_fetch(url, etag))
+        answers.put(_fetch(url, etag, accept))
     except Exception as error:
         answers.put(error)
 
 
-def _fetch(url: str, etag: str) -> Fetched:
+def _fetch(url: str, etag: str, accept: str) -> Fetched:
     headers = {
-        "Accept": "application/json",
+        "Accept": accept,
         "Accept-Encoding": "gzip",
         "User-Agent": "ngym",
         **({"If-None-Match": etag} if etag else {}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import importlib.metadata
 import importlib.util
@@ -96,6 +97,22 @@ def _step(found: Candidate, path: Path) -> Step:
         before=installed_version(found.name),
         at_start=tuple(clean(name) for name in names),
     )
+
+
+def configuration() -> dict[str, str]:
+    """Return pip's settings, e.g. ``{"index-url": "https://…"}``; {} if pip cannot be run."""
+    command = [sys.executable, "-m", "pip", "config", "list"]
+    environment = os.environ | {"PYTHONSAFEPATH": "1"}  # as in `_pip`
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, env=environment, timeout=SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        return {}
+    lines = [line.partition("=") for line in done.stdout.splitlines()]
+    # Variables of the environment, which pip lists first, take precedence over files.
+    lines.sort(key=lambda line: line[0].startswith(":env:"))
+    return {key.rpartition(".")[2]: str(ast.literal_eval(text)) for key, _, text in lines}
 
 
 def lock(candidates: Iterable[Candidate]) -> str:

@@ -156,7 +156,10 @@ def static_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def make_release(
-    wheel: Wheel, inspection: Inspection | None, conformance: Mapping[str, Any] | None
+    wheel: Wheel,
+    inspection: Inspection | None,
+    conformance: Mapping[str, Any] | None,
+    provenance: str | None = None,
 ) -> dict[str, Any]:
     """Return the object of a release file."""
     facts = facts_of(wheel)
@@ -165,7 +168,8 @@ def make_release(
             {**row, **_described(inspection, row["name"], wheel.version)} for row in facts["tasks"]
         ]
     said = None if conformance is None else dict(conformance)
-    return {"schema": 1, **facts, "conformance": said, "yanked": None}
+    seen = {} if provenance is None else {"provenance": provenance}
+    return {"schema": 1, **facts, "conformance": said, "yanked": None, **seen}
 
 
 def refuse_release(folder: Path, wheel: Wheel) -> None:
@@ -196,7 +200,11 @@ def refuse_release(folder: Path, wheel: Wheel) -> None:
 
 
 def add_release(
-    folder: Path, wheel: Wheel, inspection: Inspection | None, conformance: Mapping[str, Any] | None
+    folder: Path,
+    wheel: Wheel,
+    inspection: Inspection | None,
+    conformance: Mapping[str, Any] | None,
+    provenance: str | None = None,
 ) -> list[Path]:
     """Write the release file of a wheel, its figures, and the index; return the written paths.
 
@@ -205,7 +213,7 @@ def add_release(
     """
     refuse_release(folder, wheel)
     target = folder / release_file(wheel.name, wheel.version)
-    release = make_release(wheel, inspection, conformance)
+    release = make_release(wheel, inspection, conformance, provenance)
     written = []
     if inspection is not None:
         written = _copy_figures(inspection, release, target.parent)

@@ -112,8 +112,24 @@ def test_info_has_the_description_in_the_file_of_the_release(ngym, registry) -> 
     registry.build()
     assert "A long text." not in (registry.folder / "index.json").read_text("utf-8")
     assert "A long text." in ngym("info", "Dots-v0").stdout
-    (registry.folder / "releases" / "neurogym-task-dots" / "1.2.0.json").write_text("{")
+    (registry.folder / "releases" / "neurogym-task-dots" / "1.2.0.json").unlink()
     assert "dots/Dots-v0" in ngym("info", "Dots-v0").stdout
+
+
+def test_a_file_of_a_release_that_the_index_does_not_name_is_not_shown(ngym, registry) -> None:
+    row = makers.task_row("neurogym_task_dots", docstring="Follow the dots.")
+    path = registry.release("neurogym-task-dots", "1.2.0", tasks=[row])
+    registry.build()
+    path.write_text(path.read_text("utf-8").replace("Follow", "Avoid"), "utf-8")
+    result = ngym("info", "Dots-v0")
+    assert "dots/Dots-v0" in result.stdout
+    assert "Avoid the dots." not in result.stdout
+    assert "another releases/neurogym-task-dots/1.2.0.json than its index names" in words(
+        result.stderr
+    )
+    index = (registry.folder / "index.json").read_text("utf-8")
+    (registry.folder / "index.json").write_text(index.replace("release_sha256", "later"), "utf-8")
+    assert "the dots." not in ngym("info", "Dots-v0").stdout
 
 
 def test_many_matches_are_cut_and_a_misspelt_word_is_corrected(ngym, registry) -> None:

@@ -185,6 +185,7 @@ def _show_plan(listing: Listing, release: Mapping[str, Any], steps: Sequence[pip
             ("sources", listing.row.get("repository", listing.row.get("folder"))),
             ("licence", release["license"]),
             ("checks", _checks(release)),
+            ("attested", release.get("provenance") or "not when it was submitted"),
             ("tasks", ", ".join(task["name"] for task in listing.row["tasks"])),
             ("listed in", listing.registry),
         )
