@@ -177,7 +177,7 @@ def install(steps: Sequence[Step], *, show: bool) -> None:
         try:
             options = ("--no-index", "--find-links", name)
             _pip("install", *_locked(steps, folder), *options, show=show)
-        except InstallError:
+        except (InstallError, KeyboardInterrupt):
             take_back(steps)
             raise
 
@@ -282,24 +282,32 @@ def _pip(command: str, *arguments: str, show: bool = False) -> None:
         call.append("--quiet")
     environment = os.environ | {"PYTHONSAFEPATH": "1"}  # a file pip.py in this folder is not pip
     output = None if show else subprocess.PIPE
-    try:
-        done = subprocess.run(
-            [*call, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            env=environment,
-            timeout=SECONDS,
-            text=True,
-            errors="replace",
-        )
-    except subprocess.TimeoutExpired as error:
-        raise InstallError(
-            f"pip {command} did not finish in {SECONDS} s. Expected it to finish. Run pip itself to"
-            " see its messages, and try again."
-        ) from error
-    if done.returncode:
-        said = _errors(done.stderr or "") or "see its messages above"
+    with subprocess.Popen(
+        [*call, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        env=environment,
+        text=True,
+        errors="replace",
+        start_new_session=True,  # Ctrl-C stops this process; pip would leave half of the files
+    ) as process:
+        try:
+            _, said_by_pip = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired as error:
+            process.kill()
+            raise InstallError(
+                f"pip {command} did not finish in {SECONDS} s. Expected it to finish. Run pip"
+                " itself to see its messages, and try again."
+            ) from error
+        except KeyboardInterrupt:
+            if command in ("install", "uninstall"):
+                process.communicate()  # some seconds: all files are on this machine
+            raise
+        finally:
+            process.kill()
+    if process.returncode:
+        said = _errors(said_by_pip or "") or "see its messages above"
         raise InstallError(
             f"pip {command} failed: {said.rstrip('.')}. Expected pip to find and {command} the"
             " packages. Check where it looks for them (`python -m pip config list`), and try again."

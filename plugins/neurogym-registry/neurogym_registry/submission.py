@@ -23,7 +23,7 @@ from neurogym_registry.folder import (
 from neurogym_registry.releases import Inspection, add_release
 from neurogym_registry.rules import errors, validate
 from neurogym_registry.wheels import Wheel
-from neurogym_registry.writing import write_bytes, write_text
+from neurogym_registry.writing import write_text, write_together
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,8 +129,7 @@ def submit(
     with _draft(registry, wheel, entry, inspection, conformance, provenance) as (draft, found):
         _refuse(errors(found))
         files = _changed(draft, registry)
-        for file in files:
-            write_bytes(registry / file, (draft / file).read_bytes())
+        write_together({registry / file: (draft / file).read_bytes() for file in files})
         release = json.loads((draft / release_file(wheel.name, wheel.version)).read_text("utf-8"))
     new = "list" if entry is not None else "release"
     return Submission(

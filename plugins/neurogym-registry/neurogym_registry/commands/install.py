@@ -143,10 +143,11 @@ def _install(name: str, version: str, steps: Sequence[pip.Step]) -> None:
 
     Raises:
         InstallError: pip failed, or the package is missing; says if anything was changed.
+        KeyboardInterrupt: Ctrl-C was pressed; says the same.
     """
     try:
         pip.install(steps, show=sys.stderr.isatty())
-    except InstallError as error:
+    except (InstallError, KeyboardInterrupt) as error:
         refresh()
         left = _version_of(name)
         before = next((step.before for step in steps if canonical(step.name) == name), None)
@@ -155,6 +156,8 @@ def _install(name: str, version: str, steps: Sequence[pip.Step]) -> None:
             if left == before
             else f"{name} {left} is installed; remove it: `{removal(name)}`."
         )
+        if isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(state) from error
         raise InstallError(f"{error} {state}") from error
     refresh()
     if _version_of(name) != version:
