@@ -23,7 +23,7 @@ from neurogym_registry.data import data
 from neurogym_registry.index import is_revoked
 from neurogym_registry.index_text import SCHEMA, IndexText
 
-MAX_TEXT = 300_000_000  # the index of ten thousand packages has 25 MB
+MAX_TEXT = 500_000_000  # the index of ten thousand packages has 29 MB
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
