@@ -72,8 +72,11 @@ class Lab:
         assert done.returncode == 0, done.stderr
 
     def install(self) -> None:
-        """Install the package with its extra `test`, as its workflow does."""
+        """Install the package with its extra `test`, as its workflow does.
+
+        NumPy from wheels only: its lowest version has none for Python 3.13, and would be built."""
         options = ("--resolution", self.resolution, "--find-links", self.wheels)
+        options += ("--only-binary", "numpy")
         python = self.venv / "bin" / "python"
         self.ours(
             "-m", "uv", "pip", "install", "--quiet", "--python", python, *options, "-e",
