@@ -142,6 +142,21 @@ def test_many_matches_are_cut_and_a_misspelt_word_is_corrected(ngym, registry) -
     assert "Others match too" in shown
     assert len(ids(ngym, "many")) == 60
     assert "Did you mean 'reaching'?" in ngym("search", "raeching").stdout
+    assert "Did you mean 'motor'?" in ngym("search", "--tag", "moter").stdout
+
+
+def test_install_of_a_task_names_its_package(ngym, registry) -> None:
+    for name in ("Dots-v0", "dots/Dots-v0"):
+        result = ngym("install", name)
+        assert (result.exit_code, "a task of neurogym-task-dots" in result.stderr) == (1, True)
+        assert "`ngym install neurogym-task-dots`" in result.stderr
+
+
+@pytest.mark.parametrize("text", ["dots>=1", "dots~=1.0", "dots[extra]", "dots<2,>1", "dots; x"])
+def test_install_of_a_range_of_versions_says_the_form_that_is_read(
+    ngym, registry, text: str
+) -> None:
+    assert "Expected PACKAGE or PACKAGE==VERSION" in ngym("install", text).stderr
 
 
 def test_info_of_what_nobody_knows_stays_an_error(ngym, registry) -> None:

@@ -62,6 +62,11 @@ def command(
     Installing a package lets its authors run code as you, from the first import on.
     """
     name, _, version = package.partition("==")
+    if any(mark in name for mark in "<>=!~[;,"):
+        raise InstallError(
+            f"{clean(package)!r} was given. Expected PACKAGE or PACKAGE==VERSION; without a"
+            " version, the newest that fits is installed. Remove the rest. Nothing was installed."
+        )
     found, listing = look_for(name.strip(), offline=offline, refresh=refresh)
     core = installed().core_version
     release = resolve(listing, version.strip() or None, core, yanked=yanked)
