@@ -19,7 +19,7 @@ from neurogym_core.errors import RegistryError
 SOCKET_SECONDS = 3.0  # without a byte
 TOTAL_SECONDS = 10.0  # and one more for each `BYTES_PER_SECOND` that have arrived
 BYTES_PER_SECOND = 1_000_000
-MAX_BYTES = 60_000_000  # compressed; the index of a hundred thousand packages has 43 MB
+MAX_BYTES = 60_000_000  # compressed; the index of a hundred thousand packages has 52 MB
 MAX_TEXT = 500_000_000  # unpacked
 
 
