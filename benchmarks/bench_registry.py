@@ -13,7 +13,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -49,8 +49,9 @@ def row(number: int) -> dict[str, Any]:
             "requires_python": ">=3.11",
             "license": "MIT",
             "files": [
-                {"filename": f"x-1.{k}.0-py3-none-any.whl", "sha256": "a" * 64, "size": 9000}
+                {"filename": f"x-1.{k}.0-py3-none-any.whl", "sha256": sha256(pick), "size": 9000}
             ],
+            "release_sha256": sha256(pick),
             "conformance": None,
             "yanked": None,
             "offers": {},
@@ -62,6 +63,11 @@ def row(number: int) -> dict[str, Any]:
         "status": "active", "maintainers": [{"name": "Ana"}], "repository": "https://example.org/x",
         "latest": "1.4.0", "releases": releases, "tasks": tasks, "wrappers": [], "offers": {},
     }  # fmt: skip
+
+
+def sha256(pick: random.Random) -> str:
+    """Return a random hash: equal ones would be compressed."""
+    return f"{pick.getrandbits(256):064x}"
 
 
 def index_of(count: int) -> str:
@@ -89,17 +95,41 @@ def write_repository(folder: Path, count: int) -> None:
     """Write a registry with one release a package as a commit of git, and a change as another.
 
     No file is checked out: `ngym registry validate --base` reads them from git."""
-    with subprocess.Popen(
-        ["git", "-C", str(folder), "fast-import", "--quiet"], stdin=subprocess.PIPE
-    ) as process:
+    init = ["git", "init", "--quiet", "--initial-branch", "main", str(folder)]
+    subprocess.run(init, check=True)
+    parent: list[str] = []
+    for files in (repository_files(count), change_files()):
+        add_to_index(folder, files)
+        tree = git(folder, "write-tree")
+        parent = ["-p", git(folder, "commit-tree", tree, "-m", "files", *parent)]
+    git(folder, "update-ref", "refs/heads/main", parent[1])
+
+
+def add_to_index(folder: Path, files: Iterable[tuple[str, str]]) -> None:
+    """Add files to git's index; one call for all, as a hundred thousand would take hours."""
+    marks, paths = folder / ".git" / "marks", list[str]()
+    command = ["git", "-C", str(folder), "fast-import", "--quiet", f"--export-marks={marks}"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
         assert process.stdin is not None
-        for files in (repository_files(count), change_files()):
-            head = "commit refs/heads/main\ncommitter a <a@example.org> 0 +0000\ndata 0\n\n"
-            process.stdin.write(head.encode())
-            for path, text in files:
-                data = text.encode()
-                row = f"M 644 inline {path}\ndata {len(data)}\n"
-                process.stdin.write(row.encode() + data + b"\n")
+        for number, (path, text) in enumerate(files, 1):
+            paths.append(path)
+            data = text.encode()
+            process.stdin.write(f"blob\nmark :{number}\ndata {len(data)}\n".encode() + data + b"\n")
+    blobs = dict(line.split() for line in marks.read_text("ascii").splitlines())
+    rows = [f"100644 {blobs[f':{number}']}\t{path}" for number, path in enumerate(paths, 1)]
+    rows.sort(key=lambda row: row.partition("\t")[2])  # in another order, git moves rows
+    git(folder, "update-index", "--index-info", text="".join(f"{row}\n" for row in rows))
+
+
+def git(folder: Path, *arguments: str, text: str = "") -> str:
+    """Return the output of a command of git."""
+    name = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.org"}
+    name |= {key.replace("AUTHOR", "COMMITTER"): value for key, value in name.items()}
+    done = subprocess.run(
+        ["git", "-C", str(folder), *arguments], input=text, check=True, capture_output=True,
+        text=True, env={**os.environ, **name},
+    )  # fmt: skip
+    return done.stdout.strip()
 
 
 def change_files() -> Iterator[tuple[str, str]]:
@@ -160,9 +190,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
             change = float("nan")
             if not options.no_changes:
                 repository = Path(name, "repository")
-                repository.mkdir()
-                init = ["git", "init", "--quiet", "--initial-branch", "main", str(repository)]
-                subprocess.run(init, check=True)
                 write_repository(repository, count)
                 change = change_seconds(repository)
             times = f"{found:9.2f}    {missing:16.2f}    {change:9.2f}"

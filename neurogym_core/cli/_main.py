@@ -7,6 +7,7 @@ import errno
 import importlib
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -27,6 +28,16 @@ BUILT_IN = {
     "run": "Run trials of a task with a simulated subject.",
 }
 """{command of the core: the first sentence of its help}, so that ``ngym --help`` imports none."""
+
+
+class Interrupted(click.ClickException):
+    """Ctrl-C was pressed: one line on stderr, and the exit code of shells for it."""
+
+    exit_code = 130
+
+    def show(self, file: Any = None) -> None:
+        """Print the message below the ``^C`` of the terminal."""
+        click.echo(f"{chr(10) if sys.stderr.isatty() else ''}{self.message}", err=True)
 
 
 class LazyGroup(click.Group):
@@ -112,26 +123,52 @@ class LazyGroup(click.Group):
             *click.Command.shell_complete(self, ctx, incomplete),
         ]
 
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run ``ngym``; output to a stream that the caller has closed (``>&-``) is discarded."""
+        for name in ("stdout", "stderr"):
+            if getattr(sys, name) is None:
+                setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        return super().main(*args, **extra)
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """Read the arguments; print errors as `invoke` does, which also happen in ``--help``."""
+        with _reported():
+            return super().make_context(*args, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; print the message of a `NeurogymError` and exit with code 1.
 
-        The same applies if the output cannot be written because the disk is full.
+        The same applies if the output cannot be written because the disk is full. Ctrl-C ends with
+        one line and code 130.
         """
-        try:
+        with _reported():
             return super().invoke(ctx)
-        except NeurogymError as error:
-            raise click.ClickException(clean(str(error), keep_lines=True)) from error
-        except OSError as error:
-            no_room = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
-            if error.errno not in no_room or error.filename is not None:
-                raise
-            # Python would otherwise fail to write the rest of stdout again on exit.
-            with contextlib.suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
-                os.dup2(nowhere.fileno(), sys.stdout.fileno())
-            raise click.ClickException(
-                f"The output cannot be written: {error.strerror}. Expected free space at its"
-                " destination. Make space, or write it elsewhere."
-            ) from error
+
+
+@contextlib.contextmanager
+def _reported() -> Iterator[None]:
+    """Raise click's exceptions, which print one message, instead of those of the block."""
+    try:
+        yield
+    except NeurogymError as error:
+        raise click.ClickException(clean(str(error), keep_lines=True)) from error
+    except (KeyboardInterrupt, click.Abort) as error:
+        # A prompt of click turns Ctrl-C into the exception that also stands for the answer "no".
+        stop = error if isinstance(error, KeyboardInterrupt) else error.__context__
+        if not isinstance(stop, KeyboardInterrupt):
+            raise
+        raise Interrupted(f"Interrupted. {clean(str(stop))}".strip()) from error
+    except OSError as error:
+        no_room = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
+        if error.errno not in no_room or error.filename is not None:
+            raise
+        # Python would otherwise fail to write the rest of stdout again on exit.
+        with contextlib.suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        raise click.ClickException(
+            f"The output cannot be written: {error.strerror}. Expected free space at its"
+            " destination. Make space, or write it elsewhere."
+        ) from error
 
 
 def _is_companion(name: str, offers: list[Offer]) -> bool:
@@ -177,5 +214,5 @@ def main() -> None:
     TASK is an id (control/GoNogo-v0), a name without its package (GoNogo-v0) if no other package
     uses it, or a class in a file (my_task.py:MyTask). `ngym COMMAND --help` explains a command.
 
-    Exit codes: 0 success, 1 a problem was found, 2 wrong usage.
+    Exit codes: 0 success, 1 a problem was found, 2 wrong usage, 130 interrupted.
     """

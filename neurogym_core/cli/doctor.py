@@ -95,6 +95,12 @@ def command(no_import: bool, seconds: float, as_json: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
+def _counted(count: int, kind: str) -> str:
+    """Return ``2 tasks`` or ``1 task``."""
+    one = {"registries": "registry"}.get(kind, kind.removesuffix("s"))
+    return f"{count} {kind if count != 1 else one}"
+
+
 def _counts(finding: Finding) -> bool:
     """Return whether a finding makes the exit code 1."""
     serious = ("fatal", "error", "warning") if is_on(STRICT) else ("fatal", "error")
@@ -110,7 +116,7 @@ def _add_packages(page: Page, found: Installed, results: list[Finding]) -> None:
     for package in found.packages:
         origin = f"{package.editable} (editable)" if package.editable else package.location
         counts = {kind: len(getattr(package, kind)) for kind in KINDS}
-        offers = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+        offers = ", ".join(_counted(count, kind) for kind, count in counts.items() if count)
         rows.append((package.distribution, package.version, offers, origin))
     page.heading("packages")
     page.table(("name", "version", "offers", "from"), rows)

@@ -176,6 +176,7 @@ class PackageInfo:
         blocked: whether `NGYM_BLOCK` has the distribution.
         location: folder of the installed package.
         editable: folder of the sources of an editable install, else None.
+        unreadable: folder of the metadata, if they cannot be read, else "".
         problems: problems of the package; each offer has its own.
     """
 
@@ -187,6 +188,7 @@ class PackageInfo:
     blocked: bool = False
     location: str = ""
     editable: str | None = None
+    unreadable: str = ""
     tasks: tuple[TaskInfo, ...] = ()
     wrappers: tuple[WrapperInfo, ...] = ()
     commands: tuple[Offer, ...] = ()
@@ -205,7 +207,9 @@ class PackageInfo:
 
     @property
     def removal(self) -> str:
-        """Command that removes the package."""
+        """Command that removes the package; pip cannot remove one with unreadable metadata."""
+        if self.unreadable:
+            return f"deleting the folder {self.unreadable}"
         return removal(self.distribution)
 
 

@@ -67,7 +67,8 @@ class Declaration(NamedTuple):
     """The declarations of one distribution.
 
     ``entry_points`` are (group, name, value) of the ``neurogym.`` groups. ``editable`` is the
-    source folder of an editable install, from pip's record.
+    source folder of an editable install, from pip's record. ``unreadable`` is the folder with the
+    metadata, if they cannot be read.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Declaration(NamedTuple):
     location: str = ""
     editable: str | None = None
     problems: tuple[Problem, ...] = ()
+    unreadable: str = ""
 
 
 @functools.cache
@@ -188,6 +190,7 @@ def _read(distribution: Any, entry_points: str) -> Declaration:
             version=UNKNOWN,
             location=location,
             problems=(Problem(level="fatal", code="metadata", message=message),),
+            unreadable=clean(os.path.join(location, folder)),
         )
     return Declaration(
         name=first["name"],
@@ -306,7 +309,7 @@ def _package(
         message = f"{distribution} is blocked by NGYM_BLOCK. To use it, remove it from that list."
         shared.append(Problem(level="note", code="blocked", message=message))
     problems = [*declared.problems, *shared]
-    if compatible is None and key != CORE:
+    if compatible is None and key != CORE and not declared.unreadable:
         said = (
             "does not say which neurogym-core it needs; it"
             if specifier is None
@@ -358,6 +361,7 @@ def _package(
         blocked=is_blocked,
         location=declared.location,
         editable=declared.editable if manifests else None,
+        unreadable=declared.unreadable,
         tasks=_described(TaskInfo, offers["neurogym.tasks"], manifest),
         wrappers=_described(WrapperInfo, offers["neurogym.wrappers"], manifest),
         problems=tuple(problems),

@@ -48,7 +48,7 @@ def test_versions_origins_and_counts_are_shown(ngym, site) -> None:
     site.add("neurogym-task-foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
     text = words(ngym("doctor", "--no-import").stdout)
     assert "numpy" in text
-    assert f"neurogym-task-foo 1.0 1 tasks {site.path}" in text
+    assert f"neurogym-task-foo 1.0 1 task {site.path}" in text
     assert "No problems found" in text
 
 
@@ -142,7 +142,7 @@ def test_a_problem_reported_by_a_registry_is_shown_with_the_package(ngym, site, 
     add_registry(site, "knows", tmp_path / "canary")
     assert problems(ngym, package="foo") == [("error", "revoked", "Foo steals.")]
     assert problems(ngym, package="knows") == []
-    assert "1 registries" in ngym("doctor", "--no-import").stdout
+    assert "1 registry" in ngym("doctor", "--no-import").stdout
 
 
 def test_without_imports_only_the_registry_of_this_project_is_asked(ngym, site, tmp_path) -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 import pkgutil
+import subprocess
+import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -147,3 +152,64 @@ def test_version(ngym, site) -> None:
     from neurogym_core.ecosystem import installed
 
     assert ngym("--version").stdout == f"ngym {installed().core_version}\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell closes streams by >&-")
+@pytest.mark.parametrize("command", ["list", "list --json", "info --help", "doctor --no-import"])
+def test_output_to_a_closed_stream_is_discarded(command: str) -> None:
+    line = f"{sys.executable} -m neurogym_core.cli {command} >&-"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="os.pipe is another there")
+@pytest.mark.parametrize("command", ["list", "list --json", "--help", "doctor --no-import"])
+def test_a_reader_that_leaves_early_gets_no_traceback(command: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "neurogym_core.cli", *command.split()],
+        stdout=writing, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has the full device")
+def test_help_on_a_full_disk_is_one_message() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "neurogym_core.cli", "--help"],
+            stdout=full, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: The output cannot be written: No space left on device.")
+
+
+def test_ctrl_c_is_one_line_and_code_130(ngym, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(importlib.import_module("neurogym_core.cli.list").command, "callback", stop)
+    result = ngym("list")
+    assert (result.exit_code, result.output) == (130, "Interrupted.\n")
+
+
+def test_ctrl_c_at_a_question_is_told_from_the_answer_no(
+    ngym, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no(*_: object, **__: object) -> None:
+        raise click.Abort
+
+    def stop(*_: object, **__: object) -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            raise click.Abort from None  # as the prompts of click do
+
+    command = importlib.import_module("neurogym_core.cli.list").command
+    monkeypatch.setattr(command, "callback", no)
+    assert ngym("list").exit_code == 1
+    monkeypatch.setattr(command, "callback", stop)
+    result = ngym("list")
+    assert (result.exit_code, result.output) == (130, "Interrupted.\n")

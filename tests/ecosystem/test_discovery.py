@@ -385,6 +385,18 @@ class TestProblems:
         assert codes("neurogym_task_foo") == {"metadata"}
         assert find_task("Dots-v0").namespace == "bar"
 
+    def test_a_package_whose_metadata_cannot_be_read_is_removed_by_deleting_a_folder(
+        self, site
+    ) -> None:
+        """pip needs a readable name; the name of the folder may be none either."""
+        site.add("foo", tasks={"Dots-v0": ""}, metadata="Metadata-Version: 2.1\n")
+        folder = site.path / "we ird!-1.0.dist-info"
+        (site.path / "foo-1.0.dist-info").rename(folder)
+        refresh()
+        (found,) = [one for one in installed().packages if one.unreadable]
+        assert found.removal == f"deleting the folder {folder}"
+        assert [problem.code for problem in found.problems] == ["metadata"]
+
     def test_metadata_is_read_up_to_its_description(self, site) -> None:
         head = "metadata-version: 2.1\nNAME: foolab\nVersion:  3.0 \nSummary: a\n  Name: folded\n"
         requires = "Requires-Dist: numpy\nRequires-Dist: neurogym-core (>=1.0,<2)\n"

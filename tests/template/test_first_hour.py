@@ -1,7 +1,8 @@
 """A lab's first hour: every printed command, in an environment made from the package's metadata.
 
 The environments have the lowest or the highest versions that the generated pyproject.toml allows,
-and nothing else: no package of the environment that runs these tests."""
+and nothing else: no package of the environment that runs these tests. Their Pythons are those of
+`PYTHONS` that this machine has, on its path or from pyenv."""
 
 from __future__ import annotations
 
@@ -20,27 +21,47 @@ from neurogym_core.cli._into import PARTS
 
 pytestmark = pytest.mark.slow
 RESOLUTIONS = ("lowest-direct", "highest")
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 OURS = (".", "plugins/neurogym-check", "plugins/neurogym-classic", "plugins/neurogym-registry")
 
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheels of this project; no index has them."""
+    """A folder with the wheels of this project, for all Pythons; no index has them."""
     folder = tmp_path_factory.mktemp("wheels")
-    for source in OURS:
-        environments.build_wheel(environments.REPOSITORY / source, folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NEUROGYM_BUILD_KERNEL", "0")  # a compiled wheel is for one Python only
+        for source in OURS:
+            environments.build_wheel(environments.REPOSITORY / source, folder)
     return folder
+
+
+def python_of(version: str) -> str:
+    """Return the path of a Python of this minor version, or skip the test if there is none."""
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    installed = sorted(pyenv.glob(f"versions/{version}.*/bin/python"))
+    # A shim of pyenv is on the path also where its version is not active, and fails.
+    for path in (shutil.which(f"python{version}"), *map(str, installed)):
+        command = [path or "", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
+        if (
+            path
+            and subprocess.run(command, capture_output=True, text=True).stdout == f"{version}\n"
+        ):
+            return path
+    pytest.skip(f"this machine has no Python {version}")
 
 
 class Lab:
     """A new package and its environment."""
 
-    def __init__(self, folder: Path, wheels: Path, kind: str, resolution: str) -> None:
+    def __init__(
+        self, folder: Path, wheels: Path, kind: str, resolution: str, python: str = sys.executable
+    ) -> None:
         self.wheels, self.resolution, self.venv = wheels, resolution, folder / "venv"
         self.package = folder / f"neurogym-task-of-{kind}"
         self.ours("-m", "neurogym_core.cli", "new", folder, "--task", "SideMemory", "--lab",
                   f"of-{kind}", "--author", "Ana", "--licence", "MIT", "--kind", kind)  # fmt: skip
-        self.ours("-m", "venv", "--without-pip", self.venv)
+        self.ours("-m", "uv", "venv", "--quiet", "--python", python, self.venv)
         self.install()
 
     def ours(self, *arguments: object) -> None:
@@ -51,8 +72,11 @@ class Lab:
         assert done.returncode == 0, done.stderr
 
     def install(self) -> None:
-        """Install the package with its extra `test`, as its workflow does."""
+        """Install the package with its extra `test`, as its workflow does.
+
+        NumPy from wheels only: its lowest version has none for Python 3.13, and would be built."""
         options = ("--resolution", self.resolution, "--find-links", self.wheels)
+        options += ("--only-binary", "numpy")
         python = self.venv / "bin" / "python"
         self.ours(
             "-m", "uv", "pip", "install", "--quiet", "--python", python, *options, "-e",
@@ -72,11 +96,14 @@ class Lab:
         return done.stdout
 
 
-@pytest.mark.parametrize(("kind", "resolution"), list(itertools.product(new.KINDS, RESOLUTIONS)))
+@pytest.mark.parametrize(
+    ("version", "kind", "resolution"), list(itertools.product(PYTHONS, new.KINDS, RESOLUTIONS))
+)
 def test_every_printed_command_works(
-    tmp_path: Path, wheels: Path, kind: str, resolution: str
+    tmp_path: Path, wheels: Path, version: str, kind: str, resolution: str
 ) -> None:
-    lab = Lab(tmp_path, wheels, kind, resolution)
+    lab = Lab(tmp_path, wheels, kind, resolution, python_of(version))
+    assert lab.says("python --version").startswith(f"Python {version}.")
     if kind != "classic":
         assert "summary" in lab.says("ngym run SideMemory-v0 --n-trials 10")
     lab.says("ngym plot SideMemory-v0 -o trial.svg")

@@ -18,12 +18,23 @@ VARIABLE = "NGYM_CACHE"
 
 
 class Cached(NamedTuple):
-    """A cached index: text, the server's ETag, serial, and time of the fetch (s since 1970)."""
+    """A cached index.
+
+    Attributes:
+        text: its text.
+        etag: ETag of the server.
+        serial: its serial.
+        fetched: time of the fetch, in seconds since 1970.
+        signer: the signer for whom its signature was verified; "" if it was not.
+        signed: time of the signature, in seconds since 1970.
+    """
 
     text: str
     etag: str
     serial: int
     fetched: float
+    signer: str = ""
+    signed: float = 0.0
 
     @property
     def age(self) -> float:
@@ -58,7 +69,10 @@ def read(url: str) -> Cached | None:
         row = json.loads(head)
         if row["url"] != url or row["characters"] != len(text):
             return None
-        return Cached(text, str(row["etag"]), int(row["serial"]), float(row["fetched"]))
+        return Cached(
+            text, str(row["etag"]), int(row["serial"]), float(row["fetched"]), str(row["signer"]),
+            float(row["signed"]),
+        )  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError, RecursionError, RuntimeError):
         return None
 

@@ -3,11 +3,11 @@
 For a registry on the web, the client uses the first that is available: a copy less than a day old;
 the server's index, with a conditional request; an older copy, with a note; the list bundled with
 neurogym-registry, with a note. Without `NGYM_REGISTRY` it uses the bundled list: there is no
-default address."""
+default address. Where an address names the signer of the index, an index is used only if its
+signature was verified."""
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from urllib.parse import urlsplit
 from neurogym_core.ecosystem.names import TASK_PREFIX, canonical, clean, namespace_of, said_by
 from neurogym_core.errors import RegistryError
 from neurogym_registry import cache
+from neurogym_registry.addresses import NOWHERE, VARIABLE, Address, Signer, registries
 from neurogym_registry.data import data
 from neurogym_registry.index import is_revoked
 from neurogym_registry.index_text import SCHEMA, IndexText
 
-VARIABLE = "NGYM_REGISTRY"
-MAX_TEXT = 300_000_000  # the index of ten thousand packages has 25 MB
+MAX_TEXT = 500_000_000  # the index of ten thousand packages has 29 MB
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -35,12 +35,14 @@ class Listing:
         revoked: the revocations of the registry that name the package.
         registry: address of the registry, for display.
         base: address or folder of the registry's files; "" for the bundled list.
+        address: address of the registry as in `NGYM_REGISTRY`, with its signer.
     """
 
     row: Mapping[str, Any]
     revoked: tuple[Mapping[str, Any], ...] = ()
     registry: str = ""
     base: str = ""
+    address: Address = NOWHERE
 
     @property
     def name(self) -> str:
@@ -75,15 +77,17 @@ class Listing:
 class Index:
     """One registry's index, whose rows become listings when they are needed."""
 
-    def __init__(self, text: IndexText, where: str, base: str) -> None:
-        self.text, self.where, self.base = text, where, base
+    def __init__(self, text: IndexText, where: str, base: str, address: Address) -> None:
+        self.text, self.where, self.base, self.address = text, where, base, address
         self.serial: int = text.header["serial"]
         self.revoked: tuple[Mapping[str, Any], ...] = tuple(text.header["revoked"])
 
     def listing(self, row: Mapping[str, Any]) -> Listing:
         """Return the listing of a row."""
         mine = tuple(one for one in self.revoked if one["name"] == row["name"])
-        return Listing(row=row, revoked=mine, registry=self.where, base=self.base)
+        return Listing(
+            row=row, revoked=mine, registry=self.where, base=self.base, address=self.address
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +164,7 @@ class _Loaded(NamedTuple):
     is_copy: bool = False
 
 
-def one_registry(address: str) -> Catalogue:
+def one_registry(address: Address) -> Catalogue:
     """Return the listings of one registry; ask its server if the copy is older than a day.
 
     Raises:
@@ -178,8 +182,8 @@ def catalogue(*, offline: bool = False, refresh: bool = False) -> Catalogue:
         refresh: ask the servers even if a copy is less than a day old.
 
     Raises:
-        RegistryError: an address is invalid, a folder or file is not a registry, or the bundled
-            list cannot be read.
+        RegistryError: an address is invalid, a folder or file is not a registry or not signed as
+            its address says, or the bundled list cannot be read.
     """
     addresses = registries()
     if not addresses:
@@ -194,25 +198,22 @@ def catalogue(*, offline: bool = False, refresh: bool = False) -> Catalogue:
     )
 
 
-def registries() -> list[str]:
-    """Return the https addresses, ``file://`` addresses and folders in `NGYM_REGISTRY`."""
-    return [part.strip() for part in os.environ.get(VARIABLE, "").split(",") if part.strip()]
-
-
 def snapshot() -> _Loaded:
     """Return the list bundled with neurogym-registry."""
-    return _parse(_read(data("index.json")), "the list bundled with neurogym-registry", "")
+    text = _read(data("index.json")).decode()
+    return _parse(text, "the list bundled with neurogym-registry", "", NOWHERE)
 
 
 # -- one registry --------------------------------------------------
 
 
-def _load(address: str, *, offline: bool, refresh: bool) -> _Loaded:
-    scheme = urlsplit(address).scheme
+def _load(address: Address, *, offline: bool, refresh: bool) -> _Loaded:
+    place = address.place
+    scheme = urlsplit(place).scheme
     if scheme in ("http", "https"):
         from neurogym_registry.fetch import allowed  # see `_ask`
 
-        url = address if address.endswith(".json") else f"{address.rstrip('/')}/index.json"
+        url = place if place.endswith(".json") else f"{place.rstrip('/')}/index.json"
         if "@" in urlsplit(url).netloc:
             raise RegistryError(
                 f"{VARIABLE} has an address with a user name or password (the host is"
@@ -221,29 +222,42 @@ def _load(address: str, *, offline: bool, refresh: bool) -> _Loaded:
             )
         if not allowed(url):
             raise RegistryError(
-                f"{VARIABLE} was given {clean(address)!r}. Expected an https address, or http on"
+                f"{VARIABLE} was given {clean(place)!r}. Expected an https address, or http on"
                 " this machine. Correct the address."
             )
-        return _load_url(url, offline=offline, refresh=refresh)
-    path = Path(address)
+        return _load_url(url, address, offline=offline, refresh=refresh)
+    path = Path(place)
     if scheme == "file":
         from urllib.request import url2pathname  # see `_ask`
 
-        path = Path(url2pathname(urlsplit(address).path))
+        path = Path(url2pathname(urlsplit(place).path))
     if path.is_dir():
         path /= "index.json"
     if not path.is_file():
         raise RegistryError(
-            f"{VARIABLE} was given {clean(address)!r}, which has no index.json. Expected the folder"
+            f"{VARIABLE} was given {clean(place)!r}, which has no index.json. Expected the folder"
             " of a registry, its index.json, or an https address. Correct the address, or build"
             " the index with `ngym registry build`."
         )
-    return _parse(_read(path), clean(address), str(path.parent))
+    raw = _read(path)
+    notes: tuple[str, ...] = ()
+    if address.signer is not None:
+        from neurogym_registry.signatures import SUFFIX, verify  # see `_ask`
+
+        bundle = path.with_name(path.name + SUFFIX)
+        if not bundle.is_file():
+            raise _unsigned(clean(place), address.signer, f"there is no {bundle.name}")
+        signed = verify(raw, _read(bundle), address.signer, clean(place), offline=offline)
+        notes = _old_signature(clean(place), signed)
+    loaded = _parse(_decoded(raw, path), clean(place), str(path.parent), address)
+    return loaded._replace(notes=(*notes, *loaded.notes))
 
 
-def _load_url(url: str, *, offline: bool, refresh: bool) -> _Loaded:
+def _load_url(url: str, address: Address, *, offline: bool, refresh: bool) -> _Loaded:
     known = cache.read(url)
-    copy = _parsed_copy(known, url)
+    if known is not None and known.signer != _key(address.signer):
+        known = None  # this copy was never verified, or for another signer
+    copy = _parsed_copy(known, url, address)
     if known is not None and copy is not None and (offline or (known.fresh and not refresh)):
         return (
             copy._replace(is_copy=True)
@@ -256,37 +270,108 @@ def _load_url(url: str, *, offline: bool, refresh: bool) -> _Loaded:
             f"There is no copy of {clean(url)}. This is the list bundled with neurogym-registry.",
         )
     try:
-        return _ask(url, known if copy is not None else None, known.serial if known else 0)
+        return _ask(url, address, known if copy is not None else None, known)
     except RegistryError as error:
         if known is not None and copy is not None:
             return _noted(copy, _aged(url, known, str(error)))
         return _noted(snapshot(), f"{error} This is the list bundled with neurogym-registry.")
 
 
-def _ask(url: str, known: cache.Cached | None, seen: int) -> _Loaded:
+def _key(signer: Signer | None) -> str:
+    """Return the text that a copy stores of the signer for whom it was verified."""
+    return "" if signer is None else " ".join(signer)
+
+
+def _ask(
+    url: str, address: Address, known: cache.Cached | None, seen: cache.Cached | None
+) -> _Loaded:
     """Return the server's index, and store it in the cache.
 
+    Args:
+        url: address of the index.
+        address: the registry.
+        known: the copy, if it can be used.
+        seen: the copy, even if its text cannot be read.
+
     Raises:
-        RegistryError: the server's index cannot be used, or is older than a previous one.
+        RegistryError: the server's index cannot be used, is not signed as the address says, or is
+            older than a previous one.
     """
     from neurogym_registry.fetch import fetch  # urllib doubles the time of a search
 
     fetched = fetch(url, known.etag if known else "")
-    if fetched.body is None and known is not None:
-        cache.write(url, known._replace(fetched=time.time()))
-        return _parse(known.text, clean(url), url.rpartition("/")[0])
-    text = (fetched.body or b"").decode("utf-8", "replace")
-    loaded = _parse(text, clean(url), url.rpartition("/")[0])
+    unchanged = fetched.body is None and known is not None
+    raw = known.text.encode() if unchanged and known is not None else fetched.body or b""
+    # Again for an unchanged index: the workflow of a registry renews the signature every week.
+    signed = _verified(url, raw, address.signer, seen)
+    if unchanged and known is not None:
+        cache.write(url, known._replace(fetched=time.time(), signed=signed))
+        loaded = _parse(known.text, clean(url), url.rpartition("/")[0], address)
+        return loaded._replace(notes=(*_old_signature(clean(url), signed), *loaded.notes))
+    text = raw.decode("utf-8", "replace")
+    loaded = _parse(text, clean(url), url.rpartition("/")[0], address)
     index = loaded.index
-    if index.serial < seen:
+    if seen is not None and index.serial < seen.serial:
         raise RegistryError(
             f"The registry {clean(url)} sent an index with serial {index.serial}, after one with"
-            f" {seen}. Expected the serial to grow: an older index hides revocations. Report this"
-            f" to the registry's maintainers; to accept it, remove {cache.cache_folder()}."
+            f" {seen.serial}. Expected the serial to grow: an older index hides revocations. Report"
+            f" this to the registry's maintainers; to accept it, remove {cache.cache_folder()}."
         )
     _refuse_lost_revocations(url, known, index)
-    cache.write(url, cache.Cached(text, fetched.etag, index.serial, time.time()))
-    return loaded
+    signer = _key(address.signer)
+    cache.write(url, cache.Cached(text, fetched.etag, index.serial, time.time(), signer, signed))
+    return loaded._replace(notes=(*_old_signature(clean(url), signed), *loaded.notes))
+
+
+def _verified(url: str, raw: bytes, signer: Signer | None, seen: cache.Cached | None) -> float:
+    """Return the time of the signature of a server's index; 0 if no signer is expected.
+
+    Raises:
+        RegistryError: it is unsigned, not signed by the signer, or signed before the copy.
+    """
+    if signer is None:
+        return 0.0
+    from neurogym_registry.fetch import fetch  # see `_ask`
+    from neurogym_registry.signatures import SUFFIX, verify
+
+    try:
+        bundle = fetch(f"{url}{SUFFIX}").body or b""
+    except RegistryError as error:
+        raise _unsigned(clean(url), signer, str(error)) from error
+    signed = verify(raw, bundle, signer, clean(url), offline=False)
+    if seen is not None and signed < seen.signed:
+        raise RegistryError(
+            f"The registry {clean(url)} sent an index signed on {_day(signed)}, after one signed on"
+            f" {_day(seen.signed)}. Expected signatures to become newer: an older index hides"
+            " changes. Report this to the registry's maintainers; to accept it, remove"
+            f" {cache.cache_folder()}."
+        )
+    return signed
+
+
+def _unsigned(where: str, signer: Signer, reason: str) -> RegistryError:
+    return RegistryError(
+        f"The registry {where} has no signature of its index ({reason.rstrip('.')}). Expected one"
+        f" by {signer}, as {VARIABLE} says. Ask the registry's maintainers to sign it with `ngym"
+        " registry sign`."
+    )
+
+
+def _old_signature(where: str, signed: float) -> tuple[str, ...]:
+    """Return a note if a signature is old, since a newer index may be withheld."""
+    from neurogym_registry.signatures import FRESH_DAYS
+
+    days = (time.time() - signed) / 86400
+    if not signed or days <= FRESH_DAYS:
+        return ()
+    return (
+        f"The index of {where} was signed {days:.0f} days ago, expected at most {FRESH_DAYS}. A"
+        " newer one may be withheld: ask the registry's maintainers.",
+    )
+
+
+def _day(seconds: float) -> str:
+    return f"{time.strftime('%Y-%m-%d %H:%M', time.gmtime(seconds))} UTC"
 
 
 def _refuse_lost_revocations(url: str, known: cache.Cached | None, index: Index) -> None:
@@ -297,7 +382,7 @@ def _refuse_lost_revocations(url: str, known: cache.Cached | None, index: Index)
     """
     if known is None:
         return
-    before = _parse(known.text, clean(url), "").index
+    before = _parse(known.text, clean(url), "", index.address).index
     lost = _revocations(before) - _revocations(index)
     if lost:
         name, version = min(lost)
@@ -312,14 +397,15 @@ def _revocations(index: Index) -> set[tuple[str, str]]:
     return {(row["name"], version) for row in index.revoked for version in row["versions"]}
 
 
-def _parsed_copy(known: cache.Cached | None, url: str) -> _Loaded | None:
+def _parsed_copy(known: cache.Cached | None, url: str, address: Address) -> _Loaded | None:
     """Return the index in a cached copy, or None if it cannot be read."""
     if known is None:
         return None
     try:
-        return _parse(known.text, clean(url), url.rpartition("/")[0])
+        loaded = _parse(known.text, clean(url), url.rpartition("/")[0], address)
     except RegistryError:
         return None
+    return loaded._replace(notes=(*_old_signature(clean(url), known.signed), *loaded.notes))
 
 
 def _noted(loaded: _Loaded, note: str) -> _Loaded:
@@ -335,22 +421,33 @@ def _aged(url: str, known: cache.Cached, why: str) -> str:
     )
 
 
-def _read(path: Path) -> str:
+def _read(path: Path) -> bytes:
     try:
         if path.stat().st_size > MAX_TEXT:
             raise RegistryError(
                 f"{path} has more than {MAX_TEXT:,} bytes. Expected the index of a registry."
                 f" Correct {VARIABLE}."
             )
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise RegistryError(
-            f"{path} cannot be read ({clean(said_by(error))}). Expected the index of a registry."
-            " Build it again with `ngym registry build`."
-        ) from error
+        return path.read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error) from error
 
 
-def _parse(text: str, where: str, base: str) -> _Loaded:
+def _decoded(raw: bytes, path: Path) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> RegistryError:
+    return RegistryError(
+        f"{path} cannot be read ({clean(said_by(error))}). Expected the index of a registry."
+        " Build it again with `ngym registry build`."
+    )
+
+
+def _parse(text: str, where: str, base: str, address: Address) -> _Loaded:
     """Return the index in a text.
 
     Raises:
@@ -378,4 +475,4 @@ def _parse(text: str, where: str, base: str) -> _Loaded:
         if read.unread
         else ()
     )
-    return _Loaded(Index(read, where, base), notes)
+    return _Loaded(Index(read, where, base, address), notes)

@@ -17,9 +17,10 @@ from neurogym_core.ecosystem.names import clean, said_by
 from neurogym_core.errors import RegistryError
 
 SOCKET_SECONDS = 3.0  # without a byte
-TOTAL_SECONDS = 10.0
-MAX_BYTES = 10_000_000  # compressed; the index of ten thousand packages has a tenth of this
-MAX_TEXT = 300_000_000  # unpacked
+TOTAL_SECONDS = 10.0  # and one more for each `BYTES_PER_SECOND` that have arrived
+BYTES_PER_SECOND = 1_000_000
+MAX_BYTES = 60_000_000  # compressed; the index of a hundred thousand packages has 52 MB
+MAX_TEXT = 500_000_000  # unpacked
 
 
 class Fetched(NamedTuple):
@@ -47,12 +48,13 @@ def allowed(url: str) -> bool:
     )
 
 
-def fetch(url: str, etag: str = "") -> Fetched:
+def fetch(url: str, etag: str = "", *, accept: str = "application/json") -> Fetched:
     """Download from an address.
 
     Args:
         url: the address.
         etag: ETag of the caller's copy.
+        accept: type of the file.
 
     Raises:
         RegistryError: the status is neither 200 nor 304, a redirect leaves https, or the answer is
@@ -61,12 +63,16 @@ def fetch(url: str, etag: str = "") -> Fetched:
     if not allowed(url):
         raise _failure(url, "is neither https nor on this machine")
     answers: queue.Queue[Any] = queue.Queue()
+    clock = _Clock()
     # In a thread: the socket's time-out restarts with every byte, and name resolution has none.
-    threading.Thread(target=_answer, args=(url, etag, answers), daemon=True).start()
-    try:
-        answer = answers.get(timeout=TOTAL_SECONDS)
-    except queue.Empty:
-        raise _failure(url, f"did not answer in {TOTAL_SECONDS:g} s") from None
+    threading.Thread(target=_answer, args=(url, etag, accept, clock, answers), daemon=True).start()
+    while True:
+        try:
+            answer = answers.get(timeout=max(clock.left, 0.01))
+            break
+        except queue.Empty:
+            if clock.left <= 0:
+                raise _failure(url, f"did not answer in {clock.allowed:g} s") from None
     if isinstance(answer, Fetched):
         return answer
     if isinstance(answer, RegistryError):
@@ -74,16 +80,31 @@ def fetch(url: str, etag: str = "") -> Fetched:
     raise _failure(url, _reason(answer)) from answer
 
 
-def _answer(url: str, etag: str, answers: queue.Queue[Any]) -> None:
+class _Clock:
+    """The time that a download may take: more for large files that arrive quickly."""
+
+    def __init__(self) -> None:
+        self.began, self.size = time.monotonic(), 0
+
+    @property
+    def allowed(self) -> float:
+        return TOTAL_SECONDS + self.size / BYTES_PER_SECOND
+
+    @property
+    def left(self) -> float:
+        return self.began + self.allowed - time.monotonic()
+
+
+def _answer(url: str, etag: str, accept: str, clock: _Clock, answers: queue.Queue[Any]) -> None:
     try:
-        answers.put(_fetch(url, etag))
+        answers.put(_fetch(url, etag, accept, clock))
     except Exception as error:
         answers.put(error)
 
 
-def _fetch(url: str, etag: str) -> Fetched:
+def _fetch(url: str, etag: str, accept: str, clock: _Clock) -> Fetched:
     headers = {
-        "Accept": "application/json",
+        "Accept": accept,
         "Accept-Encoding": "gzip",
         "User-Agent": "ngym",
         **({"If-None-Match": etag} if etag else {}),
@@ -93,7 +114,7 @@ def _fetch(url: str, etag: str) -> Fetched:
         with opener.open(
             urllib.request.Request(url, headers=headers), timeout=SOCKET_SECONDS
         ) as response:
-            return Fetched(_body(url, response), str(response.headers.get("ETag") or ""))
+            return Fetched(_body(url, response, clock), str(response.headers.get("ETag") or ""))
     except urllib.error.HTTPError as error:
         with error:
             if error.code == 304 and etag:
@@ -138,21 +159,21 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def _body(url: str, response: Any) -> bytes:
+def _body(url: str, response: Any, clock: _Clock) -> bytes:
     length = str(response.headers.get("Content-Length") or "")
     promised = int(length) if length.isdecimal() else None
     if promised is not None and promised > MAX_BYTES:
         raise _failure(url, f"would send {promised:,} bytes; at most {MAX_BYTES:,} are read")
-    parts, size, end = [], 0, time.monotonic() + TOTAL_SECONDS
+    parts = []
     while part := response.read1(65536):
-        size += len(part)
-        if size > MAX_BYTES:
+        clock.size += len(part)
+        if clock.size > MAX_BYTES:
             raise _failure(url, f"sends more than {MAX_BYTES:,} bytes")
-        if time.monotonic() > end:
+        if clock.left < 0:
             raise TimeoutError
         parts.append(part)
-    if promised is not None and size < promised:
-        raise _failure(url, f"sent {size:,} of {promised:,} bytes")
+    if promised is not None and clock.size < promised:
+        raise _failure(url, f"sent {clock.size:,} of {promised:,} bytes")
     body = b"".join(parts)
     encoding = str(response.headers.get("Content-Encoding") or "identity").lower()
     if encoding == "identity":
@@ -189,6 +210,6 @@ def _reason(error: Exception) -> str:
 
 def _failure(url: str, reason: str) -> RegistryError:
     return RegistryError(
-        f"The registry {clean(url)} {reason}. Expected its index.json. Try again later, use"
-        " --offline, or correct NGYM_REGISTRY."
+        f"{clean(url)} {reason}. Expected a file of a registry. Try again later, use --offline, or"
+        " correct NGYM_REGISTRY."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import tomllib
@@ -49,6 +50,7 @@ class Registry:
     Attributes:
         entries: name -> the table of ``packages/<name>.toml``.
         releases: name -> version -> the object of ``releases/<name>/<version>.json``.
+        digests: name -> version -> SHA-256 of ``releases/<name>/<version>.json``.
         sources: name -> the object of ``sources/<name>.json``.
         revoked: the rows of ``revoked.json``.
         others: paths of other files, relative to the folder: figures, pages, schemas.
@@ -63,6 +65,7 @@ class Registry:
     folder: Path
     entries: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     releases: Mapping[str, Mapping[str, dict[str, Any]]] = field(default_factory=dict)
+    digests: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     sources: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     revoked: tuple[dict[str, Any], ...] = ()
     others: frozenset[str] = frozenset()
@@ -97,6 +100,7 @@ def read_registry(folder: Path) -> Registry:
         folder=folder,
         entries=reader.entries,
         releases=reader.releases,
+        digests=reader.digests,
         sources=reader.sources,
         revoked=tuple(reader.revoked),
         others=frozenset(reader.others),
@@ -114,6 +118,7 @@ class _Reader:
         self.folder = folder
         self.entries: dict[str, dict[str, Any]] = {}
         self.releases: dict[str, dict[str, dict[str, Any]]] = {}
+        self.digests: dict[str, dict[str, str]] = {}
         self.sources: dict[str, dict[str, Any]] = {}
         self.revoked: list[dict[str, Any]] = []
         self.others: set[str] = set()
@@ -125,11 +130,11 @@ class _Reader:
             case ["packages", file] if file.endswith(".toml"):
                 self.put(self.entries, file.removesuffix(".toml"), self.read(path, name))
             case ["releases", package, file] if file.endswith(".json"):
-                self.put(
-                    self.releases.setdefault(package, {}),
-                    file.removesuffix(".json"),
-                    self.read(path, name),
-                )
+                version, value = file.removesuffix(".json"), self.read(path, name)
+                self.put(self.releases.setdefault(package, {}), version, value)
+                if value is not None:
+                    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+                    self.digests.setdefault(package, {})[version] = digest
             case ["sources", file] if file.endswith(".json"):
                 self.put(self.sources, file.removesuffix(".json"), self.read(path, name))
             case ["revoked.json"]:

@@ -11,7 +11,8 @@ from neurogym_core.ecosystem import companions, hookimpl
 from neurogym_core.ecosystem.names import canonical, clean
 from neurogym_core.ecosystem.records import Level, Listed, PackageInfo, Problem
 from neurogym_core.errors import RegistryError
-from neurogym_registry.client import Catalogue, Index, catalogue, one_registry, registries
+from neurogym_registry.addresses import read_address, registries
+from neurogym_registry.client import Catalogue, Index, catalogue, one_registry
 from neurogym_registry.commands.shared import read_catalogue
 from neurogym_registry.listed import listed, resembling
 from neurogym_registry.names import WELL_KNOWN, likeness, might_resemble
@@ -72,9 +73,13 @@ def _known(packages: Sequence[PackageInfo]) -> tuple[Catalogue, list[str]]:
     also = [address for name, address in sorted(remembered().items()) if name in installed]
     indexes: list[Index] = []
     notes: list[str] = []
-    for address in dict.fromkeys([*registries(), *also]):
+    try:
+        also = [*map(str, registries()), *also]
+    except RegistryError as error:
+        notes.append(f"Revoked versions are not known: {clean(str(error))}")
+    for address in dict.fromkeys(also):
         try:
-            found = one_registry(address)
+            found = one_registry(read_address(address))
         except RegistryError as error:
             notes.append(f"Revoked versions are not known: {clean(str(error))}")
             continue

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neurogym_core.ecosystem.names import namespace_of
-from neurogym_registry.folder import Registry
 from neurogym_registry.index_text import SCHEMA
 from neurogym_registry.versions import is_prerelease, version_key
+
+if TYPE_CHECKING:  # clients do not read the files of a registry
+    from neurogym_registry.folder import Registry
 
 _FOR_SEARCHES = ("name", "title", "summary", "tags", "species", "references", "aliases")
 _OF_RELEASE = (
@@ -74,6 +76,12 @@ def _slim(row: Mapping[str, Any]) -> dict[str, Any]:
     return {key: row[key] for key in _FOR_SEARCHES if key in row}
 
 
+def _release(release: Mapping[str, Any], digest: str | None) -> dict[str, Any]:
+    """Return a release's object in the index, with the hash of its file if it was read from one."""
+    row = {key: release[key] for key in (*_OF_RELEASE, "provenance") if key in release}
+    return row if digest is None else {**row, "release_sha256": digest}
+
+
 def _package(registry: Registry, name: str, full: bool) -> dict[str, Any]:
     entry = {key: value for key, value in registry.entries[name].items() if key != "schema"}
     releases = registry.releases.get(name, {})
@@ -91,7 +99,7 @@ def _package(registry: Registry, name: str, full: bool) -> dict[str, Any]:
         "status": entry.get("status", "active"),
         "latest": latest,
         "releases": [
-            {key: releases[version][key] for key in _OF_RELEASE}
+            _release(releases[version], registry.digests.get(name, {}).get(version))
             for version in sorted(releases, key=version_key)
         ],
         "tasks": [row if full else _slim(row) for row in shown.get("tasks", [])],

@@ -55,9 +55,9 @@ class IndexText:
         """
         if not _has_a_row_a_line(text):
             text = written(_checked(json.loads(text)))
-        first, _, rest = text.partition("\n")
-        self.header: dict[str, Any] = _checked(json.loads(f"{first}]}}"))
-        self._text = f"\n{rest}"
+        # The text is neither copied nor split: it can have hundreds of megabytes.
+        self._text, self._start = text, text.index("\n")
+        self.header: dict[str, Any] = _checked(json.loads(f"{text[: self._start]}]}}"))
         self.size = len(text)
         self._low: str | None = None
         self.unread = 0
@@ -67,7 +67,9 @@ class IndexText:
 
     def row(self, name: str) -> dict[str, Any] | None:
         """Return the row of a package, or None."""
-        place = self._text.find(f'{_START}{name}"') if is_distribution_name(name) else -1
+        if not is_distribution_name(name):
+            return None
+        place = self._text.find(f'{_START}{name}"', self._start)
         return None if place < 0 else _row(self._text[place + 1 : self._text.find("\n", place + 1)])
 
     def names(self) -> list[str]:
@@ -90,7 +92,7 @@ class IndexText:
         if self._low is None:
             self._low = self._text.lower()
         longest = max(plain, key=len)
-        place = self._low.find(longest)
+        place = self._low.find(longest, self._start)
         while place >= 0:
             start, end = self._low.rfind("\n", 0, place) + 1, self._low.find("\n", place)
             if all(self._low.find(word, start, end) >= 0 for word in plain):
@@ -100,14 +102,21 @@ class IndexText:
             place = self._low.find(longest, end) if end >= 0 else -1
 
     def _lines(self) -> Iterator[str]:
-        return (line for line in self._text.split("\n") if line and line != "]}")
+        start = self._start + 1
+        while (end := self._text.find("\n", start)) >= 0:
+            line = self._text[start:end]
+            if line and line != "]}":
+                yield line
+            start = end + 1
 
 
 def _has_a_row_a_line(text: str) -> bool:
-    first, _, rest = text.partition("\n")
-    if not (text.isascii() and first.endswith(_HEADER_END) and f"\n{rest}".endswith(_END)):
+    end = text.find("\n")
+    if not (text.isascii() and text[: max(end, 0)].endswith(_HEADER_END) and text.endswith(_END)):
         return False
-    return f"\n{rest}".count(_START) == max(rest.count("\n") - 1, 0) or rest == _END
+    # The line of the header, one for each row, and "]}"; without rows, an empty one before it.
+    lines = text.count("\n")
+    return text.count(_START) == lines - 2 or text[end:] == f"\n{_END}"
 
 
 def _checked(value: Any) -> dict[str, Any]:

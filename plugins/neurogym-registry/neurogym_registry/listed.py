@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import fields
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from neurogym_core.ecosystem.names import clean
 from neurogym_core.ecosystem.records import Listed, Reference
 from neurogym_core.errors import RegistryError
 from neurogym_core.terminal.description import add_description, citation
@@ -30,11 +32,18 @@ def listed(found: Catalogue, name: str) -> list[Listed]:
     return [_record(found, owner, task) for owner, task in found.find_task(name)]
 
 
-def _detailed(listing: Listing, task: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a task with its description from the file of the release; as it is without one."""
+def _detailed(
+    listing: Listing, task: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """Return a task with its description from the file of the release, and notes.
+
+    The task is returned as it is if there is no file, or the index does not have its hash."""
     if listing.latest is None or not listing.base:
-        return task
+        return task, ()
     file = release_file(listing.name, listing.latest)
+    expected = listing.releases[listing.latest].get("release_sha256")
+    if not isinstance(expected, str):
+        return task, ()
     try:
         if urlsplit(listing.base).scheme in ("http", "https"):
             from neurogym_registry.fetch import fetch  # urllib takes long to import
@@ -42,16 +51,25 @@ def _detailed(listing: Listing, task: Mapping[str, Any]) -> Mapping[str, Any]:
             text = fetch(f"{listing.base}/{file}").body or b""
         else:
             text = Path(listing.base, file).read_bytes()
+        if hashlib.sha256(text).hexdigest() != expected:
+            note = (
+                f"{clean(listing.registry)} has another {file} than its index names, with SHA-256"
+                f" {clean(expected)}. Its description of {clean(task['name'])} is not shown. Try"
+                " again in some minutes, or report this to the registry's maintainers."
+            )
+            return task, (note,)
         rows = json.loads(text)["tasks"]
-        return next(row for row in rows if row["name"] == task["name"] and fits(row, DESCRIBED))
+        found = next(row for row in rows if row["name"] == task["name"] and fits(row, DESCRIBED))
     except (RegistryError, OSError, ValueError, KeyError, TypeError, StopIteration):
-        return task  # the row of the index is known
+        return task, ()  # the row of the index is known
+    return found, ()
 
 
 def _record(found: Catalogue, listing: Listing, task: Mapping[str, Any] | None) -> Listed:
     tasks = listing.row["tasks"] if task is None else [task]
+    notes: tuple[str, ...] = ()
     if task is not None:
-        task = _detailed(listing, task)
+        task, notes = _detailed(listing, task)
     from_sources = listing.latest is None and "folder" in listing.row
     return Listed(
         id=listing.name if task is None else listing.task_id(task),
@@ -65,7 +83,7 @@ def _record(found: Catalogue, listing: Listing, task: Mapping[str, Any] | None) 
             "registry": listing.registry,
             "installed": None,
         },
-        notes=found.notes,
+        notes=(*found.notes, *notes),
         show=partial(_show, listing, task),
     )
 

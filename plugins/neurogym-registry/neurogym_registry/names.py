@@ -41,9 +41,10 @@ def might_resemble(name: str, other: str) -> bool:
 
     Texts two letters apart differ in at most four letters of their alphabets.
     """
-    if (_letters(_parts(name)[1]) ^ _letters(_parts(other)[1])).bit_count() <= 4:
+    (prefix, left), (other_prefix, right) = _parts(name), _parts(other)
+    if abs(len(left) - len(right)) <= 2 and len(frozenset(left) ^ frozenset(right)) <= 4:
         return True
-    return (_letters(_look(name)) ^ _letters(_look(other))).bit_count() <= 4
+    return prefix != other_prefix and len({*_look(name)} ^ {*_look(other)}) <= 4
 
 
 def _near(left: str, right: str) -> int | None:
@@ -72,8 +73,10 @@ def distance(left: str, right: str, most: int) -> int:
 @functools.cache
 def _parts(name: str) -> tuple[str, str]:
     """Return the common prefix of a name, and the rest as it looks."""
-    prefix = next((one for one in _PREFIXES if name.startswith(one) and name != one), "")
-    return prefix, _look(name.removeprefix(prefix))
+    for prefix in _PREFIXES:  # a loop, because registries have many names
+        if name.startswith(prefix) and name != prefix:
+            return prefix, _look(name[len(prefix) :])
+    return "", _look(name)
 
 
 @functools.cache
@@ -81,12 +84,3 @@ def _look(text: str) -> str:
     for pair, one in _PAIRS:
         text = text.replace(pair, one)
     return text.translate(_LOOKS)
-
-
-@functools.cache
-def _letters(text: str) -> int:
-    """Return the set of letters as bits; texts at distance 2 differ in four of them at most."""
-    found = 0
-    for letter in text:
-        found |= 1 << (ord(letter) & 63)
-    return found

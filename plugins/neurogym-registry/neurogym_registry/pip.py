@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import importlib.metadata
 import importlib.util
@@ -98,6 +99,22 @@ def _step(found: Candidate, path: Path) -> Step:
     )
 
 
+def configuration() -> dict[str, str]:
+    """Return pip's settings, e.g. ``{"index-url": "https://…"}``; {} if pip cannot be run."""
+    command = [sys.executable, "-m", "pip", "config", "list"]
+    environment = os.environ | {"PYTHONSAFEPATH": "1"}  # as in `_pip`
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, env=environment, timeout=SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        return {}
+    lines = [line.partition("=") for line in done.stdout.splitlines()]
+    # Variables of the environment, which pip lists first, take precedence over files.
+    lines.sort(key=lambda line: line[0].startswith(":env:"))
+    return {key.rpartition(".")[2]: str(ast.literal_eval(text)) for key, _, text in lines}
+
+
 def lock(candidates: Iterable[Candidate]) -> str:
     """Return the lines of a requirements file with versions and hashes."""
     return "".join(f"{one.name}=={one.version} --hash=sha256:{one.sha256}\n" for one in candidates)
@@ -160,7 +177,7 @@ def install(steps: Sequence[Step], *, show: bool) -> None:
         try:
             options = ("--no-index", "--find-links", name)
             _pip("install", *_locked(steps, folder), *options, show=show)
-        except InstallError:
+        except (InstallError, KeyboardInterrupt):
             take_back(steps)
             raise
 
@@ -265,24 +282,32 @@ def _pip(command: str, *arguments: str, show: bool = False) -> None:
         call.append("--quiet")
     environment = os.environ | {"PYTHONSAFEPATH": "1"}  # a file pip.py in this folder is not pip
     output = None if show else subprocess.PIPE
-    try:
-        done = subprocess.run(
-            [*call, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            env=environment,
-            timeout=SECONDS,
-            text=True,
-            errors="replace",
-        )
-    except subprocess.TimeoutExpired as error:
-        raise InstallError(
-            f"pip {command} did not finish in {SECONDS} s. Expected it to finish. Run pip itself to"
-            " see its messages, and try again."
-        ) from error
-    if done.returncode:
-        said = _errors(done.stderr or "") or "see its messages above"
+    with subprocess.Popen(
+        [*call, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        env=environment,
+        text=True,
+        errors="replace",
+        start_new_session=True,  # Ctrl-C stops this process; pip would leave half of the files
+    ) as process:
+        try:
+            _, said_by_pip = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired as error:
+            process.kill()
+            raise InstallError(
+                f"pip {command} did not finish in {SECONDS} s. Expected it to finish. Run pip"
+                " itself to see its messages, and try again."
+            ) from error
+        except KeyboardInterrupt:
+            if command in ("install", "uninstall"):
+                process.communicate()  # some seconds: all files are on this machine
+            raise
+        finally:
+            process.kill()
+    if process.returncode:
+        said = _errors(said_by_pip or "") or "see its messages above"
         raise InstallError(
             f"pip {command} failed: {said.rstrip('.')}. Expected pip to find and {command} the"
             " packages. Check where it looks for them (`python -m pip config list`), and try again."

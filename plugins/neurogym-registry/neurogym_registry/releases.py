@@ -28,7 +28,7 @@ from neurogym_registry.folder import (
 from neurogym_registry.index import build_index
 from neurogym_registry.index_text import written
 from neurogym_registry.wheels import TEMPLATE_TEXTS, Wheel, kinds_of, sha256_of
-from neurogym_registry.writing import write_bytes, write_text
+from neurogym_registry.writing import write_text, write_together
 
 SECONDS = 120.0
 CHECK_SECONDS = 300.0  # for one check: each answer starts the time again
@@ -156,7 +156,10 @@ def static_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def make_release(
-    wheel: Wheel, inspection: Inspection | None, conformance: Mapping[str, Any] | None
+    wheel: Wheel,
+    inspection: Inspection | None,
+    conformance: Mapping[str, Any] | None,
+    provenance: str | None = None,
 ) -> dict[str, Any]:
     """Return the object of a release file."""
     facts = facts_of(wheel)
@@ -165,7 +168,8 @@ def make_release(
             {**row, **_described(inspection, row["name"], wheel.version)} for row in facts["tasks"]
         ]
     said = None if conformance is None else dict(conformance)
-    return {"schema": 1, **facts, "conformance": said, "yanked": None}
+    seen = {} if provenance is None else {"provenance": provenance}
+    return {"schema": 1, **facts, "conformance": said, "yanked": None, **seen}
 
 
 def refuse_release(folder: Path, wheel: Wheel) -> None:
@@ -196,7 +200,11 @@ def refuse_release(folder: Path, wheel: Wheel) -> None:
 
 
 def add_release(
-    folder: Path, wheel: Wheel, inspection: Inspection | None, conformance: Mapping[str, Any] | None
+    folder: Path,
+    wheel: Wheel,
+    inspection: Inspection | None,
+    conformance: Mapping[str, Any] | None,
+    provenance: str | None = None,
 ) -> list[Path]:
     """Write the release file of a wheel, its figures, and the index; return the written paths.
 
@@ -205,12 +213,11 @@ def add_release(
     """
     refuse_release(folder, wheel)
     target = folder / release_file(wheel.name, wheel.version)
-    release = make_release(wheel, inspection, conformance)
-    written = []
-    if inspection is not None:
-        written = _copy_figures(inspection, release, target.parent)
-    write_text(target, dumps(release))
-    return [*written, target, write_index(folder)]
+    release = make_release(wheel, inspection, conformance, provenance)
+    files = {} if inspection is None else _figures(inspection, release, target.parent)
+    files[target] = dumps(release).encode()
+    write_together(files)
+    return [*files, write_index(folder)]
 
 
 def write_index(folder: Path) -> Path:
@@ -311,14 +318,12 @@ def plain(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _copy_figures(inspection: Inspection, release: Mapping[str, Any], folder: Path) -> list[Path]:
-    written = []
-    for task in release["tasks"]:
-        if task.get("figure"):
-            target = folder / task["figure"]["file"]
-            write_bytes(target, (inspection.folder / f"{task['name']}.svg").read_bytes())
-            written.append(target)
-    return written
+def _figures(inspection: Inspection, release: Mapping[str, Any], folder: Path) -> dict[Path, bytes]:
+    return {
+        folder / task["figure"]["file"]: (inspection.folder / f"{task['name']}.svg").read_bytes()
+        for task in release["tasks"]
+        if task.get("figure")
+    }
 
 
 def examine(

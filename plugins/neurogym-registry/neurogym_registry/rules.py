@@ -97,7 +97,8 @@ RULES = {
 }
 _PAGES = (
     ".gitattributes", ".gitignore", "CODEOWNERS", "CONTRIBUTING.md", "LICENSE", "LICENSE.md",
-    "POLICY.md", "README.md", "SECURITY.md", "index.json", "keepers.toml", "revoked.json",
+    "POLICY.md", "README.md", "SECURITY.md", "index.json", "index.json.sigstore.json",
+    "keepers.toml", "revoked.json",
 )  # fmt: skip
 _FOLDERS = (".github/", "schema/")
 

@@ -8,15 +8,17 @@ import contextlib
 import json
 import sys
 from pathlib import Path
-from urllib.parse import urlsplit
 
+from neurogym_registry.addresses import Address, absolute
 from neurogym_registry.writing import write_text
 
 
-def remember(name: str, registry: str) -> None:
-    """Store that an installed package came from a registry; failures to write are ignored."""
-    address = registry if urlsplit(registry).scheme else str(Path(registry).resolve())
-    _write({**remembered(), name: address})
+def remember(name: str, address: Address) -> None:
+    """Store that an installed package came from a registry; failures to write are ignored.
+
+    The list bundled with neurogym-registry has no address, and is not stored."""
+    if address.place:
+        _write({**remembered(), name: str(absolute(address))})
 
 
 def forget(name: str) -> None:
@@ -27,7 +29,7 @@ def forget(name: str) -> None:
 
 
 def remembered() -> dict[str, str]:
-    """Return {package: address of its registry}; {} if the file cannot be read."""
+    """Return {package: address of its registry, with its signer}; {} without a readable file."""
     try:
         rows = json.loads(_path().read_text("utf-8"))
         return {str(name): str(address) for name, address in rows.items()}

@@ -23,7 +23,7 @@ from neurogym_registry.folder import (
 from neurogym_registry.releases import Inspection, add_release
 from neurogym_registry.rules import errors, validate
 from neurogym_registry.wheels import Wheel
-from neurogym_registry.writing import write_bytes, write_text
+from neurogym_registry.writing import write_text, write_together
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,7 @@ def refuse_early(registry: Path, wheel: Wheel, entry: str | None) -> None:
     Raises:
         RegistryError: a rule would be broken; the message lists all violations.
     """
-    with _draft(registry, wheel, entry, None, None) as (_, found):
+    with _draft(registry, wheel, entry, None, None, None) as (_, found):
         _refuse([one for one in errors(found) if one.rule != "conformance"])
 
 
@@ -92,6 +92,7 @@ def _draft(
     entry: str | None,
     inspection: Inspection | None,
     conformance: Mapping[str, Any] | None,
+    provenance: str | None,
 ) -> Iterator[tuple[Path, list[Violation]]]:
     """Yield a copy of the registry with the release in it, and the violations there."""
     with TemporaryDirectory(prefix="ngym-") as name:
@@ -99,7 +100,7 @@ def _draft(
         shutil.copytree(registry, draft)
         if entry is not None:
             write_text(draft / entry_file(wheel.name), entry)
-        add_release(draft, wheel, inspection, conformance)
+        add_release(draft, wheel, inspection, conformance, provenance)
         found = validate(draft, registry, wheel.path.parent)
         yield draft, [one for one in found if wheel.name in one.file or one.level == "error"]
 
@@ -110,6 +111,7 @@ def submit(
     entry: str | None,
     inspection: Inspection,
     conformance: Mapping[str, Any] | None,
+    provenance: str | None = None,
 ) -> Submission:
     """Write a release and, for a new package, its entry into a registry, if that breaks no rule.
 
@@ -119,15 +121,15 @@ def submit(
         entry: the text of `entry_text`, or None if the package is listed.
         inspection: the result of `releases.inspect_wheel`.
         conformance: the result of `releases.examine`, without the failures.
+        provenance: the result of `attestations.provenance_of`.
 
     Raises:
         RegistryError: a rule would be broken; the message lists all violations.
     """
-    with _draft(registry, wheel, entry, inspection, conformance) as (draft, found):
+    with _draft(registry, wheel, entry, inspection, conformance, provenance) as (draft, found):
         _refuse(errors(found))
         files = _changed(draft, registry)
-        for file in files:
-            write_bytes(registry / file, (draft / file).read_bytes())
+        write_together({registry / file: (draft / file).read_bytes() for file in files})
         release = json.loads((draft / release_file(wheel.name, wheel.version)).read_text("utf-8"))
     new = "list" if entry is not None else "release"
     return Submission(
@@ -189,6 +191,7 @@ def _text(release: Mapping[str, Any], *, first: bool) -> str:
             f" Python {release['requires_python']}",
             f"- conformance, full level: {said['passed']} passed, {said['failed']} failed "
             f"(core {said['core']}, Python {said['python']})",
+            f"- attestations: {release.get('provenance') or 'none seen on the package index'}",
             *(["- expected failures:", *excuses] if excuses else []),
             "",
             "- [ ] The wheel is, or is about to be, where pip finds it.",

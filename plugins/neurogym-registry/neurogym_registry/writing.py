@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Mapping
 from pathlib import Path
 
 from neurogym_core.files import replacing
@@ -17,3 +19,20 @@ def write_bytes(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
         temporary.write_bytes(data)
+
+
+def write_together(files: Mapping[Path, bytes]) -> None:
+    """Write several files; if that fails or is interrupted, restore the previous ones."""
+    before: dict[Path, bytes | None] = {}
+    try:
+        for path, data in files.items():
+            before[path] = path.read_bytes() if path.is_file() else None
+            write_bytes(path, data)
+    except BaseException:
+        for path, earlier in before.items():
+            with contextlib.suppress(OSError):
+                if earlier is None:
+                    path.unlink(missing_ok=True)
+                else:
+                    write_bytes(path, earlier)
+        raise

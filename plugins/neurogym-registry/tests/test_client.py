@@ -98,6 +98,7 @@ def begin(failure: str, server: Server, monkeypatch: pytest.MonkeyPatch) -> str:
     if server.behave in (hang, drip):
         monkeypatch.setattr(fetch, "SOCKET_SECONDS", 0.3)
         monkeypatch.setattr(fetch, "TOTAL_SECONDS", 0.8)
+    monkeypatch.setattr(fetch, "MAX_BYTES", 10_000_000)
     return said
 
 
@@ -302,6 +303,23 @@ def test_compressed_data_are_limited_and_whole(
     monkeypatch.setattr(fetch, "MAX_TEXT", 1_000_000)
     registry.behave = answer(body=body, Content_Encoding=encoding)
     assert said in catalogue().notes[0]
+
+
+def test_a_large_index_that_arrives_quickly_has_more_time(
+    registry: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def steady(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.end_headers()
+        handler.wfile.write(INDEX_BYTES[:-2] + b" " * 200_000)
+        handler.wfile.flush()
+        time.sleep(1.2)
+        handler.wfile.write(INDEX_BYTES[-2:])
+
+    monkeypatch.setattr(fetch, "TOTAL_SECONDS", 1.0)
+    monkeypatch.setattr(fetch, "BYTES_PER_SECOND", 1_000)
+    registry.behave = steady
+    assert names() == [NAME]
 
 
 def test_fields_for_newer_clients_are_no_reason_to_leave_anything_out(registry: Server) -> None:

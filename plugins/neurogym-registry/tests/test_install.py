@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,7 @@ from typing import Any
 import environments
 import made_packages as packages
 import pytest
+from neurogym_registry import writing
 from neurogym_registry.releases import make_release
 from neurogym_registry.wheels import read_wheel
 
@@ -426,3 +430,49 @@ def test_without_pip_it_prints_a_line_for_uv(
         lines.write_text(content)
         installed = subprocess.run([*command, "-r", str(lines)], capture_output=True, text=True)
         assert (installed.returncode == 0) is good, installed.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for other processes")
+def test_ctrl_c_while_pip_installs_leaves_nothing_behind(town: Town) -> None:
+    """pip itself would leave the files that it has written, without metadata."""
+    package = dots()
+    package.files.update({f"part{number}.py": "x = 1\n" for number in range(2000)})
+    town.release(package)
+    before = town.state()
+    begun = town.environment.site / "neurogym_task_dots"
+    process = subprocess.Popen(
+        [town.environment.python, "-m", "neurogym_core.cli", "install", "dots", "--yes"],
+        env={**os.environ, "HOME": str(town.environment.folder), "PIP_NO_INDEX": "1",
+             **town.variables},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    while process.poll() is None and not begun.exists():
+        time.sleep(0.005)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    _, said = process.communicate(timeout=300)
+    assert (process.returncode, said) == (130, "Interrupted. Nothing was changed.\n")
+    assert town.state() == before
+
+
+@pytest.mark.parametrize("failing", [OSError, KeyboardInterrupt])
+def test_files_that_belong_together_are_written_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: type[BaseException]
+) -> None:
+    old, new, third = tmp_path / "old", tmp_path / "folder" / "new", tmp_path / "third"
+    old.write_bytes(b"1")
+    writing.write_together({old: b"2", new: b"2"})
+    assert (old.read_bytes(), new.read_bytes()) == (b"2", b"2")
+    new.unlink()
+    write = writing.write_bytes
+
+    def stop(path: Path, data: bytes) -> None:
+        if path == third:
+            raise failing
+        write(path, data)
+
+    monkeypatch.setattr(writing, "write_bytes", stop)
+    with pytest.raises(failing):
+        writing.write_together({old: b"3", new: b"3", third: b"3"})
+    assert (old.read_bytes(), new.exists(), third.exists()) == (b"2", False, False)

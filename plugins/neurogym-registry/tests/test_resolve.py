@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from neurogym_registry import client, pip
+from neurogym_registry.addresses import NOWHERE
 from neurogym_registry.client import Catalogue, Listing
 from neurogym_registry.closure import closure
 from neurogym_registry.folder import Registry
@@ -148,7 +149,7 @@ def test_a_file_without_a_hash_and_a_file_that_is_no_wheel_are_refused(name: str
 
 def index_of(packages: list[Any], revoked: Any) -> client.Index:
     index = {"schema": 1, "serial": 0, "packages": packages, "revoked": list(revoked)}
-    return client.Index(IndexText(written(index)), "here", "")
+    return client.Index(IndexText(written(index)), "here", "", NOWHERE)
 
 
 def catalogue_of(found: Listing) -> Catalogue:

@@ -112,8 +112,24 @@ def test_info_has_the_description_in_the_file_of_the_release(ngym, registry) -> 
     registry.build()
     assert "A long text." not in (registry.folder / "index.json").read_text("utf-8")
     assert "A long text." in ngym("info", "Dots-v0").stdout
-    (registry.folder / "releases" / "neurogym-task-dots" / "1.2.0.json").write_text("{")
+    (registry.folder / "releases" / "neurogym-task-dots" / "1.2.0.json").unlink()
     assert "dots/Dots-v0" in ngym("info", "Dots-v0").stdout
+
+
+def test_a_file_of_a_release_that_the_index_does_not_name_is_not_shown(ngym, registry) -> None:
+    row = makers.task_row("neurogym_task_dots", docstring="Follow the dots.")
+    path = registry.release("neurogym-task-dots", "1.2.0", tasks=[row])
+    registry.build()
+    path.write_text(path.read_text("utf-8").replace("Follow", "Avoid"), "utf-8")
+    result = ngym("info", "Dots-v0")
+    assert "dots/Dots-v0" in result.stdout
+    assert "Avoid the dots." not in result.stdout
+    assert "another releases/neurogym-task-dots/1.2.0.json than its index names" in words(
+        result.stderr
+    )
+    index = (registry.folder / "index.json").read_text("utf-8")
+    (registry.folder / "index.json").write_text(index.replace("release_sha256", "later"), "utf-8")
+    assert "the dots." not in ngym("info", "Dots-v0").stdout
 
 
 def test_many_matches_are_cut_and_a_misspelt_word_is_corrected(ngym, registry) -> None:
@@ -126,6 +142,21 @@ def test_many_matches_are_cut_and_a_misspelt_word_is_corrected(ngym, registry) -
     assert "Others match too" in shown
     assert len(ids(ngym, "many")) == 60
     assert "Did you mean 'reaching'?" in ngym("search", "raeching").stdout
+    assert "Did you mean 'motor'?" in ngym("search", "--tag", "moter").stdout
+
+
+def test_install_of_a_task_names_its_package(ngym, registry) -> None:
+    for name in ("Dots-v0", "dots/Dots-v0"):
+        result = ngym("install", name)
+        assert (result.exit_code, "a task of neurogym-task-dots" in result.stderr) == (1, True)
+        assert "`ngym install neurogym-task-dots`" in result.stderr
+
+
+@pytest.mark.parametrize("text", ["dots>=1", "dots~=1.0", "dots[extra]", "dots<2,>1", "dots; x"])
+def test_install_of_a_range_of_versions_says_the_form_that_is_read(
+    ngym, registry, text: str
+) -> None:
+    assert "Expected PACKAGE or PACKAGE==VERSION" in ngym("install", text).stderr
 
 
 def test_info_of_what_nobody_knows_stays_an_error(ngym, registry) -> None:
@@ -234,7 +265,7 @@ def test_doctor_says_how_old_its_copy_of_a_registry_is(
     text = json.dumps(makers.small_index())
     cache.write(url, cache.Cached(text, "", 1, time.time() - 30 * 86400))
     found = words(ngym("doctor", "--no-import").stdout)
-    assert f"Revoked versions may be missing: The registry {url} cannot be reached" in found
+    assert f"Revoked versions may be missing: {url} cannot be reached" in found
     assert "from 30 days ago" in found
 
 

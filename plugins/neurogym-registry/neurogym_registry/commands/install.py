@@ -62,6 +62,11 @@ def command(
     Installing a package lets its authors run code as you, from the first import on.
     """
     name, _, version = package.partition("==")
+    if any(mark in name for mark in "<>=!~[;,"):
+        raise InstallError(
+            f"{clean(package)!r} was given. Expected PACKAGE or PACKAGE==VERSION; without a"
+            " version, the newest that fits is installed. Remove the rest. Nothing was installed."
+        )
     found, listing = look_for(name.strip(), offline=offline, refresh=refresh)
     core = installed().core_version
     release = resolve(listing, version.strip() or None, core, yanked=yanked)
@@ -83,7 +88,7 @@ def command(
         if not yes:
             click.confirm("Install this?", abort=True)
         _install(listing.name, release["version"], steps)
-    remember(listing.name, listing.registry)
+    remember(listing.name, listing.address)
     _check(listing.name)
 
 
@@ -143,10 +148,11 @@ def _install(name: str, version: str, steps: Sequence[pip.Step]) -> None:
 
     Raises:
         InstallError: pip failed, or the package is missing; says if anything was changed.
+        KeyboardInterrupt: Ctrl-C was pressed; says the same.
     """
     try:
         pip.install(steps, show=sys.stderr.isatty())
-    except InstallError as error:
+    except (InstallError, KeyboardInterrupt) as error:
         refresh()
         left = _version_of(name)
         before = next((step.before for step in steps if canonical(step.name) == name), None)
@@ -155,6 +161,8 @@ def _install(name: str, version: str, steps: Sequence[pip.Step]) -> None:
             if left == before
             else f"{name} {left} is installed; remove it: `{removal(name)}`."
         )
+        if isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(state) from error
         raise InstallError(f"{error} {state}") from error
     refresh()
     if _version_of(name) != version:
@@ -185,6 +193,7 @@ def _show_plan(listing: Listing, release: Mapping[str, Any], steps: Sequence[pip
             ("sources", listing.row.get("repository", listing.row.get("folder"))),
             ("licence", release["license"]),
             ("checks", _checks(release)),
+            ("attested", release.get("provenance") or "not when it was submitted"),
             ("tasks", ", ".join(task["name"] for task in listing.row["tasks"])),
             ("listed in", listing.registry),
         )

@@ -13,6 +13,7 @@ import click
 
 from neurogym_core.errors import RegistryError
 from neurogym_core.terminal.output import Page, print_json
+from neurogym_registry.addresses import VARIABLE, fragment
 from neurogym_registry.change import validate_change
 from neurogym_registry.folder import Violation, read_registry
 from neurogym_registry.keeping import new, revoke, transfer, yank
@@ -28,6 +29,7 @@ from neurogym_registry.releases import (
 from neurogym_registry.releases import add_release as add
 from neurogym_registry.rules import RULES, errors
 from neurogym_registry.rules import validate as find
+from neurogym_registry.signatures import sign
 from neurogym_registry.wheels import Wheel, read_wheel
 from neurogym_registry.writing import write_text
 
@@ -222,6 +224,33 @@ def transfer_package(
 def build(folder: Path) -> None:
     """Build index.json from the files of a registry; equal files give equal bytes."""
     click.echo(f"Wrote {write_index(folder)}.")
+
+
+@command.command(name="sign")
+@_FOLDER
+@click.option(
+    "--identity-token",
+    envvar="SIGSTORE_IDENTITY_TOKEN",
+    metavar="TOKEN",
+    help="OpenID Connect token of the signer; by default that of the workflow in which this runs."
+    " Other users of the machine see arguments: set SIGSTORE_IDENTITY_TOKEN instead.",
+)
+@click.option(
+    "--trust-config",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Addresses and roots of trust of a sigstore instance, by default the public one.",
+)
+def sign_index(folder: Path, identity_token: str | None, trust_config: str | None) -> None:
+    """Sign index.json with sigstore, and write the signature beside it.
+
+    The signature is by the account or workflow of an OpenID Connect token, without a key that has
+    to be kept, and is recorded in a public log. Clients verify it if their NGYM_REGISTRY names the
+    signer, in the form that this command prints."""
+    signed = sign(folder, identity_token, trust_config or "")
+    click.echo(f"Wrote {signed.bundle}.")
+    click.echo(f"Signed by {signed.signer}. Clients that verify it set:")
+    click.echo(f"export {VARIABLE}='ADDRESS{fragment(signed.signer)}'")
 
 
 @contextmanager

@@ -52,7 +52,11 @@ def command(
         return
     shown = list(islice(packages, MOST_PACKAGES + 1))
     matches = [match for some in shown[:MOST_PACKAGES] for match in some]
-    _show(matches, "" if matches else _hint(found, wanted), len(shown) > MOST_PACKAGES)
+    _show(
+        matches,
+        "" if matches else _hint(found, [*wanted, *sorted(kinds)]),
+        len(shown) > MOST_PACKAGES,
+    )
 
 
 def _hint(found: Catalogue, wanted: list[str]) -> str:

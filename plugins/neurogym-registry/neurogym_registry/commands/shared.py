@@ -53,6 +53,11 @@ def required(found: Catalogue, name: str) -> Listing:
         UnknownTaskError: there is none; suggests the nearest name.
     """
     listing = found.find(name)
+    if listing is None and (owners := sorted({one.name for one, _ in found.find_task(name)})):
+        raise UnknownTaskError(
+            f"{clean(name)!r} is a task of {' and of '.join(owners)}. Expected the name or"
+            f" namespace of a package. Install it: `ngym install {owners[0]}`."
+        )
     if listing is None:
         names = found.names
         known = [*names, *map(namespace_of, names)]

@@ -11,6 +11,7 @@ import click
 
 from neurogym_core.ecosystem.names import clean, is_distribution_name
 from neurogym_core.errors import RegistryError
+from neurogym_registry.attestations import provenance_of
 from neurogym_registry.commands.registry import examined, excuse_option, read_excuses
 from neurogym_registry.commands.shared import busy
 from neurogym_registry.kit import require_kit
@@ -102,8 +103,12 @@ def command(
             github_id=github_id,
         )
     refuse_early(folder, wheel, entry)
+    provenance = None
+    if not Path(package).is_dir():  # the wheel of a folder is new
+        with busy("Looking for attestations of the wheel ..."):
+            provenance = provenance_of(wheel.name, wheel.sha256)
     with examined(wheel, reasons) as (inspection, conformance):
-        _show(folder, submit(folder, wheel, entry, inspection, conformance))
+        _show(folder, submit(folder, wheel, entry, inspection, conformance, provenance))
 
 
 def _wheel_of(package: str, dist: Path | None, *, isolated: bool) -> Path:

@@ -28,6 +28,12 @@ def command(package: str, yes: bool) -> None:
             f"{CORE} was given, but runs this command. Expected another package. To remove the core"
             f" itself, use `{found.removal}`."
         )
+    if found.unreadable:
+        raise InstallError(
+            f"pip cannot remove {found.distribution}, because its metadata cannot be read. Expected"
+            f" metadata with the list of its files. Delete the folder {found.unreadable}; the"
+            " modules that stay beside it are offered by no package."
+        )
     click.echo(f"{found.distribution} {found.version}, in {clean(found.location)}")
     for kind in KINDS:
         names = ", ".join(clean(offer.name) for offer in getattr(found, kind))
