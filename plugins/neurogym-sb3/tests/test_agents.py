@@ -192,7 +192,7 @@ def test_an_agent_without_memory_is_warned_about_where_the_task_needs_it(algo, w
     assert result.exit_code == 0, result.output
     assert ("no memory" in result.output) == warned
     assert ("Use --algo recurrent-ppo" in result.output) == warned
-    assert "(chance 0.5)" in result.output
+    assert "(chance 0.5; a classifier that sees everything 0.8" in result.output
 
 
 @pytest.mark.slow

@@ -1,0 +1,208 @@
+"""Measure settings of agents, from which the defaults of neurogym-sb3 were chosen.
+
+``python docs/_make/agents.py`` trains every task with every chosen setting and eight seeds, one
+after the other in one process, and writes ``docs/_make/agents.json`` after each training. Trainings
+that the file already has are not repeated, so it can be stopped and started at any time. With
+``--settings``, ``--tasks`` and ``--seeds`` it measures other settings (see `SETTINGS`) or fewer.
+``docs/_make/results.py --page`` writes the tables into ``docs/results.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import click
+from neurogym_study import Experiment
+
+from neurogym_core.files import replacing
+
+MEASURED = Path(__file__).resolve().parent / "agents.json"
+SEEDS = 8
+TEST_TRIALS, FRESH = 300, 1000
+"""Trials per test during training, and new trials after it."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A task, and when it counts as learned.
+
+    Attributes:
+        task: id.
+        criterion: mean performance of the test trials, with 0 for trials with a broken hold.
+        steps: training stops here if the criterion is not met.
+        test_every: steps between tests.
+        why: the criterion in words, beside the levels of the task.
+        parameters, wrap: as in `Experiment`.
+    """
+
+    task: str
+    criterion: float
+    steps: int
+    test_every: int
+    why: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    wrap: tuple[Mapping[str, Any], ...] = ()
+
+
+GOALS = {
+    "dots": Goal(
+        "perceptual/PerceptualDecisionMaking-v0", 0.75, 200_000, 10_000,
+        "chance is 0.5; the best observer reaches 0.81",
+    ),
+    "match": Goal(
+        "memory/DelayMatchSample-v0", 0.9, 300_000, 10_000, "chance is 0.5; the best is 1",
+    ),
+    "go-nogo": Goal(
+        "control/GoNogo-v0", 0.9, 150_000, 5_000, "never going is 0.5; the best is 1",
+    ),
+    "ready-set-go": Goal(
+        "timing/ReadySetGo-v0", 0.6, 400_000, 20_000,
+        "a clock is 0.29, reproducing the measured interval 0.58; the best is 0.82",
+    ),
+    "bandit": Goal(
+        "value/Bandit-v0", 0.95, 50_000, 2_500, "guessing is 0.67; the better arm is 1",
+    ),
+    "context": Goal(
+        "perceptual/ManteDecisionMaking-v0", 0.8, 400_000, 20_000,
+        "chance is 0.5; without the cue 0.72; the best observer reaches 0.87",
+    ),
+    "readme": Goal(
+        "perceptual/PerceptualDecisionMaking-v0", 0.8, 50_000, 5_000,
+        "the line of the README: twice the stimulus strength, a stimulus of 500 ms",
+        {"coherences": (0, 12.8, 25.6, 51.2, 102.4),
+         "timing": {"fixation": 300, "stimulus": 500, "delay": 0, "decision": 300}},
+        ({"name": "PassReward"}, {"name": "PassAction"}),
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A trainer and its options; {} are the defaults."""
+
+    trainer: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def ppo(**options: Any) -> Setting:
+    """Return a setting of PPO with an LSTM; all options that were varied are stated."""
+    common = {"envs": 16, "n_steps": 128, "n_epochs": 5, "learning_rate": 3e-3, "ent_coef": 0.01}
+    return Setting("recurrent-ppo", {**common, "batch": 512, **options})
+
+
+def a2c(**options: Any) -> Setting:
+    """Return a setting of A2C with an LSTM; all options that were varied are stated."""
+    common = {"a2c": True, "envs": 16, "n_steps": 20, "learning_rate": 3e-3, "ent_coef": 0.01}
+    return Setting("recurrent-ppo", {**common, **options})
+
+
+SETTINGS = {
+    "ppo batch=128": ppo(batch=128),
+    "ppo": ppo(),
+    "ppo n_epochs=10": ppo(n_epochs=10),
+    "ppo learning_rate=1e-3": ppo(learning_rate=1e-3),
+    "ppo ent_coef=0.03": ppo(ent_coef=0.03),
+    "a2c": a2c(),
+    "a2c n_steps=64": a2c(n_steps=64),
+    "a2c learning_rate=1e-3": a2c(learning_rate=1e-3),
+    "a2c ent_coef=0.03": a2c(ent_coef=0.03),
+}
+CHOSEN = ("ppo", "a2c")
+"""The settings that are the defaults."""
+
+
+def train(goal: Goal, setting: Setting, seed: int) -> dict[str, Any]:
+    """Train once, and return the results as plain values for JSON."""
+    options = {
+        "test_every": goal.test_every, "test_trials": TEST_TRIALS, **setting.options
+    }  # fmt: skip
+    began = time.perf_counter(), time.process_time()
+    trainer = Experiment(
+        tasks=({"task": goal.task},), kind="algo", trainer=setting.trainer, amount=goal.steps,
+        seed=seed, parameters=goal.parameters, wrap=goal.wrap, options=options,
+    ).make_trainer()  # fmt: skip
+    why = trainer.train(goal.steps, criterion=goal.criterion)
+    wall, cpu = (
+        round(now - then, 1)
+        for now, then in zip((time.perf_counter(), time.process_time()), began, strict=True)
+    )
+    fresh = trainer.play(FRESH, seed=1_000_000 + seed, num_envs=16)
+    return {
+        "met": why == "criterion", "steps": trainer.done, "cpu": cpu, "wall": wall,
+        "fresh": round(float(fresh["performance"].mean()), 4),
+        "aborts": round(float(fresh["aborts"].mean()), 3),
+        "curve": [
+            [int(row["steps"]), round(row["clean"], 3), round(row["answered"], 3)]
+            for row in trainer.curve
+        ],
+    }  # fmt: skip
+
+
+def read(path: Path = MEASURED) -> dict[str, Any]:
+    """Return the finished trainings: "machine", and "runs" as goal -> setting -> seed -> run."""
+    found: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {"runs": {}}
+    return found
+
+
+def keep(run: dict[str, Any], goal: str, setting: str, seed: int, path: Path) -> None:
+    """Add a training to the file."""
+    measured = read(path)
+    measured["runs"].setdefault(goal, {}).setdefault(setting, {})[str(seed)] = run
+    names = ("torch", "stable-baselines3", "sb3-contrib", "numpy")
+    measured["machine"] = {
+        "processor": platform.machine(), "cores": os.cpu_count(), "date": time.strftime("%Y-%m-%d"),
+        "versions": {name: version(name) for name in names},
+    }  # fmt: skip
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(measured, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def missing(
+    goals: tuple[str, ...], settings: tuple[str, ...], seeds: int, path: Path
+) -> Iterator[tuple[str, str, int]]:
+    """Yield the trainings that the file lacks, all goals with a seed before the next seed."""
+    runs = read(path)["runs"]
+    for seed in range(seeds):
+        for goal in goals:
+            for setting in settings:
+                if str(seed) not in runs.get(goal, {}).get(setting, {}):
+                    yield goal, setting, seed
+
+
+@click.command()
+@click.option("--tasks", multiple=True, type=click.Choice(list(GOALS)), help="Default: all.")
+@click.option(
+    "--settings", multiple=True, type=click.Choice(list(SETTINGS)), help="Default: the chosen."
+)
+@click.option("--seeds", default=SEEDS, show_default=True, help="Number of seeds.")
+@click.option("--minutes", type=float, help="Begin no training after this time.")
+@click.option("--out", type=click.Path(path_type=Path), default=MEASURED, show_default=True)
+def main(
+    tasks: tuple[str, ...], settings: tuple[str, ...], seeds: int, minutes: float | None, out: Path
+) -> None:
+    """Train agents until they meet the criterion of each task, and store how long it took."""
+    began = time.monotonic()
+    todo = list(missing(tasks or tuple(GOALS), settings or CHOSEN, seeds, out))
+    for number, (goal, setting, seed) in enumerate(todo, 1):
+        if minutes is not None and time.monotonic() - began > 60 * minutes:
+            click.echo(f"{len(todo) - number + 1} trainings remain; start it again for them.")
+            return
+        run = train(GOALS[goal], SETTINGS[setting], seed)
+        keep(run, goal, setting, seed, out)
+        click.echo(
+            f"{number}/{len(todo)} {goal}, {setting}, seed {seed}:"
+            f" {'met' if run['met'] else 'not met'} after {run['steps']:,} steps,"
+            f" {run['cpu']:.0f} s CPU; {run['fresh']:.3f} on new trials"
+        )
+
+
+if __name__ == "__main__":
+    main()
