@@ -95,7 +95,7 @@ class Setting:
 def ppo(**options: Any) -> Setting:
     """Return a setting of PPO with an LSTM; all options that were varied are stated."""
     common = {"envs": 16, "n_steps": 128, "n_epochs": 5, "learning_rate": 3e-3, "ent_coef": 0.01}
-    return Setting("recurrent-ppo", {**common, "batch": 512, **options})
+    return Setting("recurrent-ppo", {**common, "batch": 128, **options})
 
 
 def a2c(**options: Any) -> Setting:
@@ -105,11 +105,11 @@ def a2c(**options: Any) -> Setting:
 
 
 SETTINGS = {
-    "ppo batch=128": ppo(batch=128),
     "ppo": ppo(),
-    "ppo n_epochs=10": ppo(n_epochs=10),
-    "ppo learning_rate=1e-3": ppo(learning_rate=1e-3),
-    "ppo ent_coef=0.03": ppo(ent_coef=0.03),
+    "ppo n_steps=64": ppo(n_steps=64),
+    "ppo n_steps=64 batch=256": ppo(n_steps=64, batch=256),
+    "ppo n_steps=64 learning_rate=1e-3": ppo(n_steps=64, learning_rate=1e-3),
+    "ppo n_steps=64 ent_coef=0.03": ppo(n_steps=64, ent_coef=0.03),
     "a2c": a2c(),
     "a2c n_steps=64": a2c(n_steps=64),
     "a2c learning_rate=1e-3": a2c(learning_rate=1e-3),
