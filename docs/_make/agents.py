@@ -1,10 +1,10 @@
 """Measure settings of agents, from which the defaults of neurogym-sb3 were chosen.
 
 ``python docs/_make/agents.py`` trains every task with every chosen setting and eight seeds, one
-after the other in one process, and writes ``docs/_make/agents.json`` after each training. Trainings
-that the file already has are not repeated, so it can be stopped and started at any time. With
-``--settings``, ``--tasks`` and ``--seeds`` it measures other settings (see `SETTINGS`) or fewer.
-``docs/_make/results.py --page`` writes the tables into ``docs/results.md``.
+after the other in one process, and writes ``docs/_make/agents.json`` and ``docs/agent-results.md``
+after each training. Trainings that the file already has are not repeated, so it can be stopped and
+started at any time. With ``--settings``, ``--tasks`` and ``--seeds`` it measures other settings (see
+`SETTINGS`), fewer tasks or fewer seeds. ``--write`` writes the page from the stored numbers.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from neurogym_study import Experiment
 
 from neurogym_core.files import replacing
 
-MEASURED = Path(__file__).resolve().parent / "agents.json"
+HERE = Path(__file__).resolve().parent
+MEASURED, PAGE = HERE / "agents.json", HERE.parent / "agent-results.md"
 SEEDS = 8
-TEST_TRIALS, FRESH = 300, 1000
+TEST_TRIALS, FRESH = 500, 1000
 """Trials per test during training, and new trials after it."""
 
 
@@ -94,26 +95,25 @@ class Setting:
 
 def ppo(**options: Any) -> Setting:
     """Return a setting of PPO with an LSTM; all options that were varied are stated."""
-    common = {"envs": 16, "n_steps": 128, "n_epochs": 5, "learning_rate": 3e-3, "ent_coef": 0.01}
-    return Setting("recurrent-ppo", {**common, "batch": 128, **options})
+    common = {"envs": 16, "n_steps": 128, "batch": 128, "n_epochs": 5, "gamma": 0.99}
+    return Setting("recurrent-ppo", {**common, "learning_rate": 3e-3, "ent_coef": 0.01, **options})
 
 
 def a2c(**options: Any) -> Setting:
     """Return a setting of A2C with an LSTM; all options that were varied are stated."""
-    common = {"a2c": True, "envs": 16, "n_steps": 20, "learning_rate": 3e-3, "ent_coef": 0.01}
-    return Setting("recurrent-ppo", {**common, **options})
+    common = {"a2c": True, "envs": 16, "n_steps": 20, "gamma": 0.9}
+    return Setting("recurrent-ppo", {**common, "learning_rate": 3e-3, "ent_coef": 0.03, **options})
 
 
 SETTINGS = {
     "ppo": ppo(),
+    "ppo gamma=0.9": ppo(gamma=0.9),
     "ppo n_steps=64": ppo(n_steps=64),
     "ppo n_steps=64 batch=256": ppo(n_steps=64, batch=256),
-    "ppo n_steps=64 learning_rate=1e-3": ppo(n_steps=64, learning_rate=1e-3),
-    "ppo n_steps=64 ent_coef=0.03": ppo(n_steps=64, ent_coef=0.03),
     "a2c": a2c(),
     "a2c n_steps=64": a2c(n_steps=64),
-    "a2c learning_rate=1e-3": a2c(learning_rate=1e-3),
-    "a2c ent_coef=0.03": a2c(ent_coef=0.03),
+    "a2c gamma=0.99": a2c(gamma=0.99),
+    "a2c gamma=0.99 ent_coef=0.01": a2c(gamma=0.99, ent_coef=0.01),
 }
 CHOSEN = ("ppo", "a2c")
 """The settings that are the defaults."""
@@ -177,6 +177,90 @@ def missing(
                     yield goal, setting, seed
 
 
+# ---------------------------------------------------------------------- the page
+
+
+HEAD = """# Agents with a memory: settings and results
+
+*Measured and written by `docs/_make/agents.py`; do not edit it here.*
+
+Agents with an LSTM of 64 units learn six tasks of the catalogue with their default parameters, and the task of a command in
+the [README of neurogym-sb3](../plugins/neurogym-sb3/README.md). An agent stops at the first test on {tests} trials whose mean
+performance meets the criterion, or after the maximum of steps; a test counts trials in which the agent acted too early as
+0. The defaults of `ngym train --algo recurrent-ppo` are the setting `{ppo}`, and with `--option a2c=true` the setting
+`{a2c}`. Other settings were tried with fewer seeds.
+
+- **met**: seeds that met the criterion, of those that were trained.
+- **steps**: steps until the criterion, for each of these seeds in order, in thousands; – if it was not met.
+- **new trials**: performance in {fresh:,} trials that were used neither for training nor for the criterion; the mean over
+  seeds, and the range. It can be below the criterion, because the first test that meets it may do so by luck.
+- **CPU (s)**: mean CPU time of a training on one thread, tests included.
+"""
+
+
+def page(measured: dict[str, Any]) -> str:
+    """Return the page."""
+    ppo_name, a2c_name = CHOSEN
+    parts = [HEAD.format(tests=TEST_TRIALS, fresh=FRESH, ppo=ppo_name, a2c=a2c_name)]
+    if "machine" in measured:
+        said = measured["machine"]
+        versions = ", ".join(f"{name} {number}" for name, number in said["versions"].items())
+        parts.append(
+            f"Last measured on {said['date']}, {said['processor']}, {said['cores']} cores that were"
+            f" shared with other programs; {versions}.\n"
+        )
+    runs = measured["runs"]
+    parts += [section(name, runs[name]) for name in GOALS if name in runs]
+    unfinished = [
+        f"{name} with {setting} ({SEEDS - count} seeds)"
+        for name in GOALS
+        for setting in CHOSEN
+        if (count := len(runs.get(name, {}).get(setting, {}))) < SEEDS
+    ]
+    if unfinished:
+        parts.append(f"Not measured yet: {', '.join(unfinished)}.\n")
+    tried = {name for found in runs.values() for name in found}
+    parts += ["## Settings\n", *setting_rows(tried), ""]
+    return "\n".join(parts)
+
+
+def section(name: str, found: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the section of one task."""
+    goal = GOALS[name]
+    lines = [
+        f"## {name}\n",
+        f"`{goal.task}`: criterion {goal.criterion:g} within {goal.steps:,} steps; {goal.why}.\n",
+        "| setting | met | steps (thousands) | new trials | CPU (s) |",
+        "|---|---|---|---|---|",
+    ]
+    for setting in (*CHOSEN, *(one for one in SETTINGS if one not in CHOSEN)):
+        runs = [found[setting][seed] for seed in sorted(found.get(setting, {}), key=int)]
+        if not runs:
+            continue
+        fresh = [run["fresh"] for run in runs]
+        steps = ", ".join(f"{run['steps'] / 1000:.0f}" if run["met"] else "–" for run in runs)
+        mean, seconds = (sum(values) / len(runs) for values in (fresh, [r["cpu"] for r in runs]))
+        lines.append(
+            f"| {setting} | {sum(run['met'] for run in runs)} of {len(runs)} | {steps} |"
+            f" {mean:.2f} ({min(fresh):.2f} to {max(fresh):.2f}) | {seconds:.0f} |"
+        )
+    return "\n".join([*lines, ""])
+
+
+def setting_rows(tried: set[str]) -> list[str]:
+    """Return the table of the options of the settings that were tried."""
+    names = ("envs", "n_steps", "batch", "n_epochs", "learning_rate", "gamma", "ent_coef")
+    lines = [f"| setting | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
+    for name, setting in SETTINGS.items():
+        if name in tried:
+            cells = [f"{setting.options[one]:g}" if one in setting.options else "" for one in names]
+            lines.append(f"| {name} | {' | '.join(cells)} |")
+    return lines
+
+
+# ---------------------------------------------------------------------- the command
+
+
 @click.command()
 @click.option("--tasks", multiple=True, type=click.Choice(list(GOALS)), help="Default: all.")
 @click.option(
@@ -184,12 +268,16 @@ def missing(
 )
 @click.option("--seeds", default=SEEDS, show_default=True, help="Number of seeds.")
 @click.option("--minutes", type=float, help="Begin no training after this time.")
-@click.option("--out", type=click.Path(path_type=Path), default=MEASURED, show_default=True)
+@click.option("--write", is_flag=True, help="Write the page from the stored numbers only.")
 def main(
-    tasks: tuple[str, ...], settings: tuple[str, ...], seeds: int, minutes: float | None, out: Path
-) -> None:
-    """Train agents until they meet the criterion of each task, and store how long it took."""
-    began = time.monotonic()
+    tasks: tuple[str, ...], settings: tuple[str, ...], seeds: int, minutes: float | None,
+    write: bool,
+) -> None:  # fmt: skip
+    """Train agents until they meet the criterion of each task; write docs/agent-results.md."""
+    began, out = time.monotonic(), MEASURED
+    if write:
+        PAGE.write_text(page(read(out)), encoding="utf-8")
+        return
     todo = list(missing(tasks or tuple(GOALS), settings or CHOSEN, seeds, out))
     for number, (goal, setting, seed) in enumerate(todo, 1):
         if minutes is not None and time.monotonic() - began > 60 * minutes:
@@ -197,6 +285,7 @@ def main(
             return
         run = train(GOALS[goal], SETTINGS[setting], seed)
         keep(run, goal, setting, seed, out)
+        PAGE.write_text(page(read(out)), encoding="utf-8")
         click.echo(
             f"{number}/{len(todo)} {goal}, {setting}, seed {seed}:"
             f" {'met' if run['met'] else 'not met'} after {run['steps']:,} steps,"
