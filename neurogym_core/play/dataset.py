@@ -458,7 +458,7 @@ class Dataset:
         self.split = _known("split", split, (None, *SPLITS))
         self.targets = _known("targets", targets, TARGETS)
         if seed is None:
-            seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
+            seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0]) >> 1
         self.seed = whole_number("Dataset()", "seed", seed, least=0)
         found = resolve(task)
         batches = form_of(found).batches if is_env_class(found) else None
