@@ -59,8 +59,8 @@ GOALS = {  # the cheapest first
     ),
     "readme": Goal(
         "perceptual/PerceptualDecisionMaking-v0", 0.8, 50_000, 5_000,
-        "the line of the README: twice the stimulus strength, a stimulus of 500 ms",
-        {"coherences": (0, 12.8, 25.6, 51.2, 102.4),
+        "the command of the README: NeuroGym's noise, twice the stimulus strength, 500 ms of it",
+        {"coherences": (0, 12.8, 25.6, 51.2, 102.4), "sigma": 1.0,
          "timing": {"fixation": 300, "stimulus": 500, "delay": 0, "decision": 300}},
         ({"name": "PassReward"}, {"name": "PassAction"}),
     ),
