@@ -217,9 +217,9 @@ def test_an_agent_without_memory_is_warned_about_where_the_task_needs_it(algo, w
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_defaults_learn_a_task_with_a_delay(seed):
-    """With seed 0, the criterion was met within 100,000 steps when the defaults were chosen.
+    """Both seeds met the criterion when the defaults were chosen, the first after 81,920 steps.
 
-    Both seeds are fixed: a failure means that the numbers of torch, of the task or of the defaults
+    The seeds are fixed: a failure means that the numbers of torch, of the task or of the defaults
     have changed.
     """
     trainer = RecurrentPPOTrainer("memory/DelayMatchSample-v0", seed=seed)
