@@ -13,7 +13,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-lowest test-newest test-all test-browser lint bench train-examples train-gallery site test-site clean
+.PHONY: help install demo test test-lowest test-newest test-all test-browser lint bench train-examples train-agents train-gallery site test-site clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -49,6 +49,9 @@ bench: $(VENV)/installed-study  ## speed beside NeuroGym 2.3.1, which is install
 
 train-examples: $(VENV)/installed-dev  ## train networks on the examples, and write docs/results.md (half an hour)
 	$(ONE_THREAD) $(RUN) docs/_make/results.py
+
+train-agents: $(VENV)/installed-dev  ## train agents on six tasks with eight seeds, and write docs/agent-results.md (hours; can be resumed)
+	$(ONE_THREAD) $(RUN) docs/_make/agents.py
 
 train-gallery: $(VENV)/installed-dev  ## train networks on all tasks, and write docs/gallery-results.md (hours; can be resumed)
 	$(ONE_THREAD) $(RUN) docs/_make/train_gallery.py

@@ -182,7 +182,7 @@ def missing(
 
 HEAD = """# Agents with a memory: settings and results
 
-*Measured and written by `docs/_make/agents.py`; do not edit it here.*
+*Measured and written by `docs/_make/agents.py` (`make train-agents`); do not edit it here.*
 
 Agents with an LSTM of 64 units learn six tasks of the catalogue with their default parameters, and the task of a command in
 the [README of neurogym-sb3](../plugins/neurogym-sb3/README.md). An agent stops at the first test on {tests} trials whose mean
