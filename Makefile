@@ -13,7 +13,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-lowest test-all test-browser lint bench train-examples train-gallery leaderboard site test-site clean
+.PHONY: help install demo test test-lowest test-newest test-all test-browser lint bench train-examples train-agents train-gallery leaderboard site test-site clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -29,6 +29,9 @@ test: $(VENV)/installed-test  ## the fast tests
 
 test-lowest: .venv-lowest/installed  ## the fast tests with the lowest declared version of every dependency
 	$(ONE_THREAD) .venv-lowest/bin/python -m pytest -q -m "not slow" -n 2
+
+test-newest: .venv-newest/installed  ## the fast tests with the newest version of every dependency
+	$(ONE_THREAD) .venv-newest/bin/python -m pytest -q -m "not slow" -n 2
 
 test-all: $(VENV)/installed-dev  ## all tests, the slow ones with Stable-Baselines3 and torch too
 	$(ONE_THREAD) $(RUN) -m pytest -q -n 2
@@ -46,6 +49,9 @@ bench: $(VENV)/installed-study  ## speed beside NeuroGym 2.3.1, which is install
 
 train-examples: $(VENV)/installed-dev  ## train networks on the examples, and write docs/results.md (half an hour)
 	$(ONE_THREAD) $(RUN) docs/_make/results.py
+
+train-agents: $(VENV)/installed-dev  ## train agents on six tasks with eight seeds, and write docs/agent-results.md (hours; can be resumed)
+	$(ONE_THREAD) $(RUN) docs/_make/agents.py
 
 train-gallery: $(VENV)/installed-dev  ## train networks on all tasks, and write docs/gallery-results.md (hours; can be resumed)
 	$(ONE_THREAD) $(RUN) docs/_make/train_gallery.py
@@ -66,7 +72,7 @@ test-site: $(VENV)/installed-test site $(AXE)  ## build the site, and test it in
 
 clean:  ## remove the environments and the files of the tools
 	rm -f neurogym_core/play/_kernel*.so neurogym_core/play/_kernel*.pyd
-	rm -rf $(VENV) .venv-lowest .venv-peer .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist demo.png site docs/_build
+	rm -rf $(VENV) .venv-lowest .venv-newest .venv-peer .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist demo.png site docs/_build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 CHOSEN := $(PLUGINS)
@@ -87,6 +93,12 @@ $(VENV)/installed-%: constraints.txt pyproject.toml $(KERNEL) $(PLUGINS:%=%/pypr
 	@python=$$(.ci/find-python) && "$$python" -m venv --clear .venv-lowest
 	@.venv-lowest/bin/python .ci/lowest.py > .venv-lowest/constraints.txt
 	@.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-lowest/constraints.txt -e '.[test]' $(LIGHT:%=-e ./%)
+	@touch $@
+
+# Without constraints.txt: as it is installed from the index today.
+.venv-newest/installed: pyproject.toml $(KERNEL) $(PLUGINS:%=%/pyproject.toml)
+	@python=$$(.ci/find-python) && "$$python" -m venv --clear .venv-newest
+	@.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade -e '.[test]' $(LIGHT:%=-e ./%)
 	@touch $@
 
 $(RUN):

@@ -239,7 +239,8 @@ HEAD = """# Training results
 Networks and agents are trained on tasks of this project, from several seeds, until they meet a criterion that was
 published for the task. The column "new trials" is the performance on {fresh:,} trials that were used neither for training
 nor for the criterion. It can be slightly below the criterion, because training stops at the first test that meets the
-criterion, which may be by luck. Training ran on one CPU thread.
+criterion, which may be by luck. Training ran on one CPU thread. [Agents with a memory](agent-results.md) has the agents and
+their settings on six tasks.
 """
 
 

@@ -28,6 +28,7 @@ from neurogym_core import Task, make, make_task
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.errors import NotSupportedError
 from neurogym_core.files import replacing
+from neurogym_core.terminal.shortcuts import SAME, partial
 
 HERE = Path(__file__).resolve().parent
 MEASURED, PAGE = HERE / "gallery-results.json", HERE.parent / "gallery-results.md"
@@ -42,10 +43,6 @@ BATCH, BATCH_STEPS = 64, 8000
 """Most trials of a batch, and most steps: tasks with long trials have smaller batches."""
 FRESH = 1000
 """Number of new trials on which trained networks and agents are tested."""
-SAME = 0.03
-"""A policy this close to a classifier of everything that is shown leaves out nothing that counts."""
-BLIND = ("rest", "constant", "clock", "random")
-"""Shortcuts that see nothing."""
 
 
 @dataclass(frozen=True)
@@ -109,14 +106,7 @@ def levels(entry: Any) -> dict[str, float]:
     """
     known: Mapping[str, float] = entry.shortcuts
     oracle = known.get("oracle", 1.0)
-    whole = known.get("all", oracle)
-    parts = [
-        score
-        for name, score in known.items()
-        if name not in ("oracle", "all", "held", *BLIND) and score < whole - SAME
-    ]
-    chance = entry.expected.get("chance", 0.0)
-    best = max([chance, *(known[name] for name in BLIND if name in known), *parts])
+    best = max([entry.expected.get("chance", 0.0), *partial(known).values()])
     found = {"shortcut": best, "oracle": oracle, "halfway": (best + oracle) / 2}
     return found | ({"all": known["all"]} if "all" in known else {})
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -37,6 +38,74 @@ CHUNK_STEPS = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
+class Source:
+    """m trials of one table of types.
+
+    Attributes:
+        types: one trial of each type.
+        kind: (m,) types of the trials.
+        conditions, notes: name -> (m, …).
+    """
+
+    types: TrialBatch
+    kind: Array
+    conditions: dict[str, Array]
+    notes: dict[str, Array]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A table has all types of a block, mostly many more than those of one batch.
+        used, kind = np.unique(self.kind, return_inverse=True)
+        return {
+            "types": self.types.take(used),
+            "kind": kind,
+            "conditions": self.conditions,
+            "notes": self.notes,
+        }
+
+    def take(self, rows: Array) -> Source:
+        """Return some of the trials."""
+        conditions, notes = (
+            {name: values[rows] for name, values in columns.items()}
+            for columns in (self.conditions, self.notes)
+        )
+        return Source(self.types, self.kind[rows], conditions, notes)
+
+    def built(self) -> TrialBatch:
+        """Return the trials as a batch."""
+        batch = self.types.take(self.kind, self.conditions)
+        batch.notes.update(self.notes)
+        return batch
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """The trials of a batch, which are built when they are asked for.
+
+    Attributes:
+        sources: the trials, by table.
+        order: (m,) index of each trial among those of all sources.
+    """
+
+    sources: tuple[Source, ...]
+    order: Array
+
+    def take(self, which: Array) -> Trials:
+        """Return some of the trials, in this order."""
+        wanted, sources, places, first = self.order[which], [], [], 0
+        for source in self.sources:
+            here = np.flatnonzero((wanted >= first) & (wanted < first + len(source.kind)))
+            if len(here):
+                sources.append(source.take(wanted[here] - first))
+                places.append(here)
+            first += len(source.kind)
+        return Trials(tuple(sources), np.argsort(np.concatenate(places), kind="stable"))
+
+    def built(self) -> TrialBatch:
+        """Return the trials as a batch."""
+        return TrialBatch.concatenate([one.built() for one in self.sources]).take(self.order)
+
+
+@dataclass(frozen=True, eq=False)
 class Placed:
     """m trials and their places in a batch: row, first step, and last step + 1, each (m,)."""
 
@@ -44,25 +113,20 @@ class Placed:
     start: Array
     stop: Array
     conditions: Mapping[str, Array]
-    trials: Callable[[Array], TrialBatch] | None = None
-    """Function of indices that returns these trials as a batch; None for a task that is stepped."""
+    trials: Trials | None = None
+    """None for a task that is stepped."""
 
     def window(self, begin: int, steps: int) -> Placed:
         """Return the trials that overlap with the `steps` steps from `begin`, relative to it."""
         inside = np.flatnonzero((self.stop > begin) & (self.start < begin + steps))
-        trials = None if self.trials is None else partial(_some_of, self.trials, inside)
         conditions = {name: values[inside] for name, values in self.conditions.items()}
         return Placed(
             self.row[inside],
             self.start[inside] - begin,
             self.stop[inside] - begin,
             conditions,
-            trials,
+            None if self.trials is None else self.trials.take(inside),
         )
-
-
-def _some_of(trials: Callable[[Array], TrialBatch], inside: Array, which: Array) -> TrialBatch:
-    return trials(inside[which])
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,15 +154,13 @@ class Part:
         """The types of the block's trials."""
         return self.block.types
 
-    def conditions(self) -> dict[str, Array]:
-        """Return the conditions of the trials, name -> (m, …)."""
-        return {name: values[self.rows] for name, values in self.block.conditions.items()}
-
-    def trials(self) -> TrialBatch:
-        """Return the trials as a batch."""
-        batch = self.types.batch.take(self.steps.kind, self.conditions())
-        batch.notes.update({name: values[self.rows] for name, values in self.block.columns.items()})
-        return batch
+    def source(self) -> Source:
+        """Return the trials, without their places."""
+        conditions, notes = (
+            {name: values[self.rows] for name, values in columns.items()}
+            for columns in (self.block.conditions, self.block.columns)
+        )
+        return Source(self.types.batch, self.steps.kind, conditions, notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,12 +199,12 @@ class Chunk:
             joined([getattr(part, name) for part in self.parts]) for name in ("row", "start")
         )
         stop = start + joined([part.types.steps[part.steps.kind] for part in self.parts])
-        parts = [part.conditions() for part in self.parts]
-        conditions = {name: joined([part[name] for part in parts]) for name in parts[0]}
-        return Placed(row, start, stop, conditions, partial(self._trials, back))
-
-    def _trials(self, back: Array, which: Array) -> TrialBatch:
-        return TrialBatch.concatenate([part.trials() for part in self.parts]).take(back[which])
+        sources = tuple(part.source() for part in self.parts)
+        conditions = {
+            name: joined([source.conditions[name] for source in sources])
+            for name in sources[0].conditions
+        }
+        return Placed(row, start, stop, conditions, Trials(sources, back))
 
     def rendered(self, encode: Callable[[Array], Array]) -> tuple[Array, Array, Array, Array]:
         """Render inputs, targets, weights and first steps of trials, each (rows, steps, …)."""
@@ -160,6 +222,16 @@ class Chunk:
         if real is not None and not real.all():
             wanted = wanted * real.reshape(*self.shape, *[1] * (wanted.ndim - 2))
         return inputs, wanted, weights, self.new_trial
+
+
+ARRAYS = ("inputs", "targets", "weights", "new_trial")
+"""Attributes of a batch that have one value for every step."""
+
+
+@lru_cache(maxsize=64)
+def _task_of(pickled: bytes) -> Any:
+    """Return the task of batches from other processes; made once, as it never changes."""
+    return pickle.loads(pickled)
 
 
 class Batch:
@@ -225,15 +297,18 @@ class Batch:
     def trials(self) -> TrialBatch | None:
         """The trials as a `TrialBatch`; None if the task was stepped."""
         placed = self._placed
-        return None if placed.trials is None else placed.trials(np.arange(len(placed.row)))
+        return None if placed.trials is None else placed.trials.built()
 
     def __getstate__(self) -> dict[str, Any]:
-        # Computed now, as a function cannot be pickled; the trials without the rest of their block.
-        placed, trials = self._placed, self.trials
-        kept = replace(placed, trials=None if trials is None else trials.take)
-        return {name: value for name, value in vars(self).items() if name != "trials"} | {
-            "_placed": kept
-        }
+        # Separate pickles: loading a batch then takes little more than copying its arrays.
+        pickled = {"task": pickle.dumps(self.task), "placed": pickle.dumps(self._placed)}
+        return {name: getattr(self, name) for name in (*ARRAYS, "kind")} | pickled
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name in (*ARRAYS, "kind"):
+            setattr(self, name, state[name])
+        self.task = _task_of(state["task"])
+        self._place = partial(pickle.loads, state["placed"])
 
     def __repr__(self) -> str:
         return (
@@ -269,10 +344,10 @@ class Batch:
         actions = self._actions(np.asarray(outputs))
         which = np.flatnonzero(self.complete)
         if not len(which):  # the columns of a record, without rows
-            one = self._placed.trials(np.zeros(1, np.int64))
+            one = self._placed.trials.take(np.zeros(1, np.int64)).built()
             none: TrialRecord = replay(self.task, one, actions[:1])[:0]
             return none
-        trials = self._placed.trials(which)
+        trials = self._placed.trials.take(which).built()
         steps = int((self.stop - self.start)[which].max())
         at = np.minimum(self.start[which, None] + np.arange(steps), actions.shape[1] - 1)
         return replay(self.task, trials, actions[self.row[which, None], at])
@@ -384,7 +459,7 @@ class Dataset:
         self.split = _known("split", split, (None, *SPLITS))
         self.targets = _known("targets", targets, TARGETS)
         if seed is None:
-            seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
+            seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0]) >> 1
         self.seed = whole_number("Dataset()", "seed", seed, least=0)
         found = resolve(task)
         batches = form_of(found).batches if is_env_class(found) else None

@@ -36,6 +36,23 @@ def test_the_page_of_trained_networks_is_what_was_measured_last():
     )
 
 
+def test_the_page_of_agents_is_what_was_measured_last():
+    maker = load("agents")
+    assert maker.PAGE.read_text("utf-8") == maker.page(maker.read()), (
+        "run `python docs/_make/agents.py --write`, and commit docs/agent-results.md"
+    )
+
+
+def test_a_finished_training_of_an_agent_is_not_repeated(tmp_path):
+    maker = load("agents")
+    path = tmp_path / "agents.json"
+    run = {"met": True, "steps": 100, "cpu": 1.0, "fresh": 0.8}
+    maker.keep(run, "bandit", "ppo", 0, path)
+    left = list(maker.missing(("bandit",), ("ppo",), 2, path))
+    assert left == [("bandit", "ppo", 1)]
+    assert "| ppo | 1 of 1 | 0 | 0.80 (0.80 to 0.80) | 1 |" in maker.page(maker.read(path))
+
+
 def test_halfway_is_between_the_best_shortcut_that_counts_and_the_oracle():
     maker = load("train_gallery")
     known = {"oracle": 1.0, "all": 0.9, "constant": 0.5, "channel.a": 0.89, "channel.b": 0.6}

@@ -23,6 +23,9 @@ from neurogym_sb3.vec_env import SB3VecEnv
 
 CHECKPOINT = "checkpoint.zip"
 PROGRESS = "checkpoint.json"
+PPO_DEFAULTS = {"n_steps": 128, "gamma": 0.99, "gae_lambda": 0.95, "ent_coef": 0.01}
+A2C_DEFAULTS = {"n_steps": 20, "gamma": 0.9, "gae_lambda": 1.0, "ent_coef": 0.03}
+"""Settings of agents with an LSTM; see `RecurrentPPOTrainer`."""
 
 
 class AgentTrainer(Trainer):
@@ -224,19 +227,22 @@ class A2CTrainer(AgentTrainer):
 class RecurrentPPOTrainer(AgentTrainer):
     """PPO with an LSTM, for tasks that need memory, as most in neuroscience do.
 
-    With `a2c` it is advantage actor-critic with an LSTM: one epoch, one batch per rollout, no
-    normalisation of the advantage, gae_lambda 1, RMSprop. The policy that acts is then the one that
-    is updated, so nothing is clipped and PPO reduces to A2C.
+    With `a2c` it is advantage actor-critic with an LSTM: one epoch, one batch per rollout,
+    gae_lambda 1, RMSprop. The policy that acts is then the one that is updated, so nothing is
+    clipped and PPO reduces to A2C.
 
-    The defaults were chosen by training: rollouts that hold several trials, and enough entropy to
-    leave the first thing that agents learn, which is never to act.
+    The defaults were chosen by training (docs/agent-results.md): rollouts that hold several trials,
+    and enough entropy to leave the first thing that agents learn, which is never to act. A2C uses
+    rollouts of 20 steps, as NeuroGym's example does: they suit short trials. It learns from few
+    updates if rewards of later trials count little (gamma 0.9) and the advantage is normalised.
 
     Args:
         batch: steps per minibatch (not with `a2c`, which uses whole rollouts).
         n_epochs: number of passes over each rollout (with `a2c`: 1).
         a2c: see above.
-        n_steps, gae_lambda: None: 128 and 0.95; with `a2c` 20 and 1.
-        learning_rate, ent_coef: as in `AgentTrainer`.
+        n_steps, gamma, gae_lambda, ent_coef: None: 128, 0.99, 0.95 and 0.01; with `a2c` 20, 0.9, 1
+            and 0.03.
+        learning_rate: as in `AgentTrainer`.
         common: further settings, as in `AgentTrainer`.
     """
 
@@ -251,8 +257,9 @@ class RecurrentPPOTrainer(AgentTrainer):
         a2c: bool = False,
         n_steps: int | None = None,
         learning_rate: float = 3e-3,
+        gamma: float | None = None,
         gae_lambda: float | None = None,
-        ent_coef: float = 0.01,
+        ent_coef: float | None = None,
         **common: Any,
     ) -> None:
         if a2c and not (batch is None and n_epochs is None):
@@ -262,14 +269,10 @@ class RecurrentPPOTrainer(AgentTrainer):
             )
         self.a2c = a2c
         self._batch, self._epochs = batch or 128, n_epochs or 5
-        super().__init__(
-            tasks,
-            n_steps=n_steps or (20 if a2c else 128),
-            learning_rate=learning_rate,
-            gae_lambda=(1.0 if a2c else 0.95) if gae_lambda is None else gae_lambda,
-            ent_coef=ent_coef,
-            **common,
-        )
+        given = {"n_steps": n_steps, "gamma": gamma, "gae_lambda": gae_lambda, "ent_coef": ent_coef}
+        given = {name: value for name, value in given.items() if value is not None}
+        own = A2C_DEFAULTS if a2c else PPO_DEFAULTS
+        super().__init__(tasks, learning_rate=learning_rate, **own | given, **common)
 
     def _make_model(self) -> RecurrentPPO:
         policy: dict[str, Any] = {"lstm_hidden_size": self.hidden, "net_arch": []}
@@ -278,7 +281,7 @@ class RecurrentPPOTrainer(AgentTrainer):
             "n_epochs": self._epochs,
         }
         if self.a2c:
-            own = {"batch_size": self.rollout, "n_epochs": 1, "normalize_advantage": False}
+            own = {"batch_size": self.rollout, "n_epochs": 1}
             policy |= {
                 "optimizer_class": torch.optim.RMSprop,
                 "optimizer_kwargs": {"alpha": 0.99, "eps": 1e-5},

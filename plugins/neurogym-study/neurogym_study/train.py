@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,12 +25,13 @@ AMOUNTS = {"model": ("updates", 2000), "algo": ("steps", 50_000)}
 @click.argument("tasks", nargs=-1, metavar="TASK...|FILE.toml")
 @click.option(
     "--model",
-    help="A network, trained on targets: rnn, low-rank, gru, lstm, another installed one, or a"
-    " class of torch.nn.Module in a file: my_net.py:Net.",
+    help="A network, trained on targets: rnn (try it first), gru, lstm, low-rank, another"
+    " installed one, or a class of torch.nn.Module in a file: my_net.py:Net.",
 )
 @click.option(
     "--algo",
-    help="An algorithm that learns from reward: ppo, a2c, recurrent-ppo, or another installed one.",
+    help="An algorithm that learns from reward: recurrent-ppo, which has the memory that most tasks"
+    " need; ppo and a2c, which have none; or another installed one.",
 )
 @click.option(
     "--updates",
@@ -196,14 +197,19 @@ MEMORY = (
 
 
 def _expected(run: Run, trainer: Trainer) -> str:
-    """Return chance, and the best shortcut, of the only task, as text after an accuracy.
+    """Return the levels of the only task, as text after an accuracy; "" for several tasks.
+
+    The levels are chance, the best shortcut, and a classifier of everything that is shown, as the
+    manifest has them for the default parameters.
 
     Warn on stderr if the task needs memory and the trainer has none.
     """
     from neurogym_core.ecosystem.discovery import find_task
     from neurogym_core.ecosystem.files import is_file_reference
+    from neurogym_core.terminal.shortcuts import SAME, in_words, partial
 
-    name = run.experiment.tasks[0]["task"]
+    entry = run.experiment.tasks[0]
+    name = entry["task"]
     if len(run.experiment.tasks) > 1 or is_file_reference(name):
         return ""
     info = find_task(name)
@@ -215,13 +221,17 @@ def _expected(run: Run, trainer: Trainer) -> str:
             err=True,
         )
     parts = []
-    if "chance" in info.expected:
-        parts.append(f"chance {info.expected['chance']:g}")
-    shortcuts = info.expected.get("shortcuts")
-    if isinstance(shortcuts, Mapping) and shortcuts:
-        best = max(shortcuts, key=lambda shortcut: shortcuts[shortcut])
-        parts.append(f"best shortcut {best} {shortcuts[best]:g}")
-    return f" ({', '.join(parts)})" if parts else ""
+    chance = info.expected.get("chance")
+    if chance is not None:
+        parts.append(f"chance {chance:g}")
+    best, score = next(iter(partial(info.shortcuts).items()), ("", 0.0))
+    if score > (chance or 0.0) + SAME:
+        parts.append(f"best shortcut, {in_words(best)}, {score:g}")
+    if "all" in info.shortcuts:
+        parts.append(f"{in_words('all')} {info.shortcuts['all']:g}")
+    changed = len(entry) > 1 or run.experiment.parameters or run.experiment.wrap
+    where = "with the default parameters: " if changed else ""
+    return f" ({where}{'; '.join(parts)})" if parts else ""
 
 
 def _trainer_of(run: Run) -> Trainer:

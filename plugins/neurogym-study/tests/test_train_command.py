@@ -292,3 +292,21 @@ def test_a_run_that_cannot_play_is_one_clear_error(ngym, toys, sides):
     assert code != 0
     assert "Expected those of the training" in said
     assert "which=3" in ngym("run", sides, "--subject", "runs/x:which=3")[1]
+
+
+def test_chance_and_the_best_shortcut_stand_beside_the_accuracy(toys, ngym):
+    words = ("--model", "toy", "--updates", 10, "--out")
+    code, said = ngym("train", "memory/DelayMatchSample-v0", *words, "plain")
+    assert code == 0, said
+    assert "(chance 0.5; a classifier that sees everything 1)" in said
+    code, said = ngym("train", "ManteDecisionMaking-v0", "--set", "sigma=1", *words, "changed")
+    assert code == 0, said
+    assert "(with the default parameters: chance 0.5; best shortcut, without context, 0.7" in said
+
+
+def test_the_help_of_train_recommends_the_trainers_that_learn_most_tasks(ngym):
+    code, said = ngym("train", "--help")
+    said = " ".join(said.split())
+    assert code == 0
+    assert "rnn (try it first)" in said
+    assert "recurrent-ppo, which has the memory that most tasks need" in said

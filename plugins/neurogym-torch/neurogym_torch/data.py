@@ -14,14 +14,13 @@ from torch.utils.data import IterableDataset, get_worker_info
 
 from neurogym_core import Dataset, TrialRecord
 from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.play.dataset import Batch, Chunk
+from neurogym_core.play.dataset import ARRAYS, Batch, Chunk
 from neurogym_core.tasks.old_names import CALLED, missing
 from neurogym_torch.prefetching import Ahead
 from neurogym_torch.rendering import moved, render
 
-SHARED = 1 << 20
-"""Bytes of the tensors of a batch from which workers of a DataLoader share their memory."""
-_TENSORS = ("inputs", "targets", "weights", "new_trial")
+SHARED = 1 << 18
+"""Bytes of a batch from which workers of a DataLoader share its memory."""
 
 
 class TorchBatch(Batch):
@@ -36,10 +35,17 @@ class TorchBatch(Batch):
     new_trial: Tensor
 
     def __getstate__(self) -> dict[str, Any]:
+        # One block of memory: sharing every tensor takes longer than one copy of all.
+        state = super().__getstate__()
+        state["placed"] = torch.frombuffer(bytearray(state["placed"]), dtype=torch.uint8)
+        # Largest items first, so that all of them are aligned.
+        names = sorted((*ARRAYS, "placed"), key=lambda name: -state[name].itemsize)
+        tensors = {name: state.pop(name) for name in names}
+        state["forms"] = {name: (tensor.dtype, tensor.shape) for name, tensor in tensors.items()}
+        joined = torch.cat([tensor.flatten().view(torch.uint8) for tensor in tensors.values()])
         # Through the shared memory of torch, a small batch takes a worker longer than its copy.
-        state = dict(super().__getstate__())
-        if sum(state[name].nbytes for name in _TENSORS) < SHARED and not state["inputs"].is_cuda:
-            state |= {name: state[name].numpy() for name in _TENSORS}
+        small = joined.nbytes < SHARED and not joined.is_cuda
+        state["joined"] = joined.numpy() if small else joined
         return state
 
     def __copy__(self) -> TorchBatch:
@@ -48,10 +54,13 @@ class TorchBatch(Batch):
         return copied
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        for name in _TENSORS:
-            if isinstance(state[name], np.ndarray):
-                state[name] = torch.from_numpy(state[name])
-        self.__dict__.update(state)
+        joined, forms = state.pop("joined"), state.pop("forms")
+        joined = torch.from_numpy(joined) if isinstance(joined, np.ndarray) else joined
+        parts = joined.split([dtype.itemsize * shape.numel() for dtype, shape in forms.values()])
+        for (name, (dtype, shape)), part in zip(forms.items(), parts, strict=True):
+            state[name] = part.view(dtype).view(shape)
+        state["placed"] = state["placed"].cpu().numpy()
+        super().__setstate__(state)
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> TorchBatch:
         """Return the batch with its tensors on a device."""
@@ -63,7 +72,7 @@ class TorchBatch(Batch):
 
     def _with(self, change: Callable[[Tensor], Tensor]) -> TorchBatch:
         changed = copy.copy(self)
-        for name in _TENSORS:
+        for name in ARRAYS:
             setattr(changed, name, change(getattr(self, name)))
         return changed
 
@@ -267,7 +276,7 @@ class TorchDataset(IterableDataset):
 
 
 def _tensors_of(batches: list[TorchBatch]) -> list[Tensor]:
-    return [getattr(batch, name) for batch in batches for name in _TENSORS]
+    return [getattr(batch, name) for batch in batches for name in ARRAYS]
 
 
 def _array(tensor: Tensor) -> np.ndarray:

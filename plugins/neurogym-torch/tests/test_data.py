@@ -14,8 +14,9 @@ from neurogym_torch.prefetching import Ahead
 from neurogym_torch.rendering import moved
 from torch.utils.data import DataLoader
 
-from neurogym_core import Dataset
+from neurogym_core import Dataset, Task
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.trials.batch import TrialBatch
 
 KINDS = [
     ("Sides", None),
@@ -143,6 +144,23 @@ def test_workers_bring_other_batches_in_every_epoch(tasks, workers, persistent):
     assert not any(torch.equal(a, b) for k, a in enumerate(batches) for b in batches[:k])
     if not persistent:  # a persistent worker also renders batches ahead that no epoch takes
         assert all(torch.equal(a, b) for a, b in zip(batches, epochs(0), strict=True))
+
+
+def test_a_batch_is_loaded_without_making_its_task_and_its_trials(monkeypatch):
+    dataset = TorchDataset("perceptual/PerceptualDecisionMaking-v0", 64, seed=0)
+    texts = [pickle.dumps(next(dataset)) for _ in range(2)]
+    first = pickle.loads(texts[0])
+
+    def refused(*_):
+        raise AssertionError("trials were built")
+
+    monkeypatch.setattr(TrialBatch, "__init__", refused)
+    monkeypatch.setattr(Task, "__init__", refused)
+    again = pickle.loads(texts[1])
+    assert again.task is first.task
+    assert again.inputs.shape == first.inputs.shape
+    monkeypatch.undo()
+    assert len(again.trials) == len(again.row) == 64
 
 
 @pytest.mark.parametrize(

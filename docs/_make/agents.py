@@ -1,0 +1,297 @@
+"""Measure settings of agents, from which the defaults of neurogym-sb3 were chosen.
+
+``python docs/_make/agents.py`` trains every task with every chosen setting and eight seeds, one
+after the other in one process, and writes ``docs/_make/agents.json`` and ``docs/agent-results.md``
+after each training. Trainings that the file already has are not repeated, so it can be stopped and
+started at any time. With ``--settings``, ``--tasks`` and ``--seeds`` it measures other settings (see
+`SETTINGS`), fewer tasks or fewer seeds. ``--write`` writes the page from the stored numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import click
+from neurogym_study import Experiment
+
+from neurogym_core.files import replacing
+
+HERE = Path(__file__).resolve().parent
+MEASURED, PAGE = HERE / "agents.json", HERE.parent / "agent-results.md"
+SEEDS = 8
+TEST_TRIALS, FRESH = 500, 1000
+"""Trials per test during training, and new trials after it."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A task, and when it counts as learned.
+
+    Attributes:
+        task: id.
+        criterion: mean performance of the test trials, with 0 for trials with a broken hold.
+        steps: training stops here if the criterion is not met.
+        test_every: steps between tests.
+        why: the criterion in words, beside the levels of the task.
+        parameters, wrap: as in `Experiment`.
+    """
+
+    task: str
+    criterion: float
+    steps: int
+    test_every: int
+    why: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    wrap: tuple[Mapping[str, Any], ...] = ()
+
+
+GOALS = {  # the cheapest first
+    "bandit": Goal(
+        "value/Bandit-v0", 0.95, 50_000, 2_500, "guessing is 0.67; the better arm is 1",
+    ),
+    "readme": Goal(
+        "perceptual/PerceptualDecisionMaking-v0", 0.8, 50_000, 5_000,
+        "the command of the README: NeuroGym's noise, twice the stimulus strength, 500 ms of it",
+        {"coherences": (0, 12.8, 25.6, 51.2, 102.4), "sigma": 1.0,
+         "timing": {"fixation": 300, "stimulus": 500, "delay": 0, "decision": 300}},
+        ({"name": "PassReward"}, {"name": "PassAction"}),
+    ),
+    "go-nogo": Goal(
+        "control/GoNogo-v0", 0.9, 150_000, 5_000, "never going is 0.5; the best is 1",
+    ),
+    "match": Goal(
+        "memory/DelayMatchSample-v0", 0.9, 300_000, 10_000, "chance is 0.5; the best is 1",
+    ),
+    "dots": Goal(
+        "perceptual/PerceptualDecisionMaking-v0", 0.75, 200_000, 10_000,
+        "chance is 0.5; the best observer reaches 0.81",
+    ),
+    "ready-set-go": Goal(
+        "timing/ReadySetGo-v0", 0.6, 400_000, 20_000,
+        "a clock is 0.29, reproducing the measured interval 0.58; the best is 0.82",
+    ),
+    "context": Goal(
+        "perceptual/ManteDecisionMaking-v0", 0.8, 400_000, 20_000,
+        "chance is 0.5; without the cue 0.72; the best observer reaches 0.87",
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A trainer and its options; {} are the defaults."""
+
+    trainer: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def ppo(**options: Any) -> Setting:
+    """Return a setting of PPO with an LSTM; all options that were varied are stated."""
+    common = {"envs": 16, "n_steps": 128, "batch": 128, "n_epochs": 5, "gamma": 0.99}
+    return Setting("recurrent-ppo", {**common, "learning_rate": 3e-3, "ent_coef": 0.01, **options})
+
+
+def a2c(**options: Any) -> Setting:
+    """Return a setting of A2C with an LSTM; all options that were varied are stated."""
+    common = {"a2c": True, "envs": 16, "n_steps": 20, "gamma": 0.9}
+    return Setting("recurrent-ppo", {**common, "learning_rate": 3e-3, "ent_coef": 0.03, **options})
+
+
+SETTINGS = {
+    "ppo": ppo(),
+    "ppo gamma=0.9": ppo(gamma=0.9),
+    "ppo n_steps=64": ppo(n_steps=64),
+    "ppo n_steps=64 batch=256": ppo(n_steps=64, batch=256),
+    "a2c": a2c(),
+    "a2c n_steps=64": a2c(n_steps=64),
+    "a2c gamma=0.99": a2c(gamma=0.99),
+    "a2c gamma=0.99 ent_coef=0.01": a2c(gamma=0.99, ent_coef=0.01),
+}
+CHOSEN = ("ppo", "a2c")
+"""The settings that are the defaults."""
+
+
+def train(goal: Goal, setting: Setting, seed: int) -> dict[str, Any]:
+    """Train once, and return the results as plain values for JSON."""
+    options = {
+        "test_every": goal.test_every, "test_trials": TEST_TRIALS, **setting.options
+    }  # fmt: skip
+    began = time.perf_counter(), time.process_time()
+    trainer = Experiment(
+        tasks=({"task": goal.task},), kind="algo", trainer=setting.trainer, amount=goal.steps,
+        seed=seed, parameters=goal.parameters, wrap=goal.wrap, options=options,
+    ).make_trainer()  # fmt: skip
+    why = trainer.train(goal.steps, criterion=goal.criterion)
+    wall, cpu = (
+        round(now - then, 1)
+        for now, then in zip((time.perf_counter(), time.process_time()), began, strict=True)
+    )
+    fresh = trainer.play(FRESH, seed=1_000_000 + seed, num_envs=16)
+    return {
+        "met": why == "criterion", "steps": trainer.done, "cpu": cpu, "wall": wall,
+        "fresh": round(float(fresh["performance"].mean()), 4),
+        "aborts": round(float(fresh["aborts"].mean()), 3),
+        "curve": [
+            [int(row["steps"]), round(row["clean"], 3), round(row["answered"], 3)]
+            for row in trainer.curve
+        ],
+    }  # fmt: skip
+
+
+def read(path: Path = MEASURED) -> dict[str, Any]:
+    """Return the finished trainings: "machine", and "runs" as goal -> setting -> seed -> run."""
+    found: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {"runs": {}}
+    return found
+
+
+def keep(run: dict[str, Any], goal: str, setting: str, seed: int, path: Path) -> None:
+    """Add a training to the file."""
+    measured = read(path)
+    measured["runs"].setdefault(goal, {}).setdefault(setting, {})[str(seed)] = run
+    names = ("torch", "stable-baselines3", "sb3-contrib", "numpy")
+    measured["machine"] = {
+        "processor": platform.machine(), "cores": os.cpu_count(), "date": time.strftime("%Y-%m-%d"),
+        "versions": {name: version(name) for name in names},
+    }  # fmt: skip
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(measured, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def missing(
+    goals: tuple[str, ...], settings: tuple[str, ...], seeds: int, path: Path
+) -> Iterator[tuple[str, str, int]]:
+    """Yield the trainings that the file lacks, all goals with a seed before the next seed."""
+    runs = read(path)["runs"]
+    for seed in range(seeds):
+        for goal in goals:
+            for setting in settings:
+                if str(seed) not in runs.get(goal, {}).get(setting, {}):
+                    yield goal, setting, seed
+
+
+# ---------------------------------------------------------------------- the page
+
+
+HEAD = """# Agents with a memory: settings and results
+
+*Measured and written by `docs/_make/agents.py` (`make train-agents`); do not edit it here.*
+
+Agents with an LSTM of 64 units learn six tasks of the catalogue with their default parameters, and the task of a command in
+the [README of neurogym-sb3](../plugins/neurogym-sb3/README.md). An agent stops at the first test on {tests} trials whose mean
+performance meets the criterion, or after the maximum of steps; a test counts trials in which the agent acted too early as
+0. The defaults of `ngym train --algo recurrent-ppo` are the setting `{ppo}`, and with `--option a2c=true` the setting
+`{a2c}`. Other settings were tried with fewer seeds.
+
+- **met**: seeds that met the criterion, of those that were trained.
+- **steps**: steps until the criterion, for each of these seeds in order, in thousands; – if it was not met.
+- **new trials**: performance in {fresh:,} trials that were used neither for training nor for the criterion; the mean over
+  seeds, and the range. It can be below the criterion, because the first test that meets it may do so by luck.
+- **CPU (s)**: mean CPU time of a training on one thread, tests included.
+"""
+
+
+def page(measured: dict[str, Any]) -> str:
+    """Return the page."""
+    ppo_name, a2c_name = CHOSEN
+    parts = [HEAD.format(tests=TEST_TRIALS, fresh=FRESH, ppo=ppo_name, a2c=a2c_name)]
+    if "machine" in measured:
+        said = measured["machine"]
+        versions = ", ".join(f"{name} {number}" for name, number in said["versions"].items())
+        parts.append(
+            f"Last measured on {said['date']}, {said['processor']}, {said['cores']} cores that were"
+            f" shared with other programs; {versions}.\n"
+        )
+    runs = measured["runs"]
+    parts += [section(name, runs[name]) for name in GOALS if name in runs]
+    unfinished = [
+        f"{name} with {setting} ({SEEDS - count} seeds)"
+        for name in GOALS
+        for setting in CHOSEN
+        if (count := len(runs.get(name, {}).get(setting, {}))) < SEEDS
+    ]
+    if unfinished:
+        parts.append(f"Not measured yet: {', '.join(unfinished)}.\n")
+    tried = {name for found in runs.values() for name in found}
+    parts += ["## Settings\n", *setting_rows(tried), ""]
+    return "\n".join(parts)
+
+
+def section(name: str, found: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the section of one task."""
+    goal = GOALS[name]
+    lines = [
+        f"## {name}\n",
+        f"`{goal.task}`: criterion {goal.criterion:g} within {goal.steps:,} steps; {goal.why}.\n",
+        "| setting | met | steps (thousands) | new trials | CPU (s) |",
+        "|---|---|---|---|---|",
+    ]
+    for setting in (*CHOSEN, *(one for one in SETTINGS if one not in CHOSEN)):
+        runs = [found[setting][seed] for seed in sorted(found.get(setting, {}), key=int)]
+        if not runs:
+            continue
+        fresh = [run["fresh"] for run in runs]
+        steps = ", ".join(f"{run['steps'] / 1000:.0f}" if run["met"] else "–" for run in runs)
+        mean, seconds = (sum(values) / len(runs) for values in (fresh, [r["cpu"] for r in runs]))
+        lines.append(
+            f"| {setting} | {sum(run['met'] for run in runs)} of {len(runs)} | {steps} |"
+            f" {mean:.2f} ({min(fresh):.2f} to {max(fresh):.2f}) | {seconds:.0f} |"
+        )
+    return "\n".join([*lines, ""])
+
+
+def setting_rows(tried: set[str]) -> list[str]:
+    """Return the table of the options of the settings that were tried."""
+    names = ("envs", "n_steps", "batch", "n_epochs", "learning_rate", "gamma", "ent_coef")
+    lines = [f"| setting | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
+    for name, setting in SETTINGS.items():
+        if name in tried:
+            cells = [f"{setting.options[one]:g}" if one in setting.options else "" for one in names]
+            lines.append(f"| {name} | {' | '.join(cells)} |")
+    return lines
+
+
+# ---------------------------------------------------------------------- the command
+
+
+@click.command()
+@click.option("--tasks", multiple=True, type=click.Choice(list(GOALS)), help="Default: all.")
+@click.option(
+    "--settings", multiple=True, type=click.Choice(list(SETTINGS)), help="Default: the chosen."
+)
+@click.option("--seeds", default=SEEDS, show_default=True, help="Number of seeds.")
+@click.option("--minutes", type=float, help="Begin no training after this time.")
+@click.option("--write", is_flag=True, help="Write the page from the stored numbers only.")
+def main(
+    tasks: tuple[str, ...], settings: tuple[str, ...], seeds: int, minutes: float | None,
+    write: bool,
+) -> None:  # fmt: skip
+    """Train agents until they meet the criterion of each task; write docs/agent-results.md."""
+    began, out = time.monotonic(), MEASURED
+    if write:
+        PAGE.write_text(page(read(out)), encoding="utf-8")
+        return
+    todo = list(missing(tasks or tuple(GOALS), settings or CHOSEN, seeds, out))
+    for number, (goal, setting, seed) in enumerate(todo, 1):
+        if minutes is not None and time.monotonic() - began > 60 * minutes:
+            click.echo(f"{len(todo) - number + 1} trainings remain; start it again for them.")
+            return
+        run = train(GOALS[goal], SETTINGS[setting], seed)
+        keep(run, goal, setting, seed, out)
+        PAGE.write_text(page(read(out)), encoding="utf-8")
+        click.echo(
+            f"{number}/{len(todo)} {goal}, {setting}, seed {seed}:"
+            f" {'met' if run['met'] else 'not met'} after {run['steps']:,} steps,"
+            f" {run['cpu']:.0f} s CPU; {run['fresh']:.3f} on new trials"
+        )
+
+
+if __name__ == "__main__":
+    main()
