@@ -125,18 +125,22 @@ class _Rate(Network):
         self, inputs: Tensor, state: State = None, generator: torch.Generator | None = None
     ) -> tuple[Tensor, Tensor, State]:
         state = self.initial_state(len(inputs)) if state is None else state
-        drive = self._drive(inputs)
-        if self.noise:
-            drive = drive + self.noise_scale * torch.randn(
-                drive.shape, generator=generator, device=drive.device
-            )
         step = self._step()
         rates = []
-        for now in drive.unbind(dim=1):
+        for now in self.drive(inputs, generator).unbind(dim=1):
             state, rate = step(state, now)
             rates.append(rate)
         hidden = torch.stack(rates, dim=1)
-        return self._readout(hidden), hidden, state
+        return self.read(hidden), hidden, state
+
+    def drive(self, inputs: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """Return the external input of the units with its noise, (B, T, hidden)."""
+        drive = self._drive(inputs)
+        if not self.noise:
+            return drive
+        return drive + self.noise_scale * torch.randn(
+            drive.shape, generator=generator, device=drive.device
+        )
 
     @property
     def noise_scale(self) -> float:
@@ -157,7 +161,8 @@ class _Rate(Network):
         """
         raise NotImplementedError
 
-    def _readout(self, hidden: Tensor) -> Tensor:
+    def read(self, hidden: Tensor) -> Tensor:
+        """Return the outputs for firing rates (B, T, hidden)."""
         raise NotImplementedError
 
 
@@ -297,7 +302,7 @@ class LeakyRNN(_Rate):
 
         return step
 
-    def _readout(self, hidden: Tensor) -> Tensor:
+    def read(self, hidden: Tensor) -> Tensor:
         return functional.linear(hidden, self.output_weights, self.output_bias)
 
 
@@ -370,7 +375,7 @@ class LowRankRNN(_Rate):
 
         return step
 
-    def _readout(self, hidden: Tensor) -> Tensor:
+    def read(self, hidden: Tensor) -> Tensor:
         return functional.linear(hidden, self.output_weights / self.hidden, self.output_bias)
 
 
@@ -394,6 +399,10 @@ class _Gated(Network):
         with torch.no_grad():
             for weights in self.parameters():
                 weights.uniform_(-bound, bound, generator=generator)
+
+    def read(self, hidden: Tensor) -> Tensor:
+        """Return the outputs for firing rates (B, T, hidden)."""
+        return self.readout(hidden)
 
 
 class GRU(_Gated):
@@ -424,7 +433,7 @@ class GRU(_Gated):
     ) -> tuple[Tensor, Tensor, State]:
         state = self.initial_state(len(inputs)) if state is None else state
         hidden, last = self.recurrent(inputs, state.unsqueeze(0))
-        return self.readout(hidden), hidden, last[0]
+        return self.read(hidden), hidden, last[0]
 
 
 class LSTM(_Gated):
@@ -458,7 +467,7 @@ class LSTM(_Gated):
     ) -> tuple[Tensor, Tensor, State]:
         state = self.initial_state(len(inputs)) if state is None else state
         hidden, (r, c) = self.recurrent(inputs, tuple(part.unsqueeze(0) for part in state))
-        return self.readout(hidden), hidden, (r[0], c[0])
+        return self.read(hidden), hidden, (r[0], c[0])
 
 
 CHECKPOINT = "checkpoint.pt"

@@ -96,9 +96,9 @@ class SupervisedTrainer(Trainer):
         self.carry = seq_len is not None
         self.network = self._make_network(hidden).to(self.device)
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=learning_rate)
-        self._noise = torch.Generator(self.device).manual_seed(seed + 1)
+        self.noise = torch.Generator(self.device).manual_seed(seed + 1)
         self._unit_weights = self._weights_of_units()
-        self._state: Any = None
+        self.state: Any = None
 
     def _check(self, loss: str, answers: str, test_every: int) -> None:
         for name, value, known in (("loss", loss, LOSSES), ("answers", answers, ANSWERS)):
@@ -140,31 +140,40 @@ class SupervisedTrainer(Trainer):
     # ---- learning ----
 
     def _learn(self, until: int, watch: Watch) -> None:
-        if not self.curve and self._test(watch):
+        if not self.curve and self.tested(watch):
             return
         while self.done < until:
-            loss = self.update()
-            if self.done % 10 == 0:
-                watch.tick(loss=float(loss))
-            if (self.done % self.test_every == 0 or self.done == until) and self._test(watch):
+            if self.finished(self.update(), until, watch):
                 return
 
     def update(self) -> torch.Tensor:
         """Train on one batch, and return the loss."""
         batch = next(self.data)
-        loss = self._loss(batch)
+        outputs, _, state = self.network.unroll(batch.inputs, self.state, self.noise)
+        loss = self.loss_of(batch, outputs, state)
         self.optimizer.zero_grad()
         loss.backward()
+        self.step()
+        return loss.detach()
+
+    def step(self) -> None:
+        """Change the weights along their gradients, and count the update."""
         if self.clip:
             torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.clip)
         self.optimizer.step()
         self.done += 1
-        return loss.detach()
 
-    def _loss(self, batch: MixBatch) -> torch.Tensor:
-        outputs, _, state = self.network.unroll(batch.inputs, self._state, self._noise)
+    def finished(self, loss: torch.Tensor, until: int, watch: Watch) -> bool:
+        """Follow an update with a test where one is due; return whether training ends."""
+        if self.done % 10 == 0:
+            watch.tick(loss=float(loss))
+        last = self.done >= until
+        return ((self.done % self.test_every == 0 or last) and self.tested(watch)) or last
+
+    def loss_of(self, batch: MixBatch, outputs: torch.Tensor, state: Any) -> torch.Tensor:
+        """Return the loss of the outputs for a batch, and keep the state for the next one."""
         if self.carry:  # gradients do not cross batches
-            self._state = (
+            self.state = (
                 state.detach()
                 if isinstance(state, torch.Tensor)
                 else tuple(part.detach() for part in state)
@@ -173,7 +182,8 @@ class SupervisedTrainer(Trainer):
 
     # ---- testing ----
 
-    def _test(self, watch: Watch) -> bool:
+    def tested(self, watch: Watch) -> bool:
+        """Test, and return whether the criterion is met."""
         record, measured = self.test()
         return watch.point(record, **measured)
 
@@ -237,19 +247,19 @@ class SupervisedTrainer(Trainer):
             "network": self.network.saved(),
             "optimizer": self.optimizer.state_dict(),
             "data": self.data.state(),
-            "noise": self._noise.get_state(),
-            "state": self._state,
+            "noise": self.noise.get_state(),
+            "state": self.state,
         }
         with replacing(Path(folder) / CHECKPOINT) as temporary:
             torch.save(state, temporary)
 
     def load(self, folder: Path) -> None:
         state = loaded(Path(folder) / CHECKPOINT, self.device)
-        self.done, self.curve, self._state = state["done"], list(state["curve"]), state["state"]
+        self.done, self.curve, self.state = state["done"], list(state["curve"]), state["state"]
         self.network.load_state_dict(state["network"]["weights"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.data.go_to(state["data"])
-        self._noise.set_state(state["noise"].cpu())
+        self.noise.set_state(state["noise"].cpu())
 
 
 class _RateTrainer(SupervisedTrainer):
