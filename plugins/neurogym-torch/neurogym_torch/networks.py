@@ -387,8 +387,10 @@ class _Gated(Network):
 
     layer: type[nn.RNNBase]
 
-    def __init__(self, n_inputs: int, n_outputs: int, hidden: int = 128, *, seed: int = 0) -> None:
-        super().__init__(n_inputs, n_outputs, hidden, seed=seed)
+    def __init__(
+        self, n_inputs: int, n_outputs: int, hidden: int = 128, *, seed: int = 0, **settings: Any
+    ) -> None:
+        super().__init__(n_inputs, n_outputs, hidden, seed=seed, **settings)
         # Made without values, because torch would draw them from its global generator.
         self.recurrent = self.layer(n_inputs, hidden, batch_first=True, device="meta").to_empty(
             device="cpu"
@@ -416,13 +418,46 @@ class GRU(_Gated):
         r[t] = (1 - z) * c + z * r[t-1]
         y[t] = W_out r[t] + b
 
+    The initial weights are chosen for memory over `memory` steps: the matrices U are orthogonal
+    (Saxe et al. 2014, arXiv:1312.6120), and the biases of the update gate are drawn so that the
+    time constants of the units are uniform between 2 steps and `memory` (Tallec & Ollivier 2018,
+    arXiv:1804.11188). The matrices W are drawn from U(-1, 1) sqrt(6 / (n_inputs + hidden)), the
+    readout from U(-1, 1) / sqrt(hidden), and the other biases are 0.
+
     Args:
         n_inputs, n_outputs: numbers of units.
         hidden: number of recurrent units.
+        memory: longest initial time constant, in steps, at least 2.
         seed: seed of the weights.
     """
 
     layer = nn.GRU
+
+    def __init__(
+        self,
+        n_inputs: int,
+        n_outputs: int,
+        hidden: int = 128,
+        *,
+        memory: float = 30.0,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(n_inputs, n_outputs, hidden, memory=memory, seed=seed)
+        if not 2 <= memory < math.inf:
+            raise InvalidValueError(
+                f"GRU was given memory={memory!r}. Expected a number of steps, at least 2. Give one"
+                " near the longest delay of the task."
+            )
+        layer, generator = self.recurrent, torch.Generator().manual_seed(seed + 1)
+        bound = math.sqrt(6 / (n_inputs + hidden))
+        with torch.no_grad():
+            layer.weight_ih_l0.uniform_(-bound, bound, generator=generator)
+            for weights in layer.weight_hh_l0.split(hidden):
+                weights.copy_(_orthogonal(generator, hidden))
+            layer.bias_ih_l0.zero_()
+            layer.bias_hh_l0.zero_()
+            constants = 2 + (memory - 2) * torch.rand(hidden, generator=generator)
+            layer.bias_hh_l0[hidden : 2 * hidden] = torch.log(constants - 1)
 
     def initial_state(self, batch: int) -> Tensor:
         """Return zeros, (batch, hidden)."""
@@ -536,6 +571,12 @@ def loaded(path: Path, device: torch.device | str) -> dict[str, Any]:
             " a file that `ngym train` or Network.save() wrote."
         )
     return saved
+
+
+def _orthogonal(generator: torch.Generator, size: int) -> Tensor:
+    """Return an orthogonal matrix, uniform over all of them, (size, size)."""
+    q, r = torch.linalg.qr(torch.randn(size, size, generator=generator))
+    return q * r.diagonal().sign()  # without the signs, the result of QR is not uniform
 
 
 def _normal(generator: torch.Generator, *shape: int, scale: float) -> nn.Parameter:

@@ -25,7 +25,10 @@ def equal(first, second):
 
 
 def without_times(curve):
-    return [{name: value for name, value in row.items() if name not in ("seconds", "cpu")} for row in curve]
+    return [
+        {name: value for name, value in row.items() if name not in ("seconds", "cpu")}
+        for row in curve
+    ]
 
 
 CASES = [
