@@ -224,7 +224,11 @@ def _final(trainer: Any) -> float:
     from neurogym_torch import TaskMix
 
     trainer.tests = TaskMix(
-        trainer.tasks, FRESH, seed=1_000_000 + trainer.seed, split="validation", targets=trainer.targets
+        trainer.tasks,
+        FRESH,
+        seed=1_000_000 + trainer.seed,
+        split="validation",
+        targets=trainer.targets,
     )
     return float(trainer.test()[0]["performance"].mean())
 
@@ -468,8 +472,7 @@ def _jobs(tasks: list[str], updates: int, steps: int, seeds: int) -> Iterator[Jo
             if names == AGENTS and turn < seeds:
                 yield Job(task, AGENTS[0], (turn,), steps)
             if names == SUPERVISED and turn < len(SUPERVISED):
-                # The leaky RNN first: it takes half the time.
-                yield Job(task, SUPERVISED[-1 - turn], tuple(range(seeds)), updates)
+                yield Job(task, SUPERVISED[turn], tuple(range(seeds)), updates)
 
 
 def _train_all(todo: list[Job], jobs: int, out: Path, measured: Path, page_file: Path) -> list[str]:

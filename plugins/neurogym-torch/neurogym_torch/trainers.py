@@ -44,6 +44,10 @@ class SupervisedTrainer(Trainer):
         loss: "cross-entropy" over the actions, or "mse" on the action units (rings: bumps).
             Continuous actions: always "mse".
         rest_weight: weight of the rest output in "mse" (Yang et al. 2019: 2).
+        balance: weight of answers in "cross-entropy": their steps weigh (rest / answers) ** balance
+            times as much as the task sets, where rest and answers are the total weights of steps at
+            which the target is to rest and to answer. 0: as the task sets it; 1: both weigh the
+            same in total. Without it, networks often never give an answer that is one step long.
         clip: maximum norm of the gradients, which are scaled down to it; 0: no maximum.
         answers: the answer of a trial: the "first" action other than rest, which ends the trial; or
             the outputs on the "last" step, whatever came before (Yang et al. 2019).
@@ -67,9 +71,10 @@ class SupervisedTrainer(Trainer):
         seed: int = 0,
         batch: int = 64,
         hidden: int = 128,
-        learning_rate: float = 1e-3,
+        learning_rate: float = 5e-3,
         loss: str = "cross-entropy",
         rest_weight: float = 1.0,
+        balance: float = 0.5,
         clip: float = 1.0,
         answers: str = "first",
         seq_len: int | None = None,
@@ -87,7 +92,13 @@ class SupervisedTrainer(Trainer):
             "units" if self.loss == "mse" and not self.tasks[0].actions.continuous else "action"
         )
         self.answers = answers
+        if not 0 <= balance <= 1:
+            raise InvalidValueError(
+                f"{type(self).__name__} was given balance={balance!r}. Expected 0 (weights as the"
+                " task sets them) to 1 (answers weigh as much as rest). Give a number between."
+            )
         self.rest_weight, self.clip, self.test_every = rest_weight, clip, test_every
+        self.balance = balance
         self.device = torch.device(device)
         kwargs = {"targets": self.targets, "device": device}
         self.data = TaskMix(self.tasks, batch, seq_len, seed, "train", shares=shares, **kwargs)
@@ -178,7 +189,19 @@ class SupervisedTrainer(Trainer):
                 if isinstance(state, torch.Tensor)
                 else tuple(part.detach() for part in state)
             )
-        return masked_loss(outputs, batch.targets, batch.weights, self._unit_weights)
+        return masked_loss(outputs, batch.targets, self.weights_of(batch), self._unit_weights)
+
+    def weights_of(self, batch: MixBatch) -> torch.Tensor:
+        """Return the weights of the steps, larger where the target is an answer; see `balance`."""
+        rest = self.tasks[batch.which].actions.rest
+        if not self.balance or rest is None or batch.targets.is_floating_point():
+            return batch.weights
+        answers = batch.targets != self.layout.targets(batch.which, torch.tensor(rest))
+        total = (batch.weights * answers).sum()
+        if not total:
+            return batch.weights
+        factor = ((batch.weights.sum() - total) / total).clamp_min(1.0) ** self.balance
+        return torch.where(answers, batch.weights * factor, batch.weights)
 
     # ---- testing ----
 
@@ -353,9 +376,23 @@ class LowRankTrainer(_RateTrainer):
 
 
 class GRUTrainer(SupervisedTrainer):
-    """Trains a `GRU`; settings as in `SupervisedTrainer`."""
+    """Trains a `GRU`.
+
+    Args:
+        memory: longest initial time constant, in steps, as in `GRU`.
+        common: further settings, as in `SupervisedTrainer`.
+    """
 
     network_class = GRU
+
+    def __init__(self, tasks: Any, *, memory: float = 30.0, **common: Any) -> None:
+        self._memory = memory
+        super().__init__(tasks, **common)
+
+    def _make_network(self, hidden: int) -> Network:
+        return GRU(
+            self.layout.n_inputs, self.layout.n_outputs, hidden, memory=self._memory, seed=self.seed
+        )
 
 
 class LSTMTrainer(SupervisedTrainer):

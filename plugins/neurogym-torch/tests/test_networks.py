@@ -114,6 +114,20 @@ def test_a_gru_is_its_equations():
     torch.testing.assert_close(made(inputs())[1][:, -1], r)
 
 
+def test_a_gru_begins_with_orthogonal_weights_and_the_time_constants_of_its_memory():
+    layer = GRU(4, 5, 64, memory=50, seed=1).recurrent
+    for weights in layer.weight_hh_l0.detach().split(64):
+        torch.testing.assert_close(weights @ weights.T, torch.eye(64))
+    # Without input, z = sigmoid(b_z), and a unit keeps z of its rate: 1 / (1 - z) steps.
+    constants = 1 + torch.exp(layer.bias_hh_l0.detach()[64:128])
+    assert 2 <= constants.min() < 10
+    assert 42 < constants.max() <= 50  # each of the two fails for one seed in 1e4
+    other = GRU(4, 5, 64, memory=50, seed=2).recurrent
+    assert not torch.equal(layer.weight_hh_l0, other.weight_hh_l0)
+    with pytest.raises(InvalidValueError, match="memory=1"):
+        GRU(4, 5, 64, memory=1)
+
+
 def test_an_lstm_is_its_equations():
     made = LSTM(4, 5, 16, seed=1)
     w, u, b, d = _gates(made.recurrent, 4)
