@@ -13,9 +13,10 @@ import json
 import os
 import platform
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
@@ -478,26 +479,37 @@ def _jobs(tasks: list[str], updates: int, steps: int, seeds: int) -> Iterator[Jo
 def _train_all(todo: list[Job], jobs: int, out: Path, measured: Path, page_file: Path) -> list[str]:
     """Train, and write each finished training; return the names of those that failed."""
     began, failed = time.monotonic(), []
-    # Fresh processes: torch's threads do not survive a fork.
-    pool = ProcessPoolExecutor(max_workers=jobs, mp_context=get_context("spawn"))
-    with pool:
-        running = {pool.submit(train, job, out): job for job in todo}
-        for number, done in enumerate(as_completed(running), 1):
-            job = running[done]
-            if (error := done.exception()) is not None:
-                failed.extend(job.keys)
-                click.echo(f"{number}/{len(todo)} {failed[-1]} failed: {error!r}", err=True)
-                continue
-            records = done.result()
-            keep(records, measured)
-            page_file.write_text(page(read(measured)), encoding="utf-8")
-            left = (time.monotonic() - began) / number * (len(todo) - number) / 60
-            scores = ", ".join(f"{run['final']:.3f} after {run['done']}" for run in records)
-            click.echo(
-                f"{number}/{len(todo)} {job.task} {job.trainer}: {scores}; CPU"
-                f" {sum(run['cpu'] for run in records):.0f} s; about {left:.0f} min left"
-            )
+    for number, (job, result) in enumerate(_results(todo, jobs, out), 1):
+        try:
+            records = result()
+        except Exception as error:  # the other trainings continue
+            failed.extend(job.keys)
+            click.echo(f"{number}/{len(todo)} {failed[-1]} failed: {error!r}", err=True)
+            continue
+        keep(records, measured)
+        page_file.write_text(page(read(measured)), encoding="utf-8")
+        left = (time.monotonic() - began) / number * (len(todo) - number) / 60
+        scores = ", ".join(f"{run['final']:.3f} after {run['done']}" for run in records)
+        click.echo(
+            f"{number}/{len(todo)} {job.task} {job.trainer}: {scores}; CPU"
+            f" {sum(run['cpu'] for run in records):.0f} s; about {left:.0f} min left"
+        )
     return failed
+
+
+def _results(
+    todo: list[Job], jobs: int, out: Path
+) -> Iterator[tuple[Job, Callable[[], list[dict[str, Any]]]]]:
+    """Yield each training with a function that returns its records, or raises its error."""
+    if jobs == 1:
+        for job in todo:
+            yield job, partial(train, job, out)
+        return
+    # Fresh processes: torch's threads do not survive a fork.
+    with ProcessPoolExecutor(max_workers=jobs, mp_context=get_context("spawn")) as pool:
+        running = {pool.submit(train, job, out): job for job in todo}
+        for done in as_completed(running):
+            yield running[done], done.result
 
 
 if __name__ == "__main__":

@@ -303,7 +303,7 @@ class LeakyTrainer(_RateTrainer):
 
     Args:
         tau: time constant, ms; at least the task's dt.
-        activation: "softplus", "relu" or "tanh".
+        activation: "relu", "softplus" or "tanh".
         noise: SD of the recurrent noise.
         dale, excitatory, sparsity, gain: as in `LeakyRNN`.
         common: further settings, as in `SupervisedTrainer`.
@@ -316,12 +316,12 @@ class LeakyTrainer(_RateTrainer):
         tasks: Any,
         *,
         tau: float = 100.0,
-        activation: str = "softplus",
+        activation: str = "relu",
         noise: float = 0.0,
         dale: bool = False,
         excitatory: float = 0.8,
         sparsity: float = 0.0,
-        gain: float = 0.9,
+        gain: float = 1.2,
         **common: Any,
     ) -> None:
         self._own = {
