@@ -30,6 +30,7 @@ from neurogym_core import Task, make, make_task
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.errors import NotSupportedError
 from neurogym_core.files import replacing
+from neurogym_core.tasks.drawing import stateful
 
 HERE = Path(__file__).resolve().parent
 MEASURED, PAGE = HERE / "gallery-results.json", HERE.parent / "gallery-results.md"
@@ -101,18 +102,25 @@ def catalogue() -> dict[str, Any]:
 
 
 def trainers_of(task_id: str) -> tuple[str, ...]:
-    """Return the names of the trainers for a task; () if it has images and is no `Task`."""
+    """Return the names of the trainers for a task; () if it has images and is no `Task`.
+
+    Where trials follow from earlier ones, and one trial does not show everything, networks that are
+    trained on single trials miss something: an agent, which plays sessions, is trained, too.
+    """
     env = make(task_id)
     try:
         if not hasattr(env.unwrapped, "task"):
             return ()
     finally:
         env.close()
+    task = make_task(task_id)
     try:
-        trainer_named(SUPERVISED[0])(make_task(task_id), test_trials=2)
+        trainer_named(SUPERVISED[0])(task, test_trials=2)
     except NotSupportedError:
         return AGENTS
-    return SUPERVISED
+    known = levels(catalogue()[task_id])
+    hidden = stateful(task) and known.get("all", 0.0) < known["oracle"] - SAME
+    return SUPERVISED + AGENTS if hidden else SUPERVISED
 
 
 def levels(entry: Any) -> dict[str, float]:
@@ -157,10 +165,14 @@ def settled(curve: Sequence[Mapping[str, float]], level: float) -> bool:
     )
 
 
+def longest(task: Task) -> int:
+    """Return the steps of the longest of 200 trials."""
+    return int(task.sample(200, seed=0).path.sum(axis=1).max())
+
+
 def batch_of(task: Task) -> int:
     """Return the number of trials of a batch."""
-    steps = task.sample(200, seed=0).path.sum(axis=1).max()
-    return BATCHES[int(steps > LONG)]
+    return BATCHES[int(longest(task) > LONG)]
 
 
 def settings_of(job: Job) -> dict[str, Any]:
@@ -287,8 +299,9 @@ Networks are trained on the tasks of the catalogue with the default settings of 
   ({long} where trials last more than {steps} steps), for at most {updates:,} updates. The seeds of a network are trained at once
   (`neurogym_torch.train_together`).
 - `recurrent-ppo` of neurogym-sb3, an agent with an LSTM, is trained on reward where trials depend on the subject's
-  actions, for at most {agent_steps:,} steps. It observes its last action and its reward (`PassAction`, `PassReward`).
-  `jax-ppo` of neurogym-jax cannot play these tasks.
+  actions, or follow from earlier trials that single trials do not show, for at most {agent_steps:,} steps. It plays sessions, and
+  observes its last action and its reward (`PassAction`, `PassReward`). `jax-ppo` of neurogym-jax plays no task whose
+  trials depend on actions.
 
 A training ends early when its last two tests (of {trials} trials) are above {solved}, or when its last four tests are above the level that
 a learned task exceeds, and the later two are not above the earlier two by {gain}. All numbers are mean performance, from 0
@@ -466,14 +479,19 @@ def _chosen(only: tuple[str, ...]) -> list[str]:
 
 
 def _jobs(tasks: list[str], updates: int, steps: int, seeds: int) -> Iterator[Job]:
-    """Yield the trainings, in an order in which every task has a result early."""
+    """Yield the trainings: networks on short trials first, so that many tasks have results soon."""
     trainers = {task: trainers_of(task) for task in tasks}
-    for turn in range(max(seeds, len(SUPERVISED))):
+    shortest = sorted(
+        (task for task, names in trainers.items() if set(SUPERVISED) <= set(names)),
+        key=lambda task: longest(make_task(task)),
+    )
+    for task in shortest:
+        for name in SUPERVISED:
+            yield Job(task, name, tuple(range(seeds)), updates)
+    for seed in range(seeds):
         for task, names in trainers.items():
-            if names == AGENTS and turn < seeds:
-                yield Job(task, AGENTS[0], (turn,), steps)
-            if names == SUPERVISED and turn < len(SUPERVISED):
-                yield Job(task, SUPERVISED[turn], tuple(range(seeds)), updates)
+            for name in set(names) & set(AGENTS):
+                yield Job(task, name, (seed,), steps)
 
 
 def _train_all(todo: list[Job], jobs: int, out: Path, measured: Path, page_file: Path) -> list[str]:
