@@ -58,11 +58,15 @@ SAME = 0.03
 """A policy this close to a classifier of everything that is shown leaves out nothing that counts."""
 BLIND = ("rest", "constant", "clock", "random")
 """Shortcuts that see nothing."""
-WHY: dict[str, str] = {}
-"""Why nothing learned a task within the budget, as measured; task -> sentence."""
-UNKNOWN = (
-    "not looked into yet: the budget may be too small, or the task too hard for these networks."
-)
+RISING = 0.02
+"""Gain of the last three tests over the three before, above which a training still rises."""
+WHY = {
+    "value/MatchingPennies-v0": (
+        "The oracle knows the choice of the opponent. The opponent predicts subjects that can be"
+        " predicted, so that the best earn 0.5, as monkeys do."
+    ),
+}
+"""Properties of tasks that keep subjects from the oracle's performance; task -> sentences."""
 
 
 @dataclass(frozen=True)
@@ -129,8 +133,8 @@ def levels(entry: Any) -> dict[str, float]:
     Returns:
         "shortcut": the best policy that leaves out something that counts, "all": a classifier of
         everything that is shown (if measured), "oracle", "halfway" between the first and the
-        last, and "level": halfway between the shortcut and that classifier, if noise keeps it
-        below "halfway" and it is clearly better than the shortcut, else "halfway".
+        last, and "level": performance near that of the classifier, if it is clearly better than the
+        shortcut and below "halfway", else "halfway".
     """
     known: Mapping[str, float] = entry.shortcuts
     oracle = known.get("oracle", 1.0)
@@ -143,8 +147,8 @@ def levels(entry: Any) -> dict[str, float]:
     chance = entry.expected.get("chance", 0.0)
     best = max([chance, *(known[name] for name in BLIND if name in known), *parts])
     found = {"shortcut": best, "oracle": oracle, "halfway": (best + oracle) / 2}
-    noisy = best + SAME < whole < found["halfway"]
-    found["level"] = (best + whole) / 2 if noisy else found["halfway"]
+    limited = best + SAME < whole
+    found["level"] = min(found["halfway"], whole - SAME) if limited else found["halfway"]
     return found | ({"all": known["all"]} if "all" in known else {})
 
 
@@ -303,9 +307,8 @@ Networks are trained on the tasks of the catalogue with the default settings of 
   observes its last action and its reward (`PassAction`, `PassReward`). `jax-ppo` of neurogym-jax plays no task whose
   trials depend on actions.
 
-A training ends early when its last two tests (of {trials} trials) are above {solved}, or when its last four tests are above the level that
-a learned task exceeds, and the later two are not above the earlier two by {gain}. All numbers are mean performance, from 0
-to 1.
+A training ends early when its last two tests (of {trials} trials) are above {solved}, or when its last four tests are above the level
+of a learned task, and the later two are not above the earlier two by {gain}. All numbers are mean performance, from 0 to 1.
 
 - **shortcut**: the best policy that leaves out something that counts (guessing, one channel, a clock, …), as the
   [audit](write-a-task.md#measure-its-shortcuts) measured it. A policy that does as well as a classifier of everything
@@ -316,8 +319,8 @@ to 1.
   the oracle, for each seed; – if none was.
 - **final**: performance in {fresh:,} new trials after the training, the mean over seeds, and the range.
 - **CPU min**: minutes of CPU time of the training of one seed, tests included, on one thread.
-- **learned**: "yes" if the mean final performance is above halfway; "to the noise" if it is not, but is closer to
-  **all** than to the shortcut; else "no".
+- **learned**: "yes" if the mean final performance is above halfway; "as all" if it is not, but is less than {same} below
+  **all**, which is clearly above the shortcut; else "no".
 """
 
 
@@ -328,13 +331,14 @@ def page(measured: dict[str, Any]) -> str:
         HEAD.format(
             hidden=HIDDEN, short=BATCHES[0], long=BATCHES[1], steps=LONG, updates=UPDATES,
             agent_steps=STEPS, trials=TEST_TRIALS, solved=SOLVED, gain=GAIN, fresh=FRESH,
+            same=SAME,
         )
     ]  # fmt: skip
     if "machine" in measured:
-        said = measured["machine"]
-        versions = ", ".join(f"{name} {number}" for name, number in said["versions"].items())
+        on = measured["machine"]
+        versions = ", ".join(f"{name} {number}" for name, number in on["versions"].items())
         parts.append(
-            f"Last measured on {said['date']}, {said['processor']}, cores that were shared with"
+            f"Last measured on {on['date']}, {on['processor']}, cores that were shared with"
             f" other programs (times are upper limits); {versions}.\n"
         )
     trained = [task for task in known if any(run["task"] == task for run in runs)]
@@ -343,14 +347,15 @@ def page(measured: dict[str, Any]) -> str:
     minutes = sum(run["cpu"] for run in runs) / 60
     parts.append(
         f"{len(trained)} of {len(known)} tasks have been trained, in {minutes:.0f} minutes of CPU"
-        f" time; {sum(verdict != 'no' for verdict in verdicts.values())} are learned by at least"
+        f" time; {sum(said != 'no' for said in verdicts.values())} are learned by at least"
         " one network, as far as noise allows.\n"
     )
     if rows:
         heads = ("task", "network", "shortcut", "all", "oracle", "halfway", "final", "learned",
                  "CPU min")  # fmt: skip
         parts.append("\n".join([f"| {' | '.join(heads)} |", "|" + "---|" * len(heads), *rows, ""]))
-    parts.extend(_unlearned([task for task, verdict in verdicts.items() if verdict == "no"]))
+    unlearned = [task for task, said in verdicts.items() if said == "no"]
+    parts.extend(_unlearned(unlearned, runs))
     missing = [task for task in known if task not in trained]
     if missing:
         parts.append(
@@ -360,10 +365,33 @@ def page(measured: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
-def _unlearned(tasks: list[str]) -> Iterator[str]:
-    if tasks:
-        yield "## Tasks that nothing has learned\n"
-        yield "\n".join(f"- `{task}`: {WHY.get(task, UNKNOWN)}" for task in tasks) + "\n"
+def _unlearned(tasks: list[str], runs: list[dict[str, Any]]) -> Iterator[str]:
+    if not tasks:
+        return
+    yield "## Tasks that nothing has learned\n"
+    yield (
+        "For each network: its final performance; how many seeds were still rising at the end, so"
+        " that the budget was too small (the last three tests were above the three before by more"
+        f" than {RISING}); and the fraction of answered trials.\n"
+    )
+    for task in tasks:
+        own = [(name, runs_of(task, name, runs)) for name in (*SUPERVISED, *AGENTS)]
+        seen = "; ".join(finding(name, some) for name, some in own if some)
+        yield f"- `{task}`: {seen}. {WHY.get(task, '')}".rstrip()
+    yield ""
+
+
+def finding(trainer: str, own: list[dict[str, Any]]) -> str:
+    """Describe the last tests of a network that did not learn."""
+    final = sum(run["final"] for run in own) / len(own)
+    rising = sum(_rises([score for _, score in run["curve"]]) for run in own)
+    answered = sum(run["answered"] for run in own) / len(own)
+    state = f"{rising} of {len(own)} still rising" if rising else "not rising"
+    return f"{trainer} {final:.2f}, {state}, {answered:.0%} answered"
+
+
+def _rises(tests: list[float]) -> bool:
+    return len(tests) >= 6 and sum(tests[-3:]) - sum(tests[-6:-3]) > 3 * RISING
 
 
 def runs_of(task: str, trainer: str, runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -373,13 +401,13 @@ def runs_of(task: str, trainer: str, runs: list[dict[str, Any]]) -> list[dict[st
 
 
 def verdict(own: list[dict[str, Any]], known: Mapping[str, float]) -> str:
-    """Return "yes", "to the noise" or "no"; see the page."""
+    """Return "yes", "as all" or "no"; see the page."""
     final = sum(run["final"] for run in own) / len(own)
     if known["oracle"] - known["shortcut"] < SAME:
         return "yes" if final > known["oracle"] - SAME else "no"
     if final > known["halfway"]:
         return "yes"
-    return "to the noise" if final > known["level"] else "no"
+    return "as all" if final > known["level"] else "no"
 
 
 def learned_by(entry: Any, runs: list[dict[str, Any]]) -> str:
@@ -390,7 +418,7 @@ def learned_by(entry: Any, runs: list[dict[str, Any]]) -> str:
         for trainer in (*SUPERVISED, *AGENTS)
         if (own := runs_of(entry.id, trainer, runs))
     ]
-    return next((one for one in ("yes", "to the noise") if one in found), "no")
+    return next((one for one in ("yes", "as all") if one in found), "no")
 
 
 def _rows(entry: Any, runs: list[dict[str, Any]]) -> Iterator[str]:
@@ -410,7 +438,7 @@ def _rows(entry: Any, runs: list[dict[str, Any]]) -> Iterator[str]:
             halfway(own, known),
             f"{sum(final) / len(final):.2f}{spread}",
             verdict(own, known),
-            f"{sum(run['cpu'] for run in own) / len(own) / 60:.1f}",
+            f"{sum(run['cpu'] for run in own) / len(own) / 60:.2f}",
         ]
         yield "| " + " | ".join(cells) + " |"
 

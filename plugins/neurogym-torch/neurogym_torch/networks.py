@@ -185,15 +185,15 @@ class LeakyRNN(_Rate):
         hidden: number of recurrent units.
         dt: ms per step, as in the task.
         tau: time constant of the units, ms.
-        activation: f, "relu", "softplus" (as in Yang et al.) or "tanh" (not with `dale`, which needs rates that are
-            positive).
+        activation: f, "relu", "softplus" (Yang et al.) or "tanh" (not with `dale`, which needs
+            rates that are positive).
         noise: SD of the recurrent noise.
         dale: whether units are either excitatory or inhibitory.
         excitatory: fraction of the units that are excitatory, with `dale`.
         sparsity: fraction of the recurrent connections that are absent, in [0, 1).
-        gain: initial spectral radius of W. With the default and "relu", activity fades slowly, which
-            helps to learn delays, and stays bounded: in all of 20 seeds over 300 steps, but not in
-            all with 1.3. "softplus" needs about 1.4 for the same memory, and may diverge there.
+        gain: initial spectral radius of W. With the default and "relu", activity fades slowly,
+            which helps to learn delays, and stays bounded: in all of 20 seeds over 300 steps, but
+            not in all with 1.3. "softplus" may diverge before its memory is as long.
         seed: seed of the weights and of the connectivity.
     """
 

@@ -244,7 +244,7 @@ class _GatedSteps(torch.autograd.Function):
         by_reset = inner * reset * (1 - reset)
         through = candidate.new_empty(steps, n, batch, 3 * units)
         to_candidate = candidate.new_empty(steps, n, batch, units)
-        # dL / d rates: what later steps pass back, and what this step was asked for.
+        # Gradient by the rates: the part of later steps, to which each step adds its own.
         flow = torch.zeros_like(rates[0])
         for t in range(steps - 1, -1, -1):
             flow = flow + wanted[t]
