@@ -128,6 +128,8 @@ def _learn(pairs: list[tuple[SupervisedTrainer, Watch]], until: int) -> None:
             for (trainer, watch), loss in zip(going, losses, strict=True)
             if not trainer.finished(loss, until, watch)
         ]
+        for _, watch in pairs:  # the one that sees Ctrl-C may be that of a network that has left
+            watch.tick()
 
 
 def update_together(trainers: Sequence[SupervisedTrainer]) -> list[Tensor]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import numpy as np
 import pytest
 import torch
@@ -132,6 +134,26 @@ def test_ctrl_c_writes_the_checkpoints_of_all(tasks, tmp_path):
         loaded = GRUTrainer(tasks.Sides, seed=one.seed, **SMALL)
         loaded.load(folder)
         assert loaded.done == one.done >= 6
+
+
+def test_ctrl_c_is_seen_after_the_first_network_has_left(tasks, tmp_path):
+    together = trainers_of(GRUTrainer, tasks.Sides)
+    learned = together[1].step
+
+    def step():
+        learned()
+        if together[1].done == 7:
+            signal.raise_signal(signal.SIGINT)
+
+    together[1].step = step
+    folders = [tmp_path / str(seed) for seed in range(3)]
+    with pytest.raises(KeyboardInterrupt):
+        train_together(together, 20, out=folders, criterion=[lambda record: True, None, None])
+    assert [one.done for one in together] == [0, 7, 7]
+    for one, folder in zip(together, folders, strict=True):
+        loaded = GRUTrainer(tasks.Sides, seed=one.seed, **SMALL)
+        loaded.load(folder)
+        assert loaded.done == one.done
 
 
 def test_trainers_that_differ_are_refused(tasks, tmp_path):
