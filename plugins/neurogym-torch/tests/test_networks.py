@@ -139,6 +139,20 @@ def test_an_lstm_is_its_equations():
     torch.testing.assert_close(made(inputs())[1][:, -1], r)
 
 
+@pytest.mark.parametrize("dt", [20, 100])
+def test_activity_of_leaky_networks_stays_bounded_but_outlasts_its_input(dt):
+    lasting = 0
+    for seed in range(10):
+        made = LeakyRNN(3, 3, 64, dt=dt, seed=seed)
+        held = made(torch.eye(3)[:1].expand(300, 3)[None])[1].detach()
+        assert held.mean(dim=2).max() < 10  # of seeds 0 to 19: at most 1.5
+        pulse = torch.zeros(1, 11, 3)
+        pulse[:, 0] = 1
+        rates = made(pulse)[1].detach()[0]
+        lasting += bool(rates[10].norm() > 0.01 * rates[0].norm())
+    assert lasting >= 8  # ten steps after the pulse
+
+
 def test_units_obey_dales_law_and_none_connects_to_itself():
     made = LeakyRNN(4, 5, 20, dale=True, excitatory=0.75, seed=1)
     with torch.no_grad():  # signs stay when weights cross zero
