@@ -1,9 +1,10 @@
 """Train networks on the tasks of the catalogue and write ``docs/gallery-results.md``.
 
 ``make train-gallery`` runs this script. Each task is trained with a GRU and a leaky RNN, or, if its
-trials depend on the subject's actions, with recurrent PPO, from several seeds and for a fixed
-number of updates or steps. A script that is started again continues interrupted trainings from
-their checkpoints, and keeps finished ones. ``--only TASK`` trains some tasks, and ``--write`` none.
+trials depend on the subject's actions, with recurrent PPO, from three seeds, until the performance
+has settled or a fixed budget of updates or steps is used up. A script that is started again
+continues interrupted trainings from their checkpoints, and keeps finished ones. ``--only TASK``
+trains some tasks, and ``--write`` none.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import json
 import os
 import platform
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
@@ -28,6 +30,7 @@ from neurogym_core import Task, make, make_task
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.errors import NotSupportedError
 from neurogym_core.files import replacing
+from neurogym_core.tasks.drawing import stateful
 from neurogym_core.terminal.shortcuts import SAME, partial
 
 HERE = Path(__file__).resolve().parent
@@ -37,38 +40,56 @@ OWN = "neurogym-task-"
 
 SUPERVISED, AGENTS = ("gru", "rnn"), ("recurrent-ppo",)
 """Trainers: "rnn" is the leaky RNN."""
-TESTS = 20
-"""Number of tests during training."""
-BATCH, BATCH_STEPS = 64, 8000
-"""Most trials of a batch, and most steps: tasks with long trials have smaller batches."""
+UPDATES, STEPS = 1000, 50_000
+"""Budgets of networks and of agents."""
+HIDDEN = 64
+"""Number of recurrent units."""
+FEEDBACK = ("PassReward", "PassAction")
+"""Wrappers of agents: they observe their last action and its reward."""
+LONG, BATCHES = 80, (32, 16)
+"""Steps of long trials, and the trials of a batch of short and of long ones."""
+TESTS, TEST_TRIALS = 20, 200
+"""Number of tests during training, and their trials."""
 FRESH = 1000
 """Number of new trials on which trained networks and agents are tested."""
+SOLVED, RECENT, GAIN = 0.98, 4, 0.01
+"""A training ends when the last two tests are above `SOLVED`, or when the last four were all above
+the level, and the later two are not above the earlier two by `GAIN`."""
+RISING = 0.02
+"""Gain of the last three tests over the three before, above which a training still rises."""
+WHY = {
+    "value/MatchingPennies-v0": (
+        "The oracle knows the choice of the opponent. The opponent predicts subjects that can be"
+        " predicted, so that the best earn 0.5, as monkeys do."
+    ),
+}
+"""Properties of tasks that keep subjects from the oracle's performance; task -> sentences."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """Training of one network or agent with one seed.
+    """Training of the networks of some seeds, which are trained together, or of one agent.
 
     Attributes:
         task: id of the task.
         trainer: name of the trainer.
-        seed: seed of weights, trials and noise.
-        until: number of updates or steps.
+        seeds: seeds of weights, trials and noise.
+        until: largest number of updates or steps.
     """
 
     task: str
     trainer: str
-    seed: int
+    seeds: tuple[int, ...]
     until: int
 
     @property
-    def key(self) -> str:
-        """Name of the training, in the file of the measurements."""
-        return f"{self.task} {self.trainer} {self.seed} {self.until}"
+    def keys(self) -> list[str]:
+        """Names of the trainings, one per seed, in the file of the measurements."""
+        return [f"{self.task} {self.trainer} {seed} {self.until}" for seed in self.seeds]
 
-    def folder(self, out: Path) -> Path:
-        """Return the folder of the checkpoints."""
-        return out / self.key.replace("/", "-").replace(" ", "-")
+    def folders(self, out: Path) -> list[Path]:
+        """Return the folders of the checkpoints."""
+        return [out / key.replace("/", "-").replace(" ", "-") for key in self.keys]
 
 
 # ---------------------------------------------------------------------- tasks and their levels
@@ -82,18 +103,25 @@ def catalogue() -> dict[str, Any]:
 
 
 def trainers_of(task_id: str) -> tuple[str, ...]:
-    """Return the names of the trainers for a task; () if it has images and is no `Task`."""
+    """Return the names of the trainers for a task; () if it has images and is no `Task`.
+
+    Where trials follow from earlier ones, and one trial does not show everything, networks that are
+    trained on single trials miss something: an agent, which plays sessions, is trained, too.
+    """
     env = make(task_id)
     try:
         if not hasattr(env.unwrapped, "task"):
             return ()
     finally:
         env.close()
+    task = make_task(task_id)
     try:
-        trainer_named(SUPERVISED[0])(make_task(task_id), test_trials=2)
+        trainer_named(SUPERVISED[0])(task, test_trials=2)
     except NotSupportedError:
         return AGENTS
-    return SUPERVISED
+    known = levels(catalogue()[task_id])
+    hidden = stateful(task) and known.get("all", 0.0) < known["oracle"] - SAME
+    return SUPERVISED + AGENTS if hidden else SUPERVISED
 
 
 def levels(entry: Any) -> dict[str, float]:
@@ -101,51 +129,116 @@ def levels(entry: Any) -> dict[str, float]:
 
     Returns:
         "shortcut": the best policy that leaves out something that counts, "all": a classifier of
-        everything that is shown (if measured), "oracle", and "halfway" between the first and the
-        last.
+        everything that is shown (if measured), "oracle", "halfway" between the first and the
+        last, and "level": performance near that of the classifier, if it is clearly better than the
+        shortcut and below "halfway", else "halfway".
     """
     known: Mapping[str, float] = entry.shortcuts
     oracle = known.get("oracle", 1.0)
+    whole = known.get("all", oracle)
     best = max([entry.expected.get("chance", 0.0), *partial(known).values()])
     found = {"shortcut": best, "oracle": oracle, "halfway": (best + oracle) / 2}
+    limited = best + SAME < whole
+    found["level"] = min(found["halfway"], whole - SAME) if limited else found["halfway"]
     return found | ({"all": known["all"]} if "all" in known else {})
 
 
 # ---------------------------------------------------------------------- training
 
 
+def settled(curve: Sequence[Mapping[str, float]], level: float) -> bool:
+    """Return whether more training would change little; see `SOLVED`."""
+    tests = [row["accuracy"] for row in curve[1:]]  # the first one is before any training
+    if min(tests[-2:], default=0.0) >= SOLVED and len(tests) >= 2:
+        return True
+    recent = tests[-RECENT:]
+    half = RECENT // 2
+    return (
+        len(recent) == RECENT
+        and min(recent) > level
+        and sum(recent[half:]) <= sum(recent[:half]) + GAIN * half
+    )
+
+
+def longest(task: Task) -> int:
+    """Return the steps of the longest of 200 trials."""
+    return int(task.sample(200, seed=0).path.sum(axis=1).max())
+
+
 def batch_of(task: Task) -> int:
     """Return the number of trials of a batch."""
-    steps = task.sample(200, seed=0).path.sum(axis=1).max()
-    return int(min(max(BATCH_STEPS // steps, 8), BATCH))
+    return BATCHES[int(longest(task) > LONG)]
 
 
-def train(job: Job, out: Path) -> dict[str, Any]:
-    """Train once, from the last checkpoint if there is one, and return plain values for JSON."""
+def settings_of(job: Job) -> dict[str, Any]:
+    """Return the settings of its trainers, other than the seed."""
+    own = (
+        {"batch": batch_of(make_task(job.task))}
+        if job.trainer in SUPERVISED
+        else {"wrap": FEEDBACK}
+    )
+    every = max(job.until // TESTS, 1)
+    return {"hidden": HIDDEN, "test_every": every, "test_trials": TEST_TRIALS, **own}
+
+
+def train(job: Job, out: Path) -> list[dict[str, Any]]:
+    """Train from the last checkpoints if there are any; return a record per seed, for JSON."""
     import torch
 
     torch.set_num_threads(1)  # more threads do not speed up networks of this size
-    folder = job.folder(out)
-    task = make_task(job.task)
-    own = {"batch": batch_of(task)} if job.trainer in SUPERVISED else {}
-    trainer = trainer_named(job.trainer)(
-        task, seed=job.seed, hidden=64, test_every=max(job.until // TESTS, 1), **own
+    # Gradients of long trials fade to numbers that processors compute very slowly.
+    torch.set_flush_denormal(True)
+    own = settings_of(job)
+    trainers = [
+        trainer_named(job.trainer)(make_task(job.task), seed=seed, **own) for seed in job.seeds
+    ]
+    level = levels(catalogue()[job.task])["level"]
+    criteria = [
+        lambda record, trainer=trainer: settled(trainer.curve, level) for trainer in trainers
+    ]
+    folders = job.folders(out)
+    for trainer, folder in zip(trainers, folders, strict=True):
+        if folder.is_dir() and any(folder.glob("checkpoint.*")):
+            trainer.load(folder)
+    if job.trainer in SUPERVISED:
+        from neurogym_torch import train_together
+
+        train_together(trainers, job.until, out=folders, criterion=criteria)
+    else:
+        trainers[0].train(job.until, out=folders[0], criterion=criteria[0])
+    cpu = max(trainer.curve[-1]["cpu"] for trainer in trainers) / len(trainers)
+    return [
+        {
+            "task": job.task,
+            "trainer": job.trainer,
+            "seed": trainer.seed,
+            "until": job.until,
+            "unit": trainer.unit,
+            "batch": own.get("batch"),
+            "done": trainer.done,
+            "curve": [[int(row[trainer.unit]), round(row["accuracy"], 4)] for row in trainer.curve],
+            "answered": round(trainer.curve[-1]["answered"], 3),
+            "final": round(_final(trainer), 4),
+            "cpu": round(cpu, 1),
+        }
+        for trainer in trainers
+    ]
+
+
+def _final(trainer: Any) -> float:
+    """Return the mean performance in new trials."""
+    if trainer.kind == "algo":
+        return float(trainer.play(FRESH, seed=1_000_000 + trainer.seed)["performance"].mean())
+    from neurogym_torch import TaskMix
+
+    trainer.tests = TaskMix(
+        trainer.tasks,
+        FRESH,
+        seed=1_000_000 + trainer.seed,
+        split="validation",
+        targets=trainer.targets,
     )
-    resumed = folder.is_dir() and any(folder.glob("checkpoint.*"))
-    if resumed:
-        trainer.load(folder)
-    trainer.train(job.until, out=folder)
-    fresh = trainer.play(FRESH, seed=1_000_000 + job.seed)
-    return {
-        **asdict(job),
-        "unit": trainer.unit,
-        "batch": own.get("batch"),
-        "resumed": resumed,
-        "done": trainer.done,
-        "curve": [[int(row[trainer.unit]), round(row["accuracy"], 4)] for row in trainer.curve],
-        "final": round(float(fresh["performance"].mean()), 4),
-        "seconds": round(trainer.curve[-1]["seconds"], 1),
-    }
+    return float(trainer.test()[0]["performance"].mean())
 
 
 def machine() -> dict[str, Any]:
@@ -167,16 +260,19 @@ def read(path: Path = MEASURED) -> dict[str, Any]:
     return found
 
 
-def keep(run: dict[str, Any], path: Path) -> None:
-    """Add a finished training to the file; the same training with another budget is dropped."""
+def keep(records: list[dict[str, Any]], path: Path) -> None:
+    """Add finished trainings to the file; the same ones with another budget are dropped."""
     measured = read(path)
-    same = ("task", "trainer", "seed")
+    names = ("task", "trainer", "seed")
+    new = {tuple(run[name] for name in names) for run in records}
     runs = {
-        key: one
-        for key, one in measured["runs"].items()
-        if any(one[name] != run[name] for name in same)
+        key: run
+        for key, run in measured["runs"].items()
+        if tuple(run[name] for name in names) not in new
     }
-    runs[Job(*(run[name] for name in (*same, "until"))).key] = run
+    for run in records:
+        [key] = Job(run["task"], run["trainer"], (run["seed"],), run["until"]).keys
+        runs[key] = run
     with replacing(path) as temporary:
         lines = [f"  {json.dumps(key)}: {json.dumps(runs[key])}" for key in sorted(runs)]
         text = ",\n".join(lines)
@@ -192,81 +288,148 @@ HEAD = """# How hard is each task?
 
 *Measured and written by `docs/_make/train_gallery.py` (`make train-gallery`); do not edit it here.*
 
-Networks are trained on the tasks of the catalogue with the default settings of the tasks: a GRU and a leaky RNN (`rnn`) with 64
-units, on targets, in batches of 64 trials (fewer where trials are longer than 125 steps); and recurrent PPO with 64 units, on reward, where trials depend on the
-subject's actions. All numbers are mean performance, from 0 to 1.
+Networks are trained on the tasks of the catalogue with the default settings of the tasks and of the trainers, and {hidden} units:
+
+- `gru` and `rnn`, a GRU and a leaky RNN of neurogym-torch, are trained on targets, in batches of {short} whole trials
+  ({long} where trials last more than {steps} steps), for at most {updates:,} updates. The seeds of a network are trained at once
+  (`neurogym_torch.train_together`).
+- `recurrent-ppo` of neurogym-sb3, an agent with an LSTM, is trained on reward where trials depend on the subject's
+  actions, or follow from earlier trials that single trials do not show, for at most {agent_steps:,} steps. It plays sessions, and
+  observes its last action and its reward (`PassAction`, `PassReward`). `jax-ppo` of neurogym-jax plays no task whose
+  trials depend on actions.
+
+A training ends early when its last two tests (of {trials} trials) are above {solved}, or when its last four tests are above the level
+of a learned task, and the later two are not above the earlier two by {gain}. All numbers are mean performance, from 0 to 1.
 
 - **shortcut**: the best policy that leaves out something that counts (guessing, one channel, a clock, …), as the
   [audit](write-a-task.md#measure-its-shortcuts) measured it. A policy that does as well as a classifier of everything
   leaves out nothing that counts, and is not one of them.
-- **all**: a classifier of everything that is shown, noise included. It is no upper limit, but where it is low, noise
-  limits every subject.
-- **halfway**: updates (or steps) after which a test on 500 trials was above the point half-way between the shortcut and
+- **all**: a classifier of everything that one trial shows, noise included. It is no upper limit, but where it is low,
+  noise limits every subject.
+- **halfway**: updates (or steps) after which a test was above the point halfway between the shortcut and
   the oracle, for each seed; – if none was.
-- **final**: performance in {fresh:,} new trials after the last update, the mean over seeds, and the range.
-- **minutes**: time of one training, on one CPU thread, the mean over seeds.
-
-Where no run got halfway, the budget may be too small, or the task too hard for this network: these numbers do not
-distinguish the two.
+- **final**: performance in {fresh:,} new trials after the training, the mean over seeds, and the range.
+- **CPU min**: minutes of CPU time of the training of one seed, tests included, on one thread.
+- **learned**: "yes" if the mean final performance is above halfway; "as all" if it is not, but is less than {same} below
+  **all**, which is clearly above the shortcut; else "no".
 """
 
 
 def page(measured: dict[str, Any]) -> str:
     """Return the page."""
     known, runs = catalogue(), list(measured["runs"].values())
-    parts = [HEAD.format(fresh=FRESH)]
+    parts = [
+        HEAD.format(
+            hidden=HIDDEN, short=BATCHES[0], long=BATCHES[1], steps=LONG, updates=UPDATES,
+            agent_steps=STEPS, trials=TEST_TRIALS, solved=SOLVED, gain=GAIN, fresh=FRESH,
+            same=SAME,
+        )
+    ]  # fmt: skip
     if "machine" in measured:
-        said = measured["machine"]
-        versions = ", ".join(f"{name} {number}" for name, number in said["versions"].items())
+        on = measured["machine"]
+        versions = ", ".join(f"{name} {number}" for name, number in on["versions"].items())
         parts.append(
-            f"Last measured on {said['date']}, {said['processor']}, {said['cores']} cores that were"
-            f" shared with other programs (times are upper limits); {versions}.\n"
+            f"Last measured on {on['date']}, {on['processor']}, cores that were shared with"
+            f" other programs (times are upper limits); {versions}.\n"
         )
     trained = [task for task in known if any(run["task"] == task for run in runs)]
+    verdicts = {task: learned_by(known[task], runs) for task in trained}
     rows = [row for task in trained for row in _rows(known[task], runs)]
-    parts.append(f"{len(trained)} of {len(known)} tasks have been trained.\n")
+    minutes = sum(run["cpu"] for run in runs) / 60
+    parts.append(
+        f"{len(trained)} of {len(known)} tasks have been trained, in {minutes:.0f} minutes of CPU"
+        f" time; {sum(said != 'no' for said in verdicts.values())} are learned by at least"
+        " one network, as far as noise allows.\n"
+    )
     if rows:
-        parts.append(
-            "\n".join(
-                [
-                    "| task | network | shortcut | all | oracle | budget | halfway | final | minutes |",
-                    "|---|---|---|---|---|---|---|---|---|",
-                    *rows,
-                    "",
-                ]
-            )
-        )
+        heads = ("task", "network", "shortcut", "all", "oracle", "halfway", "final", "learned",
+                 "CPU min")  # fmt: skip
+        parts.append("\n".join([f"| {' | '.join(heads)} |", "|" + "---|" * len(heads), *rows, ""]))
+    unlearned = [task for task, said in verdicts.items() if said == "no"]
+    parts.extend(_unlearned(unlearned, runs))
     missing = [task for task in known if task not in trained]
     if missing:
         parts.append(
-            "Not trained yet: " + ", ".join(f"`{task}`" for task in missing) + ".\n\n"
+            "Not trained: " + ", ".join(f"`{task}`" for task in missing) + ".\n\n"
             "Tasks with images (`visual/…`) are not trained by this script.\n"
         )
     return "\n".join(parts)
 
 
+def _unlearned(tasks: list[str], runs: list[dict[str, Any]]) -> Iterator[str]:
+    if not tasks:
+        return
+    yield "## Tasks that nothing has learned\n"
+    yield (
+        "For each network: its final performance; how many seeds were still rising at the end, so"
+        " that the budget was too small (the last three tests were above the three before by more"
+        f" than {RISING}); and the fraction of answered trials.\n"
+    )
+    for task in tasks:
+        own = [(name, runs_of(task, name, runs)) for name in (*SUPERVISED, *AGENTS)]
+        seen = "; ".join(finding(name, some) for name, some in own if some)
+        yield f"- `{task}`: {seen}. {WHY.get(task, '')}".rstrip()
+    yield ""
+
+
+def finding(trainer: str, own: list[dict[str, Any]]) -> str:
+    """Describe the last tests of a network that did not learn."""
+    final = sum(run["final"] for run in own) / len(own)
+    rising = sum(_rises([score for _, score in run["curve"]]) for run in own)
+    answered = sum(run["answered"] for run in own) / len(own)
+    state = f"{rising} of {len(own)} still rising" if rising else "not rising"
+    return f"{trainer} {final:.2f}, {state}, {answered:.0%} answered"
+
+
+def _rises(tests: list[float]) -> bool:
+    return len(tests) >= 6 and sum(tests[-3:]) - sum(tests[-6:-3]) > 3 * RISING
+
+
+def runs_of(task: str, trainer: str, runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the trainings of a task with a trainer, by seed."""
+    own = [run for run in runs if (run["task"], run["trainer"]) == (task, trainer)]
+    return sorted(own, key=lambda run: run["seed"])
+
+
+def verdict(own: list[dict[str, Any]], known: Mapping[str, float]) -> str:
+    """Return "yes", "as all" or "no"; see the page."""
+    final = sum(run["final"] for run in own) / len(own)
+    if known["oracle"] - known["shortcut"] < SAME:
+        return "yes" if final > known["oracle"] - SAME else "no"
+    if final > known["halfway"]:
+        return "yes"
+    return "as all" if final > known["level"] else "no"
+
+
+def learned_by(entry: Any, runs: list[dict[str, Any]]) -> str:
+    """Return the best verdict of all networks for a task."""
+    known = levels(entry)
+    found = [
+        verdict(own, known)
+        for trainer in (*SUPERVISED, *AGENTS)
+        if (own := runs_of(entry.id, trainer, runs))
+    ]
+    return next((one for one in ("yes", "as all") if one in found), "no")
+
+
 def _rows(entry: Any, runs: list[dict[str, Any]]) -> Iterator[str]:
     known = levels(entry)
     for trainer in (*SUPERVISED, *AGENTS):
-        own = sorted(
-            (run for run in runs if (run["task"], run["trainer"]) == (entry.id, trainer)),
-            key=lambda run: run["seed"],
-        )
+        own = runs_of(entry.id, trainer, runs)
         if not own:
             continue
         final = [run["final"] for run in own]
-        minutes = sum(run["seconds"] for run in own) / len(own) / 60
-        budget = " / ".join(sorted({f"{run['until']:,}" for run in own}))
+        spread = f" ({min(final):.2f}–{max(final):.2f})" if len(final) > 1 else " (1 seed)"
         cells = [
             f"`{entry.id}`",
             trainer,
             f"{known['shortcut']:.2f}",
             f"{known['all']:.2f}" if "all" in known else "",
             f"{known['oracle']:.2f}",
-            f"{budget} {own[0]['unit']}",
             halfway(own, known),
-            f"{sum(final) / len(final):.2f} ({min(final):.2f}–{max(final):.2f}; {len(final)} {'seed' if len(final) == 1 else 'seeds'})",
-            f"{minutes:.1f}",
+            f"{sum(final) / len(final):.2f}{spread}",
+            verdict(own, known),
+            f"{sum(run['cpu'] for run in own) / len(own) / 60:.2f}",
         ]
         yield "| " + " | ".join(cells) + " |"
 
@@ -289,8 +452,8 @@ def first_above(curve: list[list[float]], level: float) -> int | None:
 
 @click.command()
 @click.option("--only", multiple=True, metavar="TASK", help="Train this task; may be repeated.")
-@click.option("--updates", default=1000, show_default=True, help="Budget of networks.")
-@click.option("--steps", default=50_000, show_default=True, help="Budget of agents.")
+@click.option("--updates", default=UPDATES, show_default=True, help="Budget of networks.")
+@click.option("--steps", default=STEPS, show_default=True, help="Budget of agents.")
 @click.option("--seeds", default=3, show_default=True, help="Number of seeds.")
 @click.option("--jobs", default=2, show_default=True, help="Trainings at the same time.")
 @click.option(
@@ -307,10 +470,11 @@ def main(
     """Train networks on the tasks of the catalogue, and write docs/gallery-results.md."""
     if not write:
         chosen = _chosen(only)
+        known = read(measured)["runs"]
         todo = [
             job
             for job in _jobs(chosen, updates, steps, seeds)
-            if job.key not in read(measured)["runs"]
+            if not all(key in known for key in job.keys)
         ]
         click.echo(f"{len(todo)} trainings of {len(chosen)} tasks remain.")
         failed = _train_all(todo, jobs, out, measured, page_file)
@@ -334,35 +498,55 @@ def _chosen(only: tuple[str, ...]) -> list[str]:
 
 
 def _jobs(tasks: list[str], updates: int, steps: int, seeds: int) -> Iterator[Job]:
-    """Yield the trainings, all tasks with the first seed before the second."""
+    """Yield the trainings: networks on short trials first, so that many tasks have results soon."""
     trainers = {task: trainers_of(task) for task in tasks}
+    shortest = sorted(
+        (task for task, names in trainers.items() if set(SUPERVISED) <= set(names)),
+        key=lambda task: longest(make_task(task)),
+    )
+    for task in shortest:
+        for name in SUPERVISED:
+            yield Job(task, name, tuple(range(seeds)), updates)
     for seed in range(seeds):
         for task, names in trainers.items():
-            for name in names:
-                yield Job(task, name, seed, steps if name in AGENTS else updates)
+            for name in set(names) & set(AGENTS):
+                yield Job(task, name, (seed,), steps)
 
 
 def _train_all(todo: list[Job], jobs: int, out: Path, measured: Path, page_file: Path) -> list[str]:
     """Train, and write each finished training; return the names of those that failed."""
     began, failed = time.monotonic(), []
-    # Fresh processes: torch's threads do not survive a fork.
-    pool = ProcessPoolExecutor(max_workers=jobs, mp_context=get_context("spawn"))
-    with pool:
-        running = {pool.submit(train, job, out): job for job in todo}
-        for number, done in enumerate(as_completed(running), 1):
-            if (error := done.exception()) is not None:
-                failed.append(running[done].key)
-                click.echo(f"{number}/{len(todo)} {failed[-1]} failed: {error}", err=True)
-                continue
-            run = done.result()
-            keep(run, measured)
-            page_file.write_text(page(read(measured)), encoding="utf-8")
-            left = (time.monotonic() - began) / number * (len(todo) - number) / 60
-            click.echo(
-                f"{number}/{len(todo)} {run['task']} {run['trainer']} seed {run['seed']}:"
-                f" {run['final']:.3f} in {run['seconds']:.0f} s; about {left:.0f} min left"
-            )
+    for number, (job, result) in enumerate(_results(todo, jobs, out), 1):
+        try:
+            records = result()
+        except Exception as error:  # the other trainings continue
+            failed.extend(job.keys)
+            click.echo(f"{number}/{len(todo)} {failed[-1]} failed: {error!r}", err=True)
+            continue
+        keep(records, measured)
+        page_file.write_text(page(read(measured)), encoding="utf-8")
+        left = (time.monotonic() - began) / number * (len(todo) - number) / 60
+        scores = ", ".join(f"{run['final']:.3f} after {run['done']}" for run in records)
+        click.echo(
+            f"{number}/{len(todo)} {job.task} {job.trainer}: {scores}; CPU"
+            f" {sum(run['cpu'] for run in records):.0f} s; about {left:.0f} min left"
+        )
     return failed
+
+
+def _results(
+    todo: list[Job], jobs: int, out: Path
+) -> Iterator[tuple[Job, Callable[[], list[dict[str, Any]]]]]:
+    """Yield each training with a function that returns its records, or raises its error."""
+    if jobs == 1:
+        for job in todo:
+            yield job, partial(train, job, out)
+        return
+    # Fresh processes: torch's threads do not survive a fork.
+    with ProcessPoolExecutor(max_workers=jobs, mp_context=get_context("spawn")) as pool:
+        running = {pool.submit(train, job, out): job for job in todo}
+        for done in as_completed(running):
+            yield running[done], done.result
 
 
 if __name__ == "__main__":

@@ -65,6 +65,33 @@ def test_halfway_is_between_the_best_shortcut_that_counts_and_the_oracle():
     assert maker.first_above([[0, 0.5]], 0.8) is None
 
 
+def test_a_task_that_noise_limits_counts_as_learned_when_a_network_comes_near_the_classifier():
+    maker = load("train_gallery")
+    known = {"oracle": 1.0, "all": 0.82, "constant": 0.5, "channel.a": 0.76}
+    entry = type("Entry", (), {"shortcuts": known, "expected": {"chance": 0.5}})
+    found = maker.levels(entry)
+    assert found["halfway"] == pytest.approx(0.88)
+    assert found["level"] == pytest.approx(0.79)
+    verdicts = [maker.verdict([{"final": final}], found) for final in (0.9, 0.8, 0.78)]
+    assert verdicts == ["yes", "as all", "no"]
+    known["all"] = 0.52  # no better than guessing: it shows no limit by noise
+    assert maker.levels(entry)["level"] == maker.levels(entry)["halfway"]
+
+
+def test_a_training_ends_when_its_performance_has_settled_above_the_level():
+    maker = load("train_gallery")
+
+    def settled(*tests):
+        return maker.settled([{"accuracy": one} for one in (0.0, *tests)], 0.7)
+
+    assert settled(0.5, 0.98, 0.99)
+    assert not settled(0.99)  # one test may be luck
+    assert settled(0.8, 0.82, 0.81, 0.8)
+    assert not settled(0.8, 0.82, 0.84, 0.85)  # still rising
+    assert not settled(0.5, 0.5, 0.5, 0.5, 0.5)  # networks may stay at chance before they learn
+    assert not settled(0.69, 0.82, 0.81, 0.8)
+
+
 @pytest.mark.slow
 def test_two_tasks_are_trained_and_an_interrupted_training_continues(tmp_path):
     pytest.importorskip("torch")
@@ -75,32 +102,42 @@ def test_two_tasks_are_trained_and_an_interrupted_training_continues(tmp_path):
     class StopError(Exception):
         """Ends a training as a killed process would."""
 
-    job = maker.Job(PAIR[0], "gru", 0, 20)
+    job = maker.Job(PAIR[0], "gru", (0, 1), 20)
     trainer = maker.trainer_named("gru")
-    learned = trainer.update
+    learned, loaded, continued = trainer.step, trainer.load, []
 
-    def update(self):
+    def step(self):
         if self.done == 12:
             raise StopError
         return learned(self)
 
+    def load_at(self, folder):
+        loaded(self, folder)
+        continued.append(self.done)
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trainer, "update", update)
+        patch.setattr(trainer, "step", step)
+        patch.setattr(maker, "settled", lambda curve, level: False)
         with pytest.raises(StopError):
             maker.train(job, out)
-    words = [*(f"--only={task}" for task in PAIR), "--updates=20", "--steps=1024", "--seeds=1"]
-    words += [f"--out={out}", f"--measured={measured}", f"--page={page}", "--jobs=1"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trainer, "load", load_at)
+        patch.setattr(maker, "settled", lambda curve, level: False)
+        records = maker.train(job, out)
+    assert continued == [12, 12]  # tests, and so checkpoints, are one update apart
+    assert [record["seed"] for record in records] == [0, 1]
+    assert all(record["done"] == 20 and record["cpu"] > 0 for record in records)
+    words = [*(f"--only={task}" for task in PAIR), "--updates=20", "--steps=1024", "--seeds=2"]
+    words += [f"--out={out}", f"--measured={measured}", f"--page={page}", "--jobs=2"]
     # In a separate process, whose workers import the script by its path.
     command = [sys.executable, str(DOCS / "_make" / "train_gallery.py"), *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    runs = maker.read(measured)["runs"]
-    assert {run["trainer"]: run["resumed"] for run in runs.values()} == {
-        "gru": True,
-        "rnn": False,
-        "recurrent-ppo": False,
-    }
-    assert all(run["done"] >= run["until"] for run in runs.values())
+    runs = maker.read(measured)["runs"].values()
+    assert sorted((run["trainer"], run["seed"]) for run in runs) == [
+        ("gru", 0), ("gru", 1), ("recurrent-ppo", 0), ("recurrent-ppo", 1), ("rnn", 0), ("rnn", 1),
+    ]  # fmt: skip
+    assert all(0 <= run["final"] <= 1 for run in runs)
     assert all(f"| `{task}` |" in page.read_text("utf-8") for task in PAIR)
     again = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "0 trainings" in again.stdout

@@ -46,7 +46,8 @@ class Trainer(ABC):
         done: progress, in `unit`.
         curve: one row per test: `unit`, the trainer's measurements, accuracy (mean performance),
             clean (the same, with 0 for trials in which a hold was broken), answered (fraction of
-            trials with an answer), aborts and reward (means per trial), seconds.
+            trials with an answer), aborts and reward (means per trial), seconds, and cpu, the
+            seconds of CPU time of this process.
     """
 
     kind: ClassVar[Literal["model", "algo"]] = "model"
@@ -100,7 +101,7 @@ class Trainer(ABC):
             Exception: whatever `on_test` raises; that ends the training.
         """
         with (
-            _limited(self.threads) as threads,
+            limited(self.threads) as threads,
             Watch(
                 self,
                 until,
@@ -170,10 +171,11 @@ class Watch:
         self._bar = _Bar(trainer, until, threads) if progress else None
         self._interrupted = False
         self._handler: Any = None
-        self._before = trainer.curve[-1]["seconds"] if trainer.curve else 0.0
+        last = trainer.curve[-1] if trainer.curve else {}
+        self._before, self._cpu_before = last.get("seconds", 0.0), last.get("cpu", 0.0)
 
     def __enter__(self) -> Watch:
-        self._since = time.perf_counter()
+        self._since, self._cpu_since = time.perf_counter(), time.process_time()
         if self._bar is not None:
             self._bar.__enter__()
         # Only where Python would raise KeyboardInterrupt: handlers of the caller stay.
@@ -207,7 +209,7 @@ class Watch:
         if self._bar is not None:
             self._bar.show(self.trainer.done, shown)
         if self._interrupted:
-            self._save()
+            self.save()
             raise KeyboardInterrupt
 
     def point(self, record: TrialRecord, **measured: float) -> bool:
@@ -218,18 +220,20 @@ class Watch:
         seconds = self._before + time.perf_counter() - self._since
         row = {self.trainer.unit: self.trainer.done, **measured, **_summary(record)}
         row["seconds"] = seconds
+        row["cpu"] = self._cpu_before + time.process_time() - self._cpu_since
         self.trainer.curve.append({name: float(value) for name, value in row.items()})
         # The bar has room for the overall numbers only; the curve also has those of each task.
         shown = {name: value for name, value in measured.items() if " " not in name}
         seen = ("accuracy", "answered", "aborts") if self.trainer.kind == "algo" else ("accuracy",)
         self.tick(**shown, **{name: row[name] for name in seen})
         self.met = self._is_met(record, row["clean"])
-        self._save()
+        self.save()
         for call in self.on_test:
             call(self.trainer, dict(self.trainer.curve[-1]))
         return self.met
 
-    def _save(self) -> None:
+    def save(self) -> None:
+        """Write a checkpoint and the curve, if there is a folder for them."""
         if self.out is not None:
             self.out.mkdir(parents=True, exist_ok=True)
             self.trainer.save(self.out)
@@ -251,7 +255,7 @@ class Watch:
 
 
 @contextmanager
-def _limited(threads: int | None) -> Iterator[int | None]:
+def limited(threads: int | None) -> Iterator[int | None]:
     """Let torch use some threads within the block; yield their number, None without torch."""
     torch = sys.modules.get("torch")  # a trainer that uses torch has imported it
     if torch is None:

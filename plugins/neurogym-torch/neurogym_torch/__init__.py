@@ -9,6 +9,7 @@ from neurogym_torch.mixture import TaskMix
 from neurogym_torch.networks import GRU, LSTM, LeakyRNN, LowRankRNN, Network, load_network
 from neurogym_torch.rendering import render
 from neurogym_torch.subjects import NetworkSubject
+from neurogym_torch.together import train_together
 
 __all__ = [
     "GRU",
@@ -27,4 +28,5 @@ __all__ = [
     "masked_loss",
     "record_activity",
     "render",
+    "train_together",
 ]

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from neurogym_core.errors import InvalidValueError, unknown
 
@@ -92,6 +92,11 @@ class Optimizing:
         self._course = SCHEDULES[schedule], schedule_updates, schedule_factor
         self._dtype, self._device = PRECISIONS[precision], device
 
+    @property
+    def mixed(self) -> bool:
+        """Whether outputs are computed with less than float32."""
+        return self._dtype is not None
+
     def rate(self, done: int) -> float:
         """Return the learning rate of the update after `done` updates."""
         course, updates, factor = self._course
@@ -101,12 +106,14 @@ class Optimizing:
         """Return the context in which the outputs of the network are computed."""
         return torch.autocast(self._device.type, dtype=self._dtype, enabled=self._dtype is not None)
 
-    def update(self, loss: Tensor, done: int) -> None:
-        """Change the parameters by the gradients of the loss, after `done` earlier updates."""
+    def zero_grad(self) -> None:
+        """Forget the gradients."""
+        self.optimizer.zero_grad()
+
+    def step(self, done: int) -> None:
+        """Change the parameters by their gradients, after `done` earlier updates."""
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate(done)
-        self.optimizer.zero_grad()
-        loss.backward()
         if self.clip:
             torch.nn.utils.clip_grad_norm_(self._parameters, self.clip)
         self.optimizer.step()

@@ -55,6 +55,10 @@ class SupervisedTrainer(Trainer):
         loss: "cross-entropy" over the actions, or "mse" on the action units (rings: bumps).
             Continuous actions: always "mse".
         rest_weight: weight of the rest output in "mse" (Yang et al. 2019: 2).
+        balance: weight of answers in "cross-entropy": their steps weigh (rest / answers) ** balance
+            times as much as the task sets, where rest and answers are the total weights of steps at
+            which the target is to rest and to answer. 0: as the task sets it; 1: both weigh the
+            same in total. Without it, networks often never give an answer that is one step long.
         clip: maximum norm of the gradients, which are scaled down to it; 0: no maximum.
         answers: the answer of a trial: the "first" action other than rest, which ends the trial; or
             the outputs on the "last" step, whatever came before (Yang et al. 2019).
@@ -78,9 +82,10 @@ class SupervisedTrainer(Trainer):
         seed: int = 0,
         batch: int = 64,
         hidden: int = 128,
-        learning_rate: float = 1e-3,
+        learning_rate: float = 5e-3,
         loss: str = "cross-entropy",
         rest_weight: float = 1.0,
+        balance: float = 0.5,
         clip: float = 1.0,
         optimizer: str = "adam",
         weight_decay: float = 0.0,
@@ -105,7 +110,13 @@ class SupervisedTrainer(Trainer):
             "units" if self.loss == "mse" and not self.tasks[0].actions.continuous else "action"
         )
         self.answers = answers
+        if not 0 <= balance <= 1:
+            raise InvalidValueError(
+                f"{type(self).__name__} was given balance={balance!r}. Expected 0 (weights as the"
+                " task sets them) to 1 (answers weigh as much as rest). Give a number between."
+            )
         self.rest_weight, self.test_every, self.rate_cost = rest_weight, test_every, rate_cost
+        self.balance = balance
         self.device = torch.device(device)
         kwargs = {"targets": self.targets, "device": device}
         ahead = 2 if self.device.type == "cuda" else 0  # the CPU has other work
@@ -128,9 +139,9 @@ class SupervisedTrainer(Trainer):
             precision=precision,
             device=self.device,
         )
-        self._noise = torch.Generator(self.device).manual_seed(seed + 1)
+        self.noise = torch.Generator(self.device).manual_seed(seed + 1)
         self._unit_weights = self._weights_of_units()
-        self._state: Any = None
+        self.state: Any = None
 
     def _check(self, loss: str, answers: str, test_every: int, rate_cost: float) -> None:
         for name, value, known in (("loss", loss, LOSSES), ("answers", answers, ANSWERS)):
@@ -177,33 +188,47 @@ class SupervisedTrainer(Trainer):
     # ---- learning ----
 
     def _learn(self, until: int, watch: Watch) -> None:
-        if not self.curve and self._test(watch):
+        if not self.curve and self.tested(watch):
             return
         while self.done < until:
-            loss = self.update()
-            if self.done % 10 == 0:
-                watch.tick(loss=float(loss))
-            if (self.done % self.test_every == 0 or self.done == until) and self._test(watch):
+            if self.finished(self.update(), until, watch):
                 return
 
     def update(self) -> torch.Tensor:
         """Train on one batch, and return the loss."""
         batch = next(self.data)
-        loss = self._loss(batch)
-        self.optimizing.update(loss, self.done)
-        self.done += 1
+        with self.optimizing.computing():
+            outputs, hidden, state = self.network.unroll(batch.inputs, self.state, self.noise)
+        loss = self.loss_of(batch, outputs, hidden, state)
+        self.optimizing.zero_grad()
+        loss.backward()
+        self.step()
         return loss.detach()
 
-    def _loss(self, batch: MixBatch) -> torch.Tensor:
-        with self.optimizing.computing():
-            outputs, hidden, state = self.network.unroll(batch.inputs, self._state, self._noise)
+    def step(self) -> None:
+        """Change the weights along their gradients, and count the update."""
+        self.optimizing.step(self.done)
+        self.done += 1
+
+    def finished(self, loss: torch.Tensor, until: int, watch: Watch) -> bool:
+        """Follow an update with a test where one is due; return whether training ends."""
+        if self.done % 10 == 0:
+            watch.tick(loss=float(loss))
+        last = self.done >= until
+        return ((self.done % self.test_every == 0 or last) and self.tested(watch)) or last
+
+    def loss_of(
+        self, batch: MixBatch, outputs: torch.Tensor, hidden: torch.Tensor, state: Any
+    ) -> torch.Tensor:
+        """Return the loss of the outputs for a batch, and keep the state for the next one."""
         if self.carry:  # gradients do not cross batches
-            self._state = (
+            self.state = (
                 state.detach()
                 if isinstance(state, torch.Tensor)
                 else tuple(part.detach() for part in state)
             )
-        loss = masked_loss(outputs.float(), batch.targets, batch.weights, self._unit_weights)
+        weights = self.weights_of(batch)
+        loss = masked_loss(outputs.float(), batch.targets, weights, self._unit_weights)
         if not self.rate_cost:
             return loss
         if not getattr(self.network, "returns_activations", True):
@@ -214,9 +239,22 @@ class SupervisedTrainer(Trainer):
             )
         return loss + self.rate_cost * _mean_square(hidden.float(), batch)
 
+    def weights_of(self, batch: MixBatch) -> torch.Tensor:
+        """Return the weights of the steps, larger where the target is an answer; see `balance`."""
+        rest = self.tasks[batch.which].actions.rest
+        if not self.balance or rest is None or batch.targets.is_floating_point():
+            return batch.weights
+        answers = batch.targets != self.layout.targets(batch.which, torch.tensor(rest))
+        total = (batch.weights * answers).sum()
+        if not total:
+            return batch.weights
+        factor = ((batch.weights.sum() - total) / total).clamp_min(1.0) ** self.balance
+        return torch.where(answers, batch.weights * factor, batch.weights)
+
     # ---- testing ----
 
-    def _test(self, watch: Watch) -> bool:
+    def tested(self, watch: Watch) -> bool:
+        """Test, and return whether the criterion is met."""
         record, measured = self.test()
         return watch.point(record, **measured)
 
@@ -280,19 +318,19 @@ class SupervisedTrainer(Trainer):
             "network": self.network.saved(),
             "optimizer": self.optimizing.optimizer.state_dict(),
             "data": self.data.state(),
-            "noise": self._noise.get_state(),
-            "state": self._state,
+            "noise": self.noise.get_state(),
+            "state": self.state,
         }
         with replacing(Path(folder) / CHECKPOINT) as temporary:
             torch.save(state, temporary)
 
     def load(self, folder: Path) -> None:
         state = loaded(Path(folder) / CHECKPOINT, self.device)
-        self.done, self.curve, self._state = state["done"], list(state["curve"]), state["state"]
+        self.done, self.curve, self.state = state["done"], list(state["curve"]), state["state"]
         self.network.load_state_dict(state["network"]["weights"])
         self.optimizing.optimizer.load_state_dict(state["optimizer"])
         self.data.go_to(state["data"])
-        self._noise.set_state(state["noise"].cpu())
+        self.noise.set_state(state["noise"].cpu())
 
 
 def _mean_square(hidden: torch.Tensor, batch: MixBatch) -> torch.Tensor:
@@ -323,7 +361,7 @@ class LeakyTrainer(_RateTrainer):
 
     Args:
         tau: time constant, ms; at least the task's dt.
-        activation: "softplus", "relu" or "tanh".
+        activation: "relu", "softplus" or "tanh".
         noise: SD of the recurrent noise.
         dale, excitatory, sparsity, gain: as in `LeakyRNN`.
         common: further settings, as in `SupervisedTrainer`.
@@ -336,12 +374,12 @@ class LeakyTrainer(_RateTrainer):
         tasks: Any,
         *,
         tau: float = 100.0,
-        activation: str = "softplus",
+        activation: str = "relu",
         noise: float = 0.0,
         dale: bool = False,
         excitatory: float = 0.8,
         sparsity: float = 0.0,
-        gain: float = 0.9,
+        gain: float = 1.2,
         **common: Any,
     ) -> None:
         self._own = {
@@ -396,9 +434,23 @@ class LowRankTrainer(_RateTrainer):
 
 
 class GRUTrainer(SupervisedTrainer):
-    """Trains a `GRU`; settings as in `SupervisedTrainer`."""
+    """Trains a `GRU`.
+
+    Args:
+        memory: longest initial time constant, in steps, as in `GRU`.
+        common: further settings, as in `SupervisedTrainer`.
+    """
 
     network_class = GRU
+
+    def __init__(self, tasks: Any, *, memory: float = 30.0, **common: Any) -> None:
+        self._memory = memory
+        super().__init__(tasks, **common)
+
+    def _make_network(self, hidden: int) -> Network:
+        return GRU(
+            self.layout.n_inputs, self.layout.n_outputs, hidden, memory=self._memory, seed=self.seed
+        )
 
 
 class LSTMTrainer(SupervisedTrainer):

@@ -92,6 +92,26 @@ class Position(Task):
         trial.timecourse("hand", ramp, during="follow")
 
 
+class Match(Task):
+    """Compare two stimuli across a delay of ten steps."""
+
+    timing = {"sample": 200, "delay": 1000, "test": 200, "decision": 200}
+
+    def define(self):
+        self.observe(fixation=1, stimulus=2)
+        self.act(rest=1, choose=("match", "nonmatch"))
+        self.vary(
+            sample=Choice(2), test=Choice(2), answer=lambda c: (c.sample != c.test).astype(int)
+        )
+
+    def new_trial(self, trial):
+        trial.periods("sample", "delay", "test", "decision")
+        trial.show("fixation", 1, during=("sample", "delay", "test"))
+        for period in ("sample", "test"):
+            trial.show("stimulus", np.eye(2)[getattr(trial, period)], during=period, noise=0.3)
+        trial.answer("choose", (trial.sample != trial.test).astype(int), during="decision")
+
+
 class Cursor(Sides):
     """Shows observations that depend on the subject."""
 
@@ -103,5 +123,10 @@ class Cursor(Sides):
 def tasks():
     """The classes of tasks by name."""
     return SimpleNamespace(
-        Sides=Sides, Directions=Directions, Pulses=Pulses, Position=Position, Cursor=Cursor
+        Sides=Sides,
+        Directions=Directions,
+        Pulses=Pulses,
+        Position=Position,
+        Match=Match,
+        Cursor=Cursor,
     )

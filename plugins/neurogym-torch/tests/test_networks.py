@@ -114,6 +114,20 @@ def test_a_gru_is_its_equations():
     torch.testing.assert_close(made(inputs())[1][:, -1], r)
 
 
+def test_a_gru_begins_with_orthogonal_weights_and_the_time_constants_of_its_memory():
+    layer = GRU(4, 5, 64, memory=50, seed=1).recurrent
+    for weights in layer.weight_hh_l0.detach().split(64):
+        torch.testing.assert_close(weights @ weights.T, torch.eye(64))
+    # Without input, z = sigmoid(b_z), and a unit keeps z of its rate: 1 / (1 - z) steps.
+    constants = 1 + torch.exp(layer.bias_hh_l0.detach()[64:128])
+    assert 2 <= constants.min() < 10
+    assert 42 < constants.max() <= 50  # each of the two fails for one seed in 1e4
+    other = GRU(4, 5, 64, memory=50, seed=2).recurrent
+    assert not torch.equal(layer.weight_hh_l0, other.weight_hh_l0)
+    with pytest.raises(InvalidValueError, match="memory=1"):
+        GRU(4, 5, 64, memory=1)
+
+
 def test_an_lstm_is_its_equations():
     made = LSTM(4, 5, 16, seed=1)
     w, u, b, d = _gates(made.recurrent, 4)
@@ -123,6 +137,20 @@ def test_an_lstm_is_its_equations():
         c = SIGMOID(f) * c + SIGMOID(i) * torch.tanh(g)
         r = SIGMOID(o) * torch.tanh(c)
     torch.testing.assert_close(made(inputs())[1][:, -1], r)
+
+
+@pytest.mark.parametrize("dt", [20, 100])
+def test_activity_of_leaky_networks_stays_bounded_but_outlasts_its_input(dt):
+    lasting = 0
+    for seed in range(10):
+        made = LeakyRNN(3, 3, 64, dt=dt, seed=seed)
+        held = made(torch.eye(3)[:1].expand(300, 3)[None])[1].detach()
+        assert held.mean(dim=2).max() < 10  # of seeds 0 to 19: at most 1.5
+        pulse = torch.zeros(1, 11, 3)
+        pulse[:, 0] = 1
+        rates = made(pulse)[1].detach()[0]
+        lasting += bool(rates[10].norm() > 0.01 * rates[0].norm())
+    assert lasting >= 8  # ten steps after the pulse
 
 
 def test_units_obey_dales_law_and_none_connects_to_itself():

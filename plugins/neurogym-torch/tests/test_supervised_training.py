@@ -33,7 +33,10 @@ def equal(first, second):
 
 
 def without_times(curve):
-    return [{name: value for name, value in row.items() if name != "seconds"} for row in curve]
+    return [
+        {name: value for name, value in row.items() if name not in ("seconds", "cpu")}
+        for row in curve
+    ]
 
 
 CASES = [
@@ -156,7 +159,29 @@ def test_continuous_actions_are_trained_by_squared_error(tasks):
     assert trainer.curve[-1]["loss"] < 0.5 * trainer.curve[0]["loss"]
 
 
+def test_answers_weigh_more_where_they_are_short(tasks):
+    batches = {}
+    for balance in (0.0, 0.5, 1.0):
+        trainer = GRUTrainer(tasks.Directions, balance=balance, **SMALL)
+        batch = next(trainer.data)
+        batches[balance] = trainer.weights_of(batch), batch.targets != 0
+    weights, answers = batches[0.0]
+    total = weights[answers].sum(), weights[~answers].sum()  # 2 and 3 steps per trial
+    for balance, (changed, _) in batches.items():
+        torch.testing.assert_close(
+            changed[answers], weights[answers] * (total[1] / total[0]) ** balance
+        )
+        assert torch.equal(changed[~answers], weights[~answers])
+
+
+def test_continuous_targets_keep_their_weights(tasks):
+    trainer = GRUTrainer(tasks.Position, **SMALL)
+    batch = next(trainer.data)
+    assert torch.equal(trainer.weights_of(batch), batch.weights)
+
+
 REFUSED = {
+    "balance": ({"balance": 1.5}, InvalidValueError, "answers weigh as much"),
     "loss": ({"loss": "hinge"}, InvalidValueError, "cross-entropy"),
     "answers": ({"answers": "second"}, InvalidValueError, "'last'"),
     "test_every": ({"test_every": 0}, InvalidValueError, "at least 1 update"),
