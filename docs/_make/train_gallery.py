@@ -9,6 +9,7 @@ trains some tasks, and ``--write`` none.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import platform
@@ -16,7 +17,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from functools import partial
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
@@ -540,7 +540,7 @@ def _results(
     """Yield each training with a function that returns its records, or raises its error."""
     if jobs == 1:
         for job in todo:
-            yield job, partial(train, job, out)
+            yield job, functools.partial(train, job, out)
         return
     # Fresh processes: torch's threads do not survive a fork.
     with ProcessPoolExecutor(max_workers=jobs, mp_context=get_context("spawn")) as pool:

@@ -320,7 +320,7 @@ def test_the_rate_of_an_update_is_that_of_the_schedule(tasks):
     for _ in range(3):
         trainer.update()
     (group,) = trainer.optimizing.optimizer.param_groups
-    assert group["lr"] == pytest.approx(1e-3 * 0.5)
+    assert group["lr"] == pytest.approx(5e-3 * 0.5)
 
 
 def test_a_rate_cost_lowers_the_activity(tasks):
