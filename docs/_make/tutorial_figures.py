@@ -155,11 +155,10 @@ def _files_of(page: str) -> Iterator[None]:
 def sweep() -> None:
     """Do the sweep whose heat map is on the page, and draw it."""
     text = (DOCS / "sweep.md").read_text("utf-8")
-    block = next(one for one in re.findall(r"^```\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-                 if "--out observers" in one)  # fmt: skip
+    lines = re.findall(r"^ngym (sweep .*observers.*)$", text, re.MULTILINE)
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        for line in block.splitlines():
-            _call(line.removeprefix("ngym ").replace("observers.png", str(IMAGES / "sweep.png")))
+        for line in lines:
+            _call(line.replace("observers.png", str(IMAGES / "sweep.png")))
 
 
 # ---- parts ---------------------------------------------------------------------------------------
