@@ -1,7 +1,7 @@
 """Build the site: ``python docs/_make/build_site.py [--only TASK …]`` writes the folder ``site``.
 
 Pages are the Markdown files of the repository, and pages that are generated from the installed
-tasks and wrappers. All are put into ``docs/_build/source``, in the folders of the repository, from
+tasks and wrappers, and from the tasks that a registry (``--registry``) lists. All are put into ``docs/_build/source``, in the folders of the repository, from
 where Sphinx builds them. A warning of Sphinx, or a snippet that fails, stops the build.
 """
 
@@ -18,6 +18,7 @@ from pathlib import Path
 
 import api
 import front_page
+import listed_pages
 import task_pages
 import wrapper_index
 
@@ -107,14 +108,23 @@ def main(arguments: Sequence[str]) -> int:
     """Build the site, and return the exit status of Sphinx."""
     parser = argparse.ArgumentParser(description="Build the site.")
     parser.add_argument("--only", nargs="*", metavar="TASK", help="ids of the tasks with pages")
+    text = "folder of a registry, whose tasks have pages, too, where they are not installed"
+    parser.add_argument(
+        "--registry", type=Path, default=ROOT / "registry", metavar="FOLDER", help=text
+    )
     given = parser.parse_args(arguments)
     started = time.perf_counter()
+    registry = listed_pages.read(given.registry.resolve())
     for folder in (SOURCE, EXTRA):
         shutil.rmtree(folder, ignore_errors=True)
     SOURCE.mkdir(parents=True)
     copy_files()
     wrapper_index.write(SOURCE)
-    front_page.write(SOURCE, task_pages.write(SOURCE, EXTRA / "thumbnails", given.only))
+    pages = task_pages.write(SOURCE, EXTRA / "thumbnails", given.only)
+    listed = listed_pages.write(SOURCE, EXTRA / "thumbnails", registry)
+    print(f"{len(listed)} tasks are listed in {given.registry.name}, and not installed.")
+    task_pages.write_lists(SOURCE / "tasks", [*pages, *listed])
+    front_page.write(SOURCE, [*pages, *listed])
     shutil.rmtree(TARGET, ignore_errors=True)
     command = ["-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E", "-j", "2"]
     doctrees = str(SOURCE.parent / "doctrees")
