@@ -19,6 +19,7 @@ from pathlib import Path
 import api
 import front_page
 import listed_pages
+import reader_paths
 import task_pages
 import wrapper_index
 
@@ -87,6 +88,7 @@ def copy_files() -> None:
             target = SOURCE / path.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target)
+    reader_paths.write(SOURCE)
     (SOURCE / "packages").mkdir()
     found = []
     for name in WITH_API:
