@@ -8,6 +8,7 @@ where Sphinx builds them. A warning of Sphinx, or a snippet that fails, stops th
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
@@ -76,8 +77,23 @@ CITE = """# How to cite
 Cite the software, and the papers of the tasks that you use. The page of a task has their DOIs and
 BibTeX entries; `ngym info TASK --bibtex` prints them.
 
+```bibtex
+@software{{neurogymcore,
+  author = {{{{{authors}}}}},
+  title = {{{title}}},
+  version = {{{version}}},
+  year = {{{year}}},
+}}
+```
+
+Tools that read `CITATION.cff`, such as Zotero, take this file:
+
 ```yaml
 {citation}```
+
+State the version that you used, since a minor version may change the trials of a seed, and the ids of the tasks with
+their versions, as in `perceptual/PerceptualDecisionMaking-v0`: a task of one id always behaves the same. `record.meta`
+has both.
 """
 
 
@@ -103,7 +119,11 @@ def copy_files() -> None:
     text = PACKAGES.format(apis="\n".join(found))
     (SOURCE / "packages" / "index.md").write_text(text, "utf-8")
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
-    (SOURCE / "cite.md").write_text(CITE.format(citation=citation), "utf-8")
+    fields = dict(re.findall(r'^[ -]*([\w-]+): "?([^"\n]+)"?$', citation, re.MULTILINE))
+    given = {"title": fields["title"], "version": fields["version"], "authors": fields["name"]}
+    year = fields["date-released"][:4]
+    text = CITE.format(citation=citation, year=year, **given)
+    (SOURCE / "cite.md").write_text(text, "utf-8")
 
 
 def main(arguments: Sequence[str]) -> int:

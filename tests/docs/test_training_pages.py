@@ -54,6 +54,11 @@ def test_one_network_learns_many_tasks_as_the_page_says(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+def test_an_agent_is_trained_and_compared_as_the_page_says(tmp_path, monkeypatch):
+    play("train-an-agent.md", tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
 def test_a_moved_training_script_runs_as_the_page_says(tmp_path, monkeypatch):
     play("move-a-training-script.md", tmp_path, monkeypatch)
 
