@@ -42,7 +42,8 @@ DRAW = f"""import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))
 import resvg_py
 text = sys.stdin.buffer.read().decode("utf-8")
-sys.stdout.buffer.write(resvg_py.svg_to_bytes(svg_string=text, width={WIDTH}, background="#ffffff"))"""
+drawn = resvg_py.svg_to_bytes(svg_string=text, width={WIDTH}, dpi=96, background="#ffffff")
+sys.stdout.buffer.write(drawn)"""
 _ADDRESS = re.compile(r"https://[A-Za-z0-9][A-Za-z0-9./_~-]*")
 _DOI = re.compile(r"10\.\d{4,9}/\S+")
 _FOLDER = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)*")

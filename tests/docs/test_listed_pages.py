@@ -191,6 +191,20 @@ def test_tasks_of_installed_packages_and_names_that_are_none_get_no_page(
     assert maker.write(tmp_path, tmp_path, odd) == []
 
 
+def test_a_figure_of_matplotlib_with_sizes_in_points_is_drawn(maker: Any) -> None:
+    pytest.importorskip("resvg_py")
+    image = pytest.importorskip("PIL.Image")
+    figure = pytest.importorskip("matplotlib.figure").Figure((4, 2))
+    figure.subplots().plot([0, 1])
+    target = io.BytesIO()
+    figure.savefig(target, format="svg")
+    drawn = maker.raster(target.getvalue())
+    assert drawn is not None
+    with image.open(io.BytesIO(drawn)) as opened:
+        assert opened.size == (maker.WIDTH, maker.WIDTH // 2)
+        assert len(opened.convert("L").getcolors()) > 2
+
+
 def test_figures_become_pixels(maker: Any, tmp_path: Path) -> None:
     pytest.importorskip("resvg_py")
     image = pytest.importorskip("PIL.Image")
