@@ -1,7 +1,7 @@
 """Pages of tasks that a registry lists and that are not installed.
 
 They are made from the registry's files, and no code of the packages is executed. Texts lose the
-characters that hide or reorder text, and no character of theirs has a meaning in Markdown or HTML.
+characters that hide or reorder text, and none of their characters has a meaning in Markdown or HTML.
 A figure, which a registry keeps as SVG, becomes a PNG: a child process draws it, with limited time
 and memory, if it is a drawing without scripts and addresses and has the hash of its release."""
 
@@ -129,8 +129,8 @@ def page_of(package: Mapping[str, Any], task: Mapping[str, Any], drawn: bool) ->
     parts = [
         f"# {title}",
         f"{about} {literal(package['latest'] or '')}. {words}",
-        ":::{note}\nThe package is not installed where this site was built. The page shows what the"
-        " registry lists about it; texts and figure are the package's.\n:::",
+        ":::{note}\nThe package is not installed where this site was built. The page shows the"
+        " entry of a registry; texts and figure are the package's.\n:::",
         *([f"![One trial of {title}, over time]({task['name']}.png)"] if drawn else []),
         literal(task["summary"]),
         *_install(package),
