@@ -19,6 +19,7 @@ from pathlib import Path
 
 import api
 import front_page
+import glossary_links
 import listed_pages
 import reader_paths
 import task_pages
@@ -105,6 +106,9 @@ def copy_files() -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target)
     reader_paths.write(SOURCE)
+    glossary = SOURCE / "docs" / "glossary.md"
+    public = (SOURCE / "docs" / "api.md").read_text("utf-8")
+    glossary.write_text(glossary_links.linked(glossary.read_text("utf-8"), public), "utf-8")
     (SOURCE / "packages").mkdir()
     found = []
     for name in WITH_API:
