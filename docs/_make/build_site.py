@@ -1,13 +1,14 @@
 """Build the site: ``python docs/_make/build_site.py [--only TASK …]`` writes the folder ``site``.
 
 Pages are the Markdown files of the repository, and pages that are generated from the installed
-tasks and wrappers. All are put into ``docs/_build/source``, in the folders of the repository, from
+tasks and wrappers, and from the tasks that a registry (``--registry``) lists. All are put into ``docs/_build/source``, in the folders of the repository, from
 where Sphinx builds them. A warning of Sphinx, or a snippet that fails, stops the build.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,9 @@ from pathlib import Path
 
 import api
 import front_page
+import glossary_links
+import listed_pages
+import reader_paths
 import task_pages
 import wrapper_index
 
@@ -74,8 +78,23 @@ CITE = """# How to cite
 Cite the software, and the papers of the tasks that you use. The page of a task has their DOIs and
 BibTeX entries; `ngym info TASK --bibtex` prints them.
 
+```bibtex
+@software{{neurogymcore,
+  author = {{{{{authors}}}}},
+  title = {{{title}}},
+  version = {{{version}}},
+  year = {{{year}}},
+}}
+```
+
+Tools that read `CITATION.cff`, such as Zotero, take this file:
+
 ```yaml
 {citation}```
+
+State the version that you used, since a minor version may change the trials of a seed, and the ids of the tasks with
+their versions, as in `perceptual/PerceptualDecisionMaking-v0`: a task of one id always behaves the same. `record.meta`
+has both.
 """
 
 
@@ -86,6 +105,10 @@ def copy_files() -> None:
             target = SOURCE / path.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target)
+    reader_paths.write(SOURCE)
+    glossary = SOURCE / "docs" / "glossary.md"
+    public = (SOURCE / "docs" / "api.md").read_text("utf-8")
+    glossary.write_text(glossary_links.linked(glossary.read_text("utf-8"), public), "utf-8")
     (SOURCE / "packages").mkdir()
     found = []
     for name in WITH_API:
@@ -100,21 +123,34 @@ def copy_files() -> None:
     text = PACKAGES.format(apis="\n".join(found))
     (SOURCE / "packages" / "index.md").write_text(text, "utf-8")
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
-    (SOURCE / "cite.md").write_text(CITE.format(citation=citation), "utf-8")
+    fields = dict(re.findall(r'^[ -]*([\w-]+): "?([^"\n]+)"?$', citation, re.MULTILINE))
+    given = {"title": fields["title"], "version": fields["version"], "authors": fields["name"]}
+    year = fields["date-released"][:4]
+    text = CITE.format(citation=citation, year=year, **given)
+    (SOURCE / "cite.md").write_text(text, "utf-8")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Build the site, and return the exit status of Sphinx."""
     parser = argparse.ArgumentParser(description="Build the site.")
     parser.add_argument("--only", nargs="*", metavar="TASK", help="ids of the tasks with pages")
+    text = "folder of a registry, whose tasks have pages, too, where they are not installed"
+    parser.add_argument(
+        "--registry", type=Path, default=ROOT / "registry", metavar="FOLDER", help=text
+    )
     given = parser.parse_args(arguments)
     started = time.perf_counter()
+    registry = listed_pages.read(given.registry.resolve())
     for folder in (SOURCE, EXTRA):
         shutil.rmtree(folder, ignore_errors=True)
     SOURCE.mkdir(parents=True)
     copy_files()
     wrapper_index.write(SOURCE)
-    front_page.write(SOURCE, task_pages.write(SOURCE, EXTRA / "thumbnails", given.only))
+    pages = task_pages.write(SOURCE, EXTRA / "thumbnails", given.only)
+    listed = listed_pages.write(SOURCE, EXTRA / "thumbnails", registry)
+    print(f"{len(listed)} tasks are listed in {given.registry.name}, and not installed.")
+    task_pages.write_lists(SOURCE / "tasks", [*pages, *listed])
+    front_page.write(SOURCE, [*pages, *listed])
     shutil.rmtree(TARGET, ignore_errors=True)
     command = ["-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E", "-j", "2"]
     doctrees = str(SOURCE.parent / "doctrees")

@@ -26,6 +26,8 @@ docs/index
 docs/api
 packages/index
 docs/glossary
+Decisions <docs/decisions/README>
+Benchmarks <docs/performance>
 Changelog <CHANGELOG>
 cite
 Contributing <CONTRIBUTING>

@@ -19,7 +19,7 @@ from typing import Any
 import task_context
 import task_training
 from click.testing import CliRunner
-from markdown_parts import console, escaped, table
+from markdown_parts import console, escaped, literal, table
 from neurogym_check.digest import digests_path, stored
 
 from neurogym_core.cli._describe import describe
@@ -65,7 +65,9 @@ class TaskPage:
         id, title, summary, tags, species: as in the manifest.
         paper: authors and year of the original paper; "" if the description names none.
         page: address of the page, below the root of the site, without suffix.
-        picture: address of the thumbnail.
+        picture: address of the thumbnail; "" if there is none.
+        installed: whether the task is; others are only listed in a registry, and their texts are
+            shown as they are, without Markdown.
     """
 
     id: str
@@ -76,6 +78,7 @@ class TaskPage:
     paper: str
     page: str
     picture: str
+    installed: bool = True
 
     @property
     def namespace(self) -> str:
@@ -84,7 +87,7 @@ class TaskPage:
 
 
 def write(folder: Path, thumbnails: Path, only: Sequence[str] | None = None) -> list[TaskPage]:
-    """Write a page for each installed task, and lists of them.
+    """Write a page for each installed task.
 
     Args:
         folder: where the pages of the site are gathered; the pages are in its folder ``tasks``.
@@ -104,7 +107,6 @@ def write(folder: Path, thumbnails: Path, only: Sequence[str] | None = None) -> 
             pages.append(page)
             print(f"\r{number} of {len(jobs)} tasks ", end="", flush=True)
     print()
-    _write_lists(folder / "tasks", pages)
     return pages
 
 
@@ -177,11 +179,16 @@ def _figures(info: TaskInfo, task: Task | None, folder: Path, thumbnails: Path) 
         draw(info.id, folder / name, "late_oracle", 0, NO_SETTINGS, session=True)
         shown[name] = "A session of {}: choices, outcomes and conditions over trials"
     plt.close("all")
-    _shrink(folder / list(shown)[-1], thumbnails / f"{info.id.replace('/', '-')}.png")
+    shrink(folder / list(shown)[-1], thumbnails / f"{info.id.replace('/', '-')}.png")
     return [f"![{escaped(alt.format(info.title))}]({name})" for name, alt in shown.items()]
 
 
-def _shrink(picture: Path, target: Path, width: int = 320) -> None:
+def shrink(picture: Path, target: Path, width: int = 320) -> None:
+    """Write a small copy of a picture.
+
+    Args:
+        width: pixels.
+    """
     from PIL import Image
 
     with Image.open(picture) as image:
@@ -429,16 +436,19 @@ def _history(info: TaskInfo) -> list[str]:
     return parts if len(parts) > 1 else []
 
 
-def _write_lists(folder: Path, pages: Sequence[TaskPage]) -> None:
+def write_lists(folder: Path, pages: Sequence[TaskPage]) -> None:
+    """Write a list of the tasks of each namespace, and a list of these, into a folder."""
     spaces = sorted({page.namespace for page in pages})
     for space in spaces:
         listed = [page for page in pages if page.namespace == space]
         rows = [
-            (f"[{escaped(one.title)}]({one.id.partition('/')[2]}.md)", escaped(one.summary))
+            (f"[{shown(one.title)}]({one.id.partition('/')[2]}.md)", shown(one.summary))
             for one in listed
+            for shown in (escaped if one.installed else literal,)
         ]
         menu = "\n".join(one.id.partition("/")[2] for one in listed)
-        text = f"# Tasks: {space}\n\n{table(('task', 'summary'), rows)}\n\n"
+        absent = "" if all(one.installed for one in listed) else "Not installed here.\n\n"
+        text = f"# Tasks: {space}\n\n{absent}{table(('task', 'summary'), rows)}\n\n"
         text += f"```{{toctree}}\n:hidden:\n\n{menu}\n```\n"
         (folder / space / "index.md").write_text(text, "utf-8")
     menu = "\n".join(f"{space}/index" for space in spaces)
@@ -461,9 +471,11 @@ def wall(pages: Sequence[TaskPage]) -> str:
         }
         given = " ".join(f'data-{name}="{html.escape(text)}"' for name, text in data.items())
         paper = f'<span class="paper">{html.escape(one.paper)}</span>' if one.paper else ""
+        picture = f'<img src="{one.picture}" alt="" loading="lazy" width="320">'
+        state = "" if one.installed else '<span class="state">not installed</span>'
         items.append(
-            f'<li {given}><a href="{one.page}.html"><img src="{one.picture}" alt="" loading="lazy"'
-            f' width="320"><strong>{html.escape(one.title)}</strong></a> {paper}'
+            f'<li {given}><a href="{one.page}.html">{picture if one.picture else ""}'
+            f"<strong>{html.escape(one.title)}</strong></a> {state}{paper}"
             f'<span class="summary">{html.escape(one.summary)}</span></li>'
         )
     return '<ul class="wall" id="wall">\n' + "\n".join(items) + "\n</ul>"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import re
 from functools import reduce
 from pathlib import Path
@@ -68,3 +69,14 @@ def test_a_place_that_does_not_exist_would_be_seen():
         named("trials/layout", "Slott")
     with pytest.raises(ModuleNotFoundError):
         named("trials/layouts", None)
+
+
+def test_the_sites_glossary_links_public_names_to_the_api():
+    path = DOCS / "_make" / "glossary_links.py"
+    spec = importlib.util.spec_from_file_location("docs_glossary_links", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    row = "| x | y | `tasks/task.py: Task.vary`, `play/kernel.py: PlainKernel` |"
+    assert module.linked(row, "### Task\n\n### make\n") == (
+        "| x | y | [`tasks/task.py: Task.vary`](api.md#task), `play/kernel.py: PlainKernel` |"
+    )

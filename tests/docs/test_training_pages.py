@@ -76,6 +76,11 @@ def test_networks_are_trained_with_torch_as_the_page_says(tmp_path, monkeypatch)
 
 
 @pytest.mark.slow
+def test_an_agent_is_trained_and_compared_as_the_page_says(tmp_path, monkeypatch):
+    play("train-an-agent.md", tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
 def test_a_moved_training_script_runs_as_the_page_says(tmp_path, monkeypatch):
     play("move-a-training-script.md", tmp_path, monkeypatch)
 

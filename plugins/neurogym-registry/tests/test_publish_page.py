@@ -1,4 +1,4 @@
-"""Every command of `publish-a-task.md` runs in a fresh environment; links of pages are valid."""
+"""Pages about publishing run in a fresh environment; links of pages are valid."""
 
 from __future__ import annotations
 
@@ -18,21 +18,30 @@ from neurogym_core.cli import main
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 REGISTRY = DOCS.parent / "registry"
+PUBLISH, PAPER = DOCS / "publish-a-task.md", DOCS / "from-a-paper-to-the-registry.md"
 PAGES = (
-    DOCS / "publish-a-task.md",
+    PUBLISH,
+    PAPER,
     DOCS / "threat-model.md",
     REGISTRY / "README.md",
     REGISTRY / "POLICY.md",
 )
 
 
+BLOCK = re.compile(
+    r"^```(?P<kind>console|python|toml)\n(?P<text>.*?)^```$(?:\n```text\n(?P<output>.*?)^```$)?",
+    re.DOTALL | re.MULTILINE,
+)
+FILE = re.compile(r"# ([\w/.-]+\.(?:py|toml))\n")
+
+
 def commands(page: str) -> list[tuple[str, str]]:
     """Return the commands of the page's consoles, with their output on the page."""
-    blocks = re.findall(r"^```console\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     return [
         tuple(part.split("\n", 1))
-        for block in blocks
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
+        for block in BLOCK.finditer(page)
+        if block["kind"] == "console"
+        for part in re.split(r"^\$ ", block["text"], flags=re.MULTILINE)[1:]
     ]
 
 
@@ -50,6 +59,10 @@ class Shell:
             "PIP_NO_INDEX": "1",
             "PIP_NO_BUILD_ISOLATION": "false",
             "HOME": str(environment.folder),
+            "GIT_AUTHOR_NAME": "Ana Example",
+            "GIT_AUTHOR_EMAIL": "ana@example.org",
+            "GIT_COMMITTER_NAME": "Ana Example",
+            "GIT_COMMITTER_EMAIL": "ana@example.org",
         }
 
     def run(self, command: str) -> str:
@@ -64,10 +77,9 @@ class Shell:
         start = {
             "ngym": [str(self.environment.python), "-m", "neurogym_core.cli"],
             "python": [str(self.environment.python)],
-            "sed": ["sed"],
         }
         done = subprocess.run(
-            [*start[program], *arguments],
+            [*start.get(program, [program]), *arguments],
             cwd=self.folder,
             env=self.variables,
             capture_output=True,
@@ -78,8 +90,37 @@ class Shell:
         return done.stdout
 
 
+def play(page: str, shell: Shell) -> None:
+    """Run the blocks of a page from top to bottom, and compare their output with the page's.
+
+    Blocks whose first line names a file, ``# my_task.py``, become that file.
+    """
+    for block in BLOCK.finditer(page):
+        named = FILE.match(block["text"])
+        if named is not None:
+            (shell.folder / named[1]).write_text(block["text"], "utf-8")
+        elif block["kind"] == "python":
+            same(
+                block["text"],
+                block["output"] or "",
+                shell.run(shlex.join(["python", "-c", block["text"]])),
+            )
+        elif block["kind"] == "console":
+            for command, expected in commands(block[0]):
+                same(command, expected, shell.run(command))
+
+
+def same(command: str, expected: str, printed: str) -> None:
+    """Compare outputs; blanks count as one, and ``...`` stands for anything."""
+    like = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    assert not expected.strip() or doctest.OutputChecker().check_output(expected, printed, like), (
+        f"$ {command}\n{printed}\nthe page says\n{expected}"
+    )
+
+
 @pytest.mark.slow
-def test_the_page_works_as_it_says(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", [PUBLISH, PAPER], ids=lambda page: page.name)
+def test_the_page_works_as_it_says(page: Path, tmp_path: Path) -> None:
     third_party = environments.borrowed(tmp_path / "third-party")
     environment = environments.Environment(tmp_path / "venv", third_party)
     plugins = environments.REPOSITORY / "plugins"
@@ -89,15 +130,9 @@ def test_the_page_works_as_it_says(tmp_path: Path) -> None:
     work = tmp_path / "work"
     shutil.copytree(REGISTRY, work / "checkout" / "registry")
     shell = Shell(environment, work)
-    checker, like = doctest.OutputChecker(), doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    walked = commands(PAGES[0].read_text("utf-8"))
-    assert len(walked) > 12
-    for command, expected in walked:
-        printed = shell.run(command)
-        if expected.strip():
-            assert checker.check_output(expected, printed, like), (
-                f"$ {command}\n{printed}\nthe page says\n{expected}"
-            )
+    text = page.read_text("utf-8")
+    assert len(commands(text)) > 12
+    play(text, shell)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -1,0 +1,184 @@
+"""Draw the figures of the tutorials: ``python docs/_make/tutorial_figures.py NAME``.
+
+``cueing`` draws the figures of ``from-a-paper-to-the-registry.md`` with the task and the subjects on
+that page. ``sweep`` does the sweep of ``sweep.md`` and draws its heat map. ``agent RUN`` draws the
+figure of ``train-an-agent.md`` from the folder of a run that the commands on that page have
+trained. Numbers on the pages come from the output.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import re
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from neurogym_study import Run, accuracy, published, reaction_times
+
+from neurogym_core import make_task, run
+from neurogym_core.canvas import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    TEXT,
+    VERMILION,
+    Box,
+    new_figure,
+)
+from neurogym_core.cli import main as ngym
+
+DOCS = Path(__file__).resolve().parents[1]
+IMAGES = DOCS / "images"
+MONKEYS = "roitman-shadlen-2002"
+LEAST = 20
+"""Correct trials of a mean reaction time that is drawn."""
+_FILE = re.compile(
+    r"^```python\n(?P<text># (?P<name>[\w.]+\.py)\n.*?)^```$", re.DOTALL | re.MULTILINE
+)
+
+
+@click.group()
+def main() -> None:
+    """Draw the figures of the tutorials."""
+
+
+# ---- an agent ----------------------------------------------------------------------------------
+
+
+@main.command()
+@click.argument("folder", metavar="RUN", type=click.Path(exists=True, file_okay=False))
+@click.option("--n-trials", default=4000, help="Trials that the agent plays.")
+def agent(folder: str, n_trials: int) -> None:
+    """Draw the learning curve and the behaviour of a trained agent, beside monkeys."""
+    record = Run.open(folder).trainer().play(n_trials, seed=1)
+    figure = new_figure(9.6, 2.9)
+    _learning_curve(_axes(figure, 0, "steps (thousands)", "fraction of trials"), Path(folder))
+    _beside_monkeys(figure, record)
+    _save(figure, "agent.png")
+    click.echo(f"correct: {(record['outcome'] == 'correct').mean():.3f} of {len(record)} trials")
+
+
+def _learning_curve(axes: Any, folder: Path) -> None:
+    with (folder / "curve.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    steps = [int(row["steps"]) / 1000 for row in rows]
+    for column, label, colour in (("answered", "answered", GREY), ("accuracy", "correct", BLUE)):
+        axes.plot(steps, [float(row[column]) for row in rows], color=colour, lw=1.5, label=label)
+    axes.set_ylim(-0.03, 1.03)
+    axes.legend(frameon=False, fontsize=TEXT, loc="lower right")
+
+
+def _beside_monkeys(figure: Any, record: Any) -> None:
+    right = _axes(figure, 1, "coherence (%)", "fraction correct")
+    times = _axes(figure, 2, "coherence (%)", "reaction time (ms)")
+    rows = [(row.value, row.fraction, row.low, row.high) for row in accuracy(record)]
+    places = np.arange(len(rows))
+    value, low, high = np.array([row[1:] for row in rows]).T
+    right.errorbar(places, value, (value - low, high - value), color=BLUE, marker="o", ms=4, lw=1.5)
+    found = {row.value: row for row in reaction_times(record) if row.outcome == "correct"}
+    means = [found[row[0]].mean if found[row[0]].n >= LEAST else np.nan for row in rows]
+    times.plot(places, means, color=BLUE, marker="o", ms=4, lw=1.5, label="agent")
+    for subject, colour in zip(published(MONKEYS).subjects, (VERMILION, GREEN), strict=False):
+        at = np.searchsorted([row[0] for row in rows], subject.strengths - 1e-6)
+        right.plot(at, subject.correct, color=colour, marker="s", ms=3, lw=1)
+        times.plot(
+            at, subject.reaction_time, color=colour, marker="s", ms=3, lw=1, label=subject.name
+        )
+    for axes in (right, times):
+        axes.set_xticks(places, [f"{row[0]:g}" for row in rows])
+    right.set_ylim(0.4, 1.02)
+    times.set_ylim(0)
+    times.legend(frameon=False, fontsize=TEXT)
+    shares, ms = [f"{row[1]:.2f}" for row in rows], [f"{mean:.0f}" for mean in means]
+    click.echo(f"correct {', '.join(shares)}; {', '.join(ms)} ms")
+
+
+# ---- cueing --------------------------------------------------------------------------------------
+
+
+@main.command()
+@click.option("--n-trials", default=4000, help="Trials of each subject.")
+def cueing(n_trials: int) -> None:
+    """Draw a trial of the cueing task, and the reaction times of two subjects."""
+    with _files_of("from-a-paper-to-the-registry.md"):
+        task = make_task("posner_cueing.py:PosnerCueing")
+        line = "plot posner_cueing.py:PosnerCueing --condition cue=left --condition side=1 -o"
+        _call(f"{line} {shlex.quote(str(IMAGES / 'posner-cueing-trial.png'))}")
+        subject = importlib.import_module("subjects").UsesTheArrow
+        figure = new_figure(4.2, 2.8)
+        axes = Box(figure, 0, 0, 4.2, 2.8).axes(0.65, 0.5, 3.3, 2.1)
+        kinds = ("valid", "neutral", "invalid")
+        trust = np.log(task.validity / (1 - task.validity))
+        for label, used, colour in (
+            ("ignores the arrow", 0, GREY),
+            ("uses the arrow", trust, BLUE),
+        ):
+            record = run(task, subject(used), n_trials, seed=1)
+            hit = record["outcome"] == "correct"
+            means = [
+                record["reaction_time"][hit & (record["cueing"] == one)].mean() for one in kinds
+            ]
+            axes.plot(kinds, means, color=colour, marker="o", lw=1.5, label=label)
+            click.echo(f"{label}: {', '.join(f'{one:.0f}' for one in means)} ms; {hit.mean():.3f}")
+        axes.set_ylim(0)
+        axes.set_xlabel("cue", fontsize=TEXT, color=INK)
+        axes.set_ylabel("reaction time (ms)", fontsize=TEXT, color=INK)
+        axes.legend(frameon=False, fontsize=TEXT, loc="lower right")
+        _save(figure, "posner-cueing-times.png")
+
+
+@contextmanager
+def _files_of(page: str) -> Iterator[None]:
+    """Write the named files of a page into a temporary folder, and work there."""
+    text = (DOCS / page).read_text("utf-8")
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        for block in _FILE.finditer(text):
+            Path(block["name"]).write_text(block["text"], "utf-8")
+        sys.path.insert(0, folder)
+        yield
+        sys.path.remove(folder)
+
+
+# ---- a sweep -------------------------------------------------------------------------------------
+
+
+@main.command()
+def sweep() -> None:
+    """Do the sweep whose heat map is on the page, and draw it."""
+    text = (DOCS / "sweep.md").read_text("utf-8")
+    lines = re.findall(r"^ngym (sweep .*observers.*)$", text, re.MULTILINE)
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        for line in lines:
+            _call(line.replace("observers.png", str(IMAGES / "sweep.png")))
+
+
+# ---- parts ---------------------------------------------------------------------------------------
+
+
+def _axes(figure: Any, column: int, across: str, up: str) -> Any:
+    axes = Box(figure, 3.2 * column, 0, 3.2, 2.9).axes(0.65, 0.5, 2.4, 2.2)
+    axes.set_xlabel(across, fontsize=TEXT, color=INK)
+    axes.set_ylabel(up, fontsize=TEXT, color=INK)
+    return axes
+
+
+def _call(line: str) -> None:
+    ngym(shlex.split(line), standalone_mode=False, prog_name="ngym")
+
+
+def _save(figure: Any, name: str) -> None:
+    figure.savefig(IMAGES / name, dpi=110)
+    click.echo(f"Written: {IMAGES / name}")
+
+
+if __name__ == "__main__":
+    main()
