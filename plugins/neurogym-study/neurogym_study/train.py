@@ -125,7 +125,8 @@ def command(
     \b
     Settings of the networks of neurogym-torch, for --option, with their defaults:
       hidden=128  seq_len (whole trials)  loss=cross-entropy|mse  rest_weight=1
-      learning_rate=5e-3  optimizer=adam|adamw|rmsprop|sgd  clip=1
+      balance=0.5 (short answers weigh more)  clip=1
+      learning_rate=5e-3  optimizer=adam|adamw|rmsprop|sgd
       weight_decay=0  rate_cost=0 (mean squared activity)
       schedule=constant|step|exponential|linear|cosine
       schedule_updates=1000  schedule_factor=0.1 (then the learning rate is a tenth)
