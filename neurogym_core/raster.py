@@ -57,7 +57,7 @@ class RasterFigure:
         self._texts.append((*at, text, fontsize, color, "left", va, fontweight))
 
     def colorbar(self, image: _Image, cax: RasterAxes, ticks: Sequence[float]) -> None:
-        cax.show_scale(image, ticks)
+        cax.scale = image, ticks
 
     def draw(self) -> np.ndarray:
         """Draw everything; return the pixels, (height, width, 3) uint8."""
@@ -183,7 +183,8 @@ class RasterAxes:
         self._tick_size = 7.5
         self._waiting: list[tuple[float, int, Callable[[], None]]] = []
         self._inside: list[RasterAxes] = []
-        self._scale: tuple[_Image, Sequence[float]] | None = None
+        # The colour map that the panel is the scale of, with its ticks.
+        self.scale: tuple[_Image, Sequence[float]] | None = None
 
     # ---- methods of matplotlib's axes ----
 
@@ -298,10 +299,6 @@ class RasterAxes:
 
         self._wait(3, draw)
 
-    def show_scale(self, image: _Image, ticks: Sequence[float]) -> None:
-        """Make these axes the scale of a colour map."""
-        self._scale = image, ticks
-
     def _wait(self, order: float, draw: Callable[[], None]) -> None:
         self._waiting.append((order, len(self._waiting), draw))
 
@@ -309,8 +306,8 @@ class RasterAxes:
 
     def draw(self) -> None:
         """Draw the panel, in the order of `zorder`, then its edges and ticks."""
-        if self._scale is not None:
-            self._draw_scale(*self._scale)
+        if self.scale is not None:
+            self._draw_scale(*self.scale)
             return
         for _, _, draw in sorted(self._waiting, key=lambda one: one[:2]):
             draw()

@@ -11,7 +11,7 @@ A recipe is a TOML file::
     [units]
     reaction_time = "s"
 
-Columns under ``optional`` are left out of tables that lack a column of theirs.
+Columns under ``optional`` are left out of tables that lack one of the columns they need.
 
 Expressions know columns, numbers, texts, the operators of Python, and the functions in `FUNCTIONS`.
 They are read by this module: no attribute, no index, no call of anything else, so that a recipe of

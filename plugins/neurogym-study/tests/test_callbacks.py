@@ -51,7 +51,7 @@ def test_an_exception_of_a_callback_ends_the_training_after_the_checkpoint(toy, 
 
 
 class FakeWandb:
-    """Keeps what is logged, as a run of Weights & Biases."""
+    """Keeps logged values, as a run of Weights & Biases."""
 
     def __init__(self):
         self.logged = []
