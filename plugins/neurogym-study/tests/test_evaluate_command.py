@@ -35,7 +35,7 @@ def test_a_trained_run_is_played_and_reported(toys, sides, ngym):
     assert counts.min() > 35
     page = Path("run/evaluation/report.html").read_text("utf-8")
     assert "toy after 40 updates" in page
-    assert page.count("<h2") == 10
+    assert page.count("<h2") == 16
     assert "data:image/png;base64," in page
     assert {row["condition"] for row in rows("run/evaluation/accuracy.csv")} == {
         "all trials",
