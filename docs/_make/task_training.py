@@ -88,14 +88,14 @@ def trained(info: TaskInfo, folder: Path) -> list[str]:
         return []
     name = f"{info.name}-training.png"
     _curves(runs).savefig(folder / name, dpi=110)
-    heads = ("network", "seeds", "length", "final performance", "minutes of CPU per run")
+    heads = ("network", "seeds", "length", "final performance", "seconds of CPU per run")
     rows = [
         (
             f"`{trainer}`",
             str(len(group)),
             f"{max(one['done'] for one in group):,} {group[0]['unit']}",
             ", ".join(f"{one['final']:.2f}" for one in sorted(group, key=lambda one: one["seed"])),
-            f"{sum(one['seconds'] for one in group) / len(group) / 60:.1f}",
+            f"{sum(one['cpu'] for one in group) / len(group):.0f}",
         )
         for trainer, group in runs.items()
     ]

@@ -151,14 +151,14 @@ def test_pages_show_the_runs_of_the_gallery(
     maker: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("matplotlib")
-    run = {"task": "x/A-v0", "trainer": "gru", "unit": "updates", "done": 100, "seconds": 90.0}
+    run = {"task": "x/A-v0", "trainer": "gru", "unit": "updates", "done": 100, "cpu": 90.0}
     runs = [
         {**run, "seed": seed, "final": 0.5 + seed, "curve": [[0, 0.1], [100, 0.5 + seed]]}
         for seed in (1, 0)
     ]
     monkeypatch.setattr(maker.task_training, "_gallery", lambda: {"x/A-v0": {"gru": runs}})
     section = maker.task_training.trained(info("A-v0"), tmp_path)
-    assert "| `gru` | 2 | 100 updates | 0.50, 1.50 | 1.5 |" in section[2]
+    assert "| `gru` | 2 | 100 updates | 0.50, 1.50 | 90 |" in section[2]
     assert (tmp_path / "A-v0-training.png").is_file()
     assert maker.task_training.trained(info("B-v0"), tmp_path) == []
 
@@ -178,3 +178,10 @@ def test_manifests_and_descriptions_cite_the_same_papers(maker: Any) -> None:
                 assert str(one.year) in described, f"{task.id}: {described}"
                 compared += 1
     assert compared > 90
+
+
+def test_the_page_reads_the_results_that_the_gallery_writes(maker: Any, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    name = next(iter(maker.task_training._gallery()))
+    section = maker.task_training.trained(installed_task(name.partition("/")[2]), tmp_path)
+    assert "seconds of CPU" in section[2]
