@@ -246,7 +246,7 @@ def test_axe_finds_no_serious_violation(browser: Any, address: str, width: int, 
     found = []
     for name in VIEWED:
         view(browser, address + name, width, theme)
-        # Colours that are still changing from the theme before have no contrast of their own.
+        # Colours that still change from the theme before are not those of the page.
         style = "*, *::before, *::after {transition: none !important; animation: none !important}"
         script = (
             "document.head.appendChild(document.createElement('style')).textContent = arguments[0]"
