@@ -1,4 +1,4 @@
-"""Small tasks of every type, for tests of wrappers."""
+"""Small tasks of every type, for tests of several packages."""
 
 from __future__ import annotations
 
@@ -215,6 +215,24 @@ class Counting(Choosing):
 
     def step_observation(self, now, obs):
         return obs + now.trial_state["count"][:, None]
+
+
+class Pulses(Task):
+    """Signals that change on every step."""
+
+    timing: ClassVar = {"fixation": Uniform(0, 300), "pulses": 600, "decision": 100}
+
+    def define(self):
+        self.observe(clicks=2)
+        self.act(rest=1, choose=2)
+        self.vary(side=Choice(2), rate=Choice((2, 4)), answer="side")
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "pulses", "decision")
+        steps = np.arange(6)
+        on = (steps[None, :, None] < trial.rate[:, None, None]) * np.eye(2)[trial.side][:, None]
+        trial.timecourse("clicks", on, during="pulses")
+        trial.answer("choose", trial.side, during="decision")
 
 
 KINDS = (

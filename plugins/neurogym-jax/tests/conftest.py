@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from small_tasks import Pulses
 
 from neurogym_core import Choice, Task, Uniform
 
@@ -42,24 +43,6 @@ class Jittered(Sides):
     """As `Sides`; durations vary, so that every trial has another type."""
 
     timing = {"fixation": Uniform(100, 400), "stimulus": 500, "decision": 200}
-
-
-class Pulses(Task):
-    """Signals that change on every step."""
-
-    timing = {"fixation": Uniform(0, 300), "pulses": 600, "decision": 100}
-
-    def define(self):
-        self.observe(clicks=2)
-        self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), rate=Choice((2, 4)), answer="side")
-
-    def new_trial(self, trial):
-        trial.periods("fixation", "pulses", "decision")
-        steps = np.arange(6)
-        on = (steps[None, :, None] < trial.rate[:, None, None]) * np.eye(2)[trial.side][:, None]
-        trial.timecourse("clicks", on, during="pulses")
-        trial.answer("choose", trial.side, during="decision")
 
 
 class Alternating(Sides):
