@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -38,95 +38,70 @@ CHUNK_STEPS = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
-    """m trials of one table of types.
-
-    Attributes:
-        types: one trial of each type.
-        kind: (m,) types of the trials.
-        conditions, notes: name -> (m, …).
-    """
-
-    types: TrialBatch
-    kind: Array
-    conditions: dict[str, Array]
-    notes: dict[str, Array]
-
-    def __getstate__(self) -> dict[str, Any]:
-        # A table has all types of a block, mostly many more than those of one batch.
-        used, kind = np.unique(self.kind, return_inverse=True)
-        return {
-            "types": self.types.take(used),
-            "kind": kind,
-            "conditions": self.conditions,
-            "notes": self.notes,
-        }
-
-    def take(self, rows: Array) -> Source:
-        """Return some of the trials."""
-        conditions, notes = (
-            {name: values[rows] for name, values in columns.items()}
-            for columns in (self.conditions, self.notes)
-        )
-        return Source(self.types, self.kind[rows], conditions, notes)
-
-    def built(self) -> TrialBatch:
-        """Return the trials as a batch."""
-        batch = self.types.take(self.kind, self.conditions)
-        batch.notes.update(self.notes)
-        return batch
-
-
-@dataclass(frozen=True, eq=False)
-class Trials:
-    """The trials of a batch, which are built when they are asked for.
-
-    Attributes:
-        sources: the trials, by table.
-        order: (m,) index of each trial among those of all sources.
-    """
-
-    sources: tuple[Source, ...]
-    order: Array
-
-    def take(self, which: Array) -> Trials:
-        """Return some of the trials, in this order."""
-        wanted, sources, places, first = self.order[which], [], [], 0
-        for source in self.sources:
-            here = np.flatnonzero((wanted >= first) & (wanted < first + len(source.kind)))
-            if len(here):
-                sources.append(source.take(wanted[here] - first))
-                places.append(here)
-            first += len(source.kind)
-        return Trials(tuple(sources), np.argsort(np.concatenate(places), kind="stable"))
-
-    def built(self) -> TrialBatch:
-        """Return the trials as a batch."""
-        return TrialBatch.concatenate([one.built() for one in self.sources]).take(self.order)
-
-
-@dataclass(frozen=True, eq=False)
 class Placed:
-    """m trials and their places in a batch: row, first step, and last step + 1, each (m,)."""
+    """m trials and their places in a batch.
+
+    Attributes:
+        row, start, stop: (m,) row of each trial, its first step there, and its last step + 1.
+        conditions, notes: name -> (m, …).
+        tables: one trial of each type, by table; () for a task that is stepped.
+        origin: (2, m) table and type of each trial; None for a task that is stepped.
+    """
 
     row: Array
     start: Array
     stop: Array
-    conditions: Mapping[str, Array]
-    trials: Trials | None = None
-    """None for a task that is stepped."""
+    conditions: Columns
+    notes: Columns = field(default_factory=dict)
+    tables: tuple[TrialBatch, ...] = ()
+    origin: Array | None = None
+
+    def take(self, which: Array) -> Placed:
+        """Return some of the trials, in this order."""
+        return Placed(
+            self.row[which],
+            self.start[which],
+            self.stop[which],
+            {name: values[which] for name, values in self.conditions.items()},
+            {name: values[which] for name, values in self.notes.items()},
+            self.tables,
+            None if self.origin is None else self.origin[:, which],
+        )
 
     def window(self, begin: int, steps: int) -> Placed:
         """Return the trials that overlap with the `steps` steps from `begin`, relative to it."""
-        inside = np.flatnonzero((self.stop > begin) & (self.start < begin + steps))
-        conditions = {name: values[inside] for name, values in self.conditions.items()}
-        return Placed(
-            self.row[inside],
-            self.start[inside] - begin,
-            self.stop[inside] - begin,
-            conditions,
-            None if self.trials is None else self.trials.take(inside),
-        )
+        inside = self.take(np.flatnonzero((self.stop > begin) & (self.start < begin + steps)))
+        return replace(inside, start=inside.start - begin, stop=inside.stop - begin)
+
+    def _types(self) -> Iterator[tuple[TrialBatch, Array, Bools]]:
+        """Yield each table with trials, their types, and the mask of these trials, (m,)."""
+        assert self.origin is not None
+        for number in np.unique(self.origin[0]).tolist():
+            here = self.origin[0] == number
+            yield self.tables[number], self.origin[1, here], here
+
+    def built(self) -> TrialBatch:
+        """Return the trials as a batch."""
+        parts, order = [], []
+        for types, kind, here in self._types():
+            parts.append(types.take(kind))
+            order.append(np.flatnonzero(here))
+        back = np.argsort(np.concatenate(order))
+        built = TrialBatch.concatenate(parts).take(back, dict(self.conditions))
+        built.notes.update(self.notes)
+        return built
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self.origin is None:
+            return vars(self)
+        # A table has all types of a block, mostly many more than those of one batch.
+        tables: list[TrialBatch] = []
+        origin = self.origin.copy()
+        for types, kind, here in self._types():
+            used, origin[1, here] = np.unique(kind, return_inverse=True)
+            origin[0, here] = len(tables)
+            tables.append(types.take(used))
+        return {**vars(self), "tables": tuple(tables), "origin": origin}
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +114,6 @@ class Part:
         steps: types, serial numbers and steps of the trials.
         row, start: (m,) row of each trial in the chunk, and its first step there (negative: the
             trial began in an earlier chunk).
-        order: (m,) index of each trial among all trials of the chunk.
     """
 
     block: Block
@@ -147,20 +121,11 @@ class Part:
     steps: Steps
     row: Array
     start: Array
-    order: Array
 
     @property
     def types(self) -> Types:
         """The types of the block's trials."""
         return self.block.types
-
-    def source(self) -> Source:
-        """Return the trials, without their places."""
-        conditions, notes = (
-            {name: values[self.rows] for name, values in columns.items()}
-            for columns in (self.block.conditions, self.block.columns)
-        )
-        return Source(self.types.batch, self.steps.kind, conditions, notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,21 +155,32 @@ class Chunk:
 
     def placed(self) -> Placed:
         """Return the places of the trials, in order of their rows."""
-        back = np.argsort(np.concatenate([part.order for part in self.parts]), kind="stable")
+        parts = self.parts
 
-        def joined(values: list[Array]) -> Array:
-            return np.concatenate(values)[back]
+        def joined(values: Sequence[Array]) -> Array:
+            return np.concatenate(values)
 
-        row, start = (
-            joined([getattr(part, name) for part in self.parts]) for name in ("row", "start")
-        )
-        stop = start + joined([part.types.steps[part.steps.kind] for part in self.parts])
-        sources = tuple(part.source() for part in self.parts)
-        conditions = {
-            name: joined([source.conditions[name] for source in sources])
-            for name in sources[0].conditions
-        }
-        return Placed(row, start, stop, conditions, Trials(sources, back))
+        def columns(of: str) -> dict[str, Array]:
+            return {
+                name: joined([getattr(part.block, of)[name][part.rows] for part in parts])
+                for name in getattr(parts[0].block, of)
+            }
+
+        row, start = joined([part.row for part in parts]), joined([part.start for part in parts])
+        return Placed(
+            row,
+            start,
+            start + joined([part.types.steps[part.steps.kind] for part in parts]),
+            columns("conditions"),
+            columns("columns"),
+            tuple(part.types.batch for part in parts),
+            np.stack(
+                [
+                    np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts]),
+                    joined([part.steps.kind for part in parts]),
+                ]
+            ),
+        ).take(np.lexsort((start, row)))
 
     def rendered(self, encode: Callable[[Array], Array]) -> tuple[Array, Array, Array, Array]:
         """Render inputs, targets, weights and first steps of trials, each (rows, steps, …)."""
@@ -296,8 +272,7 @@ class Batch:
     @cached_property
     def trials(self) -> TrialBatch | None:
         """The trials as a `TrialBatch`; None if the task was stepped."""
-        placed = self._placed
-        return None if placed.trials is None else placed.trials.built()
+        return self._placed.built() if self._placed.tables else None
 
     def __getstate__(self) -> dict[str, Any]:
         # Separate pickles: loading a batch then takes little more than copying its arrays.
@@ -335,7 +310,7 @@ class Batch:
             NotSupportedError: the observations of the task depend on the actions of the subject.
             InvalidValueError: the outputs have a wrong shape, or ids that are out of range.
         """
-        if self._placed.trials is None:
+        if not self._placed.tables:
             raise NotSupportedError(
                 f"Outputs of {self.task.name} were given to score(), but its observations depend on"
                 " the subject's actions. Expected a task with fixed observations. Play this one:"
@@ -344,10 +319,10 @@ class Batch:
         actions = self._actions(np.asarray(outputs))
         which = np.flatnonzero(self.complete)
         if not len(which):  # the columns of a record, without rows
-            one = self._placed.trials.take(np.zeros(1, np.int64)).built()
+            one = self._placed.take(np.zeros(1, np.int64)).built()
             none: TrialRecord = replay(self.task, one, actions[:1])[:0]
             return none
-        trials = self._placed.trials.take(which).built()
+        trials = self._placed.take(which).built()
         steps = int((self.stop - self.start)[which].max())
         at = np.minimum(self.start[which, None] + np.arange(steps), actions.shape[1] - 1)
         return replay(self.task, trials, actions[self.row[which, None], at])
@@ -692,7 +667,7 @@ class _Streams(_TaskBatches):
             steps = Steps(
                 kind, block.first_serial + which, block.types.path[kind], skip[here], played[here]
             )
-            yield Part(block, which, steps, row[here], start[here], here)
+            yield Part(block, which, steps, row[here], start[here])
 
 
 class _Stepped(_TaskBatches):

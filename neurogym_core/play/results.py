@@ -5,8 +5,8 @@ columns on first access.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial, wraps
 from typing import Any
 
 import numpy as np
@@ -278,75 +278,27 @@ class LazyDict(dict[str, Any]):
         # Ended trials do not change, so the copy can compute the items itself.
         return self.again() if self._pending else copy.deepcopy(self.copy(), memo)
 
-    def __contains__(self, name: object) -> bool:
-        return dict.__contains__(self._full(), name)
-
-    def __iter__(self) -> Iterator[str]:
-        return dict.__iter__(self._full())
-
-    def __len__(self) -> int:
-        return dict.__len__(self._full())
-
-    def __eq__(self, other: object) -> bool:
-        return dict.__eq__(self._full(), other._full() if isinstance(other, LazyDict) else other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
     __hash__ = None
 
-    def __repr__(self) -> str:
-        return dict.__repr__(self._full())
 
-    def __or__(self, other: dict[str, Any]) -> dict[str, Any]:  # type: ignore[override]
-        return self.copy() | other
+def _on_all_items(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method of `dict` that computes the items of every `LazyDict` that it is given."""
 
-    def __ror__(self, other: dict[str, Any]) -> dict[str, Any]:  # type: ignore[override]
-        joined: dict[str, Any] = other | self.copy()
-        return joined
+    @wraps(method)
+    def called(self: LazyDict, *others: Any, **named: Any) -> Any:
+        full = (one._full() if isinstance(one, LazyDict) else one for one in others)
+        return method(self._full(), *full, **named)
 
-    def get(self, name: str, default: Any = None) -> Any:
-        return dict.get(self._full(), name, default)
+    return called
 
-    def keys(self) -> Any:
-        return dict.keys(self._full())
 
-    def values(self) -> Any:
-        return dict.values(self._full())
-
-    def items(self) -> Any:
-        return dict.items(self._full())
-
-    def copy(self) -> dict[str, Any]:
-        return dict(dict.items(self._full()))
-
-    def __reversed__(self) -> Iterator[str]:
-        return dict.__reversed__(self._full())
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        dict.__setitem__(self._full(), name, value)
-
-    def __delitem__(self, name: str) -> None:
-        dict.__delitem__(self._full(), name)
-
-    def __ior__(self, other: Any) -> LazyDict:  # type: ignore[override, misc]
-        dict.update(self._full(), other)
-        return self
-
-    def pop(self, name: str, *default: Any) -> Any:
-        return dict.pop(self._full(), name, *default)
-
-    def popitem(self) -> tuple[str, Any]:
-        return dict.popitem(self._full())
-
-    def setdefault(self, name: str, default: Any = None) -> Any:
-        return dict.setdefault(self._full(), name, default)
-
-    def update(self, *others: Any, **items: Any) -> None:
-        dict.update(self._full(), *others, **items)
-
-    def clear(self) -> None:
-        dict.clear(self._full())
+# `__getitem__` needs no change: it calls `__missing__` for an item that is not there.
+for _name in (
+    "__contains__", "__delitem__", "__eq__", "__ior__", "__iter__", "__len__", "__ne__", "__or__",
+    "__repr__", "__reversed__", "__ror__", "__setitem__", "clear", "copy", "get", "items", "keys",
+    "pop", "popitem", "setdefault", "update", "values",
+):  # fmt: skip
+    setattr(LazyDict, _name, _on_all_items(getattr(dict, _name)))
 
 
 class TrialInfo(LazyDict):

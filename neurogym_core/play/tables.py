@@ -216,7 +216,13 @@ def tables_of(batch: TrialBatch, shown: Shown) -> Tables:
         dt=float(batch.interface.dt),
         trigger=not actions.continuous or actions.trigger is not None,
     )
-    _check_begins(tables, lengths, batch.interface.name)
+    # Trials without a step were refused when they were built; these lead to their end at once.
+    if (tables.landing(np.arange(len(tables)), np.zeros(len(tables), np.int64)) == END).any():
+        raise TrialLayoutError(
+            f"A trial of {batch.interface.name} is over before its first step: periods of 0 ms"
+            " lead to its end. Expected a first period with steps. Let it last longer, or lead to"
+            " another period."
+        )
     return tables
 
 
@@ -300,16 +306,3 @@ def _graded(pay: Payoffs, dt: float) -> tuple[Reals, Wholes]:
         graded[rows, k] = pays(error.ravel(), tolerance.ravel()).reshape(error.shape)
         start[rows, k] = first[rows, k]
     return graded, start
-
-
-def _check_begins(tables: Tables, lengths: Wholes, name: str) -> None:
-    if not lengths.all():
-        raise TrialLayoutError(
-            f"A trial of {name} lasts 0 steps. Expected at least one. "
-            f"Let a period last dt={tables.dt:g} ms or more."
-        )
-    if (tables.landing(np.arange(len(tables)), np.zeros(len(tables), np.int64)) == END).any():
-        raise TrialLayoutError(
-            f"A trial of {name} is over before its first step: periods of 0 ms lead to its end. "
-            "Expected a first period with steps. Let it last longer, or lead to another period."
-        )

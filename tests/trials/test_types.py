@@ -184,31 +184,48 @@ def test_types_that_come_up_later_are_built_then():
     assert kinds([0, 0, 1], [50, 25, 50]) == 6
 
 
-@pytest.mark.parametrize(
-    "texts", [(["x", "xy"], ["yz", "z"]), (["x", "xy", "x"], ["z", "yz", "yz"])]
-)
-def test_texts_of_different_lengths_are_not_mistaken_for_each_other(texts):
-    """(xy, z) and (x, yz) are the same letters."""
+class Said(Dots):
+    """Two texts, which are shown."""
 
-    class Said(Dots):
-        def define(self):
-            self.observe(fixation=1, stimulus=2)
-            self.act(fixate=1, choose=2)
-            self.vary(a=Choice(("x", "xy")), b=Choice(("z", "yz")))
+    def define(self):
+        self.observe(fixation=1, stimulus=2)
+        self.act(fixate=1, choose=2)
+        self.vary(a=Choice(("x", "xy")), b=Choice(("z", "yz")))
 
-        def new_trial(self, trial):
-            trial.periods("fixation", "stimulus", "decision")
-            trial.show(
-                "stimulus", np.stack([trial.a == "xy", trial.b == "yz"], axis=1), during="stimulus"
-            )
-            trial.answer("choose", 0, during="decision")
+    def new_trial(self, trial):
+        trial.periods("fixation", "stimulus", "decision")
+        trial.show(
+            "stimulus", np.stack([trial.a == "xy", trial.b == "yz"], axis=1), during="stimulus"
+        )
+        trial.answer("choose", 0, during="decision")
 
+
+TEXTS = [(["x", "xy"], ["yz", "z"]), (["x", "xy", "x"], ["z", "yz", "yz"])]
+"""(xy, z) and (x, yz) are the same letters."""
+
+
+@pytest.mark.parametrize(("a", "b"), TEXTS)
+def test_texts_of_different_lengths_are_not_mistaken_for_each_other(a, b):
     env = TaskEnv(Said())
-    for a, b in zip(*texts, strict=True):
-        env.reset(seed=0, options={"conditions": {"a": a, "b": b}})
+    for one, other in zip(a, b, strict=True):
+        env.reset(seed=0, options={"conditions": {"a": one, "b": other}})
         for _ in range(2):
             seen = env.step(0)[0]
-        assert seen[1:].tolist() == [a == "xy", b == "yz"]
+        assert seen[1:].tolist() == [one == "xy", other == "yz"]
+
+
+@pytest.mark.parametrize("copies", [1, types.FEW])
+@pytest.mark.parametrize(("a", "b"), TEXTS)
+def test_nor_are_they_in_few_trials_or_many(a, b, copies):
+    index = types.TypeIndex(Said())
+    for one, other in zip(a, b, strict=True):
+        columns = {
+            "a": np.array([one] * copies + ["x"]),
+            "b": np.array([other] * copies + ["z"]),
+        }
+        found, kind = index.find(columns, copies + 1, np.random.default_rng(1), {})
+        for name, values in columns.items():
+            assert found.batch.conditions[name][kind].tolist() == values.tolist()
 
 
 @pytest.mark.parametrize("n", [None, 1, 9])

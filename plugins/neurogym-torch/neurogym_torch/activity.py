@@ -167,7 +167,7 @@ def _chunk(task: Task, batch: TrialBatch, seed: int) -> Chunk:
     rows = np.arange(len(batch))
     block = Block(Types(batch), rows, 0, batch.conditions, stride=0)
     steps = Steps(rows, rows, batch.path)
-    part = Part(block, rows, steps, row=rows, start=np.zeros_like(rows), order=rows)
+    part = Part(block, rows, steps, row=rows, start=np.zeros_like(rows))
     shape = (len(batch), int(batch.steps.max()))
     return Chunk((part,), shape, padded=True, key=key_of(np.random.SeedSequence(seed)))
 

@@ -346,6 +346,18 @@ def _mean_square(hidden: torch.Tensor, batch: MixBatch) -> torch.Tensor:
 class _RateTrainer(SupervisedTrainer):
     """Base of trainers of rate networks, whose dt is that of the tasks."""
 
+    _own: dict[str, Any]
+    """The settings of the network."""
+
+    def _make_network(self, hidden: int) -> Network:
+        dt, layout = self._dt(), self.layout
+        if self._own["tau"] is None:
+            self._own["tau"] = max(100.0, dt)
+        network: Network = self.network_class(
+            layout.n_inputs, layout.n_outputs, hidden, dt=dt, seed=self.seed, **self._own
+        )
+        return network
+
     def _dt(self) -> float:
         steps = {float(task.dt) for task in self.tasks}
         if len(steps) > 1:
@@ -360,7 +372,7 @@ class LeakyTrainer(_RateTrainer):
     """Trains a `LeakyRNN`.
 
     Args:
-        tau: time constant, ms; at least the task's dt.
+        tau: time constant, ms; at least the task's dt; None: 100, or the task's dt if it is longer.
         activation: "relu", "softplus" or "tanh".
         noise: SD of the recurrent noise.
         dale, excitatory, sparsity, gain: as in `LeakyRNN`.
@@ -373,7 +385,7 @@ class LeakyTrainer(_RateTrainer):
         self,
         tasks: Any,
         *,
-        tau: float = 100.0,
+        tau: float | None = None,
         activation: str = "relu",
         noise: float = 0.0,
         dale: bool = False,
@@ -393,23 +405,13 @@ class LeakyTrainer(_RateTrainer):
         }
         super().__init__(tasks, **common)
 
-    def _make_network(self, hidden: int) -> Network:
-        return LeakyRNN(
-            self.layout.n_inputs,
-            self.layout.n_outputs,
-            hidden,
-            dt=self._dt(),
-            seed=self.seed,
-            **self._own,
-        )
-
 
 class LowRankTrainer(_RateTrainer):
     """Trains a `LowRankRNN`.
 
     Args:
         rank: rank of the recurrent weights.
-        tau: time constant, ms; at least the task's dt.
+        tau: time constant, ms; at least the task's dt; None: 100, or the task's dt if it is longer.
         noise: SD of the recurrent noise.
         common: further settings, as in `SupervisedTrainer`.
     """
@@ -417,20 +419,16 @@ class LowRankTrainer(_RateTrainer):
     network_class = LowRankRNN
 
     def __init__(
-        self, tasks: Any, *, rank: int = 2, tau: float = 100.0, noise: float = 0.0, **common: Any
+        self,
+        tasks: Any,
+        *,
+        rank: int = 2,
+        tau: float | None = None,
+        noise: float = 0.0,
+        **common: Any,
     ) -> None:
         self._own = {"rank": rank, "tau": tau, "noise": noise}
         super().__init__(tasks, **common)
-
-    def _make_network(self, hidden: int) -> Network:
-        return LowRankRNN(
-            self.layout.n_inputs,
-            self.layout.n_outputs,
-            hidden,
-            dt=self._dt(),
-            seed=self.seed,
-            **self._own,
-        )
 
 
 class GRUTrainer(SupervisedTrainer):

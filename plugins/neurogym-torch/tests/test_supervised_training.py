@@ -117,6 +117,13 @@ def test_every_trainer_passes_its_settings_to_its_network(tasks):
     assert LSTMTrainer(tasks.Sides, **SMALL).network.hidden == 8
 
 
+@pytest.mark.parametrize("trainer", [LeakyTrainer, LowRankTrainer])
+@pytest.mark.parametrize(("dt", "tau"), [(50, 100.0), (200, 200.0)])
+def test_the_time_constant_is_100_ms_unless_the_steps_are_longer(tasks, trainer, dt, tau):
+    settings = trainer(tasks.Sides(dt=dt), **SMALL).network.settings
+    assert (settings["dt"], settings["tau"]) == (dt, tau)
+
+
 class Blurting(torch.nn.Module):
     """Gives other answers before the last step of `Directions`, and the correct one there."""
 
