@@ -7,7 +7,7 @@ summaries in help texts, and the lookup of a wrapper by its bare name.
 
 from __future__ import annotations
 
-REGISTRY, STUDY = "neurogym-registry", "neurogym-study"
+FILM, REGISTRY, STUDY = "neurogym-film", "neurogym-registry", "neurogym-study"
 
 COMMANDS = {
     "check": "neurogym-check",
