@@ -10,6 +10,7 @@ from __future__ import annotations
 FILM, REGISTRY, STUDY = "neurogym-film", "neurogym-registry", "neurogym-study"
 
 COMMANDS = {
+    "add": "neurogym-check",
     "check": "neurogym-check",
     "search": REGISTRY,
     "install": REGISTRY,
@@ -26,6 +27,7 @@ COMMANDS = {
 """{command of ``ngym``: package}"""
 
 SUBJECT_SUMMARIES = {
+    "add": "Add a task, wrapper, subject or command to a package.",
     "q_learner": "Learns the value of actions from rewards (SARSA with eligibility traces).",
     "hybrid": "Mixes model-based and model-free values (Daw et al. 2011).",
     "win_stay_lose_shift": "Repeats a rewarded choice, and changes an unrewarded one.",
@@ -67,6 +69,7 @@ FORMER_WRAPPERS = dict.fromkeys(
 """{former name of a wrapper, in any version of NeuroGym: package}"""
 
 SUMMARIES = {
+    "add": "Add a task, wrapper, subject or command to a package.",
     "check": "Run the conformance checks on tasks.",
     "search": "Search the registry for tasks and packages.",
     "install": "Install a package of the registry.",
