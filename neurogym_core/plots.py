@@ -45,6 +45,7 @@ from neurogym_core.canvas import (
 )
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.play.make import make_vec, prepared
+from neurogym_core.play.trace import Buffers
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.subjects import LateOracle, env_wrappers_of, player_of
 from neurogym_core.tasks.describe import names_of_conditions
@@ -175,23 +176,18 @@ def trace_of(
         UnknownNameError: there is no such condition, parameter or subject.
         NotSupportedError: the subject cannot play this task.
     """
-    steps = []
-    for step in steps_played(task, subject, seed, conditions, wrap=wrap, **params):
-        steps.append(step)
-        if step.ended:
-            break
-    told = {name: value for name, value in step.conditions.items() if np.size(value) <= _WRITTEN}
+    steps = steps_played(task, subject, seed, conditions, wrap=wrap, **params)
+    step = next(step for step in steps if step.ended)
+    conditions = step.buffers.conditions
+    told = {name: value for name, value in conditions.items() if np.size(value) <= _WRITTEN}
     named = subject[0] if isinstance(subject, tuple) else subject
     who = named if isinstance(named, str) else type(subject).__name__
     # Without this, a reader of the figure of a reaction-time task would wonder about the delay.
     player = player_of(subject)
     late = step.timed and isinstance(player, LateOracle)
     waits = f", waits {number(player.wait)} ms" if late else ""
-    played = f"{who}{waits}: {step.outcome}"
-    said = describe(_named(step.task, told))
-    return replace(
-        trace_of_steps(steps), subtitle=_fitting("; ".join(filter(None, [played, said])))
-    )
+    said = [f"{who}{waits}: {step.outcome}", describe(_named(step.task, told))]
+    return replace(step.trace(), subtitle=_fitting("; ".join(filter(None, said))))
 
 
 class PlayedStep(NamedTuple):
@@ -200,8 +196,7 @@ class PlayedStep(NamedTuple):
     Attributes:
         task: the task.
         channels: name -> slice of the observation, also of values that wrappers of envs append.
-        conditions: conditions of the trial.
-        shown: observation before the action, action, reward, target and period.
+        buffers: all steps of the trial so far; later steps are added to the same lists.
         ended: whether the trial ended with this step.
         outcome: its outcome then; else "".
         timed: whether it has ended, and its record has a reaction time.
@@ -209,11 +204,14 @@ class PlayedStep(NamedTuple):
 
     task: Task
     channels: Mapping[str, slice]
-    conditions: Mapping[str, Any]
-    shown: tuple[Any, Any, Any, Any, Any]
+    buffers: Buffers
     ended: bool
     outcome: str
     timed: bool
+
+    def trace(self) -> TrialTrace:
+        """Return the trace of the trial so far, see `trace_so_far`."""
+        return trace_so_far(self.task, self.buffers, self.channels, self.outcome)
 
 
 def steps_played(
@@ -239,71 +237,49 @@ def steps_played(
         player.begin(env)
     while True:
         drawn = {name: values[0] for name, values in env.conditions.items()}
+        buffers = Buffers([], [], [], [], [], observations[0], drawn)
         ended = False
         while not ended:
             actions = player(env, observations)
             before = observations[0].copy()
             observations, rewards, _, _, info = wrapped.step(actions)
             ended = bool(info["new_trial"][0])
-            yield PlayedStep(
-                made,
-                channels,
-                drawn,
-                (before, actions[0], rewards[0], info["gt"][0], info["period"][0]),
-                ended,
-                str(info["trial"]["outcome"][0]) if ended else "",
-                ended and any(name.endswith("reaction_time") for name in info["trial"]),
-            )
+            shown = before, actions[0], rewards[0], info["gt"][0], info["period"][0]
+            columns: tuple[list[Any], ...] = buffers[:5]
+            for column, value in zip(columns, shown, strict=True):
+                column.append(value)
+            record = info["trial"] if ended else {}
+            outcome = str(record["outcome"][0]) if ended else ""
+            timed = any(name.endswith("reaction_time") for name in record)
+            yield PlayedStep(made, channels, buffers, ended, outcome, timed)
 
 
-def trace_of_steps(steps: Sequence[PlayedStep]) -> TrialTrace:
-    """Return the trace of the steps of one trial, or of its first ones.
-
-    The subtitle, of one line, has the conditions, and the outcome of a trial that has ended.
-    """
-    columns = zip(*(step.shown for step in steps), strict=True)
-    observations, actions, rewards, targets, periods = map(list, columns)
-    last = steps[-1]
-    said = describe(_named(last.task, last.conditions))
-    return trace_of_parts(
-        last.task,
-        observations=observations,
-        actions=actions,
-        rewards=rewards,
-        targets=targets,
-        periods=periods,
-        channels=last.channels,
-        subtitle=_fitting("; ".join(filter(None, [last.outcome, said])), lines=1),
-    )
-
-
-def trace_so_far(task: Task, buffers: Any) -> TrialTrace:
+def trace_so_far(
+    task: Task, buffers: Buffers, channels: Mapping[str, slice] | None = None, outcome: str = ""
+) -> TrialTrace:
     """Return the trace of a trial so far; before the first action, of the current observation.
+
+    The subtitle, of one line, has the outcome and the conditions.
 
     Args:
         task: the task.
-        buffers: `observations`, `actions`, `rewards`, `targets` and `periods` of the played steps,
-            the current observation `pending`, and the `conditions` of the trial.
+        buffers: the played steps, the current observation, and the conditions.
+        channels: name -> slice of the observations; default: those of the task.
+        outcome: outcome of a trial that has ended.
     """
-    if not buffers.observations:
-        nothing = np.zeros(task.actions.size, np.float32) if task.actions.continuous else -1
-        return trace_of_parts(
-            task,
-            observations=[buffers.pending],
-            targets=[nothing],
-            actions=None,
-            rewards=None,
-            periods=(),
-        )
+    nothing = np.zeros(task.actions.size, np.float32) if task.actions.continuous else -1
+    played = bool(buffers.observations)
+    # All frames of a film have the height of one line.
+    said = filter(None, [outcome, describe(_named(task, buffers.conditions))])
     return trace_of_parts(
         task,
-        observations=buffers.observations,
-        targets=buffers.targets,
-        actions=buffers.actions,
-        rewards=buffers.rewards,
+        observations=buffers.observations if played else [buffers.pending],
+        channels=channels or dict(task.channels),
+        targets=buffers.targets if played else [nothing],
+        actions=buffers.actions if played else None,
+        rewards=buffers.rewards if played else None,
         periods=buffers.periods,
-        # All frames of a film have the height of one line.
-        subtitle=_fitting(describe(_named(task, buffers.conditions)), lines=1),
+        subtitle=_fitting("; ".join(said), lines=1) if played else "",
     )
 
 
@@ -335,7 +311,7 @@ def trace_of_parts(
     Args:
         task: the task.
         periods, targets, actions, rewards: of each step; actions and rewards may be None.
-        rest: `observations`, and other attributes of `TrialTrace`.
+        rest: `observations`, `channels`, and other attributes of `TrialTrace`.
     """
     declared = task.actions
     targets = np.stack(targets)
@@ -348,7 +324,6 @@ def trace_of_parts(
         )
     return TrialTrace(
         observations=np.stack(rest.pop("observations")),
-        channels=rest.pop("channels", dict(task.channels)),
         periods=_runs(periods),
         targets=targets,
         actions=actions,

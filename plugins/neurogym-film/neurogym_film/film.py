@@ -14,7 +14,7 @@ from PIL import Image
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.files import replacing
 from neurogym_core.optional import optional
-from neurogym_core.plots import steps_played, trace_of_steps
+from neurogym_core.plots import steps_played
 from neurogym_film.frames import frame_of
 
 FILM_SUFFIXES = (".mp4", ".gif")
@@ -41,13 +41,11 @@ def frames_of(
         n_trials: number of trials.
         progress: called with the number of trials so far, after each.
     """
-    played: list[Any] = []
     done = 0
     for step in steps_played(task, subject, seed, conditions, wrap=wrap, **params):
-        played.append(step)
-        yield frame_of(step.task, trace_of_steps(played))
+        yield frame_of(step.task, step.trace())
         if step.ended:
-            played, done = [], done + 1
+            done += 1
             if progress is not None:
                 progress(done)
             if done == n_trials:
