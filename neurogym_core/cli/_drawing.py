@@ -77,7 +77,7 @@ def draw(
                 f"--session or --n-trials was given for {clean(name)}. Expected neither, because it"
                 " is a plain Gymnasium env, which keeps no record of trials. Leave them out."
             )
-        what = "the figure of a plain Gymnasium env"
+        what = "ngym plot of a plain Gymnasium env"
         save_figure(ask("ngym_env_figure", what, name=name, seed=seed), target)
         return
     with usage_errors():
@@ -93,7 +93,7 @@ def draw(
         if films:
             count = n_trials or ((task.trials_per_session or SESSION_TRIALS) if session else 1)
             with Progress("filming", count) as progress:
-                ask("ngym_film", "a film", path=target, task=task, subject=subject,
+                ask("ngym_film", f"ngym plot -o {clean(target.name)}", path=target, task=task, subject=subject,
                     n_trials=count, seed=seed, conditions=conditions, wrap=env_wrappers,
                     progress=progress.show)  # fmt: skip
         elif session:

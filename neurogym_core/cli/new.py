@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from neurogym_core.ecosystem import hooks
 from neurogym_core.ecosystem.companions import COMMANDS, REGISTRY, comes_with
 from neurogym_core.ecosystem.discovery import declared, installed
+from neurogym_core.ecosystem.hooks import ask_registries
 from neurogym_core.errors import InvalidValueError, PluginError, RegistryError
 from neurogym_core.optional import optional
 from neurogym_core.template import KINDS, LICENCES, refuse_answers, template_folder
@@ -106,7 +106,7 @@ def refuse(answers: Mapping[str, str], target: Path) -> None:
         )
         return
     try:
-        others = hooks.looks_like(target.name)  # uses no network
+        others = ask_registries("ngym_looks_like", distribution=target.name)  # uses no network
     except (RegistryError, PluginError) as error:
         click.echo(f"Note: {error}", err=True)
         return

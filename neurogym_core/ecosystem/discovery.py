@@ -379,9 +379,9 @@ def _where_to_get(name: str, *, nearest: bool = False) -> str:
 
     try:
         if nearest:
-            found = hooks.resembling_in_registries(name)
+            found = hooks.ask_registries("ngym_resembling", name=name)
         else:
-            found = hooks.listed_in_registries(name, offline=True)
+            found = hooks.ask_registries("ngym_listed", name=name, offline=True)
     except Exception:  # a failed hint must not replace the error
         return ""
     present = {canonical(package.distribution) for package in declared().packages}

@@ -379,36 +379,20 @@ def check_task(spec: Any) -> list[tuple[str, Any]]:
     return results
 
 
-def listed_in_registries(name: str, *, offline: bool) -> list[Listed]:
-    """Return the entries of all registries for the name of a task or package.
+def ask_registries(hook: str, **given: Any) -> list[Any]:
+    """Return the answers of all packages that have a hook of `RegistryHooks`, in one list.
+
+    Args:
+        hook: name of the hook.
+        given: arguments of the hook.
 
     Raises:
         RegistryError: a registry cannot be read.
         PluginError: a hook failed; names the package.
     """
-    found = plugins("neurogym.registries").implementing("ngym_listed")
-    answers = (answer for _, call in found for answer in call(name=name, offline=offline))
-    return [one for answer in answers for one in answer]
-
-
-def resembling_in_registries(name: str) -> list[Listed]:
-    """Return the entries of tasks whose names are nearest to an unknown name.
-
-    Raises:
-        RegistryError, PluginError: see `listed_in_registries`.
-    """
-    found = plugins("neurogym.registries").implementing("ngym_resembling")
-    return [one for _, call in found for answer in call(name=name) for one in answer]
-
-
-def looks_like(distribution: str) -> list[str]:
-    """Return the packages whose names the name of a new package resembles.
-
-    Raises:
-        RegistryError, PluginError: see `listed_in_registries`.
-    """
-    found = plugins("neurogym.registries").implementing("ngym_looks_like")
-    return [name for _, call in found for name in call(distribution=distribution)]
+    found = plugins("neurogym.registries").implementing(hook)
+    answers = [answer for _, call in found for answer in call(**given)]
+    return [one for some in answers for one in ([some] if isinstance(some, str) else some)]
 
 
 def ask(hook: str, what: str, **given: Any) -> Any:

@@ -177,7 +177,7 @@ def test_all_names_what_cannot_be_drawn_and_draws_the_others(ngym, tasks, tmp_pa
     assert [path.name for path in (tmp_path / "figures").iterdir()] == ["x-foo-Good-v0.png"]
     rows = {line.partition(": ")[0]: line for line in result.stderr.splitlines()}
     assert "there is [bold]nothing[/] here" in rows["x-foo/Broken-v0"]
-    line = "'the figure of a plain Gymnasium env' comes with neurogym-film"
+    line = "'ngym plot of a plain Gymnasium env' comes with neurogym-film"
     assert line in rows["x-foo/Plain-v0"]
     assert "2 of 3 tasks could not be drawn" in result.stderr
     assert "Traceback" not in result.output
@@ -196,7 +196,7 @@ def test_films_and_frames_name_the_package_that_draws_them(ngym, tmp_path, monke
     monkeypatch.setenv("NGYM_BLOCK", "neurogym-film")
     result = ngym("plot", DOTS, "-o", str(tmp_path / "film.gif"))
     assert result.exit_code == 1
-    assert "'a film' comes with neurogym-film: pip install neurogym-film" in result.stderr
+    assert "'ngym plot -o film.gif' comes with neurogym-film: pip install neurogym-film" in result.stderr
     assert not list(tmp_path.iterdir())
     env = make(DOTS, render_mode="rgb_array")
     env.reset(seed=0)

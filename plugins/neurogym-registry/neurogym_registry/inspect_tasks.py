@@ -62,7 +62,7 @@ def _describe_task(found: Any) -> dict[str, Any]:
 
 def _describe_env(name: str, found: type, path: Path) -> dict[str, Any]:
     with contextlib.suppress(NotSupportedError):  # its observations cannot be plotted
-        what = "The figure of a plain Gymnasium env"
+        what = "the figure of a plain Gymnasium env"
         _save(lambda: ask("ngym_env_figure", what, name=name, seed=0), path)
     return {"description": describe_class(found)}
 
