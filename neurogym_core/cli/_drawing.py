@@ -93,8 +93,9 @@ def draw(
         if films:
             count = n_trials or ((task.trials_per_session or SESSION_TRIALS) if session else 1)
             with Progress("filming", count) as progress:
-                ask("ngym_film", f"ngym plot -o {clean(target.name)}", path=target, task=task, subject=subject,
-                    n_trials=count, seed=seed, conditions=conditions, wrap=env_wrappers,
+                what = f"ngym plot -o {clean(target.name)}"
+                ask("ngym_film", what, path=target, task=task, subject=subject, n_trials=count,
+                    seed=seed, conditions=conditions, wrap=env_wrappers,
                     progress=progress.show)  # fmt: skip
         elif session:
             record = run(task, subject, n_trials or SESSION_TRIALS, num_envs=1, seed=seed,

@@ -196,7 +196,10 @@ def test_films_and_frames_name_the_package_that_draws_them(ngym, tmp_path, monke
     monkeypatch.setenv("NGYM_BLOCK", "neurogym-film")
     result = ngym("plot", DOTS, "-o", str(tmp_path / "film.gif"))
     assert result.exit_code == 1
-    assert "'ngym plot -o film.gif' comes with neurogym-film: pip install neurogym-film" in result.stderr
+    assert (
+        "'ngym plot -o film.gif' comes with neurogym-film: pip install neurogym-film"
+        in result.stderr
+    )
     assert not list(tmp_path.iterdir())
     env = make(DOTS, render_mode="rgb_array")
     env.reset(seed=0)
