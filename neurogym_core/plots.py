@@ -769,11 +769,8 @@ class _ChoiceScale:
 
     def __call__(self, actions: np.ndarray) -> np.ndarray:
         """Return the places of actions (T,); NaN for none."""
-        return _gaps(np.array([self.place(action) if action >= 0 else -1 for action in actions]))
-
-
-def _gaps(actions: np.ndarray) -> np.ndarray:
-    return np.where(actions < 0, np.nan, actions.astype(float))
+        places = [self.place(action) if action >= 0 else np.nan for action in actions]
+        return np.array(places, float)
 
 
 def _paint_values(

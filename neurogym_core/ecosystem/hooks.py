@@ -26,7 +26,6 @@ There is no hook per step: calling pluggy costs a quarter of a step even without
 from __future__ import annotations
 
 import pkgutil
-import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -265,7 +264,6 @@ class PluginFailure:
     name: str
     phase: str
     message: str
-    traceback: str = ""
 
     def __str__(self) -> str:
         """Return a message with the name of the package and the command that removes it."""
@@ -492,17 +490,13 @@ def _phase(offer: Offer, phase: str, action: Callable[..., Any], *args: Any, **k
     except (KeyboardInterrupt, RegistryError):
         raise
     except BaseException as error:
-        try:
-            lines = "".join(traceback.format_exception(error))
-        except Exception:  # the exception's own ``__str__`` fails
-            lines = ""
-        raise _failure(offer, phase, clean(said_by(error)), lines) from error
+        raise _failure(offer, phase, clean(said_by(error))) from error
 
 
-def _failure(offer: Offer, phase: str, message: str, lines: str = "") -> PluginFailureError:
+def _failure(offer: Offer, phase: str, message: str) -> PluginFailureError:
     failure = PluginFailure(
         distribution=offer.distribution, version=offer.version, group=offer.group, name=offer.name,
-        phase=phase, message=message, traceback=lines,
+        phase=phase, message=message,
     )  # fmt: skip
     error = PluginFailureError(str(failure))
     error.failure = failure
