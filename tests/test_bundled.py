@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from neurogym_core import template
-from neurogym_core.template import template_folder
+from neurogym_core import _bundled
+from neurogym_core._bundled import template_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -22,12 +22,12 @@ def test_a_checkout_uses_the_folder_itself():
 def test_a_copy_in_the_package_comes_first(tmp_path, monkeypatch):
     copy = tmp_path / "neurogym_core" / "_bundled" / "cookiecutter-task"
     copy.mkdir(parents=True)
-    monkeypatch.setattr(template, "_PACKAGE", tmp_path / "neurogym_core")
+    monkeypatch.setattr(_bundled, "_PACKAGE", tmp_path / "neurogym_core")
     assert template_folder() == copy
 
 
 def test_a_template_that_is_nowhere_says_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(template, "_PACKAGE", tmp_path / "neurogym_core")
+    monkeypatch.setattr(_bundled, "_PACKAGE", tmp_path / "neurogym_core")
     with pytest.raises(FileNotFoundError, match="Install the core again"):
         template_folder()
 
