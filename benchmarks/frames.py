@@ -15,10 +15,10 @@ from statistics import median
 from typing import Any
 
 import gymnasium
+from neurogym_film import frames_of, save_film
 
 from neurogym_core import make, make_task
 from neurogym_core.ecosystem.discovery import installed
-from neurogym_core.film import frames_of, save_film
 from neurogym_core.play.make import is_task, resolve
 
 FRAMES, ROUNDS = 10, 5

@@ -13,7 +13,6 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from threading import RLock
@@ -38,50 +37,39 @@ SUFFIXES = (".png", ".svg", ".pdf")
 _CYCLE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 
 
-@dataclass(frozen=True)
-class FigureStyle:
+class FigureStyle(NamedTuple):
     """Sizes of figures for one purpose.
 
     Attributes:
         name: "screen", "paper" or "slide".
-        column: width of a figure with one panel, mm.
-        page: greatest width of a figure with several panels, mm.
-        text: size of the labels of axes, points.
-        small: size of tick labels and legends, points.
-        line: width of lines, points.
-        marker: size of markers, points.
         scale: factor for the figures of trials and sessions, which are 183 mm wide on a screen.
         dpi: pixels per inch of PNG files.
     """
 
     name: str
-    column: float
-    page: float
-    text: float
-    small: float
-    line: float
-    marker: float
     scale: float
     dpi: float
 
 
 STYLES = {
-    "screen": FigureStyle("screen", 122, 244, TEXT, SMALL, 1.4, 5, 1, 150),
-    "paper": FigureStyle("paper", 85, 180, 8, 7, 1, 3.5, 180 / 182.88, 300),
-    "slide": FigureStyle("slide", 240, 320, 22, 18, 3, 10, 320 / 182.88, 150),
+    "screen": FigureStyle("screen", 1, 150),
+    "paper": FigureStyle("paper", 180 / 182.88, 300),
+    "slide": FigureStyle("slide", 320 / 182.88, 150),
 }
 _STYLE = ContextVar("figure style", default=STYLES["screen"])
-_SETTINGS = RLock()  # matplotlib's settings are shared by all threads
+SETTINGS = RLock()
+"""Lock of matplotlib's settings, which all threads share."""
 
 
 @contextmanager
 def figure_style(name: str) -> Iterator[FigureStyle]:
     """Draw the figures of a ``with`` block in a style.
 
-    - ``"screen"``: the default, figures of one panel are 122 mm wide;
-    - ``"paper"``: one column, 85 mm, with labels of 8 points and ticks of 7 points; several panels,
-      trials and sessions are up to 180 mm wide; PNG files have 300 pixels per inch;
-    - ``"slide"``: 240 mm, with labels of 22 points; trials and sessions are 320 mm wide.
+    - ``"screen"``: the default; trials and sessions are 183 mm wide;
+    - ``"paper"``: they are 180 mm wide; PNG files have 300 pixels per inch;
+    - ``"slide"``: they are 320 mm wide.
+
+    Other figures of neurogym-study have the sizes of `neurogym_study.style`.
 
     Args:
         name: of the style.
@@ -101,48 +89,6 @@ def figure_style(name: str) -> Iterator[FigureStyle]:
 def current_style() -> FigureStyle:
     """Return the style of the figures that are drawn now."""
     return _STYLE.get()
-
-
-@contextmanager
-def drawing() -> Iterator[FigureStyle]:
-    """Set matplotlib's sizes and colours to the current style, for a ``with`` block.
-
-    One thread at a time is in such a block; matplotlib's own settings are restored after it.
-
-    Raises:
-        MissingDependencyError: matplotlib is not installed.
-    """
-    style = _STYLE.get()
-    thin = 0.6 * style.line
-    sizes = {
-        "font.size": style.text,
-        "axes.labelsize": style.text,
-        "axes.titlesize": style.text,
-        "legend.fontsize": style.small,
-        "legend.title_fontsize": style.text,
-        "legend.frameon": False,
-        "lines.linewidth": style.line,
-        "lines.markersize": style.marker,
-        "lines.markeredgewidth": 0.5 * style.line,
-        "axes.linewidth": thin,
-        "axes.edgecolor": GREY,
-        "axes.labelpad": 2.8 * style.line,
-        "axes.labelcolor": INK,
-        "text.color": INK,
-        **{
-            f"{axis}tick.{part}": value
-            for axis in "xy"
-            for part, value in (
-                ("labelsize", style.small),
-                ("labelcolor", INK),
-                ("color", GREY),
-                ("major.size", 2.2 * style.line),
-                ("major.width", thin),
-            )
-        },
-    }
-    with _SETTINGS, _matplotlib().rc_context(sizes):
-        yield style
 
 
 def magnified(figure: Any) -> Any:
@@ -453,6 +399,6 @@ def save_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float | None 
     metadata = {"png": None, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
     texts = {"svg.fonttype": "none", "svg.hashsalt": "neurogym", "pdf.fonttype": 42}
     dpi = _STYLE.get().dpi if dpi is None else dpi
-    with replacing(target) as temporary, _SETTINGS, _matplotlib().rc_context(texts):
+    with replacing(target) as temporary, SETTINGS, _matplotlib().rc_context(texts):
         figure.savefig(temporary, format=kind, dpi=dpi, metadata=metadata)
     return target

@@ -3,15 +3,14 @@
     figure = trial_figure(trace_of("control/GoNogo-v0", "random", seed=0))
     save_figure(figure, "trial.png")
 
-`trace_of` plays a trial, and `trial_figure` draws it; `env_figure` draws an env that is not a
-`Task`. matplotlib is imported when a figure is drawn."""
+`trace_of` plays a trial, and `trial_figure` draws it. matplotlib is imported when a figure is
+drawn. The package neurogym-film draws frames of envs and films with `draw_trial`."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -45,21 +44,18 @@ from neurogym_core.canvas import (
     write,
 )
 from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.play.make import bare_env, make_vec, prepared, resolve
+from neurogym_core.play.make import make_vec, prepared
+from neurogym_core.play.trace import Buffers
 from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.raster import RasterFigure
 from neurogym_core.subjects import LateOracle, env_wrappers_of, player_of
 from neurogym_core.tasks.describe import names_of_conditions
-from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.encoders import Ring
 from neurogym_core.trials.interface import Angle, Axis
 
 __all__ = [
     "TrialTrace",
-    "env_figure",
     "figure_style",
-    "picture_of",
     "save_figure",
     "trace_of",
     "trace_so_far",
@@ -77,12 +73,10 @@ _TINTS = ("#E8F1F8", "#FBF0DC", "#E3F3EC", "#F8E9F1", "#EFEFEF", "#E4F4FB", "#F7
 _LINES_UP_TO = 3  # units of a channel; a larger one is drawn as an image
 _FOOT = 0.55
 _LEFT, _RIGHT, _GAP, _ROW = 1.35, 0.85, 0.09, 0.17
-_DPI = 100
 _SUBTITLE, _SUBTITLE_LINES = 96, 3  # characters of a line, and lines
 _NAMED_ACTIONS = 8  # actions that get a tick each
 _LONGEST = 4  # values of a condition that are written out
 _WRITTEN = 4  # most values of a condition that a subtitle shows
-_ENV_STEPS, _FRAMES = 400, 4  # of a plain env: steps at most, and frames in the figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,23 +176,18 @@ def trace_of(
         UnknownNameError: there is no such condition, parameter or subject.
         NotSupportedError: the subject cannot play this task.
     """
-    steps = []
-    for step in steps_played(task, subject, seed, conditions, wrap=wrap, **params):
-        steps.append(step)
-        if step.ended:
-            break
-    told = {name: value for name, value in step.conditions.items() if np.size(value) <= _WRITTEN}
+    steps = steps_played(task, subject, seed, conditions, wrap=wrap, **params)
+    step = next(step for step in steps if step.ended)
+    conditions = step.buffers.conditions
+    told = {name: value for name, value in conditions.items() if np.size(value) <= _WRITTEN}
     named = subject[0] if isinstance(subject, tuple) else subject
     who = named if isinstance(named, str) else type(subject).__name__
     # Without this, a reader of the figure of a reaction-time task would wonder about the delay.
     player = player_of(subject)
     late = step.timed and isinstance(player, LateOracle)
     waits = f", waits {number(player.wait)} ms" if late else ""
-    played = f"{who}{waits}: {step.outcome}"
-    said = describe(_named(step.task, told))
-    return replace(
-        trace_of_steps(steps), subtitle=_fitting("; ".join(filter(None, [played, said])))
-    )
+    said = [f"{who}{waits}: {step.outcome}", describe(_named(step.task, told))]
+    return replace(step.trace(), subtitle=_fitting("; ".join(filter(None, said))))
 
 
 class PlayedStep(NamedTuple):
@@ -207,8 +196,7 @@ class PlayedStep(NamedTuple):
     Attributes:
         task: the task.
         channels: name -> slice of the observation, also of values that wrappers of envs append.
-        conditions: conditions of the trial.
-        shown: observation before the action, action, reward, target and period.
+        buffers: all steps of the trial so far; later steps are added to the same lists.
         ended: whether the trial ended with this step.
         outcome: its outcome then; else "".
         timed: whether it has ended, and its record has a reaction time.
@@ -216,11 +204,14 @@ class PlayedStep(NamedTuple):
 
     task: Task
     channels: Mapping[str, slice]
-    conditions: Mapping[str, Any]
-    shown: tuple[Any, Any, Any, Any, Any]
+    buffers: Buffers
     ended: bool
     outcome: str
     timed: bool
+
+    def trace(self) -> TrialTrace:
+        """Return the trace of the trial so far, see `trace_so_far`."""
+        return trace_so_far(self.task, self.buffers, self.channels, self.outcome)
 
 
 def steps_played(
@@ -246,94 +237,49 @@ def steps_played(
         player.begin(env)
     while True:
         drawn = {name: values[0] for name, values in env.conditions.items()}
+        buffers = Buffers([], [], [], [], [], observations[0], drawn)
         ended = False
         while not ended:
             actions = player(env, observations)
             before = observations[0].copy()
             observations, rewards, _, _, info = wrapped.step(actions)
             ended = bool(info["new_trial"][0])
-            yield PlayedStep(
-                made,
-                channels,
-                drawn,
-                (before, actions[0], rewards[0], info["gt"][0], info["period"][0]),
-                ended,
-                str(info["trial"]["outcome"][0]) if ended else "",
-                ended and any(name.endswith("reaction_time") for name in info["trial"]),
-            )
+            shown = before, actions[0], rewards[0], info["gt"][0], info["period"][0]
+            columns: tuple[list[Any], ...] = buffers[:5]
+            for column, value in zip(columns, shown, strict=True):
+                column.append(value)
+            record = info["trial"] if ended else {}
+            outcome = str(record["outcome"][0]) if ended else ""
+            timed = any(name.endswith("reaction_time") for name in record)
+            yield PlayedStep(made, channels, buffers, ended, outcome, timed)
 
 
-def trace_of_steps(steps: Sequence[PlayedStep]) -> TrialTrace:
-    """Return the trace of the steps of one trial, or of its first ones.
-
-    The subtitle, of one line, has the conditions, and the outcome of a trial that has ended.
-    """
-    columns = zip(*(step.shown for step in steps), strict=True)
-    observations, actions, rewards, targets, periods = map(list, columns)
-    last = steps[-1]
-    said = describe(_named(last.task, last.conditions))
-    return _trace(
-        last.task,
-        observations=observations,
-        actions=actions,
-        rewards=rewards,
-        targets=targets,
-        periods=periods,
-        channels=last.channels,
-        subtitle=_fitting("; ".join(filter(None, [last.outcome, said])), lines=1),
-    )
-
-
-def picture_of(task: Task, buffers: Any) -> np.ndarray:
-    """Return the figure of the trial so far, (height, width, 3) uint8.
-
-    All figures of a task have the same size. Before the first action, the figure shows the current
-    observation.
-
-    Raises:
-        MissingDependencyError: matplotlib is not installed.
-    """
-    return frame_of(task, trace_so_far(task, buffers))
-
-
-def frame_of(task: Task, trace: TrialTrace) -> np.ndarray:
-    """Return a trace of the task as pixels, (height, width, 3) uint8; see `picture_of`."""
-    # Frames of a film have one size, whatever the height of the labels of this trial.
-    channels = tuple((name, part.start, part.stop) for name, part in trace.channels.items())
-    height = _frame_height(task, channels)
-    with figure_style("screen"):
-        figure = RasterFigure(TRIAL_WIDTH, height, _DPI)
-        draw_trial(Box(figure, 0, 0, TRIAL_WIDTH, height), trace)
-        return figure.draw()
-
-
-def trace_so_far(task: Task, buffers: Any) -> TrialTrace:
+def trace_so_far(
+    task: Task, buffers: Buffers, channels: Mapping[str, slice] | None = None, outcome: str = ""
+) -> TrialTrace:
     """Return the trace of a trial so far; before the first action, of the current observation.
+
+    The subtitle, of one line, has the outcome and the conditions.
 
     Args:
         task: the task.
-        buffers: `observations`, `actions`, `rewards`, `targets` and `periods` of the played steps,
-            the current observation `pending`, and the `conditions` of the trial.
+        buffers: the played steps, the current observation, and the conditions.
+        channels: name -> slice of the observations; default: those of the task.
+        outcome: outcome of a trial that has ended.
     """
-    if not buffers.observations:
-        nothing = np.zeros(task.actions.size, np.float32) if task.actions.continuous else -1
-        return _trace(
-            task,
-            observations=[buffers.pending],
-            targets=[nothing],
-            actions=None,
-            rewards=None,
-            periods=(),
-        )
-    return _trace(
+    nothing = np.zeros(task.actions.size, np.float32) if task.actions.continuous else -1
+    played = bool(buffers.observations)
+    # All frames of a film have the height of one line.
+    said = filter(None, [outcome, describe(_named(task, buffers.conditions))])
+    return trace_of_parts(
         task,
-        observations=buffers.observations,
-        targets=buffers.targets,
-        actions=buffers.actions,
-        rewards=buffers.rewards,
+        observations=buffers.observations if played else [buffers.pending],
+        channels=channels or dict(task.channels),
+        targets=buffers.targets if played else [nothing],
+        actions=buffers.actions if played else None,
+        rewards=buffers.rewards if played else None,
         periods=buffers.periods,
-        # All frames of a film have the height of one line.
-        subtitle=_fitting(describe(_named(task, buffers.conditions)), lines=1),
+        subtitle=_fitting("; ".join(said), lines=1) if played else "",
     )
 
 
@@ -354,35 +300,19 @@ def _named(task: Task, conditions: Mapping[str, Any]) -> Mapping[str, Any]:
     return named
 
 
-def env_figure(task: str, seed: int | None = 0) -> Any:
-    """Return the figure of one trial (at most 400 steps) of a plain env.
-
-    The subject plays action 0 or zeros, or, if these are not in the action space, random actions.
-    An env with the render mode "rgb_array" is drawn as four frames of a film, frames of one colour
-    left out, any other one by its observations, which must be vectors.
-
-    Args:
-        task: as for `make`, an env that is not a `Task`.
-        seed: seed of the trial, and of random actions.
-
-    Raises:
-        NotSupportedError: the env does not render, and its observations are not vectors.
-        MissingDependencyError: matplotlib is not installed.
-    """
-    films = "rgb_array" in resolve(task).metadata.get("render_modes", ())
-    env = bare_env(task, render_mode="rgb_array" if films else None)
-    try:
-        return _film(env, task, seed) if films else _observed(env, task, seed)
-    finally:
-        env.close()
-
-
 # ---- playing a trial ----
 
 
-def _trace(
+def trace_of_parts(
     task: Task, *, periods: Sequence[str], targets: Any, actions: Any, rewards: Any, **rest: Any
 ) -> TrialTrace:
+    """Return the trace of a task from lists with one entry per step.
+
+    Args:
+        task: the task.
+        periods, targets, actions, rewards: of each step; actions and rewards may be None.
+        rest: `observations`, `channels`, and other attributes of `TrialTrace`.
+    """
     declared = task.actions
     targets = np.stack(targets)
     actions = None if actions is None else np.stack(actions).reshape(np.shape(targets))
@@ -394,7 +324,6 @@ def _trace(
         )
     return TrialTrace(
         observations=np.stack(rest.pop("observations")),
-        channels=rest.pop("channels", dict(task.channels)),
         periods=_runs(periods),
         targets=targets,
         actions=actions,
@@ -465,103 +394,6 @@ def _fitting(text: str, lines: int = _SUBTITLE_LINES) -> str:
     """Return the text in lines that fit beside each other, broken at spaces."""
     broken = textwrap.wrap(text, _SUBTITLE, max_lines=lines, placeholder=" …")
     return "\n".join(broken)
-
-
-@lru_cache(maxsize=32)
-def _frame_height(task: Task, channels: tuple[tuple[str, int, int], ...]) -> float:
-    """Return the height in inches of the tallest figure of a task: short periods, all actions.
-
-    Args:
-        task: the task.
-        channels: name, first unit and last + 1 of each channel, also of wrappers.
-    """
-    names = period_names_of(task)
-    steps = max(len(names), 8)
-    continuous, n = task.actions.continuous, task.actions.size
-    targets = np.zeros((steps, n), np.float32) if continuous else np.arange(steps) % n
-    trace = _trace(
-        task,
-        observations=np.zeros((steps, channels[-1][2]), np.float32),
-        channels={name: slice(start, stop) for name, start, stop in channels},
-        targets=targets,
-        actions=targets,
-        rewards=np.zeros(steps),
-        periods=[names[min(step, len(names) - 1)] for step in range(steps)],
-        subtitle="conditions",
-    )
-    height = trial_height(trace)
-    return 2 * round(height * _DPI / 2) / _DPI  # an even number of pixels, for film formats
-
-
-# ---- plain envs ----
-
-
-def _film(env: Any, task: str, seed: int | None) -> Any:
-    """Return a figure of four frames of the trial, side by side."""
-    frames: list[np.ndarray] = []
-    for _ in _steps_of(env, seed, lambda: frames.append(np.asarray(env.render()))):
-        pass
-    # Frames of one colour show nothing, unless there are no others.
-    shown = [step for step, frame in enumerate(frames) if np.ptp(frame)] or [*range(len(frames))]
-    places = np.unique(np.linspace(0, len(shown) - 1, _FRAMES).astype(int))
-    chosen = [shown[place] for place in places]
-    side, gap = 2.2, 0.15  # inches
-    width, height = len(chosen) * (side + gap) + gap, side + 0.75
-    box = Box(new_figure(width, height), 0, 0, width, height)
-    for k, step in enumerate(chosen):
-        frame = frames[step]
-        axes = box.axes(gap + k * (side + gap), gap, side, side)
-        axes.imshow(frame, cmap="gray", vmin=0, vmax=255 if frame.dtype == np.uint8 else 1)
-        axes.set_axis_off()
-        axes.set_title(f"step {step}", fontsize=SMALL, color=INK, pad=3)
-    heading(box.figure, task, gap / width, 1 - 0.12 / height)
-    return magnified(box.figure)
-
-
-def _observed(env: Any, task: str, seed: int | None) -> Any:
-    space = env.observation_space
-    if getattr(space, "shape", None) is None or len(space.shape) != 1:
-        raise NotSupportedError(
-            f"{task} has observations {space}, and no render mode 'rgb_array'. Expected an env that"
-            " renders frames, or whose observations are vectors. Give its class metadata ="
-            " {'render_modes': ['rgb_array']} and a render()."
-        )
-    observations, actions, rewards, infos = (
-        list(column) for column in zip(*_steps_of(env, seed), strict=True)
-    )
-    n_actions = int(getattr(env.action_space, "n", 0)) or int(np.prod(env.action_space.shape))
-    targets = [info.get("gt", action) for info, action in zip(infos, actions, strict=True)]
-    trace = TrialTrace(
-        observations=np.stack(observations),
-        channels={"observation": slice(0, space.shape[0])},
-        periods=[("trial", 0, len(observations))],
-        targets=np.stack(targets),
-        actions=np.stack(actions).reshape(np.shape(targets)),
-        rewards=np.asarray(rewards, float),
-        action_names=[str(k) for k in range(n_actions)],
-        title=task,
-        subtitle="steps instead of milliseconds",
-    )
-    return trial_figure(trace)
-
-
-def _steps_of(
-    env: Any, seed: int | None, before: Callable[[], None] = lambda: None
-) -> Iterator[tuple]:
-    """Yield observation, action, reward and info of each step; call `before` before an action."""
-    observation, _ = env.reset(seed=seed)
-    env.action_space.seed(seed)
-    for _ in range(_ENV_STEPS):
-        before()
-        space = env.action_space
-        still = np.zeros(space.shape, space.dtype) + getattr(space, "start", 0)
-        still = still if still.ndim else still.item()
-        action = still if space.contains(still) else space.sample()
-        coming, reward, terminated, truncated, info = env.step(action)
-        yield observation, action, reward, info
-        if terminated or truncated or info.get("new_trial"):
-            return
-        observation = coming
 
 
 def _mistakes(trace: TrialTrace) -> Iterator[str]:
@@ -937,11 +769,8 @@ class _ChoiceScale:
 
     def __call__(self, actions: np.ndarray) -> np.ndarray:
         """Return the places of actions (T,); NaN for none."""
-        return _gaps(np.array([self.place(action) if action >= 0 else -1 for action in actions]))
-
-
-def _gaps(actions: np.ndarray) -> np.ndarray:
-    return np.where(actions < 0, np.nan, actions.astype(float))
+        places = [self.place(action) if action >= 0 else np.nan for action in actions]
+        return np.array(places, float)
 
 
 def _paint_values(

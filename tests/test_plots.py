@@ -1,4 +1,4 @@
-"""One trial of any task as a trace, and the picture of a trial under way."""
+"""One trial of any task as a trace."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ from neurogym_core.plots import describe, trace_of
 DOTS = "perceptual/PerceptualDecisionMaking-v0"
 # Image tasks are plain envs, without the table that a trace is read from.
 IDS = sorted(task.id for task in installed().tasks if task.usable and "pixels" not in task.tags)
-# Drawing takes its time: with the fast tests, one task of each package.
-FIRST = {name.split("/")[0]: name for name in reversed(IDS)}.values()
-DRAWN = [pytest.param(name, marks=[] if name in FIRST else pytest.mark.slow) for name in IDS]
 
 
 @pytest.mark.parametrize("task", IDS)
@@ -82,39 +79,3 @@ def test_conditions_read_as_text():
         {"a_b": np.float64(0.123456), "c": np.array([1, 2]), "d": "left", "e": np.True_}
     )
     assert text == "a b 0.1235, c (1, 2), d left, e True"
-
-
-@pytest.mark.parametrize("task", DRAWN)
-def test_rendering_shows_the_trial_so_far_in_frames_of_one_size(task):
-    pytest.importorskip("matplotlib")
-    env = ngym.make(task, render_mode="rgb_array")
-    env.action_space.seed(1)
-    env.reset(seed=1)
-    frames = [env.render()]
-    for step in range(6):
-        env.step(env.action_space.sample())
-        if step in (0, 5):
-            frames.append(env.render())
-    assert {(frame.dtype, frame.ndim, frame.shape) for frame in frames} == {
-        (np.dtype("uint8"), 3, frames[0].shape)
-    }
-    assert frames[0].shape[2] == 3
-    assert all(0 < (frame < 255).mean() < 1 for frame in frames)
-
-
-def test_the_picture_grows_with_the_trial():
-    env = ngym.make(DOTS, render_mode="rgb_array")
-    env.reset(seed=1)
-    frames = [env.render()]
-    for _ in range(4):
-        env.step(0)
-        frames.append(env.render())
-    assert len({frame.tobytes() for frame in frames}) == 5
-
-
-def test_a_picture_shows_no_step_of_the_trial_before():
-    env = ngym.make("value/Bandit-v0", render_mode="rgb_array")
-    env.reset(seed=1)
-    before = env.render()
-    env.step(0)  # a trial of one step: the coming one has begun
-    np.testing.assert_array_equal(env.render(), before)

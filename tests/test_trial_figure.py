@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from neurogym_core import Choice, Ring, Task, make
+from neurogym_core import Choice, Ring, Task
 from neurogym_core.cli import main as ngym
 from neurogym_core.errors import InvalidValueError, MissingDependencyError, UnknownNameError
 from neurogym_core.plots import (
@@ -377,13 +377,6 @@ class TestStyle:
         assert {round(other / one, 2) for one, other in pairs} == {1.75}
         lines = zip(small.axes[1].lines, large.axes[1].lines, strict=True)
         assert {round(b.get_linewidth() / a.get_linewidth(), 2) for a, b in lines} == {1.75}
-
-    def test_frames_of_a_film_have_the_same_size_in_every_style(self):
-        env = make("control/AntiReach-v0", render_mode="rgb_array")
-        env.reset(seed=0)
-        with figure_style("slide"):
-            assert env.render().shape == (before := env.render().shape)
-        assert env.render().shape == before
 
     def test_an_unknown_style_is_refused(self):
         with pytest.raises(UnknownNameError, match="'paper'"), figure_style("papper"):

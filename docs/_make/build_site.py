@@ -65,6 +65,7 @@ Install a package with pip; its tasks, wrappers and commands are found at once.
 WITH_API = (
     "neurogym_check",
     "neurogym_classic",
+    "neurogym_film",
     "neurogym_jax",
     "neurogym_sb3",
     "neurogym_study",

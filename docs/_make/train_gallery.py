@@ -24,6 +24,7 @@ from typing import Any
 
 import click
 import gymnasium
+from neurogym_study.policies import SAME, partial
 from neurogym_study.trainers import trainer_named
 
 from neurogym_core import Task, make, make_task
@@ -31,7 +32,6 @@ from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.errors import NotSupportedError
 from neurogym_core.files import replacing
 from neurogym_core.tasks.drawing import stateful
-from neurogym_core.terminal.shortcuts import SAME, partial
 
 HERE = Path(__file__).resolve().parent
 MEASURED, PAGE = HERE / "gallery-results.json", HERE.parent / "gallery-results.md"

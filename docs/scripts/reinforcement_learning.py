@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from neurogym_film import frames_of, save_film
 from neurogym_sb3 import AgentSubject, SB3VecEnv
 from sb3_contrib import RecurrentPPO
 
 from neurogym_core import run
-from neurogym_core.film import frames_of, save_film
 from neurogym_core.plots import save_figure, trace_of, trial_figure
 
 TASK = "PerceptualDecisionMaking-v0"

@@ -23,7 +23,7 @@ BUILT_IN = {
     "doctor": "Check the installation, and say how to repair it.",
     "info": "Describe a task, a wrapper or an installed package.",
     "list": "List the installed tasks.",
-    "new": "Create a package for a new task, or add to a package.",
+    "new": "Create a package for a new task.",
     "plot": "Draw one trial, or a session, of a task.",
     "run": "Run trials of a task with a simulated subject.",
 }

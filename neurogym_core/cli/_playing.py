@@ -9,7 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
-from neurogym_core.ecosystem.hooks import ask_study
+from neurogym_core.ecosystem.hooks import ask
 from neurogym_core.play import run
 from neurogym_core.play.make import resolve
 from neurogym_core.terminal.output import Page
@@ -33,7 +33,7 @@ def experiment_in(path: str, trust: bool) -> dict[str, Any]:
         click.ClickException: the file cannot be read.
     """
     try:
-        return dict(ask_study("ngym_read_experiment", "ngym run FILE.toml", path=path, trust=trust))
+        return dict(ask("ngym_read_experiment", "ngym run FILE.toml", path=path, trust=trust))
     except OSError as error:
         raise click.ClickException(
             f"{path} cannot be read: {error.strerror}. Expected an experiment file (.toml) or a"

@@ -136,10 +136,10 @@ def _listed(name: str, offline: bool) -> Listed | None:
         AmbiguousTaskError: several packages have a task of this name.
     """
     # Imports pluggy, which a name that is installed does not need.
-    from neurogym_core.ecosystem.hooks import listed_in_registries
+    from neurogym_core.ecosystem.hooks import ask_registries
 
     try:
-        found = listed_in_registries(name, offline=offline)
+        found = ask_registries("ngym_listed", name=name, offline=offline)
     except (RegistryError, PluginError) as error:
         click.echo(f"Note: {clean(str(error))}", err=True)
         return None

@@ -6,20 +6,15 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import ModuleType
 
 import click
 
-from neurogym_core._bundled import template_folder
-from neurogym_core.cli._into import PARTS, add_to
-from neurogym_core.ecosystem import hooks
 from neurogym_core.ecosystem.companions import COMMANDS, REGISTRY, comes_with
 from neurogym_core.ecosystem.discovery import declared, installed
+from neurogym_core.ecosystem.hooks import ask_registries
 from neurogym_core.errors import InvalidValueError, PluginError, RegistryError
 from neurogym_core.optional import optional
-
-LICENCES = ("BSD-3-Clause", "MIT", "Apache-2.0")
-KINDS = ("table", "session", "closed-loop", "classic")
+from neurogym_core.template import KINDS, LICENCES, refuse_answers, template_folder
 
 
 @click.command()
@@ -33,9 +28,7 @@ KINDS = ("table", "session", "closed-loop", "classic")
 @click.option("--repository", metavar="URL",
               help="Address of the sources.  [default: on github.com, of LAB]")  # fmt: skip
 @click.option("--licence", type=click.Choice(LICENCES), help="Licence of the package.")
-@click.option("--kind", type=click.Choice((*KINDS, *PARTS)), help="Kind of the example.")
-@click.option("--into", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-              help="Add to the package in this folder, instead of creating one.")  # fmt: skip
+@click.option("--kind", type=click.Choice(KINDS), help="Kind of the task.")
 def command(
     folder: Path,
     task: str | None,
@@ -44,17 +37,15 @@ def command(
     repository: str | None,
     licence: str | None,
     kind: str | None,
-    into: Path | None,
 ) -> None:
-    """Create a package for a new task, or add to a package.
+    """Create a package for a new task.
 
     \b
       ngym new --task SideMemory --lab mylab
-      ngym new --task Dim --kind wrapper --into neurogym-task-mylab
 
     Creates the folder FOLDER/neurogym-task-NAME with a task that runs, its tests, and all files
     that pip needs. FOLDER is the current folder by default. Asks for the options that are missing.
-    With --into, adds an example with its tests, entry point and manifest row to a package.
+    `ngym add` adds another task, a wrapper, a subject or a command to it.
 
     \b
     Kinds of tasks:
@@ -62,17 +53,8 @@ def command(
       session      the next trial depends on a block, a drift or earlier trials
       closed-loop  the next stimulus depends on the last action
       classic      step by step in Python, as in NeuroGym (needs neurogym-classic)
-    Other kinds, with --into only:
-      wrapper      changes the trials of any task
-      subject      plays tasks: ngym run TASK --subject NAME
-      command      a new command: ngym NAME
     """
-    if kind in PARTS and into is None:
-        raise click.UsageError(f"--kind {kind} needs --into, the folder of a package.")
-    name = _given(task, "Name of the task or class, in CapitalizedWords, without a version")
-    if into is not None:
-        _add(into, name, _given(kind, "Kind", (*KINDS, *PARTS)))
-        return
+    name = _given(task, "Name of the task, in CapitalizedWords, without a version")
     answers = {
         "task_name": name,
         "lab": _given(lab, "Short name of the package (neurogym-task-NAME)"),
@@ -104,16 +86,6 @@ def _given(value: str | None, question: str, choices: tuple[str, ...] = ()) -> s
     return str(click.prompt(question, default=choices[0], type=click.Choice(choices)))
 
 
-def _add(folder: Path, name: str, kind: str) -> None:
-    """Add to an existing package, and print the files."""
-    checked = {"task_name": name, "lab": "x", "author": "x", "licence": LICENCES[0]}
-    _refuse_answers({**checked, "kind": KINDS[0], "repository": "https://example.org/x"})
-    for path in add_to(folder, name, kind):
-        click.echo(f"Wrote {path}.")
-    click.echo("Install the package again, because its entry points have changed:")
-    click.echo(f'  python -m pip install -e "{os.path.join(".", folder)}[test]"')
-
-
 def refuse(answers: Mapping[str, str], target: Path) -> None:
     """Raise an error if the package cannot be created, before anything is written.
 
@@ -121,7 +93,7 @@ def refuse(answers: Mapping[str, str], target: Path) -> None:
         InvalidValueError: the answers are invalid, the name resembles that of another package, or
             the folder exists.
     """
-    _refuse_answers(answers)
+    refuse_answers(answers)
     if target.exists():
         raise InvalidValueError(
             f"{target} exists already. Expected a new folder. Choose another name or folder."
@@ -134,7 +106,7 @@ def refuse(answers: Mapping[str, str], target: Path) -> None:
         )
         return
     try:
-        others = hooks.looks_like(target.name)  # uses no network
+        others = ask_registries("ngym_looks_like", distribution=target.name)  # uses no network
     except (RegistryError, PluginError) as error:
         click.echo(f"Note: {error}", err=True)
         return
@@ -143,17 +115,6 @@ def refuse(answers: Mapping[str, str], target: Path) -> None:
             f"The package would be called {target.name}, which looks like {other}. Expected a"
             " distinct name. Choose another with --lab. Nothing was written."
         )
-
-
-def _refuse_answers(answers: Mapping[str, str]) -> None:
-    """Raise an error if the template's own check of the answers finds a problem."""
-    # Cookiecutter runs this file too. An import would write byte code into the template.
-    path = template_folder() / "hooks" / "pre_gen_project.py"
-    check = ModuleType("ngym_template_answers")
-    exec(compile(path.read_text("utf-8"), str(path), "exec"), check.__dict__)
-    wrong = check.problems(answers)
-    if wrong:
-        raise InvalidValueError(" ".join(wrong) + " Nothing was written.")
 
 
 def render(answers: Mapping[str, str], folder: Path) -> Path:

@@ -66,11 +66,11 @@ def command(
     subject over trials.
 
     A film has a frame for each step: the figure of the trial so far, ten steps a second. It shows
-    one trial, --n-trials trials, or with --session a session of the task. .mp4 needs the package
-    imageio-ffmpeg.
+    one trial, --n-trials trials, or with --session a session of the task. Films come with
+    neurogym-film; .mp4 also needs the package imageio-ffmpeg.
 
-    For a Gymnasium env that is not a `Task`, it shows rendered frames or observations while no
-    action is taken.
+    For a Gymnasium env that is not a `Task`, neurogym-film draws rendered frames or observations
+    while no action is taken.
     """
     settings = {"parameters": parameters, "timing": timing, "conditions": conditions, "wrap": wrap}
     if folder is None and kind is not None:
@@ -98,11 +98,8 @@ def command(
     with figure_style(style):
         if folder is not None:
             _drawing.draw_all(folder, kind or FORMATS[0], subject, seed)
-        elif target is not None and target.suffix.lower() in _drawing.FILM_SUFFIXES:
-            _drawing.film(str(task), target, subject, seed, settings, bool(session), n_trials)
         elif target is not None:
-            as_session = True if n_trials is not None else session
-            _drawing.draw(str(task), target, subject, seed, settings, as_session, n_trials)
+            _drawing.draw(str(task), target, subject, seed, settings, session, n_trials)
     if target is not None:
         click.echo(f"Saved {clean(str(target))}.")
 

@@ -76,7 +76,7 @@ def command(
             "--n-steps and --n-trials were both given. Expected one of them. Leave one out."
         )
     from neurogym_core.cli import _playing  # imports NumPy and Gymnasium
-    from neurogym_core.ecosystem.hooks import ask_study
+    from neurogym_core.ecosystem.hooks import ask
 
     extra = [
         name
@@ -103,7 +103,7 @@ def command(
                 raise click.UsageError(
                     f"--save was given {str(save)!r}. Expected a file name that ends in .toml."
                 )
-            ask_study("ngym_save_experiment", "ngym run --save", path=save, experiment=experiment)
+            ask("ngym_save_experiment", "ngym run --save", path=save, experiment=experiment)
     record, stopped = game.play()
     if csv is not None and record is not None:
         record.to_csv(csv)

@@ -7,25 +7,37 @@ summaries in help texts, and the lookup of a wrapper by its bare name.
 
 from __future__ import annotations
 
-REGISTRY, STUDY = "neurogym-registry", "neurogym-study"
+FILM, REGISTRY, STUDY = "neurogym-film", "neurogym-registry", "neurogym-study"
 
-COMMANDS = {
-    "check": "neurogym-check",
-    "search": REGISTRY,
-    "install": REGISTRY,
-    "uninstall": REGISTRY,
-    "submit": REGISTRY,
-    "registry": REGISTRY,
-    "train": STUDY,
-    "evaluate": STUDY,
-    "compare": STUDY,
-    "export": STUDY,
-    "sweep": "neurogym-sweep",
-    "likeness": STUDY,
+_COMMANDS = {
+    "neurogym-check": {
+        "add": "Add a task, wrapper, subject or command to a package.",
+        "check": "Run the conformance checks on tasks.",
+    },
+    REGISTRY: {
+        "search": "Search the registry for tasks and packages.",
+        "install": "Install a package of the registry.",
+        "uninstall": "Remove an installed package.",
+        "submit": "Prepare a package for being listed in a registry.",
+        "registry": "Check and build a registry of packages.",
+    },
+    STUDY: {
+        "train": "Train a network or an agent on a task.",
+        "evaluate": "Report the behaviour of a network, a subject, or a lab's animals.",
+        "compare": "Compare a trial record with real subjects.",
+        "export": "Write trials as NWB, BIDS, CSV or Parquet.",
+        "likeness": "Compare a network or subject with published signatures of animals.",
+    },
+    "neurogym-sweep": {"sweep": "Do many runs with varied settings."},
 }
+COMMANDS = {command: package for package, own in _COMMANDS.items() for command in own}
 """{command of ``ngym``: package}"""
 
+SUMMARIES = {command: text for own in _COMMANDS.values() for command, text in own.items()}
+"""{command of ``ngym``: first line of its help}; ``ngym --help`` imports no command."""
+
 SUBJECT_SUMMARIES = {
+    "add": "Add a task, wrapper, subject or command to a package.",
     "q_learner": "Learns the value of actions from rewards (SARSA with eligibility traces).",
     "hybrid": "Mixes model-based and model-free values (Daw et al. 2011).",
     "win_stay_lose_shift": "Repeats a rewarded choice, and changes an unrewarded one.",
@@ -65,22 +77,6 @@ FORMER_WRAPPERS = dict.fromkeys(
     "neurogym-wrappers",
 )  # fmt: skip
 """{former name of a wrapper, in any version of NeuroGym: package}"""
-
-SUMMARIES = {
-    "check": "Run the conformance checks on tasks.",
-    "search": "Search the registry for tasks and packages.",
-    "install": "Install a package of the registry.",
-    "uninstall": "Remove an installed package.",
-    "submit": "Prepare a package for being listed in a registry.",
-    "registry": "Check and build a registry of packages.",
-    "train": "Train a network or an agent on a task.",
-    "evaluate": "Report the behaviour of a network, a subject, or a lab's animals.",
-    "compare": "Compare a trial record with real subjects.",
-    "export": "Write trials as NWB, BIDS, CSV or Parquet.",
-    "sweep": "Do many runs with varied settings.",
-    "likeness": "Compare a network or subject with published signatures of animals.",
-}
-"""{command of ``ngym``: first line of its help}; ``ngym --help`` imports no command."""
 
 NAMESPACES = {
     name: f"neurogym-task-{name}"

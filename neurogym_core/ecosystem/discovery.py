@@ -14,7 +14,6 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable, Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -94,28 +93,6 @@ def task_id(name: str) -> str:
         UnknownTaskError, AmbiguousTaskError: see `find_task`.
     """
     return _quickly("task", name).id
-
-
-def tasks_like(pattern: str) -> list[str]:
-    """Return the ids of the usable installed tasks that a pattern matches, sorted.
-
-    Args:
-        pattern: text with ``*`` or ``?``, such as ``yang19/*``; another name is returned as it is.
-
-    Raises:
-        UnknownTaskError: no installed task matches.
-    """
-    if not any(sign in pattern for sign in "*?[") or is_file_reference(pattern):
-        return [pattern]
-    known = sorted(task.id for task in installed().tasks if task.usable)
-    found = [task for task in known if fnmatchcase(task, pattern)]
-    if not found:
-        spaces = sorted({task.partition("/")[0] + "/*" for task in known})
-        raise UnknownTaskError(
-            f"No installed task matches {pattern!r}. Expected a pattern of ids, such as"
-            f" {', '.join(spaces) or 'perceptual/*'}. `ngym list` shows the tasks."
-        )
-    return found
 
 
 def find_wrapper(name: str) -> WrapperInfo:
@@ -379,9 +356,9 @@ def _where_to_get(name: str, *, nearest: bool = False) -> str:
 
     try:
         if nearest:
-            found = hooks.resembling_in_registries(name)
+            found = hooks.ask_registries("ngym_resembling", name=name)
         else:
-            found = hooks.listed_in_registries(name, offline=True)
+            found = hooks.ask_registries("ngym_listed", name=name, offline=True)
     except Exception:  # a failed hint must not replace the error
         return ""
     present = {canonical(package.distribution) for package in declared().packages}

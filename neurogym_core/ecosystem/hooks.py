@@ -17,7 +17,8 @@ and `NGYM_STRICT`.
 Packages that know a registry implement `RegistryHooks`, in the group ``neurogym.registries``. It is
 separate because every `make` loads ``neurogym.plugins``, whereas only error messages and the
 commands ``ngym info``, ``ngym new`` and ``ngym doctor`` call these hooks. For the same reason,
-`StudyHooks`, which only ``ngym plot`` and ``ngym run`` call, have the group ``neurogym.studies``.
+`StudyHooks`, which only ``ngym plot`` and ``ngym run`` call, have the group ``neurogym.studies``,
+and `FilmHooks`, which ``ngym plot`` and ``env.render`` call, the group ``neurogym.films``.
 
 There is no hook per step: calling pluggy costs a quarter of a step even without a plug-in.
 """
@@ -25,16 +26,15 @@ There is no hook per step: calling pluggy costs a quarter of a step even without
 from __future__ import annotations
 
 import pkgutil
-import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from neurogym_core.ecosystem.companions import STUDY, comes_with
+from neurogym_core.ecosystem.companions import FILM, STUDY, comes_with
 from neurogym_core.ecosystem.discovery import declared
 from neurogym_core.ecosystem.names import clean, said_by
 from neurogym_core.ecosystem.records import (
@@ -53,6 +53,9 @@ from neurogym_core.errors import (
     did_you_mean,
     listed,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
 
 PROJECT = "neurogym"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -198,10 +201,47 @@ class StudyHooks:
         """
 
 
+class FilmHooks:
+    """The hooks of packages that draw frames and films."""
+
+    @hookspec(firstresult=True)
+    def ngym_frame(self, task: Any, buffers: Any) -> Any:
+        """Return the figure of the trial so far, (height, width, 3) uint8, for ``env.render``.
+
+        Args:
+            task: the task.
+            buffers: the steps of the trial, as in `neurogym_core.plots.trace_so_far`.
+        """
+
+    @hookspec(firstresult=True)
+    def ngym_film(
+        self, path: Any, task: Any, subject: str, n_trials: int, seed: int,
+        conditions: Mapping[str, Any], wrap: Sequence[Any], progress: Callable[[int], object],
+    ) -> Any:  # fmt: skip
+        """Write a film of a subject at play, and return the path.
+
+        Args:
+            path: file of the film.
+            task, subject, seed, conditions, wrap: as in `neurogym_core.plots.trace_of`.
+            n_trials: number of trials.
+            progress: function to call with the number of trials so far, after each.
+        """
+
+    @hookspec(firstresult=True)
+    def ngym_env_figure(self, name: str, seed: int | None) -> Any:
+        """Return the figure of one trial of a Gymnasium env that is not a `Task`.
+
+        Args:
+            name: the env, as for `neurogym_core.make`.
+            seed: seed of the trial.
+        """
+
+
 SPECIFICATIONS = {
     "neurogym.plugins": Hooks,
     "neurogym.registries": RegistryHooks,
     "neurogym.studies": StudyHooks,
+    "neurogym.films": FilmHooks,
 }
 """{entry-point group: class with the hooks that its modules implement}"""
 
@@ -224,7 +264,6 @@ class PluginFailure:
     name: str
     phase: str
     message: str
-    traceback: str = ""
 
     def __str__(self) -> str:
         """Return a message with the name of the package and the command that removes it."""
@@ -338,40 +377,24 @@ def check_task(spec: Any) -> list[tuple[str, Any]]:
     return results
 
 
-def listed_in_registries(name: str, *, offline: bool) -> list[Listed]:
-    """Return the entries of all registries for the name of a task or package.
+def ask_registries(hook: str, **given: Any) -> list[Any]:
+    """Return the answers of all packages that have a hook of `RegistryHooks`, in one list.
+
+    Args:
+        hook: name of the hook.
+        given: arguments of the hook.
 
     Raises:
         RegistryError: a registry cannot be read.
         PluginError: a hook failed; names the package.
     """
-    found = plugins("neurogym.registries").implementing("ngym_listed")
-    answers = (answer for _, call in found for answer in call(name=name, offline=offline))
-    return [one for answer in answers for one in answer]
+    found = plugins("neurogym.registries").implementing(hook)
+    answers = [answer for _, call in found for answer in call(**given)]
+    return [one for some in answers for one in ([some] if isinstance(some, str) else some)]
 
 
-def resembling_in_registries(name: str) -> list[Listed]:
-    """Return the entries of tasks whose names are nearest to an unknown name.
-
-    Raises:
-        RegistryError, PluginError: see `listed_in_registries`.
-    """
-    found = plugins("neurogym.registries").implementing("ngym_resembling")
-    return [one for _, call in found for answer in call(name=name) for one in answer]
-
-
-def looks_like(distribution: str) -> list[str]:
-    """Return the packages whose names the name of a new package resembles.
-
-    Raises:
-        RegistryError, PluginError: see `listed_in_registries`.
-    """
-    found = plugins("neurogym.registries").implementing("ngym_looks_like")
-    return [name for _, call in found for name in call(distribution=distribution)]
-
-
-def ask_study(hook: str, what: str, **given: Any) -> Any:
-    """Return the answer of the installed package that has a hook of `StudyHooks`.
+def ask(hook: str, what: str, **given: Any) -> Any:
+    """Return the answer of the installed package that has a hook of `StudyHooks` or `FilmHooks`.
 
     Args:
         hook: name of the hook.
@@ -381,10 +404,19 @@ def ask_study(hook: str, what: str, **given: Any) -> Any:
     Raises:
         MissingDependencyError: no package has the hook; names the package that does.
     """
-    answer = getattr(plugins("neurogym.studies").manager.hook, hook)(**given)
+    group, package = (
+        ("neurogym.films", FILM) if hasattr(FilmHooks, hook) else ("neurogym.studies", STUDY)
+    )
+    answer = getattr(plugins(group).manager.hook, hook)(**given)
     if answer is None:
-        raise MissingDependencyError(comes_with(what, STUDY))
+        raise MissingDependencyError(comes_with(what, package))
     return answer
+
+
+def picture_of(task: Any, buffers: Any) -> np.ndarray:
+    """Return the figure of the trial so far, (height, width, 3) uint8; see `ask`."""
+    picture: np.ndarray = ask("ngym_frame", "render()", task=task, buffers=buffers)
+    return picture
 
 
 def load_plugin(manager: pluggy.PluginManager, offer: Offer) -> Any:
@@ -458,17 +490,13 @@ def _phase(offer: Offer, phase: str, action: Callable[..., Any], *args: Any, **k
     except (KeyboardInterrupt, RegistryError):
         raise
     except BaseException as error:
-        try:
-            lines = "".join(traceback.format_exception(error))
-        except Exception:  # the exception's own ``__str__`` fails
-            lines = ""
-        raise _failure(offer, phase, clean(said_by(error)), lines) from error
+        raise _failure(offer, phase, clean(said_by(error))) from error
 
 
-def _failure(offer: Offer, phase: str, message: str, lines: str = "") -> PluginFailureError:
+def _failure(offer: Offer, phase: str, message: str) -> PluginFailureError:
     failure = PluginFailure(
         distribution=offer.distribution, version=offer.version, group=offer.group, name=offer.name,
-        phase=phase, message=message, traceback=lines,
+        phase=phase, message=message,
     )  # fmt: skip
     error = PluginFailureError(str(failure))
     error.failure = failure

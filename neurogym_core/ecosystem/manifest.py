@@ -31,7 +31,6 @@ problem with file, row and field, and the valid rest is kept.
 from __future__ import annotations
 
 import functools
-import math
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -211,6 +210,9 @@ class _Reader:
         )
         if grammar.fullmatch(name) is None:
             self.note("name", f"is {clean(name)!r}, expected a name of the form {form}.")
+        of_task = table if kind == "task" else {}
+        if isinstance(of_task.get("expected"), dict):
+            self.check_fields("expected ", of_task["expected"], vocabulary().words["expected"])
         row = Row(
             kind=kind,
             name=name,
@@ -220,19 +222,13 @@ class _Reader:
             species=self.words("species", table),
             aliases=self.strings("aliases", table),
             references=self.references(kind, table.get("reference", [])),
-            expected=self.expected(table.get("expected", {})) if kind == "task" else {},
+            # Plain dicts in every row: the defaults of `Row` can be neither copied nor pickled.
+            expected=self.leaves("expected", of_task, self.is_performance),
             presets=self.presets(table) if kind == "wrapper" else {},
-            # Plain dicts also here: the default of `Row` can be neither copied nor pickled.
-            shortcuts={},
-            admitted={},
-            figure={},
+            shortcuts=self.leaves("shortcuts", of_task, self.is_performance),
+            admitted=self.leaves("admitted", of_task, self.is_text),
+            figure=self.leaves("figure", of_task, self.is_condition),
         )
-        if kind == "task":
-            row = row._replace(
-                shortcuts=self.leaves("shortcuts", table, self.is_performance),
-                admitted=self.leaves("admitted", table, self.is_text),
-                figure=self.leaves("figure", table, self.is_condition),
-            )
         return row._replace(problems=tuple(self.problems))
 
     def line(self, field: str, text: Any, length: int) -> str:
@@ -313,22 +309,6 @@ class _Reader:
             texts[key] = self.plain(f"{field} {key}", value, 3 * SUMMARY_LENGTH)
         texts["kind"] = self.word(f"{field} kind", texts["kind"], "reference")
         return Reference(doi=doi, year=year, **texts)
-
-    def expected(self, table: Any) -> dict[str, Any]:
-        if not isinstance(table, dict):
-            self.note("expected", f"is {_type(table)}, expected a table of numbers.")
-            return {}
-        shares = vocabulary().words["expected"]
-        self.check_fields("expected ", table, shares)
-        valid = {}
-        for key, value in table.items():
-            number = isinstance(value, int | float) and not isinstance(value, bool)
-            if number and math.isfinite(value) and (key not in shares or 0 <= value <= 1):
-                valid[key] = value
-            else:
-                message = f"is {clean(repr(value))}, expected a number between 0 and 1."
-                self.note(f"expected {clean(key)}", message)
-        return valid
 
     def leaves(
         self, field: str, row: dict[str, Any], is_valid: Callable[[str, Any], bool]

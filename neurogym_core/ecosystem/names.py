@@ -44,8 +44,8 @@ SUBJECT_SETTINGS: dict[str, dict[str, Any]] = {
 
 CORE_COMMANDS = ("completion", "doctor", "info", "list", "new", "plot", "run")
 RESERVED_COMMANDS = (
-    "add", "help", "login", "logout", "outdated", "publish", "remove", "self", "sync", "update",
-    "upgrade", "version",
+    "help", "login", "logout", "outdated", "publish", "remove", "self", "sync", "update", "upgrade",
+    "version",
 )  # fmt: skip
 """Names that users would take for commands of this project; no package can use them."""
 

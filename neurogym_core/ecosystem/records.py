@@ -26,6 +26,7 @@ KINDS = (
     "plugins",
     "registries",
     "studies",
+    "films",
 )
 """Kinds of things that packages offer: each is an entry-point group ``neurogym.KIND`` and an
 attribute of `PackageInfo`.
@@ -198,6 +199,7 @@ class PackageInfo:
     plugins: tuple[Offer, ...] = ()
     registries: tuple[Offer, ...] = ()
     studies: tuple[Offer, ...] = ()
+    films: tuple[Offer, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -232,6 +234,7 @@ class Installed:
     plugins: tuple[Offer, ...] = field(init=False)
     registries: tuple[Offer, ...] = field(init=False)
     studies: tuple[Offer, ...] = field(init=False)
+    films: tuple[Offer, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         for kind in KINDS:

@@ -45,6 +45,7 @@ UNKNOWN = "unknown"  # version of a distribution whose metadata cannot be read
 
 _PREFIX = "neurogym."
 _MANIFEST_VALUE = Pattern(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([\w.-]+\.toml)")
+_HOOKS = ("neurogym.plugins", "neurogym.registries", "neurogym.studies", "neurogym.films")
 _FORMS = {
     "neurogym.tasks": (names.TASK_NAME, "CapitalizedWords-v0"),
     "neurogym.wrappers": (names.WRAPPER_NAME, "CapitalizedWords"),
@@ -385,7 +386,7 @@ def _form_problems(distribution: str, group: str, name: str, value: str) -> Iter
             " be used. Its author should choose another name."
         )
         yield Problem(level="fatal", code="name", message=message)
-    is_module = group in ("neurogym.plugins", "neurogym.registries", "neurogym.studies")
+    is_module = group in _HOOKS
     if (names.MODULE_VALUE if is_module else names.VALUE).fullmatch(value) is None:
         message = f"{clean(value)!r} is not a valid value; expected `module:attribute`."
         yield Problem(level="fatal", code="value", message=message)

@@ -150,13 +150,13 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
         )
 
     def render(self) -> Array | None:
-        """Return the figure of the trial so far, (height, width, 3) uint8; needs matplotlib.
+        """Return the figure of the trial so far, (height, width, 3) uint8; needs neurogym-film.
 
         None without a render mode.
         """
         if self._trace is None:
             return None
-        from neurogym_core.plots import picture_of  # a cycle: figures are made by playing envs
+        from neurogym_core.ecosystem.hooks import picture_of  # imports pluggy
 
         return picture_of(self.task, self._trace.buffers(self.conditions))
 

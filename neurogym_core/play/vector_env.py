@@ -213,11 +213,11 @@ class TaskVectorEnv(BoundStep, VectorEnv):
     def render(self) -> tuple[Array, ...] | None:
         """Return the figures of the trials so far, each (height, width, 3) uint8.
 
-        None without a render mode; needs matplotlib.
+        None without a render mode; needs neurogym-film.
         """
         if self._trace is None:
             return None
-        from neurogym_core.plots import picture_of  # a cycle: figures are made by playing envs
+        from neurogym_core.ecosystem.hooks import picture_of  # imports pluggy
 
         now = self.conditions
         frames = []

@@ -80,12 +80,6 @@ def names_of_conditions(task: Task) -> dict[str, tuple[str, ...]]:
     return {name: names for name, names in found.items() if names}
 
 
-def _type(annotation: Any) -> str:
-    """An annotation as text."""
-    # Without ``from __future__ import annotations`` it is a type, not a string.
-    return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-
-
 def _parameters(task: Task) -> list[dict[str, Any]]:
     cls = type(task)
     values = plain_settings(parameters_of(task))
@@ -95,12 +89,13 @@ def _parameters(task: Task) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "type": _type(types.get(name, "")),
+            # Without ``from __future__ import annotations`` it is a type, not a string.
+            "type": kind if isinstance(kind, str) else inspect.formatannotation(kind),
             "default": defaults[name],
             "value": values[name],
             "doc": docs.get(name, ""),
         }
-        for name in parameters_of(task)
+        for name, kind in ((name, types.get(name, "")) for name in parameters_of(task))
     ]
 
 

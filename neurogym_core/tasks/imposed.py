@@ -35,7 +35,9 @@ def read_condition(
     """
     support = declared.support() if isinstance(declared, Distribution) else None
     one = np.asarray(drawn) if support is None or drawn is not None else support[0]
-    kind = _kind(declared, support)
+    kind: str | None = "f" if isinstance(declared, Distribution) else None  # None: computed
+    if support is not None:
+        kind = support.dtype.kind
     try:
         if one.ndim:
             return _several(spec, one)
@@ -48,13 +50,6 @@ def read_condition(
         raise InvalidValueError(
             f"{owner} was given the condition {name}={spec!r}. {error}"
         ) from None
-
-
-def _kind(declared: Any, support: np.ndarray | None) -> str | None:
-    """The NumPy kind of a condition's values; None for computed conditions."""
-    if support is not None:
-        return support.dtype.kind
-    return "f" if isinstance(declared, Distribution) else None
 
 
 def _single(spec: Any, kind: str | None) -> Distribution:
@@ -153,7 +148,8 @@ def _values(owner: str, name: str, given: Any, drawn: Array) -> Array:
     Args:
         drawn: the value of one trial, as drawn by the task.
     """
-    start = f"{owner} was given the condition {name}={_shortly(given)}"
+    text = " ".join(repr(given).split())
+    start = f"{owner} was given the condition {name}={text if len(text) <= 60 else text[:57] + '…'}"
     words, kinds = ("a text", "U") if drawn.dtype.kind == "U" else ("a number", "biuf")
     one = words if not drawn.ndim else f"{drawn.shape[0]} {words.split()[1]}s"
     expected = f"Expected {one} in every trial. Give {one}, or an array of one row per trial."
@@ -176,8 +172,3 @@ def _values(owner: str, name: str, given: Any, drawn: Array) -> Array:
     if values.dtype.kind == "f" and drawn.dtype.kind in "iu" and (values % 1 == 0).all():
         return values.astype(drawn.dtype)
     return values
-
-
-def _shortly(value: Any) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else f"{text[:57]}…"

@@ -58,7 +58,11 @@ def begin(
         setattr(task, parameter, value)
     _check_base_parameters(task, name)
     task.rewards = _merged_rewards(type(task), state)  # type: ignore[misc]
-    task.timing = _merged_timing(type(task), state)  # type: ignore[misc]
+    timing = {**_merge_class_level(type(task), "timing"), **state.overrides["timing"]}
+    durations = {
+        period: _duration_distribution(name, period, spec) for period, spec in timing.items()
+    }
+    task.timing = MappingProxyType(durations)  # type: ignore[misc]
 
 
 def _by_name(task: str, kind: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -105,13 +109,6 @@ def _merged_rewards(cls: type, state: TaskState) -> Mapping[str, float]:
                 f"{state.name} was given the reward {name}={amount!r}; it needs a finite number."
             )
     return MappingProxyType({name: float(amount) for name, amount in merged.items()})
-
-
-def _merged_timing(cls: type, state: TaskState) -> Mapping[str, Distribution]:
-    merged = {**_merge_class_level(cls, "timing"), **state.overrides["timing"]}
-    return MappingProxyType(
-        {name: _duration_distribution(state.name, name, spec) for name, spec in merged.items()}
-    )
 
 
 def _merge_class_level(cls: type, name: str) -> dict[str, Any]:

@@ -74,7 +74,14 @@ def check_class(cls: type, core: type, free: Iterable[str]) -> None:
     ]
     for base in (cls, *mixins):
         _check_parameters(cls, own_annotations(base), public_names(core))
-        _check_attributes(cls, vars(base), public_names(core) - {*AUTHORS, *BASE_PARAMETERS, *free})
+        taken = {STATE, *public_names(core)} - {*AUTHORS, *BASE_PARAMETERS, *free}
+        for name in vars(base):
+            if name in taken:
+                raise TaskDefinitionError(
+                    f"{cls.__name__} defines {name!r}, a name that is taken by the core; choose"
+                    f" another. A task class may define {listed(METHODS)}, and set"
+                    f" {listed(DECLARATIONS)}."
+                )
 
 
 def check_form(cls: Any, core: Any) -> None:
@@ -118,16 +125,6 @@ def _check_parameters(cls: type, declared: Mapping[str, Any], taken: Iterable[st
             raise TaskDefinitionError(
                 f"{cls.__name__} declares the parameter {name!r} without a default; give it one:"
                 f" {name}: {kind} = …"
-            )
-
-
-def _check_attributes(cls: type, defined: Iterable[str], taken: Iterable[str]) -> None:
-    for name in defined:
-        if name in taken or name == STATE:
-            raise TaskDefinitionError(
-                f"{cls.__name__} defines {name!r}, a name that is taken by the core; choose"
-                f" another. A task class may define {listed(METHODS)}, and set"
-                f" {listed(DECLARATIONS)}."
             )
 
 

@@ -12,9 +12,12 @@ def bibtex(references: Sequence[Reference]) -> str:
     """Return one ``@article`` per reference, with all fields of the manifest."""
     entries = []
     for reference in references:
+        authors = _escaped(reference.authors)
+        if authors and "," not in authors:  # a group, of which BibTeX must take no word as a name
+            authors = f"{{{authors}}}"
         # A DOI needs no escapes of BibTeX's special characters.
         texts = {
-            "author": _authors(reference.authors),
+            "author": authors,
             "title": _escaped(reference.title),
             "journal": _escaped(reference.journal),
             "year": str(reference.year or ""),
@@ -24,12 +27,6 @@ def bibtex(references: Sequence[Reference]) -> str:
         lines = [f"  {name} = {{{text}}}," for name, text in texts.items() if text]
         entries.append("\n".join([f"@article{{{_key(reference)},", *lines, "}"]))
     return "\n\n".join(entries)
-
-
-def _authors(text: str) -> str:
-    """Return the authors; a group is in braces, so that BibTeX takes no word as its last name."""
-    group = bool(text) and "," not in text
-    return f"{{{_escaped(text)}}}" if group else _escaped(text)
 
 
 def _escaped(text: str) -> str:

@@ -113,12 +113,8 @@ def _value(value: Any) -> str:
     if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
         shown = value if len(value) <= _NAMES else [*value[:2], "…", value[-1]]
         return clean(", ".join(shown))
-    if isinstance(value, list) and value and all(_is_number(one) for one in value):
+    if isinstance(value, list) and value and all(type(one) in (int, float) for one in value):
         return f"[{', '.join(f'{one:g}' for one in value)}]"
     if isinstance(value, dict | list | bool):
         return json.dumps(value)
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

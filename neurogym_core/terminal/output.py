@@ -92,9 +92,7 @@ class Page:
         body = rich.text.Text(clean(text, keep_lines=keep_lines), style=style, overflow="fold")
         self.parts.append(rich.padding.Padding(body, (0, 0, 0, indent)))
 
-    def table(
-        self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, indent: int = 2
-    ) -> None:
+    def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Add rows under column heads; if the terminal is too narrow, stack the cells of a row."""
         body = [tuple(clean(str(cell)) for cell in row) for row in rows]
         used = [index for index in range(len(columns)) if any(row[index] for row in body)]
@@ -105,9 +103,9 @@ class Page:
         widths = [max(len(row[index]) for row in [heads, *cells]) for index in range(len(heads))]
         # The widest column needs 24 columns of the terminal at least, the others their full width.
         longest = max(widths, default=0)
-        least = indent + sum(widths) - longest + min(longest, 24) + 2 * len(heads)
+        least = 2 + sum(widths) - longest + min(longest, 24) + 2 * len(heads)
         if least > self.width:
-            self._stack(heads, cells, indent)
+            self._stack(heads, cells)
             return
         rich = self._rich
         table = rich.table.Table(
@@ -118,7 +116,7 @@ class Page:
             table.add_column(rich.text.Text(head), overflow="fold", no_wrap=width < longest)
         for row in cells:
             table.add_row(*(rich.text.Text(cell) for cell in row))
-        self.parts.append(rich.padding.Padding(table, (0, 0, 0, indent), expand=False))
+        self.parts.append(rich.padding.Padding(table, (0, 0, 0, 2), expand=False))
 
     def facts(self, pairs: Iterable[tuple[str, Any]]) -> None:
         """Add ``label  value`` lines; pairs without a value are left out."""
@@ -127,7 +125,7 @@ class Page:
         if self.width >= 60:
             self.table(("", ""), [(label.ljust(size), value) for label, value in kept])
         else:
-            self._stack(["", ""], [[label, value] for label, value in kept], 2)
+            self._stack(["", ""], [[label, value] for label, value in kept])
 
     def show(self) -> None:
         """Print the page."""
@@ -138,12 +136,10 @@ class Page:
         text = encodable("\n".join(lines), getattr(sys.stdout, "encoding", None))
         click.echo(text, color=self.console.is_terminal)
 
-    def _stack(self, heads: list[str], cells: list[list[str]], indent: int) -> None:
+    def _stack(self, heads: list[str], cells: list[list[str]]) -> None:
         for first, *rest in cells:
-            self.text(first, indent=indent, style="bold")
+            self.text(first, indent=2, style="bold")
             for head, cell in zip(heads[1:], rest, strict=True):
                 if cell:
-                    self.text(
-                        f"{head}: {cell}" if head not in ("", "title", "doc") else cell,
-                        indent=indent + 2,
-                    )
+                    named = head not in ("", "title", "doc")
+                    self.text(f"{head}: {cell}" if named else cell, indent=4)

@@ -25,19 +25,16 @@ class Progress:
     def show(self, done: int, label: str | None = None) -> None:
         """Move the bar to `done`, and replace its label if one is given."""
         if self._bar is None and sys.stderr.isatty() and time.monotonic() - self._since > 1:
-            self._bar = self._begin()
+            from rich import console, progress  # most commands end before they need a bar
+
+            bar = progress.Progress(console=console.Console(stderr=True), transient=True)
+            bar.add_task(self._label, total=self._total)
+            bar.start()
+            self._bar = bar
         if self._bar is not None:
             self._bar.update(
                 self._bar.task_ids[0], completed=done, description=label or self._label
             )
-
-    def _begin(self) -> Any:
-        from rich import console, progress  # most commands end before they need a bar
-
-        bar = progress.Progress(console=console.Console(stderr=True), transient=True)
-        bar.add_task(self._label, total=self._total)
-        bar.start()
-        return bar
 
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:

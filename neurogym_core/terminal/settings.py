@@ -120,21 +120,6 @@ def with_options(*options: Callable[[Callable], Callable]) -> Callable[[Callable
     return decorated
 
 
-def made_task(name: str, parameters: Sequence[str], timing: Sequence[str]) -> Any:
-    """Make the task of this name, with settings from the command line.
-
-    Raises:
-        click.UsageError: the task does not accept the settings.
-        DiscoveryError: there is no such task.
-        NotSupportedError: it is a Gymnasium env that is not a `Task`.
-    """
-    from neurogym_core.play.make import make_task, resolve  # imports NumPy
-
-    found = resolve(name)
-    with usage_errors():
-        return make_task(found, **task_settings(found, parameters, timing))
-
-
 def task_settings(found: Any, parameters: Sequence[str], timing: Sequence[str]) -> dict[str, Any]:
     """Return the keywords of a task from ``--set`` and ``--timing``."""
     from neurogym_core.trials.distributions import parse  # imports NumPy

@@ -24,10 +24,6 @@ _PARTS = {
     "duration": "the duration of {} alone",
     "without": "without {}",
 }
-BLIND = ("rest", "constant", "clock", "random")
-"""Shortcuts that see nothing."""
-SAME = 0.03
-"""Performances that differ by less count as equal."""
 SHOWN = 8
 """Most shortcuts in a summary."""
 
@@ -50,24 +46,3 @@ def summary(shortcuts: Mapping[str, float]) -> str:
     if len(best) > SHOWN:
         shown.append(f"{len(best) - SHOWN} others: at most {100 * known[best[SHOWN]]:.0f} %")
     return "; ".join(shown)
-
-
-def partial(shortcuts: Mapping[str, float]) -> dict[str, float]:
-    """Return the policies that leave out something that counts, best first.
-
-    A policy that does as well as a classifier of everything that is shown leaves out nothing that
-    counts.
-
-    Args:
-        shortcuts: name -> performance, as a manifest has them.
-    """
-    everything = shortcuts.get("all", shortcuts.get("oracle", 1.0))
-    found = {
-        name: score
-        for name, score in shortcuts.items()
-        if name in BLIND or (name not in ("oracle", "all", "held") and score < everything - SAME)
-    }
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
-
-
-__all__ = ["in_words", "partial", "summary"]

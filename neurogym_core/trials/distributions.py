@@ -18,6 +18,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -340,6 +341,12 @@ KINDS: dict[str, Callable[..., Distribution]] = {
 }
 """The distributions by their written names."""
 
+_NEEDED = {
+    "constant": "one value",
+    "uniform": "low and high",
+    "choice": "a list of values, and optionally their probabilities",
+    "truncated_exponential": "scale, low and high",
+}
 _CALL = Pattern(r"^\s*([a-z_]+)\s*\((.*)\)\s*$", re.DOTALL)
 
 
@@ -362,83 +369,57 @@ def parse(spec: Any) -> Distribution:
     """
     if isinstance(spec, Distribution):
         return spec
-    if isinstance(spec, bool) or spec is None:
-        raise _unreadable(spec)
-    if isinstance(spec, int | float | np.number):
-        return _constant(spec)
+    given = spec
     if isinstance(spec, str):
-        return _parse_text(spec)
-    if isinstance(spec, dict):
-        return _parse_dict(spec)
-    if isinstance(spec, list | tuple | np.ndarray):
-        return _parse_sequence(list(spec))
-    raise _unreadable(spec)
-
-
-def _constant(value: Any) -> Constant:
-    if math.isnan(value):
+        spec = _read_text(spec)
+    elif isinstance(spec, list | tuple | np.ndarray):
+        spec = list(spec)
+        if len(spec) == 2 and isinstance(spec[0], str) and spec[0] in KINDS:
+            spec = {spec[0]: spec[1]}
+    if isinstance(spec, list):
+        return Choice(spec)
+    if isinstance(spec, dict) and len(spec) == 1:
+        ((name, arguments),) = spec.items()
+        several = isinstance(arguments, list | tuple | np.ndarray)
+        return _build(name, list(arguments) if several else [arguments])
+    if isinstance(spec, bool) or not isinstance(spec, int | float | np.number):
+        raise _unreadable(given)
+    if math.isnan(spec):
         raise InvalidValueError("A distribution was given NaN (not a number); give a number.")
-    return Constant(value)
+    return Constant(spec)
 
 
-def _parse_text(text: str) -> Distribution:
-    match = _CALL.match(text)
-    if match:
-        return _build(match.group(1), _read_arguments(text, match.group(2)))
+def _read_text(text: str) -> Any:
+    """Return the number, list of values, or {name: arguments} that a text spells."""
+    call = _CALL.match(text)
+    if call is None:
+        with suppress(ValueError):
+            value = float(text)
+            whole = value.is_integer() and "." not in text and "e" not in text.lower()
+            return int(value) if whole else value
+        if "," not in text:
+            raise _unreadable(text)
+    inside = text if call is None else call[2]
     try:
-        return _constant(_number(text))
-    except ValueError:
-        pass
-    if "," in text:
-        return Choice(_read_arguments(text, text))
-    raise _unreadable(text)
-
-
-def _read_arguments(whole: str, inside: str) -> list[Any]:
-    try:
-        arguments: list[Any] = json.loads(f"[{inside.replace('(', '[').replace(')', ']')}]")
-        return arguments
+        values = json.loads(f"[{inside.replace('(', '[').replace(')', ']')}]")
     except json.JSONDecodeError:
-        raise _unreadable(whole) from None
+        raise _unreadable(text) from None
+    return values if call is None else {call[1]: values}
 
 
-def _number(text: str) -> float:
-    value = float(text)
-    return (
-        int(value) if value.is_integer() and "." not in text and "e" not in text.lower() else value
-    )
-
-
-def _parse_dict(spec: dict[str, Any]) -> Distribution:
-    if len(spec) != 1:
-        raise _unreadable(spec)
-    ((name, arguments),) = spec.items()
-    return _build(name, arguments if isinstance(arguments, list | tuple) else [arguments])
-
-
-def _parse_sequence(items: list[Any]) -> Distribution:
-    if items and isinstance(items[0], str) and items[0] in KINDS and len(items) == 2:
-        arguments = items[1]
-        return _build(
-            items[0], arguments if isinstance(arguments, list | tuple | np.ndarray) else [arguments]
-        )
-    return Choice(items)
-
-
-def _build(name: str, arguments: Any) -> Distribution:
+def _build(name: str, arguments: list[Any]) -> Distribution:
     if name not in KINDS:
         raise InvalidValueError(
             f"Unknown distribution {name!r}.{did_you_mean(name, KINDS)} Known: {listed(KINDS)}. "
             "Write it as {uniform = [500, 1500]} or uniform(500,1500)."
         )
-    arguments = list(arguments)
     if name == "choice" and not _is_choice_arguments(arguments):
         arguments = [arguments]
     try:
         return KINDS[name](*arguments)
     except TypeError:
         raise InvalidValueError(
-            f"The distribution {name!r} was given {arguments!r}; it needs {_signature(name)}."
+            f"The distribution {name!r} was given {arguments!r}; it needs {_NEEDED[name]}."
         ) from None
 
 
@@ -456,15 +437,6 @@ def _is_choice_arguments(arguments: list[Any]) -> bool:
         and all(isinstance(item, int | float) for item in p)
         and math.isclose(sum(p), 1.0)
     )
-
-
-def _signature(name: str) -> str:
-    return {
-        "constant": "one value",
-        "uniform": "low and high",
-        "choice": "a list of values, and optionally their probabilities",
-        "truncated_exponential": "scale, low and high",
-    }[name]
 
 
 def _unreadable(spec: object) -> InvalidValueError:
@@ -496,13 +468,9 @@ def _check_order(owner: Distribution, low: float, high: float) -> None:
 def _frozen(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         value = value.tolist()
-    return (
-        tuple(value)
-        if isinstance(value, list)
-        else value.item()
-        if isinstance(value, np.generic)
-        else value
-    )
+    if isinstance(value, list):
+        return tuple(value)
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _plain(value: Any) -> Plain:

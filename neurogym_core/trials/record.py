@@ -376,7 +376,13 @@ class TrialRecord:
         )
         for table in tables[1:]:
             if set(table) != set(tables[0]):
-                raise _different_columns(tuple(tables[0]), tuple(table))
+                raise InvalidValueError(
+                    "A record to concatenate lacks the columns"
+                    f" {listed(name for name in tables[0] if name not in table)} and has"
+                    f" {listed(name for name in table if name not in tables[0])} beyond those of"
+                    " the first. Expected the same columns in all. Concatenate records of the same"
+                    " task, or keep common columns only."
+                )
         # A record without rows has no types: its columns may come from an empty file.
         filled = [table for table, part in zip(tables, parts, strict=True) if len(part)] or tables[
             :1
@@ -439,7 +445,12 @@ class TrialRecord:
         if not lines or lines == [[_Cell("", quoted=False)]]:
             return cls({}, meta=meta)
         names = [cell.text for cell in lines[0]]
-        _check_header(names, str(path))
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice or "" in names:
+            found = (
+                f"the name {listed(twice)} more than once" if twice else "a column without a name"
+            )
+            raise _bad_csv(str(path), 1, found)
         cells = zip(*lines[1:], strict=True) if len(lines) > 1 else [()] * len(names)
         columns = {name: _typed(values) for name, values in zip(names, cells, strict=True)}
         return cls(gathered(columns), meta=meta)
@@ -552,16 +563,6 @@ def _joined(name: str, columns: list[np.ndarray]) -> np.ndarray:
     )
 
 
-def _different_columns(first: tuple[str, ...], other: tuple[str, ...]) -> InvalidValueError:
-    missing = [name for name in first if name not in other]
-    added = [name for name in other if name not in first]
-    return InvalidValueError(
-        f"A record to concatenate lacks the columns {listed(missing)} and has {listed(added)}"
-        " beyond those of the first. Expected the same columns in all. Concatenate records of the"
-        " same task, or keep common columns only."
-    )
-
-
 def _common_meta(parts: list[TrialRecord]) -> dict[str, Any]:
     first, *others = parts
     return {
@@ -622,13 +623,6 @@ def _bad_csv(source: str, row: int, found: str) -> InvalidValueError:
         " by commas, strings in double quotes. Write the file with TrialRecord.to_csv, or"
         " correct that row."
     )
-
-
-def _check_header(names: list[str], source: str) -> None:
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice or "" in names:
-        found = f"the name {listed(twice)} more than once" if twice else "a column without a name"
-        raise _bad_csv(source, 1, found)
 
 
 def _typed(cells: tuple[_Cell, ...]) -> np.ndarray:

@@ -42,7 +42,14 @@ class Timing:
         Raises:
             TrialLayoutError: no duration, or one that is negative, NaN or of the wrong shape.
         """
-        ms = self._ms(layout, period, rng, computed)
+        if period in layout.durations:
+            ms: Any = layout.durations[period]
+        elif period in self.given or period not in computed:
+            ms = self._drawn(layout, period, rng)
+        else:
+            ms = computed[period]
+            ms = ms() if callable(ms) else ms
+            ms = float(ms) if isinstance(ms, int | float) else ms
         timeline, dt = layout.timeline, layout.dt
         if isinstance(ms, float) and 0 <= ms < math.inf:
             # Most durations are one number: `to_steps` without arrays. A positive duration has at
@@ -65,17 +72,6 @@ class Timing:
         rounded = to_steps(ms, dt)
         rounded = np.where((rounded == 0) & (ms > 0), 1, rounded)
         timeline.steps[period] = np.broadcast_to(rounded, (layout.n,))
-
-    def _ms(
-        self, layout: Layout, period: str, rng: np.random.Generator, computed: Mapping[str, Any]
-    ) -> Any:
-        if period in layout.durations:
-            return layout.durations[period]
-        if period in self.given or period not in computed:
-            return self._drawn(layout, period, rng)
-        ms = computed[period]
-        ms = ms() if callable(ms) else ms
-        return float(ms) if isinstance(ms, int | float) else ms
 
     def _drawn(self, layout: Layout, period: str, rng: np.random.Generator) -> float | Array:
         if period not in self.declared:
@@ -110,9 +106,10 @@ def _check_ms(layout: Layout, period: str, ms: Array) -> None:
             f"Period {period!r} of {layout.name} was given durations of shape {ms.shape}; give one"
             f" number, or shape ({layout.n},)."
         )
-    if np.isnan(ms).any() or (ms < 0).any():
+    bad = ms[~(ms >= 0)]  # also NaN
+    if bad.size:
         raise TrialLayoutError(
-            f"Period {period!r} of {layout.name} was given the duration {_first_bad(ms)} ms;"
+            f"Period {period!r} of {layout.name} was given the duration {float(bad.flat[0])} ms;"
             " durations are 0 or more."
         )
     if np.isposinf(ms).any() and not np.isposinf(ms).all():
@@ -120,8 +117,3 @@ def _check_ms(layout: Layout, period: str, ms: Array) -> None:
             f"Period {period!r} of {layout.name} was given inf (no timer) in some trials only; give"
             " inf for all of them, or a number for all."
         )
-
-
-def _first_bad(ms: Array) -> float:
-    flat = np.atleast_1d(ms)
-    return float(flat[np.isnan(flat) | (flat < 0)][0]) if flat.size else math.nan

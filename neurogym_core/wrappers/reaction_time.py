@@ -182,7 +182,13 @@ class ReactionTime(TaskWrapper):
                     edits.remove(edit)
         for index, slot in enumerate(layout.slots):
             if self._moves(slot):
-                stop = self._stop(layout, slot.span)
+                # When a window with a given `stop` closes, from the onset of the evidence.
+                stop = None
+                if not self.end_on_stimulus and slot.span.stop is not None:
+                    first = self._place(slot.span.periods[0])
+                    earlier = period_names_of(self.task)[self._place(self._window[0]) : first]
+                    steps = sum(layout.timeline.steps[name] for name in earlier)
+                    stop = slot.span.stop + steps * layout.dt
                 span = Span(self._window, stop=stop, where=slot.span.where)
                 layout.slots[index] = replace(slot, span=span)
                 if self.urgency:
@@ -190,15 +196,6 @@ class ReactionTime(TaskWrapper):
         for name in self._dropped:
             layout.timeline.steps[name] = np.zeros(trial.n, np.int64)
             layout.timeline.untimed.discard(name)
-
-    def _stop(self, layout: Layout, span: Span) -> np.ndarray | None:
-        """Return when a window with a given `stop` closes, in ms from the onset of the evidence."""
-        if self.end_on_stimulus or span.stop is None:
-            return None
-        earlier = period_names_of(self.task)[
-            self._place(self._window[0]) : self._place(span.periods[0])
-        ]
-        return span.stop + sum(layout.timeline.steps[name] for name in earlier) * layout.dt
 
 
 def _destinations(layout: Layout) -> set[str]:

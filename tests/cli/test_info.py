@@ -11,7 +11,6 @@ import pytest
 
 from neurogym_core import child as child_process
 from neurogym_core.cli import info
-from neurogym_core.terminal.shortcuts import partial
 
 ROW = {
     "title": '"Random dots"',
@@ -407,9 +406,3 @@ def test_an_unknown_name_names_the_package_that_searches_registries(ngym, site) 
     text = " ".join(result.stderr.split())
     assert "Unknown task 'Far-v0'" in text
     assert "'ngym registry' comes with neurogym-registry: pip install neurogym-registry" in text
-
-
-def test_a_policy_that_leaves_out_nothing_that_counts_is_no_shortcut():
-    scores = {"oracle": 1.0, "all": 0.8, "clock": 0.4, "without.cue": 0.6, "without.noise": 0.79}
-    assert partial(scores) == {"without.cue": 0.6, "clock": 0.4}
-    assert partial({"oracle": 1.0, "constant": 1.0}) == {"constant": 1.0}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from neurogym_core import make
 from neurogym_core.ecosystem.discovery import installed
+from neurogym_core.errors import MissingDependencyError
 
 pytest.importorskip("matplotlib")
 
@@ -135,42 +137,10 @@ class Broken(Good):
 """
 PLAIN = """
 import gymnasium
-import numpy as np
 
-class Film(gymnasium.Env):
-    metadata = {"render_modes": ["rgb_array"]}
+class Plain(gymnasium.Env):
     action_space = gymnasium.spaces.Discrete(2)
-    observation_space = gymnasium.spaces.Box(0, 255, (8, 8, 3), np.uint8)
-
-    def __init__(self, render_mode=None):
-        self.render_mode = render_mode
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        self.t = 0
-        return self.render(), {}
-
-    def step(self, action):
-        self.t += 1
-        return self.render(), 0.0, False, self.t == 20, {}
-
-    def render(self):
-        return np.full((8, 8, 3), 10 * self.t, np.uint8)
-
-class Numbers(Film):
-    metadata = {"render_modes": []}
-    action_space = gymnasium.spaces.Box(-1, 1, (2,), np.float32)
-    observation_space = gymnasium.spaces.Box(-1, 1, (3,), np.float32)
-
-    def render(self):
-        return np.full(3, self.t / 20, np.float32)
-
-class Blind(Film):
-    metadata = {"render_modes": []}
-    observation_space = gymnasium.spaces.Discrete(300)
-
-    def render(self):
-        return self.t
+    observation_space = gymnasium.spaces.Box(0, 1, (3,))
 """
 
 
@@ -189,25 +159,26 @@ def tasks(site):
 
 
 @pytest.mark.parametrize("kind", ["png", "svg"])
-def test_all_draws_tasks_and_plain_envs(ngym, tasks, tmp_path, kind):
-    tasks("Good", "Film", "Numbers")
+def test_all_draws_tasks(ngym, tasks, tmp_path, kind):
+    tasks("Good")
     result = ngym("plot", "--all", str(tmp_path / "new" / "figures"), "--format", kind)
     assert result.exit_code == 0, result.output
     drawn = sorted(path.name for path in (tmp_path / "new" / "figures").iterdir())
-    assert drawn == [f"x-foo-{name}-v0.{kind}" for name in ("Film", "Good", "Numbers")]
+    assert drawn == [f"x-foo-Good-v0.{kind}"]
     for path in (tmp_path / "new" / "figures").iterdir():
         assert path.read_bytes().startswith(MAGIC[f".{kind}"])
-    assert "Drew 3 of 3 tasks" in result.stdout
+    assert "Drew 1 of 1 tasks" in result.stdout
 
 
 def test_all_names_what_cannot_be_drawn_and_draws_the_others(ngym, tasks, tmp_path):
-    tasks("Good", "Broken", "Blind")
+    tasks("Good", "Broken", "Plain")
     result = ngym("plot", "--all", str(tmp_path / "figures"))
     assert result.exit_code == 1
     assert [path.name for path in (tmp_path / "figures").iterdir()] == ["x-foo-Good-v0.png"]
     rows = {line.partition(": ")[0]: line for line in result.stderr.splitlines()}
     assert "there is [bold]nothing[/] here" in rows["x-foo/Broken-v0"]
-    assert "no render mode 'rgb_array'" in rows["x-foo/Blind-v0"]
+    line = "'ngym plot of a plain Gymnasium env' comes with neurogym-film"
+    assert line in rows["x-foo/Plain-v0"]
     assert "2 of 3 tasks could not be drawn" in result.stderr
     assert "Traceback" not in result.output
     assert "Drew 1 of 3 tasks" in result.stdout
@@ -221,34 +192,19 @@ def test_all_leaves_blocked_packages_out(ngym, tasks, tmp_path, monkeypatch):
     assert list((tmp_path / "figures").iterdir()) == []
 
 
-def test_a_film_is_a_strip_of_frames_from_the_first_to_the_last(tasks):
-    from neurogym_core.plots import env_figure
-
-    tasks("Film")
-    panels = env_figure("Film-v0", 0).axes
-    assert [panel.get_title() for panel in panels] == ["step 0", "step 6", "step 12", "step 19"]
-    assert [panel.images[0].get_array().max() for panel in panels] == [0, 60, 120, 190]
-
-
-def test_observations_of_a_plain_env_are_drawn_step_by_step(tasks):
-    from neurogym_core.plots import env_figure
-
-    tasks("Numbers")
-    line = env_figure("Numbers-v0", 0).axes[1].lines[0]
-    assert line.get_ydata()[:3] == pytest.approx([0, 1 / 20, 2 / 20])
-
-
-def test_one_plain_env_is_drawn_too_but_takes_no_settings_of_a_trial(ngym, tasks, tmp_path):
-    tasks("Film")
-    target = tmp_path / "film.png"
-    assert ngym("plot", "Film-v0", "-o", str(target)).exit_code == 0
-    assert target.read_bytes().startswith(MAGIC[".png"])
-    result = ngym("plot", "Film-v0", "-o", str(target), "--condition", "angle=1")
-    assert result.exit_code == 2
-    assert "plain Gymnasium env" in result.stderr
-    result = ngym("plot", "Film-v0", "-o", str(target), "--session")
-    assert result.exit_code == 2
-    assert "keeps no record of trials" in result.stderr
+def test_films_and_frames_name_the_package_that_draws_them(ngym, tmp_path, monkeypatch):
+    monkeypatch.setenv("NGYM_BLOCK", "neurogym-film")
+    result = ngym("plot", DOTS, "-o", str(tmp_path / "film.gif"))
+    assert result.exit_code == 1
+    assert (
+        "'ngym plot -o film.gif' comes with neurogym-film: pip install neurogym-film"
+        in result.stderr
+    )
+    assert not list(tmp_path.iterdir())
+    env = make(DOTS, render_mode="rgb_array")
+    env.reset(seed=0)
+    with pytest.raises(MissingDependencyError, match="comes with neurogym-film"):
+        env.render()
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from neurogym_core.ecosystem import (
     refresh,
     task_id,
 )
-from neurogym_core.ecosystem.discovery import load, tasks_like
+from neurogym_core.ecosystem.discovery import load
 from neurogym_core.ecosystem.scan import declarations
 
 
@@ -66,15 +66,6 @@ class TestFinding:
             find_task("Dots-v0")
         assert "x-foolab" in str(caught.value)
         assert find_task("x-foolab/Dots-v0").distribution == "foolab"
-
-    def test_a_pattern_stands_for_the_usable_tasks_that_it_matches(self, site) -> None:
-        site.add("neurogym-task-foo", tasks={"Dots-v0": "", "Bars-v0": ""})
-        site.add("foolab", tasks={"Dots-v0": ""})
-        assert tasks_like("foo/*") == ["foo/Bars-v0", "foo/Dots-v0"]
-        assert tasks_like("*/Dots-v?") == ["foo/Dots-v0", "x-foolab/Dots-v0"]
-        assert tasks_like("anything else") == ["anything else"]
-        with pytest.raises(errors.UnknownTaskError, match=r"'bar/\*'.* Expected .*foo/\*"):
-            tasks_like("bar/*")
 
     def test_the_id_alone_is_found_without_reading_manifests(self, site, monkeypatch) -> None:
         site.add(

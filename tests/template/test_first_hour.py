@@ -15,9 +15,9 @@ from pathlib import Path
 
 import environments
 import pytest
+from neurogym_check.add import PARTS
 
 from neurogym_core.cli import new
-from neurogym_core.cli._into import PARTS
 
 pytestmark = pytest.mark.slow
 RESOLUTIONS = ("lowest-direct", "highest")
@@ -120,8 +120,7 @@ def test_added_parts_work_in_it(tmp_path: Path, wheels: Path) -> None:
     lab = Lab(tmp_path, wheels, "table", "highest")
     for kind in ("session", *PARTS):
         name = f"My{kind.title()}"
-        lab.ours("-m", "neurogym_core.cli", "new", "--into", lab.package, "--task", name,
-                 "--kind", kind)  # fmt: skip
+        lab.ours("-m", "neurogym_core.cli", "add", lab.package, "--task", name, "--kind", kind)
     lab.install()
     assert " failed" not in lab.says("python -m pytest -q")
     assert "MySession" in lab.says("ngym run MySession-v0 --n-trials 5")

@@ -17,11 +17,12 @@ from neurogym_check.digest import digest_of
 
 from neurogym_core.child import answer_with, claim_stdout, leave
 from neurogym_core.ecosystem.discovery import installed, load
+from neurogym_core.ecosystem.hooks import ask
 from neurogym_core.ecosystem.names import canonical, said_by
 from neurogym_core.ecosystem.records import TaskInfo
 from neurogym_core.errors import NeurogymError, NotSupportedError
 from neurogym_core.optional import optional
-from neurogym_core.plots import env_figure, save_figure, trace_of, trial_figure
+from neurogym_core.plots import save_figure, trace_of, trial_figure
 from neurogym_core.tasks.describe import describe
 from neurogym_core.terminal.description import describe_class
 
@@ -61,7 +62,8 @@ def _describe_task(found: Any) -> dict[str, Any]:
 
 def _describe_env(name: str, found: type, path: Path) -> dict[str, Any]:
     with contextlib.suppress(NotSupportedError):  # its observations cannot be plotted
-        _save(lambda: env_figure(name), path)
+        what = "the figure of a plain Gymnasium env"
+        _save(lambda: ask("ngym_env_figure", what, name=name, seed=0), path)
     return {"description": describe_class(found)}
 
 

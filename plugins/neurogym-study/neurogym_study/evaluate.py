@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neurogym_core.terminal.settings import (
-    made_task,
     read_conditions,
     usage_errors,
 )
 from neurogym_study.options import (
     figure_options,
     is_trials,
+    made_task,
     named,
     played_options,
     read_given,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from neurogym_core.terminal.settings import SUBJECT_HELP, SubjectName, made_task, usage_errors
-from neurogym_study.options import is_trials, read_given, recipe_options
+from neurogym_core.terminal.settings import SUBJECT_HELP, SubjectName, usage_errors
+from neurogym_study.options import is_trials, made_task, read_given, recipe_options
 
 FORMATS = ("nwb", "bids", "csv", "parquet")
 

@@ -1,6 +1,6 @@
 """Figures of psychometric and chronometric functions, learning curves, and the strength axis.
 
-All follow `figure_style` of `neurogym_core.canvas`.
+All follow `figure_style` of `neurogym_core.canvas`, in the sizes of `neurogym_study.style`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,7 @@ from neurogym_core.canvas import (
     TEXT,
     VERMILION,
     Box,
-    current_style,
     cycle_colour,
-    drawing,
     figure_style,
     magnified,
     new_figure,
@@ -32,6 +30,7 @@ from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_core.plots import TRIAL_WIDTH, TrialTrace, draw_trial, trial_height
 from neurogym_study.findings import figure as panels_of
 from neurogym_study.findings import legible
+from neurogym_study.style import current_sizes, drawing
 
 if TYPE_CHECKING:
     from neurogym_study.chronometric import ReactionTimeRow
@@ -77,7 +76,7 @@ def psychometric_figure(
         axis = _draw_psychometric(axes, subjects, fits, xlabel, ylabel)
         for part in each:
             shown = [row for row in part if row.n]
-            line = {"color": GREY, "linewidth": 0.5 * current_style().line, "alpha": 0.6}
+            line = {"color": GREY, "linewidth": 0.5 * current_sizes().line, "alpha": 0.6}
             axis.line([row.value for row in shown], [row.fraction for row in shown], **line)
         legend_above(axes, title)
         return legible(made)
@@ -308,7 +307,7 @@ class StrengthAxis:
 
     def _legible(self, levels: np.ndarray) -> list[float]:
         """Return the strengths whose labels do not overlap: 0 and the ends first."""
-        style = current_style()
+        style = current_sizes()
         figure = self.axes.figure
         columns = self.axes.get_subplotspec()
         inches = (
@@ -332,7 +331,7 @@ class StrengthAxis:
         return sorted(kept)
 
     def _break(self) -> None:
-        style = current_style()
+        style = current_sizes()
         middle = self.places(self._least) - self._gap / 2
         width = 0.012 * self._length
         cut = self.strengths(np.array([middle - width, middle + width]))
@@ -419,7 +418,7 @@ def _fraction_axis(axes: Any, lowest: float) -> None:
     low = min(0.4, np.floor(10 * lowest) / 10) if lowest >= 0.3 else 0.0
     axes.set_ylim(low - 0.02, 1.02)
     axes.set_yticks(np.arange(low, 1.01, 0.1 if low else 0.25))
-    axes.axhline(0.5, color=GREY, lw=0.5 * current_style().line, ls=(0, (4, 3)), zorder=0)
+    axes.axhline(0.5, color=GREY, lw=0.5 * current_sizes().line, ls=(0, (4, 3)), zorder=0)
 
 
 def _draw_curve(axis: StrengthAxis, fit: PsychometricFit, colour: str) -> None:
@@ -427,7 +426,7 @@ def _draw_curve(axis: StrengthAxis, fit: PsychometricFit, colour: str) -> None:
     if axis.grid[0] <= fit.threshold <= axis.grid[-1]:
         height = float(fit.predict(fit.threshold))
         axis.axes.plot(
-            [fit.threshold] * 2, [-1, height], color=colour, lw=0.6 * current_style().line,
+            [fit.threshold] * 2, [-1, height], color=colour, lw=0.6 * current_sizes().line,
             ls=(0, (1, 1.5)), zorder=1,
         )  # fmt: skip
 
@@ -465,7 +464,7 @@ def legend_above(axes: Any, title: str = "", columns: int = 1) -> None:
     """
     handles, labels = axes.get_legend_handles_labels()
     shown = [(handle, label) for handle, label in zip(handles, labels, strict=True) if label]
-    style, figure = current_style(), axes.figure
+    style, figure = current_sizes(), axes.figure
     placed = figure.get_layout_engine() is None  # in inches, on a screen
     letters = 0.55 * (SMALL if placed else style.small) / 72
     inches = 3.7 if placed else figure.get_size_inches()[0] - 0.3

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
-from neurogym_core.canvas import GREY, STYLES, drawing
+from neurogym_core.canvas import GREY
 from neurogym_study.behaviour import Behaviour, CannotTellError
+from neurogym_study.style import SIZES, drawing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +81,7 @@ def figure(panels: int = 1, *, width: float = 4.6, height: float = 3.6) -> tuple
             height by the same factor.
     """
     with drawing() as style:
-        factor = style.column / STYLES["screen"].column
+        factor = style.column / SIZES["screen"].column
         wide = width * panels
         if factor != 1:
             wide = min(style.column * panels, style.page) / MM

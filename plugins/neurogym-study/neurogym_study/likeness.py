@@ -9,13 +9,13 @@ import click
 
 from neurogym_core.terminal.progress import Progress
 from neurogym_core.terminal.settings import (
-    made_task,
     read_conditions,
     usage_errors,
 )
 from neurogym_study.options import (
     figure_options,
     is_trials,
+    made_task,
     played_options,
     read_given,
     recipe_options,

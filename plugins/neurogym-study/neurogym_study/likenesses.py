@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from neurogym_core.canvas import BLUE, GREY, drawing
+from neurogym_core.canvas import BLUE, GREY
 from neurogym_core.files import replacing
 from neurogym_study.behaviour import Behaviour, CannotTellError
 from neurogym_study.figures import legend_above, plain
@@ -21,6 +21,7 @@ from neurogym_study.findings import Finding, figure, legible
 from neurogym_study.measures import Measure
 from neurogym_study.report import write_report
 from neurogym_study.signatures import Animal, Signature
+from neurogym_study.style import drawing
 
 YES, NO, OPEN = "yes", "no", "cannot tell"
 

@@ -5,14 +5,19 @@ NumPy and pandas are imported when they read."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from neurogym_core.ecosystem.discovery import installed
+from neurogym_core.ecosystem.files import is_file_reference
+from neurogym_core.errors import UnknownTaskError
 from neurogym_core.terminal.settings import (
     SUBJECT_HELP,
     SubjectName,
+    task_settings,
     usage_errors,
     with_options,
 )
@@ -156,3 +161,40 @@ def _number(name: str, text: str) -> float:
         raise click.UsageError(
             f"--scale was given {name}={text!r}. Expected a number, as in reaction_time=1000."
         ) from None
+
+
+def made_task(name: str, parameters: Sequence[str], timing: Sequence[str]) -> Any:
+    """Make the task of this name, with settings from the command line.
+
+    Raises:
+        click.UsageError: the task does not accept the settings.
+        DiscoveryError: there is no such task.
+        NotSupportedError: it is a Gymnasium env that is not a `Task`.
+    """
+    from neurogym_core.play.make import make_task, resolve  # imports NumPy
+
+    found = resolve(name)
+    with usage_errors():
+        return make_task(found, **task_settings(found, parameters, timing))
+
+
+def tasks_like(pattern: str) -> list[str]:
+    """Return the ids of the usable installed tasks that a pattern matches, sorted.
+
+    Args:
+        pattern: text with ``*`` or ``?``, such as ``yang19/*``; another name is returned as it is.
+
+    Raises:
+        UnknownTaskError: no installed task matches.
+    """
+    if not any(sign in pattern for sign in "*?[") or is_file_reference(pattern):
+        return [pattern]
+    known = sorted(task.id for task in installed().tasks if task.usable)
+    found = [task for task in known if fnmatchcase(task, pattern)]
+    if not found:
+        spaces = sorted({task.partition("/")[0] + "/*" for task in known})
+        raise UnknownTaskError(
+            f"No installed task matches {pattern!r}. Expected a pattern of ids, such as"
+            f" {', '.join(spaces) or 'perceptual/*'}. `ngym list` shows the tasks."
+        )
+    return found

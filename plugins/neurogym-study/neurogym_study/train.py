@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neurogym_core.terminal.settings import read_value, usage_errors
+from neurogym_study.options import tasks_like
 
 if TYPE_CHECKING:
     from neurogym_study.experiment import Experiment
@@ -207,7 +208,8 @@ def _expected(run: Run, trainer: Trainer) -> str:
     """
     from neurogym_core.ecosystem.discovery import find_task
     from neurogym_core.ecosystem.files import is_file_reference
-    from neurogym_core.terminal.shortcuts import SAME, in_words, partial
+    from neurogym_core.terminal.shortcuts import in_words
+    from neurogym_study.policies import SAME, partial
 
     entry = run.experiment.tasks[0]
     name = entry["task"]
@@ -296,7 +298,6 @@ def _experiment(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experiment
 
     Options of the command line override the experiment file.
     """
-    from neurogym_core.ecosystem.discovery import tasks_like
     from neurogym_core.ecosystem.files import is_file_reference
     from neurogym_study.experiment import Experiment, read_experiment, task_entry, wrapper_entry
 

@@ -13,9 +13,9 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
+from neurogym_study.options import tasks_like
 from neurogym_study.runs import SETTINGS_FILE, Run
 
-from neurogym_core.ecosystem.discovery import tasks_like
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.terminal.settings import read_value
 from neurogym_sweep.store import FOREIGN

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.files import replacing
 from neurogym_core.optional import optional
-from neurogym_core.plots import frame_of, steps_played, trace_of_steps
+from neurogym_core.plots import steps_played
+from neurogym_film.frames import frame_of
 
 FILM_SUFFIXES = (".mp4", ".gif")
 FPS = 10
@@ -38,17 +40,12 @@ def frames_of(
         task, subject, seed, conditions, wrap, params: as in `neurogym_core.plots.trace_of`.
         n_trials: number of trials.
         progress: called with the number of trials so far, after each.
-
-    Raises:
-        MissingDependencyError: matplotlib is not installed.
     """
-    played: list[Any] = []
     done = 0
     for step in steps_played(task, subject, seed, conditions, wrap=wrap, **params):
-        played.append(step)
-        yield frame_of(step.task, trace_of_steps(played))
+        yield frame_of(step.task, step.trace())
         if step.ended:
-            played, done = [], done + 1
+            done += 1
             if progress is not None:
                 progress(done)
             if done == n_trials:
@@ -60,8 +57,7 @@ def save_film(
 ) -> Path:
     """Write frames as a film, by the suffix of the path; return the path.
 
-    MP4 (H.264) needs the package imageio-ffmpeg, the extra ``video``. GIF needs Pillow, which
-    comes with matplotlib.
+    MP4 (H.264) needs the package imageio-ffmpeg, the extra ``mp4`` of neurogym-film.
 
     Args:
         frames: (height, width, 3) uint8, all of one size; at least one.
@@ -70,7 +66,7 @@ def save_film(
 
     Raises:
         InvalidValueError: the path has another suffix, or there are no frames.
-        MissingDependencyError: imageio-ffmpeg or Pillow is not installed.
+        MissingDependencyError: imageio-ffmpeg is not installed.
         FileNotWrittenError (OSError): the file cannot be written; an existing one is unchanged.
     """
     target = Path(path)
@@ -93,7 +89,7 @@ def save_film(
 
 
 def _write_mp4(frames: Iterator[np.ndarray], path: Path, fps: float) -> None:
-    ffmpeg = optional("imageio_ffmpeg", needed_for="Writing an .mp4 film", extra="video")
+    ffmpeg = optional("imageio_ffmpeg", needed_for="Writing an .mp4 film")
     first = next(frames)
     height, width, _ = first.shape
     writer = ffmpeg.write_frames(
@@ -113,15 +109,14 @@ def _write_mp4(frames: Iterator[np.ndarray], path: Path, fps: float) -> None:
 
 
 def _write_gif(frames: Iterator[np.ndarray], path: Path, fps: float) -> None:
-    pillow = optional("PIL.Image", needed_for="Writing a .gif film", extra="plot")
     # With one palette for all frames, Pillow need not find one for each. It is that of some of the
     # first frames: the very first one lacks colours.
     early = list(islice(frames, _PALETTE_FRAMES))
-    sample = pillow.fromarray(np.concatenate(early[:: max(len(early) // 8, 1)]))
-    plain = pillow.Dither.NONE
+    sample = Image.fromarray(np.concatenate(early[:: max(len(early) // 8, 1)]))
+    plain = Image.Dither.NONE
     palette = sample.quantize(255, dither=plain)
     images: Iterator[Any] = (
-        pillow.fromarray(frame).quantize(palette=palette, dither=plain)
+        Image.fromarray(frame).quantize(palette=palette, dither=plain)
         for frame in chain(early, frames)
     )
     next(images).save(

@@ -5,19 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from neurogym_film.film import frames_of, save_film
+from neurogym_film.raster import RasterFigure
 
-from neurogym_core import make
+from neurogym_core import canvas, make, plots
+from neurogym_core.canvas import figure_style
 from neurogym_core.cli import main
+from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.errors import InvalidValueError
-
-pytest.importorskip("matplotlib")
-
-from neurogym_core import canvas, plots
-from neurogym_core.film import frames_of, save_film
-from neurogym_core.raster import RasterFigure
 
 DOTS = "perceptual/PerceptualDecisionMaking-v0"
 TASKS = (DOTS, "memory/ColourWheel-v0", "yang19/DlyDM1-v0", "value/Bandit-v0")
+# Image tasks are plain envs, which draw their own frames.
+IDS = sorted(task.id for task in installed().tasks if task.usable and "pixels" not in task.tags)
+# Drawing takes its time: with the fast tests, one task of each package.
+FIRST = {name.split("/")[0]: name for name in reversed(IDS)}.values()
+DRAWN = [pytest.param(name, marks=[] if name in FIRST else pytest.mark.slow) for name in IDS]
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -117,3 +120,46 @@ def test_gymnasiums_own_recorder_gets_frames(tmp_path):
     for _ in range(3):
         env.step(0)
     assert [frame.shape for frame in env.render()] == [(414, 720, 3)] * 4
+
+
+@pytest.mark.parametrize("task", DRAWN)
+def test_rendering_shows_the_trial_so_far_in_frames_of_one_size(task):
+    env = make(task, render_mode="rgb_array")
+    env.action_space.seed(1)
+    env.reset(seed=1)
+    frames = [env.render()]
+    for step in range(6):
+        env.step(env.action_space.sample())
+        if step in (0, 5):
+            frames.append(env.render())
+    assert {(frame.dtype, frame.ndim, frame.shape) for frame in frames} == {
+        (np.dtype("uint8"), 3, frames[0].shape)
+    }
+    assert frames[0].shape[2] == 3
+    assert all(0 < (frame < 255).mean() < 1 for frame in frames)
+
+
+def test_the_picture_grows_with_the_trial():
+    env = make(DOTS, render_mode="rgb_array")
+    env.reset(seed=1)
+    frames = [env.render()]
+    for _ in range(4):
+        env.step(0)
+        frames.append(env.render())
+    assert len({frame.tobytes() for frame in frames}) == 5
+
+
+def test_a_picture_shows_no_step_of_the_trial_before():
+    env = make("value/Bandit-v0", render_mode="rgb_array")
+    env.reset(seed=1)
+    before = env.render()
+    env.step(0)  # a trial of one step: the coming one has begun
+    np.testing.assert_array_equal(env.render(), before)
+
+
+def test_frames_of_a_film_have_the_same_size_in_every_style():
+    env = make("control/AntiReach-v0", render_mode="rgb_array")
+    env.reset(seed=0)
+    with figure_style("slide"):
+        assert env.render().shape == (before := env.render().shape)
+    assert env.render().shape == before

@@ -1,9 +1,10 @@
 """`RasterFigure`: draws the figure of a trial as pixels, for films, in a few milliseconds.
 
-It has the methods of matplotlib's figures and axes that `canvas` and `plots` call for a trial, with
-the same arguments, so that a frame of a film is drawn by the code of the figure. Everything in that
-figure is a rectangle, an image or a text: rectangles and images are slices of one array, and texts
-are masks that are kept. Pillow draws them, with matplotlib's font and colour maps."""
+It has the methods of matplotlib's figures and axes that `neurogym_core.canvas` and
+`neurogym_core.plots` call for a trial, with the same arguments, so that a frame of a film is drawn
+by the code of the figure. Everything in that figure is a rectangle, an image or a text: rectangles
+and images are slices of one array, and texts are masks that are kept. Pillow draws them, with
+matplotlib's font and colour maps."""
 
 from __future__ import annotations
 
@@ -11,9 +12,10 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import matplotlib
 import numpy as np
-
-from neurogym_core.optional import optional
+from matplotlib import colors, font_manager
+from PIL import Image, ImageDraw, ImageFont
 
 _POINTS = 72
 _GREY, _INK = "#777777", "#222222"
@@ -30,9 +32,6 @@ class RasterFigure:
 
     Attributes:
         packed: (height, width) uint32, the four bytes of each pixel: red, green, blue, opacity.
-
-    Raises:
-        MissingDependencyError: matplotlib or Pillow is not installed.
     """
 
     def __init__(self, width: float, height: float, dpi: int) -> None:
@@ -444,8 +443,7 @@ def _nice_ticks(low: float, high: float) -> tuple[float, ...]:
 @lru_cache(maxsize=256)
 def _parts(colour: str) -> np.ndarray:
     """Return red, green, blue and opacity of a colour, (4,) uint8."""
-    colours = optional("matplotlib.colors", needed_for="Drawing a frame", extra="plot")
-    return np.round(255 * np.array(colours.to_rgba(colour))).astype(np.uint8)
+    return np.round(255 * np.array(colors.to_rgba(colour))).astype(np.uint8)
 
 
 @lru_cache(maxsize=256)
@@ -462,17 +460,15 @@ def _bytes(packed: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=8)
 def _colour_map(name: str) -> np.ndarray:
     """Return the pixels of a colour map, (256,) uint32."""
-    maps = optional("matplotlib", needed_for="Drawing a frame", extra="plot").colormaps
-    colours: np.ndarray = np.ascontiguousarray(maps[name](np.arange(256), bytes=True))
+    colour_map = matplotlib.colormaps[name]
+    colours: np.ndarray = np.ascontiguousarray(colour_map(np.arange(256), bytes=True))
     return colours.view(np.uint32)[:, 0]
 
 
 @lru_cache(maxsize=16)
 def _font(size: int, weight: str) -> Any:
-    fonts = optional("PIL.ImageFont", needed_for="Drawing a frame", extra="plot")
-    manager = optional("matplotlib.font_manager", needed_for="Drawing a frame", extra="plot")
-    properties = manager.FontProperties(weight=weight)
-    return fonts.truetype(manager.findfont(properties), size)
+    properties = font_manager.FontProperties(weight=weight)
+    return ImageFont.truetype(font_manager.findfont(properties), size)
 
 
 @lru_cache(maxsize=512)
@@ -484,11 +480,9 @@ def _mask(text: str, size: int, weight: str) -> np.ndarray:
         size: pixels.
         weight: "normal" or "bold".
     """
-    pillow = optional("PIL.Image", needed_for="Drawing a frame", extra="plot")
-    draw = optional("PIL.ImageDraw", needed_for="Drawing a frame", extra="plot")
     font = _font(size, weight)
     _, top, _, bottom = font.getbbox("lp", anchor="ls")
     left, _, right, _ = font.getbbox(text, anchor="ls") if text else (0, 0, 1, 1)
-    image = pillow.new("L", (max(int(right - left), 1), int(bottom - top)))
-    draw.Draw(image).text((-left, -top), text, fill=255, font=font, anchor="ls")
+    image = Image.new("L", (max(int(right - left), 1), int(bottom - top)))
+    ImageDraw.Draw(image).text((-left, -top), text, fill=255, font=font, anchor="ls")
     return np.asarray(image).astype(np.int32)

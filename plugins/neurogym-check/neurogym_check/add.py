@@ -1,7 +1,8 @@
-"""Add a task, wrapper, subject or command to an existing package, for ``ngym new --into``."""
+"""``ngym add``: add a task, wrapper, subject or command to an existing package."""
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -9,14 +10,49 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from neurogym_core._bundled import template_folder
+import click
+
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.files import replacing
 from neurogym_core.optional import optional
+from neurogym_core.template import KINDS, LICENCES, refuse_answers, template_folder
 
 PARTS = ("wrapper", "subject", "command")
 """Kinds that are not tasks; each has a separate entry-point group."""
 _INSIDE = "{{cookiecutter.__distribution}}/{{cookiecutter.__module}}"
+
+
+@click.command()
+@click.argument(
+    "folder", default=".", metavar="[FOLDER]", type=click.Path(file_okay=False, path_type=Path)
+)
+@click.option("--task", "name", metavar="NAME", required=True,
+              help="Name of the class, e.g. SideMemory.")  # fmt: skip
+@click.option("--kind", type=click.Choice((*KINDS, *PARTS)), default=KINDS[0], show_default=True,
+              help="Kind of the example.")  # fmt: skip
+def command(folder: Path, name: str, kind: str) -> None:
+    """Add a task, wrapper, subject or command to a package.
+
+    \b
+      ngym add neurogym-task-mylab --task SideMemory --kind session
+      ngym add neurogym-task-mylab --task Dim --kind wrapper
+
+    Adds an example with its tests, entry point and manifest row to the package in FOLDER, which
+    `ngym new` has created. FOLDER is the current folder by default.
+
+    \b
+    Kinds:
+      table, session, closed-loop, classic   tasks, as in `ngym new --help`
+      wrapper      changes the trials of any task
+      subject      plays tasks: ngym run TASK --subject NAME
+      command      a new command: ngym NAME
+    """
+    checked = {"task_name": name, "lab": "x", "author": "x", "licence": LICENCES[0]}
+    refuse_answers({**checked, "kind": KINDS[0], "repository": "https://example.org/x"})
+    for path in add_to(folder, name, kind):
+        click.echo(f"Wrote {path}.")
+    click.echo("Install the package again, because its entry points have changed:")
+    click.echo(f'  python -m pip install -e "{os.path.join(".", folder)}[test]"')
 
 
 @dataclass(frozen=True)
@@ -82,14 +118,14 @@ def _read(folder: Path) -> _Package:
         name = tomllib.loads(text)["project"]["name"]
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
         raise InvalidValueError(
-            f"--into was given {folder}, which has no pyproject.toml with a project's name"
+            f"ngym add was given {folder}, which has no pyproject.toml with a project's name"
             f" ({type(error).__name__}). Expected the folder of a package. Create one first:"
-            " `ngym new` without --into."
+            " `ngym new`."
         ) from error
     module = str(name).replace("-", "_")
     if not str(name).startswith("neurogym-task-") or not (folder / module).is_dir():
         raise InvalidValueError(
-            f"--into was given the package {name!r}. Expected one called neurogym-task-NAME, with"
+            f"ngym add was given the package {name!r}. Expected one called neurogym-task-NAME, with"
             " its code in the folder neurogym_task_NAME, as `ngym new` creates it. Write the entry"
             " point into pyproject.toml yourself."
         )
@@ -130,7 +166,7 @@ def _template(kind: str) -> str:
 
 def _rendered(name: str, context: Mapping[str, str]) -> str:
     """Return a file of the template for these variables."""
-    jinja = optional("jinja2", needed_for="`ngym new`", extra="new")
+    jinja = optional("jinja2", needed_for="`ngym add`")
     files = jinja.Environment(
         loader=jinja.FileSystemLoader(template_folder()), keep_trailing_newline=True
     )
