@@ -62,7 +62,6 @@ ODD = (
     "PaysNothing",
     "AlwaysTheSame",
     "OnlyResting",
-    "TrialByTrial",
     "InBlocks",
     "CountsHits",
     "Tracks",
