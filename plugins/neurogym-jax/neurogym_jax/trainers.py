@@ -90,8 +90,13 @@ class JaxPPOTrainer(Trainer):
         self.rollout = envs * n_steps
         self.updates = max(test_every // self.rollout, 1)
         self._learn_some = ppo.several(self.env, self.settings, self.updates)
-        begin = jax.jit(jax.vmap(lambda key: ppo.begin(key, self.env, self.params, self.settings)))
-        self.learner = begin(self._keys(0))
+        keys = self._keys(0)
+        self.learner = ppo.begin(keys, seed, seeds, self.env, self.params, self.settings)
+        self._reset = jax.jit(jax.vmap(
+            lambda learner, params: ppo.restarted(learner, self.env, params, self.settings),
+            (0, None),
+        ))  # fmt: skip
+        self._restart()
 
     def _keys(self, done: int) -> jax.Array:
         """Return a key for each network; other ones after other numbers of steps."""
@@ -112,10 +117,7 @@ class JaxPPOTrainer(Trainer):
                 return
 
     def _restart(self) -> None:
-        def restart(learner: ppo.Learner) -> ppo.Learner:
-            return ppo.restarted(learner, self.env, self.params, self.settings)
-
-        self.learner = jax.jit(jax.vmap(restart))(self.learner)
+        self.learner = self._reset(self.learner, self.params)
 
     def _test(self, watch: Watch) -> bool:
         """Test all networks on the same trials; return True if training has to stop."""
@@ -126,9 +128,9 @@ class JaxPPOTrainer(Trainer):
         ]  # fmt: skip
         means = [float(record["performance"].mean()) for record in records]
         each = {f"seed {k}": mean for k, mean in enumerate(means)} if self.seeds > 1 else {}
-        worst = records[int(np.argmin(means))]
-        answered = float((worst["outcome"] != "miss").mean())
-        return watch.point(worst, answered=answered, **each)
+        # As the criterion: a trial in which the subject acted too early counts 0.
+        clean = [float((one["performance"] * (one["aborts"] == 0)).mean()) for one in records]
+        return watch.point(records[int(np.argmin(clean))], **each)
 
     def _subject(self, which: int) -> JaxSubject:
         return JaxSubject(jax.tree.map(lambda values: values[which], self.learner.weights))
@@ -168,7 +170,7 @@ class JaxPPOTrainer(Trainer):
 
 
 class JaxSubject:
-    """Plays a task with a trained network; for `neurogym_core.run`.
+    """Plays a task with a trained network and its most probable actions; for `run`.
 
     The state of the network lasts for a session, as in training.
 
@@ -187,7 +189,7 @@ class JaxSubject:
         self._trial = env.trial_number.copy()
 
     def __call__(self, env: Any, observations: np.ndarray) -> np.ndarray:
-        """Return actions (num_envs,) for observations (num_envs, obs)."""
+        """Return actions (num_envs,) or (num_envs, D) for observations (num_envs, obs)."""
         length = env.task.trials_per_session
         if length is not None:
             fresh = (env.trial_number != self._trial) & (env.trial_number % length == 0)
@@ -195,6 +197,8 @@ class JaxSubject:
                 self._hidden = np.where(fresh[:, None], 0.0, self._hidden).astype(np.float32)
         self._trial = env.trial_number.copy()
         self._hidden, logits, _ = _forward(self.weights, self._hidden, observations)
+        if "spread" in self.weights:  # the mean of the distribution
+            return np.clip(np.asarray(logits), -1, 1)
         return np.asarray(logits).argmax(axis=1)
 
 
