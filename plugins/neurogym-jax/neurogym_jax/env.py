@@ -14,7 +14,7 @@ from neurogym_core.tasks.task import Task
 from neurogym_core.trials.layout import END, STAY
 from neurogym_core.trials.record import RESTING, Outcome
 from neurogym_jax.continuous import Continuous
-from neurogym_jax.noise import gaussian, uniform_words
+from neurogym_jax.noise import gaussian, gaussian_and_words, uniform_words
 from neurogym_jax.packing import SEGMENT, SLOT, TYPE
 from neurogym_jax.params import DECK, Decks, Params, check_playable, exact_params
 from neurogym_jax.spaces import Box, Discrete
@@ -64,12 +64,23 @@ def _float(values: jax.Array) -> jax.Array:
     return jax.lax.bitcast_convert_type(values, jnp.float32)
 
 
-def type_of(key: jax.Array, serial: jax.Array, params: Params) -> jax.Array:
-    """Return the type of a trial: that of the deck, or one drawn with the key."""
+def type_of(
+    key: jax.Array,
+    serial: jax.Array,
+    params: Params,
+    words: tuple[jax.Array, jax.Array] | None = None,
+) -> jax.Array:
+    """Return the type of a trial: that of the deck, or one drawn with the key.
+
+    Args:
+        key, serial: of the trial.
+        params: the trials.
+        words: the uniform words of the trial; None: they are computed.
+    """
     if params.deck.shape[0]:
         row = (serial - params.first) % jnp.uint32(params.deck.shape[0])
         return params.deck[row.astype(jnp.int32)]
-    first, second = uniform_words(key, serial)
+    first, second = uniform_words(key, serial) if words is None else words
     types = params.alias.shape[0]
     # The top 24 bits are exact as float32.
     column = ((first >> 8).astype(jnp.float32) * (types / (1 << 24))).astype(jnp.int32)
@@ -203,8 +214,14 @@ class TaskEnv:
         state = self._begun(key, serial, type_of(key, serial, params), left, time, params)
         return self.get_obs(state, params), state
 
-    def get_obs(self, state: State, params: Params) -> jax.Array:
-        """Return the current observation, (U,) float32."""
+    def get_obs(self, state: State, params: Params, noise: jax.Array | None = None) -> jax.Array:
+        """Return the current observation, (U,) float32.
+
+        Args:
+            state: the current state.
+            params: the trials.
+            noise: the noise of the noisy units; None: it is computed.
+        """
         shown = params.shown[state.type, state.segment]
         if params.script.shape[0]:
             at = params.segment[state.type, state.segment, SEGMENT.index("script_at")]
@@ -213,7 +230,8 @@ class TaskEnv:
         units = slice(*params.noisy)
         if units.stop == units.start:
             return shown
-        noise = gaussian(state.key, state.serial, state.clock, units)
+        if noise is None:
+            noise = gaussian(state.key, state.serial, state.clock, units)
         level = params.sd[state.type, state.segment]
         if units == slice(0, shown.shape[0]):
             return shown + level * noise
@@ -369,8 +387,12 @@ class TaskEnv:
         # ---- the next trial
         done = ended & (state.left == 1)
         left = jnp.where(done, params.per_session, state.left - 1)
-        serial = state.serial + 1
-        kind = type_of(state.key, serial, params)
+        serial, noise, words = state.serial + 1, None, None
+        units = slice(*params.noisy)
+        if units.stop > units.start and not params.deck.shape[0]:
+            coming = jnp.where(ended, serial, state.serial), jnp.where(ended, 0, clock)
+            noise, words = gaussian_and_words(state.key, *coming, units, serial)
+        kind = type_of(state.key, serial, params, words)
         begun = self._begun(state.key, serial, kind, left, time, params)
         new = jax.tree.map(lambda a, b: jnp.where(ended, a, b), begun, same)
         info = {
@@ -384,7 +406,7 @@ class TaskEnv:
             "choice": self._choice(ended, choices, answers),
             "discount": jnp.where(done, 0.0, 1.0),
         }
-        return self.get_obs(new, params), new, reward, done, info
+        return self.get_obs(new, params, noise), new, reward, done, info
 
     def _target(self, state: State, params: Params) -> jax.Array:
         """Return (D,) the target of continuous actions in task units."""

@@ -109,13 +109,14 @@ def first_weights(
     return {name: values.astype(np.float32) for name, values in weights.items()}
 
 
-def _gru(weights: Weights, hidden: jax.Array, driven: jax.Array) -> jax.Array:
+def _gru(weights: Weights, hidden: Any, driven: Any, xp: Any = jnp) -> Any:
     """Return the next state (N, H) of the GRU; `driven` is the weighted input, (N, 3 H)."""
     size = hidden.shape[-1]
     recurrent = hidden @ weights["recurrent"]
-    gates = jax.nn.sigmoid(driven[..., : 2 * size] + recurrent[..., : 2 * size])
+    # A logistic function, which NumPy lacks.
+    gates = 0.5 + 0.5 * xp.tanh(0.5 * (driven[..., : 2 * size] + recurrent[..., : 2 * size]))
     reset, update = gates[..., :size], gates[..., size:]
-    new = jnp.tanh(driven[..., 2 * size :] + reset * recurrent[..., 2 * size :])
+    new = xp.tanh(driven[..., 2 * size :] + reset * recurrent[..., 2 * size :])
     return update * hidden + (1 - update) * new
 
 
@@ -126,10 +127,17 @@ def _outputs(weights: Weights, hidden: jax.Array) -> tuple[jax.Array, jax.Array]
 
 
 def network_step(
-    weights: Weights, hidden: jax.Array, observation: jax.Array
-) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Return the next state of the network, logits (N, A) and value (N,)."""
-    hidden = _gru(weights, hidden, observation @ weights["input"] + weights["bias"])
+    weights: Any, hidden: Any, observation: Any, xp: Any = jnp
+) -> tuple[Any, Any, Any]:
+    """Return the next state of the network, logits (N, A) and value (N,).
+
+    Args:
+        weights: of the network.
+        hidden: (N, H) its state.
+        observation: (N, U).
+        xp: the library of the arrays, `jax.numpy` or `numpy`.
+    """
+    hidden = _gru(weights, hidden, observation @ weights["input"] + weights["bias"], xp)
     return hidden, *_outputs(weights, hidden)
 
 

@@ -174,6 +174,8 @@ class JaxSubject:
 
     The state of the network lasts for a session, as in training.
 
+    It computes with NumPy: a step of a small network takes less time than a call of the device.
+
     Args:
         weights: of the network (`neurogym_jax.ppo`).
     """
@@ -181,7 +183,7 @@ class JaxSubject:
     carries_state = True
 
     def __init__(self, weights: ppo.Weights) -> None:
-        self.weights = weights
+        self.weights = {name: np.asarray(values) for name, values in weights.items()}
 
     def begin(self, env: Any) -> None:
         """Reset the state of every env."""
@@ -196,10 +198,7 @@ class JaxSubject:
             if fresh.any():
                 self._hidden = np.where(fresh[:, None], 0.0, self._hidden).astype(np.float32)
         self._trial = env.trial_number.copy()
-        self._hidden, logits, _ = _forward(self.weights, self._hidden, observations)
+        self._hidden, logits, _ = ppo.network_step(self.weights, self._hidden, observations, np)
         if "spread" in self.weights:  # the mean of the distribution
-            return np.clip(np.asarray(logits), -1, 1)
-        return np.asarray(logits).argmax(axis=1)
-
-
-_forward = jax.jit(ppo.network_step)
+            return np.clip(logits, -1, 1)
+        return logits.argmax(axis=1)
