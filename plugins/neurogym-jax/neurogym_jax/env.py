@@ -211,8 +211,12 @@ class TaskEnv:
         key, zero = raw_key(key), jnp.int32(0)
         serial = first_serial(key, params)
         left, time = jnp.int32(params.per_session), zero
-        state = self._begun(key, serial, type_of(key, serial, params), left, time, params)
-        return self.get_obs(state, params), state
+        units, noise, words = slice(*params.noisy), None, None
+        if units.stop > units.start and not params.deck.shape[0]:
+            noise, words = gaussian_and_words(key, serial, zero, units, serial)
+        kind = type_of(key, serial, params, words)
+        state = self._begun(key, serial, kind, left, time, params)
+        return self.get_obs(state, params, noise), state
 
     def get_obs(self, state: State, params: Params, noise: jax.Array | None = None) -> jax.Array:
         """Return the current observation, (U,) float32.

@@ -14,6 +14,7 @@ from neurogym_core import run
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.files import replacing
 from neurogym_core.play.options import whole_number
+from neurogym_core.trials.record import TrialRecord
 from neurogym_jax import ppo
 from neurogym_jax.env import TaskEnv
 
@@ -30,8 +31,9 @@ class JaxPPOTrainer(Trainer):
     Args:
         tasks: one task, which has to be a table (`neurogym_jax.make`).
         seed: seed of weights, trials and actions.
-        seeds: number of networks that are trained together, each with other draws; the
-            accuracy is that of the worst, and the first one is the subject.
+        seeds: number of networks that are trained together, each with other draws. A network that
+            meets the criterion keeps its weights, and the others continue. The accuracy is that of
+            the worst, and the first one is the subject.
         test_every: minimum number of steps of each network between tests.
         test_trials: trials per test, always the same.
         trials: trials of a deck, for tasks whose types of trials cannot be enumerated; every test
@@ -84,6 +86,8 @@ class JaxPPOTrainer(Trainer):
             ent_coef, vf_coef, clip, max_norm,
         )  # fmt: skip
         self.seeds, self.test_trials = seeds, test_trials
+        self._tested: dict[int, TrialRecord] = {}
+        self._kept: dict[int, dict[str, np.ndarray]] = {}
         self.env = TaskEnv(self.tasks[0], seed=seed, trials=trials)
         self.params = self.env.default_params
         self._decks = None if self.env.exact else self.env.decks(seed, trials)
@@ -104,6 +108,9 @@ class JaxPPOTrainer(Trainer):
         return jax.random.split(key, self.seeds)
 
     def _learn(self, until: int, watch: Watch) -> None:
+        # Those that met the last criterion may have to learn for this one.
+        self.learner = self.learner._replace(weights=self._weights())
+        self._kept = {}
         if not self.curve and self._test(watch):
             return
         while self.done < until:
@@ -121,26 +128,44 @@ class JaxPPOTrainer(Trainer):
 
     def _test(self, watch: Watch) -> bool:
         """Test all networks on the same trials; return True if training has to stop."""
-        records = [
-            run(self.tasks[0], self._subject(which), self.test_trials, seed=self.seed + 1000,
-                num_envs=16)
-            for which in range(self.seeds)
-        ]  # fmt: skip
+        for which in range(self.seeds):
+            if which in self._kept:
+                continue
+            record = run(self.tasks[0], self._subject(which), self.test_trials,
+                         seed=self.seed + 1000, num_envs=16)  # fmt: skip
+            self._tested[which] = record
+            if watch.meets(record):
+                self._kept[which] = self._subject(which).weights
+        records = [self._tested[which] for which in range(self.seeds)]
         means = [float(record["performance"].mean()) for record in records]
         each = {f"seed {k}": mean for k, mean in enumerate(means)} if self.seeds > 1 else {}
         # As the criterion: a trial in which the subject acted too early counts 0.
         clean = [float((one["performance"] * (one["aborts"] == 0)).mean()) for one in records]
         return watch.point(records[int(np.argmin(clean))], **each)
 
-    def _subject(self, which: int) -> JaxSubject:
-        return JaxSubject(jax.tree.map(lambda values: values[which], self.learner.weights))
-
     def subject(self, which: int = 0) -> JaxSubject:
         """Return the first network as a subject that takes the most probable action."""
         return self._subject(0)
 
+    def _subject(self, which: int) -> JaxSubject:
+        """Return one of the networks as a subject."""
+        kept = self._kept.get(which)
+        return JaxSubject(
+            {name: values[which] for name, values in self.learner.weights.items()}
+            if kept is None
+            else kept
+        )
+
+    def _weights(self) -> ppo.Weights:
+        """Return the weights of all networks: those of the test that met the criterion, if any."""
+        weights = {name: np.array(values) for name, values in self.learner.weights.items()}
+        for which, kept in self._kept.items():
+            for name, values in kept.items():
+                weights[name][which] = values
+        return {name: jax.numpy.asarray(values) for name, values in weights.items()}
+
     def save(self, folder: Path) -> None:
-        learner = self.learner
+        learner = self.learner._replace(weights=self._weights())
         arrays = {
             f"{part}.{name}": np.asarray(values)
             for part in KEPT
