@@ -119,7 +119,7 @@ class JaxPPOTrainer(Trainer):
                 self._restart()
             self.learner, performance = self._learn_some(self.learner, self.params)
             self.done += self.updates * self.rollout
-            watch.tick(training=float(performance[:, -1].mean()))
+            watch.tick(training=float(np.asarray(performance)[:, -1].mean()))
             if self._test(watch):
                 return
 
@@ -140,8 +140,10 @@ class JaxPPOTrainer(Trainer):
         means = [float(record["performance"].mean()) for record in records]
         each = {f"seed {k}": mean for k, mean in enumerate(means)} if self.seeds > 1 else {}
         # As the criterion: a trial in which the subject acted too early counts 0.
-        clean = [float((one["performance"] * (one["aborts"] == 0)).mean()) for one in records]
-        return watch.point(records[int(np.argmin(clean))], **each)
+        learns = [which for which in range(self.seeds) if which not in self._kept]
+        candidates = [self._tested[which] for which in learns or range(self.seeds)]
+        clean = [float((one["performance"] * (one["aborts"] == 0)).mean()) for one in candidates]
+        return watch.point(candidates[int(np.argmin(clean))], **each)
 
     def subject(self, which: int = 0) -> JaxSubject:
         """Return the first network as a subject that takes the most probable action."""
@@ -151,7 +153,8 @@ class JaxPPOTrainer(Trainer):
         """Return one of the networks as a subject."""
         kept = self._kept.get(which)
         return JaxSubject(
-            {name: values[which] for name, values in self.learner.weights.items()}
+            # NumPy's indices: one of JAX would be another program to compile.
+            {name: np.asarray(values)[which] for name, values in self.learner.weights.items()}
             if kept is None
             else kept
         )
