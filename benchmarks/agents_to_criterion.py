@@ -60,7 +60,7 @@ def train(algo: str, criterion: float, options: Mapping[str, Any]) -> dict[str, 
     ).make_trainer()  # fmt: skip
     ready = time.process_time()
     why = trainer.train(STEPS, criterion=criterion)
-    # CPU time of the first interval between tests contains what is compiled.
+    # The first interval between tests contains the compilation.
     cpu = [row["cpu"] for row in trainer.curve]
     intervals = [after - before for before, after in pairwise(cpu)]
     return {
@@ -74,7 +74,7 @@ def timed(python: str, algo: str, criterion: float, options: Mapping[str, Any], 
     """Return the results of a training in a new process, and its wall seconds."""
     began = time.perf_counter()
     text = json.dumps([algo, criterion, options])
-    # The default of JAX keeps only what took over a second to compile.
+    # By default, JAX keeps programs only whose compilation took over a second.
     kept = {
         "JAX_COMPILATION_CACHE_DIR": cache,
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.1",

@@ -52,7 +52,8 @@ class InverseSquare:
     most: float = 1.0
 
     def __call__(self, error: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
-        return self.most / (1 + _array(error)) ** 2
+        values: np.ndarray = self.most / (1 + _array(error)) ** 2
+        return values
 
 
 def _array(error: Any) -> Any:

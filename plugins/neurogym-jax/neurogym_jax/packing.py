@@ -167,7 +167,7 @@ def _kinds(types: Types, used: np.ndarray, destination) -> np.ndarray:
             latest[:, k],
             tables.graded_from[used, k],
             bits(types.batch.payoffs.correct_reward[used, k]),
-            # As in the kernel: what a position differs by for its rounding is tolerated.
+            # The kernel adds as much, for rounding.
             bits(tables.tolerance[used, k] + 1e-9),
             np.isfinite(tables.due[used, k]),
         ]
