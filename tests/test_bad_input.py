@@ -29,6 +29,7 @@ from neurogym_core.errors import (
     UnknownNameError,
     UnknownTaskError,
 )
+from neurogym_core.trials.batch import TrialBatch
 
 
 class Dots(Task):
@@ -575,14 +576,13 @@ def test_resting_cannot_be_right_without_an_action_of_resting():
 
 def test_trials_must_name_the_same_periods():
     class Uneven(Dots):
-        batched = False
-
         def new_trial(self, trial):
-            trial.coherence  # noqa: B018
-            trial.periods(*(("fixation", "decision") if trial.direction else ("decision",)))
+            trial.direction, trial.coherence  # noqa: B018
+            trial.periods(*(("fixation", "decision") if trial.n == 1 else ("decision",)))
 
+    one, two = (Uneven().sample(n, seed=0) for n in (1, 2))
     with pytest.raises(TrialLayoutError, match=says("periods", "in another", "duration 0")):
-        Uneven()
+        TrialBatch.concatenate([one, two])
 
 
 def defining(define, **attributes):

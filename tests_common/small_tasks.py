@@ -192,18 +192,6 @@ class Steering(Task):
         trial.answer("value", trial.wanted[:, None], during="hold", tolerance=0.1)
 
 
-class OneByOne(Choosing):
-    """Its trials are built one by one."""
-
-    batched = False
-
-    def new_trial(self, trial):
-        trial.periods("fixation", "stimulus", "decision")
-        trial.show("fixation", 1, during=("fixation", "stimulus"))
-        trial.show("stimulus", np.eye(3)[trial.side] * trial.strength, during="stimulus")
-        trial.answer("choose", trial.side, during="decision")
-
-
 class Counting(Choosing):
     """Computed on every step: it shows the number of actions so far."""
 
@@ -245,6 +233,5 @@ KINDS = (
     Blocked,
     Timed,
     Steering,
-    OneByOne,
     Counting,
 )

@@ -64,21 +64,7 @@ def _built(
 ) -> TrialBatch:
     # Of durations, the caller's override the user's.
     durations = {**imposed_durations(state_of(task), rng, n), **(imposed or {})}
-    if task.batched:
-        return compile_layout(layout_of(task, conditions, rng, n, durations))
-    singles = [
-        compile_layout(layout_of(task, _row(conditions, i), rng, 1, _row(durations, i)))
-        for i in range(n)
-    ]
-    return TrialBatch.concatenate(singles)
-
-
-def _row(values: Mapping[str, Any], i: int) -> dict[str, Any]:
-    """Row i of values (n, …), as arrays of one row; single values as they are."""
-    return {
-        name: np.asarray(value) if np.ndim(value) == 0 else np.asarray(value)[i : i + 1]
-        for name, value in values.items()
-    }
+    return compile_layout(layout_of(task, conditions, rng, n, durations))
 
 
 def layout_of(
@@ -88,7 +74,7 @@ def layout_of(
     n: int,
     durations: Mapping[str, Any],
 ) -> Layout:
-    """Run `new_trial` for `n` trials and return their layout; n is 1 if the task is not batched.
+    """Run `new_trial` for `n` trials and return their layout.
 
     Args:
         durations: imposed durations, period -> ms, number or (n,).
@@ -106,7 +92,6 @@ def layout_of(
         timing=state_of(task).timing,
         durations=durations,
         answer=lambda known: answer_of(task, known),
-        scalar=not task.batched,
     )
     try:
         task.new_trial(trial)
@@ -126,11 +111,11 @@ def _explained(
     task: TaskLike, conditions: Mapping[str, Array], n: int, error: ValueError
 ) -> TaskDefinitionError | None:
     """Return an error that explains NumPy's error in `new_trial`, or None for other errors."""
-    if task.batched and "truth value of an array" in str(error):
+    if "truth value of an array" in str(error):
         return TaskDefinitionError(
             f"{task.name}.new_trial uses an array as a truth value (if, and, or, not), but"
             f" conditions have a value for each of the {n} trials. Use np.where(condition, a, b)"
-            " and where=, or set batched = False to build one trial at a time."
+            " and where=."
         )
     if "read-only" in str(error):
         name = next(iter(conditions), "side")
@@ -145,8 +130,7 @@ def _explained(
 def sample_layouts(task: TaskLike, n: int = 20) -> list[Layout]:
     """Return the layouts of `n` independent trials, drawn with a fixed seed.
 
-    It is one layout, or `n` of one trial each if the task is not batched. Wrappers read them to
-    decide if they can be applied.
+    Wrappers read them to decide if they can be applied.
     """
     rng = np.random.default_rng(0)
     batch = build_trials(task, draw_independent(task, rng, n, {}), rng, n)
@@ -259,7 +243,7 @@ def _longest(task: TaskLike, stage: Mapping[str, Any]) -> int:
     longest = {
         name: dist.bounds[1] for name, dist in drawn_periods.items() if name in state.period_names
     }
-    n = 1000 if task.batched else 50
+    n = 1000
     draws = [(n, _draw_stage(task, rng, n, stage) if stage else draw_independent(task, rng, n, {}))]
     if stateful(task) and not task.reads_outcomes:
         draws.append(_draw_sessions(task, rng, n))

@@ -27,15 +27,13 @@ from neurogym_core.tasks.state import (
 )
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.batch import TrialBatch
-from neurogym_core.trials.checks import check_read, check_values, unread
+from neurogym_core.trials.checks import check_read, check_values
 from neurogym_core.trials.distributions import Distribution, parse
 from neurogym_core.trials.interface import Actions, Channels, Interface
 from neurogym_core.trials.record import DURATION
 from neurogym_core.trials.timing import Timing
 
 HOOKS = ("step_action", "step_observation", "step_target")
-SINGLES = 200
-"""Trials of a task with ``batched = False``, one of which at least must read each condition."""
 
 
 # ---------------------------------------------------------------------- arguments
@@ -288,10 +286,6 @@ def _probe(task: TaskLike, state: TaskState) -> None:
     for layout in layouts:  # conditions that `draw` sets may be there for the record only
         layout.read |= {name for name, one in state.declared.items() if isinstance(one, Drawn)}
     if not interface_of(task).hooks:  # hooks may read any condition
-        if not task.batched and unread(layouts):
-            # The branch that reads the condition may be one that few trials take.
-            conditions = draw_independent(task, rng, SINGLES, {})
-            layouts += build_trials(task, conditions, rng, SINGLES).layouts
         check_read(layouts)
     state.repeated = frozenset().union(*(layout.timeline.repeat for layout in layouts))
     recorded = set().union(*(layout.states for layout in layouts))

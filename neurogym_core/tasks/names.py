@@ -39,7 +39,6 @@ DECLARATIONS = (
     "timing",
     "rewards",
     "supervised",
-    "batched",
     "reads_outcomes",
     "evidence_periods",
     "go_cue",

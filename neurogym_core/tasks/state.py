@@ -121,9 +121,6 @@ class TaskLike(Protocol):
     rewards: ClassVar[Mapping[str, float]]
 
     @property
-    def batched(self) -> bool: ...
-
-    @property
     def trial_state(self) -> Mapping[str, Any]: ...
 
     @property

@@ -45,7 +45,7 @@ class Task:
           in plain Python, where a trial depends on earlier ones;
         - `step_action`, `step_observation` and `step_target`, with their `trial_state`, where
           something must be computed on every step;
-        - `timing` and `rewards`, and the declarations `supervised`, `batched`, `reads_outcomes`,
+        - `timing` and `rewards`, and the declarations `supervised`, `reads_outcomes`,
           `evidence_periods` and `go_cue` where their defaults do not fit.
 
     You call `observe`, `act` and `vary` in `define`, and `draw_conditions` in `draw`.
@@ -109,8 +109,6 @@ class Task:
 
     supervised: ClassVar[bool] = True
     """False if no answer is right or wrong; the oracle then plays the best-paid action."""
-    batched: ClassVar[bool] = True
-    """False: `new_trial` runs once per trial, with scalars."""
     reads_outcomes: ClassVar[bool] = False
     """True if `draw` or `draw_one` reads `session.previous`."""
     evidence_periods: ClassVar[tuple[str, ...] | None] = None

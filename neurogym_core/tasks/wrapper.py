@@ -68,7 +68,6 @@ class TaskWrapper(Task):
     __redefines__ = ("vary", "draw_conditions")
 
     supervised: ClassVar[bool] = _inherited("supervised")
-    batched: ClassVar[bool] = _inherited("batched")
     reads_outcomes: ClassVar[bool] = _inherited("reads_outcomes")
     evidence_periods: ClassVar[tuple[str, ...] | None] = _inherited("evidence_periods")
     go_cue: ClassVar[str | None] = _inherited("go_cue")

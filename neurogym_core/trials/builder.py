@@ -79,7 +79,7 @@ class TrialBuilder:
 
     # With slots, every public name is an attribute of the class. `Task.vary` refuses these names as
     # conditions, because `trial.<condition>` could not reach them; it also refuses a leading "_".
-    __slots__ = ("_answer", "_rng", "_scalar", "_timing", "conditions", "layout")
+    __slots__ = ("_answer", "_rng", "_timing", "conditions", "layout")
 
     def __init__(
         self,
@@ -91,13 +91,12 @@ class TrialBuilder:
         timing: Timing,
         durations: Mapping[str, Any] | None = None,
         answer: Callable[[Mapping[str, Array]], Array] | None = None,
-        scalar: bool = False,
     ) -> None:
         self.layout = Layout(interface, n, dict(conditions), durations=dict(durations or {}))
         self.conditions: Mapping[str, Array] = {
             name: _read_only(values) for name, values in conditions.items()
         }
-        self._rng, self._timing, self._answer, self._scalar = rng, timing, answer, scalar
+        self._rng, self._timing, self._answer = rng, timing, answer
 
     # ------------------------------------------------------------------ conditions and durations
 
@@ -107,8 +106,7 @@ class TrialBuilder:
         if name not in self.conditions:
             raise unknown("condition", name, self.conditions, of=self.layout.name)
         self.layout.read.add(name)
-        values = self.conditions[name]
-        return _scalar(values[0]) if self._scalar else values
+        return self.conditions[name]
 
     @property
     def n(self) -> int:
@@ -135,8 +133,7 @@ class TrialBuilder:
                 f"{self.layout.name} declares no answer; add answer=… to self.vary() in its"
                 " define()."
             )
-        answer = arguments.reading(self.conditions, self.layout.read, self._answer)
-        return _scalar(answer[0]) if self._scalar else answer
+        return arguments.reading(self.conditions, self.layout.read, self._answer)
 
     def duration(self, name: str) -> Any:
         """Return the duration of a period in ms, (n,), rounded to whole steps.
@@ -152,8 +149,7 @@ class TrialBuilder:
         timeline = self.layout.timeline
         if name not in timeline.steps:
             raise unknown("period", name, timeline.names, of=self.layout.name)
-        ms = timeline.steps[name] * self.dt
-        return _scalar(ms[0]) if self._scalar else ms
+        return timeline.steps[name] * self.dt
 
     # ------------------------------------------------------------------ periods
 
@@ -576,7 +572,3 @@ def _read_only(values: Array) -> Array:
     view = np.asarray(values).view()
     view.flags.writeable = False
     return view
-
-
-def _scalar(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

@@ -33,19 +33,11 @@ def check_lasts(layout: Layout, geometry: Geometry) -> None:
         )
 
 
-def unread(layouts: Iterable[Layout]) -> list[str]:
-    """Names of the conditions that `new_trial` read in none of these layouts."""
-    layouts = list(layouts)
-    # In any of them: with ``batched = False``, a branch of `new_trial` may skip a condition.
-    read = set().union(*(layout.read for layout in layouts))
-    return [name for name in layouts[0].conditions if name not in read]
-
-
 def check_read(layouts: Iterable[Layout]) -> None:
     """Raise `TrialLayoutError` for a condition that `new_trial` never reads."""
     layouts = list(layouts)
-    names = unread(layouts)
-    if names:
+    read = set().union(*(layout.read for layout in layouts))
+    if names := [name for name in layouts[0].conditions if name not in read]:
         raise TrialLayoutError(
             f"{layouts[0].name}.new_trial never reads the condition(s) {listed(names)} declared"
             " with vary(); use them, do not declare them, or call"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -28,8 +29,9 @@ class PowerLaw:
     most: float = 1.0
 
     def __call__(self, error: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
-        near = np.clip(1 - np.asarray(error) / tolerance, 0, 1)
-        values: np.ndarray = self.most * np.maximum(self.least, near**self.exponent)
+        # Operators and methods only, so that arrays of other libraries (JAX) are computed by them.
+        near = (1 - _array(error) / tolerance).clip(0, 1)
+        values: np.ndarray = self.most * (near**self.exponent).clip(self.least)
         return values
 
 
@@ -50,4 +52,10 @@ class InverseSquare:
     most: float = 1.0
 
     def __call__(self, error: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
-        return self.most / (1 + np.asarray(error)) ** 2
+        values: np.ndarray = self.most / (1 + _array(error)) ** 2
+        return values
+
+
+def _array(error: Any) -> Any:
+    """Return numbers as an array of NumPy, and arrays of any library as they are."""
+    return error if hasattr(error, "clip") else np.asarray(error)

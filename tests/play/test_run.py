@@ -288,7 +288,6 @@ class Confident(Sides):
     """Asks for confidence after a correct answer only, and has trials without any slot."""
 
     reads_outcomes = True
-    batched = False
 
     def define(self):
         super().define()
@@ -302,10 +301,10 @@ class Confident(Sides):
         trial.periods("fixation", "decision")
         trial.show("sides", np.eye(2)[trial.side], during="decision")
         trial.record("kind")
-        if trial.kind > 0:
-            trial.answer("choose", trial.side, during="decision", then="wait")
-        if trial.kind > 1:
-            trial.answer("sure", 0, during="decision", then="wait")
+        for least, slot, choice in ((1, "choose", trial.side), (2, "sure", 0)):
+            asked = trial.kind >= least
+            if asked.any():
+                trial.answer(slot, choice, during="decision", then="wait", where=asked)
 
 
 def test_a_slot_that_only_some_trials_ask_has_columns_in_every_trial():

@@ -35,10 +35,6 @@ class ByTarget(Centre):
         return (now.conditions["drift"] > 0).astype(int)
 
 
-class OneByOne(Centre):
-    batched = False
-
-
 class Compiled:
     """A hook without Python code."""
 
@@ -53,7 +49,7 @@ class ByObject(Centre):
 
 @pytest.mark.parametrize(
     "kind",
-    [Centre, ByTarget, OneByOne, ByObject],
+    [Centre, ByTarget, ByObject],
 )
 def test_a_condition_that_only_a_hook_reads_is_accepted(kind):
     assert set(run(kind(), "rest", 20, seed=0)["drift"]) == {-1.0, 2.0}

@@ -187,7 +187,7 @@ def test_an_array_as_a_truth_value_is_explained(wrapped):
 
     kind = asking(ask)
     with pytest.raises(
-        TaskDefinitionError, match=r"Mine.new_trial .*Use np.where.*where=.*batched = False"
+        TaskDefinitionError, match=r"Mine.new_trial .*Use np.where.*where="
     ) as caught:
         TaskWrapper(kind()) if wrapped else kind()
     assert "ambiguous" in str(caught.value.__cause__)
@@ -199,46 +199,6 @@ def test_other_errors_of_new_trial_are_left_as_they_are():
 
     with pytest.raises(ValueError, match=r"^mine$"):
         asking(ask)()
-
-
-# ---------------------------------------------------------------------- one trial at a time
-
-
-class OneByOne(Sides):
-    """A condition that only one branch of an `if` reads."""
-
-    batched = False
-    p_catch: float = 0.3
-
-    def define(self):
-        super().define()
-        self.vary(catch=Choice((False, True), p=(1 - self.p_catch, self.p_catch)))
-
-    def ask(self, trial):
-        if trial.catch:
-            trial.answer("choose", -1, during="decision")
-        else:
-            trial.answer("choose", trial.side, during="decision")
-
-    def new_trial(self, trial):
-        trial.periods("stimulus", "decision")
-        trial.show("stimulus", 1, during="stimulus")
-        self.ask(trial)
-
-
-@pytest.mark.parametrize("p_catch", [0.3, 0.01, 0.97], ids=str)
-def test_a_condition_may_be_read_in_some_trials_only(p_catch):
-    record = run(OneByOne(p_catch=p_catch), "oracle", 300, seed=0)
-    assert (record["outcome"] == "correct").all()
-
-
-def test_a_condition_that_no_trial_reads_is_refused_one_by_one_too():
-    class Unread(OneByOne):
-        def ask(self, trial):
-            trial.answer("choose", trial.side, during="decision")
-
-    with pytest.raises(TrialLayoutError, match=r"never reads the condition.*'catch'"):
-        Unread()
 
 
 # ---------------------------------------------------------------------- longest trials of sequences

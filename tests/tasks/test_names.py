@@ -184,9 +184,9 @@ def test_a_mixin_may_define_all_methods_of_authors():
 
 def test_an_annotated_declaration_is_refused_as_a_parameter():
     with pytest.raises(
-        TaskDefinitionError, match="For the task's 'batched', drop the annotation: batched = …"
+        TaskDefinitionError, match=r"For the task.s .supervised., drop the annotation: supervised ="
     ):
-        made(Sides, __annotations__={"batched": "bool"}, batched=False)
+        made(Sides, __annotations__={"supervised": "bool"}, supervised=False)
 
 
 # ---------------------------------------------------------------------- names that are free

@@ -45,10 +45,6 @@ class Plain(Task):
         return self.secret + 1
 
 
-class OneByOne(Plain):
-    batched = False
-
-
 class Drifting(Plain):
     def new_session(self, session: Session, rng):
         session.side = rng.integers(0, 2, len(session))
@@ -92,7 +88,7 @@ class Again(TaskWrapper):
     """Changes nothing."""
 
 
-TASKS = [Plain, OneByOne, Drifting, Counting]
+TASKS = [Plain, Drifting, Counting]
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -253,7 +253,6 @@ def after(outcome, reward, choice, u1):
 
 def task_of(
     description: Description,
-    batched: bool = True,
     mixed_in: tuple[type, ...] = (),
     **made_with: Any,
 ) -> Task:
@@ -262,13 +261,12 @@ def task_of(
         "timing": description.timing,
         "rewards": description.rewards,
         "description": description,
-        "batched": batched,
     }
     base = {None: Described, "before": Carried, "outcomes": Answering}[description.drawn]
     cls = type(base.__name__, (*mixed_in, base), said)
     # Pickle cannot find these classes by name; it stores the arguments of this function instead.
     cls.__reduce__ = lambda self: (
-        partial(task_of, description, batched, mixed_in, **made_with),
+        partial(task_of, description, mixed_in, **made_with),
         (),
     )
     return cls(

@@ -276,7 +276,6 @@ class Sometimes(Task):
 
     timing = {"decision": 400}
     reads_outcomes = True
-    batched = False
 
     def define(self):
         self.observe(go=1)
@@ -293,8 +292,10 @@ class Sometimes(Task):
     def new_trial(self, trial):
         trial.periods("decision")
         trial.show("go", 1, during="decision")
-        if trial.two:
-            trial.answer("second", trial.side, during="decision", then="wait", slot="second")
+        if trial.two.any():
+            trial.answer(
+                "second", trial.side, during="decision", then="wait", slot="second", where=trial.two
+            )
         trial.answer("first", trial.side, during="decision", then="wait", slot="first")
 
 

@@ -22,6 +22,7 @@ from neurogym_core import (
 )
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
 from neurogym_core.tasks.identity import parameters_of
+from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.wrappers import ReactionTime
 
 
@@ -48,20 +49,6 @@ class Dots(Task):
         )
         trial.show("fixation", 1, during=("fixation", "stimulus", "delay"))
         trial.show("stimulus", np.eye(2)[trial.side], during="stimulus", noise=1)
-        trial.answer(
-            "choose", trial.side, during="decision", then={"correct": "end", "error": self.then}
-        )
-
-
-class OneByOne(Dots):
-    batched = False
-
-    def new_trial(self, trial):
-        trial.periods(
-            "fixation", "stimulus", "delay", "decision", "timeout", then={"decision": "end"}
-        )
-        trial.show("fixation", 1, during=("fixation", "stimulus", "delay"))
-        trial.show("stimulus", (1, 0) if trial.side == 0 else (0, 1), during="stimulus", noise=1)
         trial.answer(
             "choose", trial.side, during="decision", then={"correct": "end", "error": self.then}
         )
@@ -190,7 +177,7 @@ def test_a_period_that_an_error_leads_to_stays():
     assert lengths == [3 + 5, 3, 6]  # an error and its time-out; a correct answer; a miss
 
 
-@pytest.mark.parametrize("task", [Dots(then="timeout"), OneByOne(), Wager()])
+@pytest.mark.parametrize("task", [Dots(then="timeout"), Wager()])
 @pytest.mark.parametrize("urgency", [0.0, -0.05])
 def test_single_env_and_vector_env_agree(task, urgency):
     wrapped = ReactionTime(task, end_on_stimulus=not isinstance(task, Wager), urgency=urgency)
@@ -212,9 +199,13 @@ def test_single_env_and_vector_env_agree(task, urgency):
 
 
 def test_one_trial_at_a_time_gives_the_same_table():
-    imposed = {"side": [0, 1], "duration.stimulus": [400, 800]}
-    together, single = (
-        ReactionTime(task()).sample(2, seed=0, **imposed) for task in (Dots, OneByOne)
+    task = ReactionTime(Dots())
+    together = task.sample(2, seed=0, side=[0, 1], **{"duration.stimulus": [400, 800]})
+    single = TrialBatch.concatenate(
+        [
+            task.sample(1, side=side, **{"duration.stimulus": ms})
+            for side, ms in ((0, 400), (1, 800))
+        ]
     )
     np.testing.assert_array_equal(together.steps, single.steps)
     np.testing.assert_array_equal(together.render(None), single.render(None))

@@ -136,14 +136,14 @@ class Candidate:
         return self.with_small_blocks(make(self.source, plugins=False, **settings))
 
     def with_small_blocks(self, env: Any) -> Any:
-        """Make the env build few trials at a time, at the quick level or if `batched` is false.
+        """Make the env build few trials at a time, at the quick level.
 
         Most of the time of a reset goes into noise, and the quick level plays few of the trials.
         """
-        if self.kind == "task" and (self.level == "quick" or not self.task.batched):
+        if self.kind == "task" and self.level == "quick":
             dealer = dealer_of(env)
-            several = (16 if dealer.n >= ENVS else 8) if self.task.batched else 4
-            single = 2048 // typical_steps(self.task) if self.task.batched else 16
+            several = 16 if dealer.n >= ENVS else 8
+            single = 2048 // typical_steps(self.task)
             dealer.block_rows = several * dealer.n if dealer.n > 1 else max(single, 16)
         return env
 
@@ -203,14 +203,12 @@ class Candidate:
         task = self.task
         env = self.vector_env(ENVS)
         env.reset(seed=17)
-        long = typical_steps(task) > LONG or not task.batched
+        long = typical_steps(task) > LONG
         least, most = self.several(1, 3 if long else 20), self.several(40, 400)
         if stateful(task) and task.trials_per_session is not None:
             # Learners and curricula change between sessions.
             most = min(most, task.trials_per_session)
-        enough = (
-            self.several(250, 2000 if long else 6000) if task.batched else self.several(80, 400)
-        )
+        enough = self.several(250, 2000 if long else 6000)
         rests = task.actions.continuous or task.actions.rest is not None
         # A trial without an answer lasts for its maximal duration.
         brief = self.level == "full" or typical_steps(task) <= LONG
@@ -219,10 +217,10 @@ class Candidate:
 
     @cached_property
     def sample_size(self) -> int:
-        """Trials in `batch`; fewer if `batched` is false, or if trials and channels are many."""
+        """Trials in `batch`; fewer if trials and channels are many."""
         most, numbers = self.several(1000, 10000), self.several(2_000_000, 20_000_000)
         fits = numbers // (typical_steps(self.task) * (self.task.channels.size + 4))
-        return int(np.clip(fits, 200, most if self.task.batched else most // 5))
+        return int(np.clip(fits, 200, most))
 
     @cached_property
     def batch(self) -> TrialBatch:

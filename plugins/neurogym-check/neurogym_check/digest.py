@@ -159,8 +159,10 @@ def _declared(task: Task) -> str:
     result.plain("parameters", plain_settings(parameters_of(task)))
     result.plain("timing", {name: spec.to_plain() for name, spec in task.timing.items()})
     result.plain("periods", list(period_names_of(task)))
-    for name in ("abort_ends_trial", "max_duration", "batched", "reads_outcomes"):
+    for name in ("abort_ends_trial", "max_duration"):
         result.plain(name, getattr(task, name))
+    result.plain("batched", True)  # stored digests have it
+    result.plain("reads_outcomes", task.reads_outcomes)
     result.plain("evidence", task.evidence_periods)  # the name that stored digests were made with
     result.plain("go_cue", task.go_cue)
     return result.text()

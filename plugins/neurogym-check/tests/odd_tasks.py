@@ -66,22 +66,6 @@ class OnlyResting(Task):
         trial.show("light", trial.bright, during="show")
 
 
-class TrialByTrial(PaysNothing):
-    """Trials are built one at a time, with `if`, and some lack a period."""
-
-    batched = False
-    rewards = {"correct": 1.0}
-
-    def new_trial(self, trial):
-        delay = 0 if trial.side else 400
-        trial.periods("stimulus", "wait", "decision", wait=delay)
-        if trial.side:
-            trial.show("stimulus", [0, 1], during="stimulus")
-        else:
-            trial.show("stimulus", [1, 0], during="stimulus")
-        trial.answer("choose", trial.side, during="decision")
-
-
 class InBlocks(PaysNothing):
     """The side changes every ten trials; in a third of the trials, rest is correct."""
 

@@ -12,6 +12,7 @@ from neurogym_check.run_checks import all_checks
 
 from neurogym_core import make_task
 from neurogym_core.ecosystem import refresh
+from neurogym_core.errors import MissingDependencyError
 
 HERE = Path(__file__).parent
 
@@ -62,7 +63,6 @@ ODD = (
     "PaysNothing",
     "AlwaysTheSame",
     "OnlyResting",
-    "TrialByTrial",
     "InBlocks",
     "CountsHits",
     "Tracks",
@@ -96,6 +96,15 @@ def test_a_wrong_task_is_caught_by_its_check_and_no_other(wrong, name):
 def test_a_wrong_task_is_caught_at_the_full_level(wrong, name):
     assert failing(check_task(getattr(wrong, name), "full", select="G")) == {FULL[name]}
     assert failing(check_task(getattr(wrong, name), "quick")) == set()
+
+
+def test_frames_of_tasks_are_not_checked_where_no_package_draws_them(wrong, monkeypatch):
+    def absent(*_):
+        raise MissingDependencyError("'render()' comes with neurogym-film: pip install it")
+
+    monkeypatch.setattr("neurogym_core.ecosystem.hooks.picture_of", absent)
+    [result] = check_task(wrong.Right, "full", select=["G005"])
+    assert (result.status, "neurogym-film" in result.reason) == ("not applicable", True)
 
 
 @pytest.mark.parametrize("name", MIXES_SUBJECTS)

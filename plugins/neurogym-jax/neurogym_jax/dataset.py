@@ -22,7 +22,7 @@ class Batch(NamedTuple):
 
     Attributes:
         inputs: (B, T, U) float32.
-        targets: (B, T) int32, correct actions.
+        targets: (B, T) int32, correct actions; (B, T, D) float32 in [-1, 1], continuous ones.
         weights: (B, T) float32; 0: the step is masked.
         new_trial: (B, T) bool, the first step of a trial.
         type: (B, T) int32, the type of the trial, for its conditions; padding has -1.
@@ -138,7 +138,14 @@ class Dataset:
         params = self.params if params is None else params
         steps = self.seq_len or self._longest
         row = jax.vmap(_whole if self.seq_len is None else _stream, (0, None, None))
-        return row(rows, params, steps)
+        rows, batch = row(rows, params, steps)
+        rules = self.env.continuous
+        if rules is None:
+            return rows, batch
+        targets = rules.from_task_units(batch.targets)
+        if self.seq_len is None:  # padding
+            targets = jnp.where(batch.type[..., None] < 0, 0.0, targets)
+        return rows, batch._replace(targets=targets)
 
 
 def _stream(rows: Rows, params: Params, steps: int) -> tuple[Rows, Batch]:
@@ -179,14 +186,19 @@ def _rendered(
     segment = jnp.minimum((clock[:, None] >= edges).sum(axis=1), edges.shape[1] - 1)
     inputs = params.shown[kind, segment]
     columns = params.segment[kind, segment]
+    continuous = params.target.shape[2] > 0
+    targets = columns[:, SEGMENT.index("target")]
+    if continuous:
+        targets = params.target[kind, segment]
     if params.script.shape[0]:
         onset = edges[jnp.arange(len(kind)), segment] - params.path[kind, segment]
         at = columns[:, SEGMENT.index("script_at")]
-        row = params.script[jnp.maximum(at, 0) + clock - onset]
-        inputs = jnp.where((at < 0)[:, None], inputs, row)
+        row = jnp.maximum(at, 0) + clock - onset
+        inputs = jnp.where((at < 0)[:, None], inputs, params.script[row])
+        if continuous:
+            targets = jnp.where((at < 0)[:, None], targets, params.target_script[row])
     units = slice(*params.noisy)
     if units.stop > units.start:
         noise = gaussian(jnp.broadcast_to(key, (len(kind), 2)), serial, clock, units)
         inputs = inputs.at[:, units].add(params.sd[kind, segment] * noise)
-    targets = columns[:, SEGMENT.index("target")]
     return Batch(inputs, targets, params.weight[kind, segment], clock == 0, kind)

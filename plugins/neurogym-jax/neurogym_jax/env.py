@@ -13,7 +13,8 @@ from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.layout import END, STAY
 from neurogym_core.trials.record import RESTING, Outcome
-from neurogym_jax.noise import gaussian, uniform_words
+from neurogym_jax.continuous import Continuous
+from neurogym_jax.noise import gaussian, gaussian_and_words, uniform_words
 from neurogym_jax.packing import SEGMENT, SLOT, TYPE
 from neurogym_jax.params import DECK, Decks, Params, check_playable, exact_params
 from neurogym_jax.spaces import Box, Discrete
@@ -40,6 +41,7 @@ class State:
         time: steps played since the reset.
         opened: (K,) clock at which the response window of each slot opened.
         outcome, choice, score: (K,) of the answer to each slot.
+        answer: (K, D) values of continuous answers in task units.
     """
 
     key: jax.Array
@@ -55,18 +57,30 @@ class State:
     outcome: jax.Array
     choice: jax.Array
     score: jax.Array
+    answer: jax.Array
 
 
 def _float(values: jax.Array) -> jax.Array:
     return jax.lax.bitcast_convert_type(values, jnp.float32)
 
 
-def type_of(key: jax.Array, serial: jax.Array, params: Params) -> jax.Array:
-    """Return the type of a trial: that of the deck, or one drawn with the key."""
+def type_of(
+    key: jax.Array,
+    serial: jax.Array,
+    params: Params,
+    words: tuple[jax.Array, jax.Array] | None = None,
+) -> jax.Array:
+    """Return the type of a trial: that of the deck, or one drawn with the key.
+
+    Args:
+        key, serial: of the trial.
+        params: the trials.
+        words: the uniform words of the trial; None: they are computed.
+    """
     if params.deck.shape[0]:
         row = (serial - params.first) % jnp.uint32(params.deck.shape[0])
         return params.deck[row.astype(jnp.int32)]
-    first, second = uniform_words(key, serial)
+    first, second = uniform_words(key, serial) if words is None else words
     types = params.alias.shape[0]
     # The top 24 bits are exact as float32.
     column = ((first >> 8).astype(jnp.float32) * (types / (1 << 24))).astype(jnp.int32)
@@ -102,7 +116,8 @@ class TaskEnv:
     A session that ends sets `done`; its last step returns the first observation of the next
     session. `info` has arrays: `gt` and `period` (target and index of the period of the step that
     was scored), `new_trial` (whether a trial ended), and of a trial that ended `performance`,
-    `outcome`, `trial_reward`, `steps`, and `choice` of the first slot.
+    `outcome`, `trial_reward`, `steps`, and `choice` of the first slot. Continuous actions are
+    (D,) numbers in [-1, 1], as is `gt`; their `choice` is in task units, 0 without an answer.
 
     Args:
         task: an id, a task or a class of tasks, as in `neurogym_core.make`.
@@ -112,6 +127,7 @@ class TaskEnv:
 
     Attributes:
         exact: whether `default_params` has all types of trials with their probabilities.
+        continuous: rules of continuous actions, or None.
 
     Raises:
         NotSupportedError: trials depend on the subject's actions; the message says how.
@@ -131,6 +147,7 @@ class TaskEnv:
     ) -> None:
         self.task: Task = make_task(task, wrap=wrap, **settings)
         check_playable(self.task)
+        self.continuous = Continuous(self.task) if self.task.actions.continuous else None
         found = exact_params(self.task)
         self.exact = found is not None
         self.default_params = found or next(self.decks(seed, trials))
@@ -148,7 +165,7 @@ class TaskEnv:
 
     @property
     def num_actions(self) -> int:
-        """Number of actions."""
+        """Number of actions, or of dimensions of continuous actions."""
         size: int = self.task.actions.size
         return size
 
@@ -161,8 +178,10 @@ class TaskEnv:
         """Return the space of observations, (U,) float32."""
         return Box(-jnp.inf, jnp.inf, (self.task.channels.size,), jnp.float32)
 
-    def action_space(self, params: Params | None = None) -> Discrete:
-        """Return the space of actions."""
+    def action_space(self, params: Params | None = None) -> Discrete | Box:
+        """Return the space of actions; of continuous ones, (D,) float32 in [-1, 1]."""
+        if self.continuous is not None:
+            return Box(-1.0, 1.0, (self.num_actions,), jnp.float32)
         return Discrete(self.num_actions)
 
     def reset(self, key: jax.Array, params: Params | None = None) -> tuple[jax.Array, State]:
@@ -182,7 +201,7 @@ class TaskEnv:
         Args:
             key: not used, since the key of the reset determines everything.
             state: the current state.
-            action: () integer; one that is out of range is clipped.
+            action: () integer, or (D,) numbers in [-1, 1]; one that is out of range is clipped.
             params: those of the reset, or others of the same deck.
         """
         return self.step_env(key, state, action, self.default_params if params is None else params)
@@ -192,11 +211,21 @@ class TaskEnv:
         key, zero = raw_key(key), jnp.int32(0)
         serial = first_serial(key, params)
         left, time = jnp.int32(params.per_session), zero
-        state = self._begun(key, serial, type_of(key, serial, params), left, time, params)
-        return self.get_obs(state, params), state
+        units, noise, words = slice(*params.noisy), None, None
+        if units.stop > units.start and not params.deck.shape[0]:
+            noise, words = gaussian_and_words(key, serial, zero, units, serial)
+        kind = type_of(key, serial, params, words)
+        state = self._begun(key, serial, kind, left, time, params)
+        return self.get_obs(state, params, noise), state
 
-    def get_obs(self, state: State, params: Params) -> jax.Array:
-        """Return the current observation, (U,) float32."""
+    def get_obs(self, state: State, params: Params, noise: jax.Array | None = None) -> jax.Array:
+        """Return the current observation, (U,) float32.
+
+        Args:
+            state: the current state.
+            params: the trials.
+            noise: the noise of the noisy units; None: it is computed.
+        """
         shown = params.shown[state.type, state.segment]
         if params.script.shape[0]:
             at = params.segment[state.type, state.segment, SEGMENT.index("script_at")]
@@ -205,7 +234,8 @@ class TaskEnv:
         units = slice(*params.noisy)
         if units.stop == units.start:
             return shown
-        noise = gaussian(state.key, state.serial, state.clock, units)
+        if noise is None:
+            noise = gaussian(state.key, state.serial, state.clock, units)
         level = params.sd[state.type, state.segment]
         if units == slice(0, shown.shape[0]):
             return shown + level * noise
@@ -229,24 +259,41 @@ class TaskEnv:
             clock=zero, entered=zero, left=left, total=jnp.float32(0), time=time,
             opened=slots, outcome=slots, choice=jnp.full(n_slots, RESTING, jnp.int32),
             score=jnp.zeros(n_slots, jnp.float32),
+            answer=jnp.zeros((n_slots, params.aim.shape[2]), jnp.float32),
         )  # fmt: skip
 
     def step_env(
         self, key: jax.Array, state: State, action: jax.Array, params: Params
     ) -> tuple[jax.Array, State, jax.Array, jax.Array, dict[str, jax.Array]]:
         """As `step`. The order of the parts is that of `PlainKernel.advance_one`."""
-        action = jnp.clip(jnp.asarray(action, jnp.int32), 0, self.num_actions - 1)
-        n_slots = params.needs.shape[0]
+        rules, n_slots = self.continuous, params.needs.shape[0]
+        if rules is None:
+            column = jnp.clip(jnp.asarray(action, jnp.int32), 0, self.num_actions - 1)
+            values = jnp.zeros(0, jnp.float32)
+        else:
+            action = jnp.clip(jnp.asarray(action, jnp.float32), -1.0, 1.0)
+            column, values = rules.column(action), rules.to_task_units(action)
         each = jnp.arange(n_slots)
         row = params.segment[state.type, state.segment]
         duration, follows, target, period, window = (row[i] for i in range(5))
-        cell = params.cell[state.type, state.segment, action]
+        cell = params.cell[state.type, state.segment, column]
         dest, slot, outcome = cell[0], cell[1], cell[2]
         reward, score = _float(cell[3]), _float(cell[4])
         kinds = params.kind[state.type]
         terms = dict(zip(SLOT, kinds[len(TYPE) :].reshape(n_slots, len(SLOT)).T, strict=True))
         clock = state.clock + 1
         outcomes, choices, scores = state.outcome, state.choice, state.score
+        answers, judged = state.answer, None
+        if rules is not None:
+            aimed = self._target(state, params)
+            target = rules.from_task_units(aimed)
+            if not rules.triggers:
+                tracked = params.weight[state.type, state.segment] > 0
+                reward += jnp.where(tracked, rules.tracking(values, aimed), 0.0)
+            if n_slots:
+                distance = rules.distances(values, params.aim[state.type])
+                tolerance = _float(terms["tolerance"])
+                judged = (distance > tolerance, *rules.paid(distance, tolerance))
 
         # ---- the answer
         leaves = (slot < 0) & (dest != STAY)
@@ -256,13 +303,20 @@ class TaskEnv:
             counts = (slot >= 0) & (outcomes[chosen] == NONE)
             steps = clock - state.opened[chosen]
             right = outcome == CORRECT
+            timed = right if rules is None else jnp.bool_(True)
             early = steps < terms["earliest"][chosen]
-            wrong = right & (early | (steps > terms["latest"][chosen]))
+            wrong = timed & (early | (steps > terms["latest"][chosen]))
             if params.graded.shape[2]:
                 begin = terms["graded_from"][chosen]
                 entry = jnp.clip(steps - begin, 0, params.graded.shape[2] - 1)
                 pay = params.graded[state.type, chosen, entry]
-                reward = jnp.where(counts & right & (begin > 0) & ~jnp.isnan(pay), pay, reward)
+                reward = jnp.where(counts & timed & (begin > 0) & ~jnp.isnan(pay), pay, reward)
+            if judged is not None:
+                by_distance = counts & (terms["timed"][chosen] == 0)
+                far, pay, share = (one[chosen] for one in judged)
+                graded = by_distance & ~jnp.isnan(pay)
+                reward, score = jnp.where(graded, pay, reward), jnp.where(graded, share, score)
+                wrong |= by_distance & far
             needs = params.needs[chosen]
             before = outcomes[jnp.maximum(needs, 0)]
             wrong |= right & (needs >= 0) & (before != CORRECT)
@@ -275,7 +329,9 @@ class TaskEnv:
             put = mine & counts
             outcomes = jnp.where(put, jnp.where(wrong, ERROR, outcome), outcomes)
             scores = jnp.where(put, jnp.where(wrong, 0.0, score), scores)
-            choices = jnp.where(put, action - params.first_action, choices)
+            choice = column - params.first_action if rules is None else 0
+            choices = jnp.where(put, choice, choices)
+            answers = jnp.where(put[:, None], values, answers)
 
         # ---- the destination, the end of the segment, and the limit
         over_time = (dest == STAY) & (clock - state.entered >= duration)
@@ -292,10 +348,21 @@ class TaskEnv:
             closing = over_time | too_long
             is_open = (window >> each) & 1 == 1
             missed = closing & is_open & (outcomes == NONE) & ((coming >> each) & 1 == 0)
-            reward += jnp.where(missed, _float(terms["miss_reward"]), 0.0).sum()
-            of_miss = terms["miss_outcome"]
+            if judged is None or rules.triggers:
+                paid, of_miss = _float(terms["miss_reward"]), terms["miss_outcome"]
+                of_score = (of_miss == CORRECT).astype(jnp.float32)
+            else:  # the values on the last step of the window are the answer
+                far, pay, share = judged
+                flat = jnp.isnan(pay)
+                paid = jnp.where(flat, _float(terms["correct_reward"]), pay)
+                paid = jnp.where(far, _float(terms["error_reward"]), paid)
+                of_miss = jnp.where(far, ERROR, CORRECT)
+                of_score = jnp.where(far, 0.0, jnp.where(flat, 1.0, share))
+                choices = jnp.where(missed, 0, choices)
+                answers = jnp.where(missed[:, None], values, answers)
+            reward += jnp.where(missed, paid, 0.0).sum()
             outcomes = jnp.where(missed, of_miss, outcomes)
-            scores = jnp.where(missed, (of_miss == CORRECT).astype(jnp.float32), scores)
+            scores = jnp.where(missed, of_score, scores)
         segment = jnp.where(too_long, END, segment)
         total = state.total + reward
         ended = segment < 0
@@ -318,13 +385,18 @@ class TaskEnv:
         same = State(
             state.key, state.serial, state.type, jnp.maximum(segment, 0), clock, entered,
             state.left, total, time, opened, kept_outcomes, kept_choices, kept_scores,
+            answers,
         )  # fmt: skip
 
         # ---- the next trial
         done = ended & (state.left == 1)
         left = jnp.where(done, params.per_session, state.left - 1)
-        serial = state.serial + 1
-        kind = type_of(state.key, serial, params)
+        serial, noise, words = state.serial + 1, None, None
+        units = slice(*params.noisy)
+        if units.stop > units.start and not params.deck.shape[0]:
+            coming = jnp.where(ended, serial, state.serial), jnp.where(ended, 0, clock)
+            noise, words = gaussian_and_words(state.key, *coming, units, serial)
+        kind = type_of(state.key, serial, params, words)
         begun = self._begun(state.key, serial, kind, left, time, params)
         new = jax.tree.map(lambda a, b: jnp.where(ended, a, b), begun, same)
         info = {
@@ -335,10 +407,28 @@ class TaskEnv:
             "outcome": jnp.where(ended, result, NONE),
             "trial_reward": jnp.where(ended, total, 0.0),
             "steps": jnp.where(ended, clock, 0),
-            "choice": jnp.where(ended, choices[0], RESTING) if n_slots else jnp.int32(RESTING),
+            "choice": self._choice(ended, choices, answers),
             "discount": jnp.where(done, 0.0, 1.0),
         }
-        return self.get_obs(new, params), new, reward, done, info
+        return self.get_obs(new, params, noise), new, reward, done, info
+
+    def _target(self, state: State, params: Params) -> jax.Array:
+        """Return (D,) the target of continuous actions in task units."""
+        target = params.target[state.type, state.segment]
+        if not params.target_script.shape[0]:
+            return target
+        at = params.segment[state.type, state.segment, SEGMENT.index("script_at")]
+        row = params.target_script[jnp.maximum(at, 0) + state.clock - state.entered]
+        return jnp.where(at < 0, target, row)
+
+    def _choice(self, ended: jax.Array, choices: jax.Array, answers: jax.Array) -> jax.Array:
+        """Return the answer to the first slot of a trial that ended."""
+        if not len(choices):
+            return jnp.int32(RESTING)
+        if self.continuous is None:
+            return jnp.where(ended, choices[0], RESTING)
+        given = self.continuous.choice(answers[0])
+        return jnp.where(ended & (choices[0] != RESTING), given, 0.0)
 
     def _result(
         self,

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neurogym_core.play.tables import Tables
+from neurogym_core.play.types import Types
 from neurogym_core.trials.layout import END, STAY
 
 NEVER = 1 << 30
@@ -21,7 +22,7 @@ CELL = ("dest", "slot", "outcome", "reward", "score")
 TYPE = ("limit", "best", "first", "asked")
 SLOT = (
     "miss_outcome", "miss_reward", "error_dest", "error_reward", "earliest", "latest",
-    "graded_from",
+    "graded_from", "correct_reward", "tolerance", "timed",
 )  # fmt: skip
 Whole = np.ndarray
 Real = np.ndarray
@@ -30,14 +31,19 @@ Real = np.ndarray
 class Packed(NamedTuple):
     """k types of trials with S segments, A actions, K slots, U units, as NumPy arrays.
 
+    Continuous actions have D dimensions; D is 0 for discrete actions.
+
     Attributes:
         segment: (k, S, 6) int32, the columns of `SEGMENT`.
         cell: (k, S, A, 5) int32, the columns of `CELL`.
-        kind: (k, 4 + 7 K) int32, the columns of `TYPE`, then `SLOT` of each slot.
+        kind: (k, 4 + 10 K) int32, the columns of `TYPE`, then `SLOT` of each slot.
         graded: (k, K, G) float32, reward of a timed answer.
         shown: (k, S, U) float32, the observation without noise.
         sd: (k, S, V) float32, SD of the noise of the noisy units.
         script: (R, U) float32, observations of segments that change within.
+        target: (k, S, D) float32, target of continuous actions in task units.
+        target_script: (R, D) float32, targets beside the rows of `script`.
+        aim: (k, K, D) float32, right answers of continuous actions in task units.
         needs: (K,) int32.
         again: (K,) bool.
         first_action: (K,) int32.
@@ -50,6 +56,9 @@ class Packed(NamedTuple):
     shown: Real
     sd: Real
     script: Real
+    target: Real
+    target_script: Real
+    aim: Real
     needs: Whole
     again: np.ndarray
     first_action: Whole
@@ -66,15 +75,16 @@ def noisy_units(tables: Tables) -> slice:
     return slice(int(noisy[0]), int(noisy[-1]) + 1) if len(noisy) else slice(0, 0)
 
 
-def pack(tables: Tables, used: np.ndarray, noisy: slice, segments: int) -> Packed:
-    """Return some types of a table, padded to a number of segments.
+def pack(types: Types, used: np.ndarray, noisy: slice, segments: int) -> Packed:
+    """Return some types of trials, padded to a number of segments.
 
     Args:
-        tables: the core's tables.
+        types: the core's types.
         used: (m,) types.
         noisy: units whose noise is kept.
         segments: S of the result, at least that of the tables.
     """
+    tables = types.tables
     k, n_segments = len(used), tables.reward.shape[1]
     pad = segments - n_segments
     everywhere = np.broadcast_to(used[:, None], (k, n_segments))
@@ -92,12 +102,13 @@ def pack(tables: Tables, used: np.ndarray, noisy: slice, segments: int) -> Packe
     n_slots = tables.n_slots
     window = (tables.window[used] << np.arange(n_slots)).sum(axis=2, dtype=np.int64)
     follows = landing(everywhere, np.broadcast_to(tables.follows, (k, n_segments)))
-    script_at, script = _scripts(tables, used)
+    script_at, rows = _scripts(tables, used)
+    target, target_script = _targets(tables, used, rows)
     segment = np.stack(
         [
             np.where(tables.endless, NEVER, tables.duration[used]),
             follows,
-            tables.target[used],
+            np.zeros((k, n_segments)) if target.shape[2] else tables.target[used],
             np.broadcast_to(tables.period, (k, n_segments)),
             window,
             script_at,
@@ -120,19 +131,23 @@ def pack(tables: Tables, used: np.ndarray, noisy: slice, segments: int) -> Packe
     return Packed(
         wide(segment),
         wide(cell),
-        _kinds(tables, used, destination),
+        _kinds(types, used, destination),
         tables.graded[used].astype(np.float32),
         wide(tables.shown[used]),
         wide(np.ascontiguousarray(sd)),
-        script,
+        tables.script[rows],
+        wide(target),
+        target_script,
+        tables.aim[used].astype(np.float32),
         tables.needs,
         tables.again,
         tables.first_action,
     )
 
 
-def _kinds(tables: Tables, used: np.ndarray, destination) -> np.ndarray:
-    """Return (k, 4 + 7 K) int32, the rows of whole types."""
+def _kinds(types: Types, used: np.ndarray, destination) -> np.ndarray:
+    """Return (k, 4 + 10 K) int32, the rows of whole types."""
+    tables = types.tables
     n_slots = tables.n_slots
     first = tables.landing(used, np.zeros(len(used), np.int64))
     asked = (tables.asked[used] << np.arange(n_slots)).sum(axis=1, dtype=np.int64)
@@ -151,6 +166,10 @@ def _kinds(tables: Tables, used: np.ndarray, destination) -> np.ndarray:
             earliest[:, k],
             latest[:, k],
             tables.graded_from[used, k],
+            bits(types.batch.payoffs.correct_reward[used, k]),
+            # The kernel adds as much, for rounding.
+            bits(tables.tolerance[used, k] + 1e-9),
+            np.isfinite(tables.due[used, k]),
         ]
     return np.stack(columns, axis=1).astype(np.int32)
 
@@ -180,12 +199,25 @@ def _scripts(tables: Tables, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (k, S) the rows of the script, renumbered, and the rows of these types."""
     at = tables.script_at[used]
     if not len(tables.script):
-        return at, tables.script
+        return at, np.zeros(0, np.int64)
     length = tables.duration[used].sum(axis=1)
     begin = tables.script_at[used, 0]
     moved = np.cumsum(length) - length
     rows = np.repeat(begin - moved, length) + np.arange(length.sum())
-    return at - (begin - moved)[:, None], tables.script[rows]
+    return at - (begin - moved)[:, None], rows
+
+
+def _targets(tables: Tables, used: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return targets of continuous actions: (k, S, D) of segments, (R, D) of rows of the script."""
+    if tables.target.ndim == 2:
+        nothing = np.zeros((*tables.duration[used].shape, 0), np.float32)
+        return nothing, np.zeros((len(rows), 0), np.float32)
+    target = np.asarray(tables.target[used], np.float32)
+    if len(tables.target_script):
+        return target, tables.target_script[rows]
+    # Observations change within segments, but targets do not.
+    steps = tables.duration[used].ravel() if len(rows) else np.zeros(target[..., 0].size, np.int64)
+    return target, np.repeat(target.reshape(-1, target.shape[2]), steps, axis=0)
 
 
 def joined(parts: list[Packed], types: int, rows: int) -> Packed:
@@ -223,6 +255,9 @@ def joined(parts: list[Packed], types: int, rows: int) -> Packed:
         filled([part.shown for part in parts], types),
         filled([part.sd for part in parts], types),
         filled([part.script for part in parts], rows),
+        filled([part.target for part in parts], types),
+        filled([part.target_script for part in parts], rows),
+        filled([part.aim for part in parts], types),
         first.needs,
         first.again,
         first.first_action,

@@ -45,7 +45,8 @@ class Params:
     """The trials of an env. Params of equal shapes replace each other without a compilation.
 
     Attributes:
-        segment, cell, kind, graded, shown, sd, script: tables; see `packing.Packed`.
+        segment, cell, kind, graded, shown, sd, script, target, target_script, aim: tables; see
+            `packing.Packed`.
         needs, again, first_action: (K,), properties of the slots.
         path: (k, S) int32, steps of each segment on the path of the oracle.
         weight: (k, S) float32, weight of a step in a supervised loss.
@@ -67,6 +68,9 @@ class Params:
     shown: jax.Array
     sd: jax.Array
     script: jax.Array
+    target: jax.Array
+    target_script: jax.Array
+    aim: jax.Array
     needs: jax.Array
     again: jax.Array
     first_action: jax.Array
@@ -108,14 +112,13 @@ def check_playable(task: Task) -> None:
     """Check that the trials of a task do not depend on the subject.
 
     Raises:
-        NotSupportedError: they do, or the actions are continuous; the message names the reason.
+        NotSupportedError: they do; the message names the reason.
     """
     reason = why_not(task)
     if reason is not None:
         raise NotSupportedError(
             f"{task.name} was given to neurogym_jax, but {reason}. Expected a task that is a table:"
-            " discrete actions, no hooks, no draws that read outcomes. Play it with"
-            " neurogym_core.make_vec."
+            " no hooks, no draws that read outcomes. Play it with neurogym_core.make_vec."
         )
 
 
@@ -126,8 +129,6 @@ def why_not(task: Task) -> str | None:
         return f"it computes its steps in Python hooks ({hooks})"
     if task.reads_outcomes:
         return "its draws read the outcomes of earlier trials"
-    if task.actions.continuous:
-        return "its actions are continuous"
     return None
 
 
@@ -152,7 +153,7 @@ def exact_params(task: Task) -> Params | None:
     types = Types(batch)
     used = np.arange(len(probability))
     noisy = noisy_units(types.tables)
-    packed = pack(types.tables, used, noisy, types.tables.reward.shape[1])
+    packed = pack(types, used, noisy, types.tables.reward.shape[1])
     alias, share = _alias_tables(probability)
     empty = np.zeros(0, np.int32)
     paths = [(types.path[used], types.shown.weight[used])]
@@ -263,7 +264,7 @@ class Decks(Iterator[Params]):
         parts, paths, deck, offset = [], [], [], 0
         for block, kinds in taken:
             used, kind = np.unique(kinds, return_inverse=True)
-            parts.append(pack(block.tables, used, units, self._segments))
+            parts.append(pack(block.types, used, units, self._segments))
             paths.append((block.types.path[used], block.types.shown.weight[used]))
             deck.append(kind + offset)
             offset += len(used)

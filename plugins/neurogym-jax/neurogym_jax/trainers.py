@@ -14,6 +14,7 @@ from neurogym_core import run
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.files import replacing
 from neurogym_core.play.options import whole_number
+from neurogym_core.trials.record import TrialRecord
 from neurogym_jax import ppo
 from neurogym_jax.env import TaskEnv
 
@@ -30,8 +31,9 @@ class JaxPPOTrainer(Trainer):
     Args:
         tasks: one task, which has to be a table (`neurogym_jax.make`).
         seed: seed of weights, trials and actions.
-        seeds: number of networks that are trained together, each with other draws; the
-            accuracy is that of the worst, and the first one is the subject.
+        seeds: number of networks that are trained together, each with other draws. A network that
+            meets the criterion keeps its weights, and the others continue. The accuracy is that of
+            the worst, and the first one is the subject.
         test_every: minimum number of steps of each network between tests.
         test_trials: trials per test, always the same.
         trials: trials of a deck, for tasks whose types of trials cannot be enumerated; every test
@@ -84,14 +86,21 @@ class JaxPPOTrainer(Trainer):
             ent_coef, vf_coef, clip, max_norm,
         )  # fmt: skip
         self.seeds, self.test_trials = seeds, test_trials
+        self._tested: dict[int, TrialRecord] = {}
+        self._kept: dict[int, dict[str, np.ndarray]] = {}
         self.env = TaskEnv(self.tasks[0], seed=seed, trials=trials)
         self.params = self.env.default_params
         self._decks = None if self.env.exact else self.env.decks(seed, trials)
         self.rollout = envs * n_steps
         self.updates = max(test_every // self.rollout, 1)
         self._learn_some = ppo.several(self.env, self.settings, self.updates)
-        begin = jax.jit(jax.vmap(lambda key: ppo.begin(key, self.env, self.params, self.settings)))
-        self.learner = begin(self._keys(0))
+        keys = self._keys(0)
+        self.learner = ppo.begin(keys, seed, seeds, self.env, self.params, self.settings)
+        self._reset = jax.jit(jax.vmap(
+            lambda learner, params: ppo.restarted(learner, self.env, params, self.settings),
+            (0, None),
+        ))  # fmt: skip
+        self._restart()
 
     def _keys(self, done: int) -> jax.Array:
         """Return a key for each network; other ones after other numbers of steps."""
@@ -99,6 +108,9 @@ class JaxPPOTrainer(Trainer):
         return jax.random.split(key, self.seeds)
 
     def _learn(self, until: int, watch: Watch) -> None:
+        # Those that met the last criterion may have to learn for this one.
+        self.learner = self.learner._replace(weights=self._weights())
+        self._kept = {}
         if not self.curve and self._test(watch):
             return
         while self.done < until:
@@ -107,38 +119,56 @@ class JaxPPOTrainer(Trainer):
                 self._restart()
             self.learner, performance = self._learn_some(self.learner, self.params)
             self.done += self.updates * self.rollout
-            watch.tick(training=float(performance[:, -1].mean()))
+            watch.tick(training=float(np.asarray(performance)[:, -1].mean()))
             if self._test(watch):
                 return
 
     def _restart(self) -> None:
-        def restart(learner: ppo.Learner) -> ppo.Learner:
-            return ppo.restarted(learner, self.env, self.params, self.settings)
-
-        self.learner = jax.jit(jax.vmap(restart))(self.learner)
+        self.learner = self._reset(self.learner, self.params)
 
     def _test(self, watch: Watch) -> bool:
         """Test all networks on the same trials; return True if training has to stop."""
-        records = [
-            run(self.tasks[0], self._subject(which), self.test_trials, seed=self.seed + 1000,
-                num_envs=16)
-            for which in range(self.seeds)
-        ]  # fmt: skip
+        for which in range(self.seeds):
+            if which in self._kept:
+                continue
+            record = run(self.tasks[0], self._subject(which), self.test_trials,
+                         seed=self.seed + 1000, num_envs=16)  # fmt: skip
+            self._tested[which] = record
+            if watch.meets(record):
+                self._kept[which] = self._subject(which).weights
+        records = [self._tested[which] for which in range(self.seeds)]
         means = [float(record["performance"].mean()) for record in records]
         each = {f"seed {k}": mean for k, mean in enumerate(means)} if self.seeds > 1 else {}
-        worst = records[int(np.argmin(means))]
-        answered = float((worst["outcome"] != "miss").mean())
-        return watch.point(worst, answered=answered, **each)
-
-    def _subject(self, which: int) -> JaxSubject:
-        return JaxSubject(jax.tree.map(lambda values: values[which], self.learner.weights))
+        # As the criterion: a trial in which the subject acted too early counts 0.
+        learns = [which for which in range(self.seeds) if which not in self._kept]
+        candidates = [self._tested[which] for which in learns or range(self.seeds)]
+        clean = [float((one["performance"] * (one["aborts"] == 0)).mean()) for one in candidates]
+        return watch.point(candidates[int(np.argmin(clean))], **each)
 
     def subject(self, which: int = 0) -> JaxSubject:
         """Return the first network as a subject that takes the most probable action."""
         return self._subject(0)
 
+    def _subject(self, which: int) -> JaxSubject:
+        """Return one of the networks as a subject."""
+        kept = self._kept.get(which)
+        return JaxSubject(
+            # NumPy's indices: one of JAX would be another program to compile.
+            {name: np.asarray(values)[which] for name, values in self.learner.weights.items()}
+            if kept is None
+            else kept
+        )
+
+    def _weights(self) -> ppo.Weights:
+        """Return the weights of all networks: those of the test that met the criterion, if any."""
+        weights = {name: np.array(values) for name, values in self.learner.weights.items()}
+        for which, kept in self._kept.items():
+            for name, values in kept.items():
+                weights[name][which] = values
+        return {name: jax.numpy.asarray(values) for name, values in weights.items()}
+
     def save(self, folder: Path) -> None:
-        learner = self.learner
+        learner = self.learner._replace(weights=self._weights())
         arrays = {
             f"{part}.{name}": np.asarray(values)
             for part in KEPT
@@ -168,9 +198,11 @@ class JaxPPOTrainer(Trainer):
 
 
 class JaxSubject:
-    """Plays a task with a trained network; for `neurogym_core.run`.
+    """Plays a task with a trained network and its most probable actions; for `run`.
 
     The state of the network lasts for a session, as in training.
+
+    It computes with NumPy: a step of a small network takes less time than a call of the device.
 
     Args:
         weights: of the network (`neurogym_jax.ppo`).
@@ -179,7 +211,7 @@ class JaxSubject:
     carries_state = True
 
     def __init__(self, weights: ppo.Weights) -> None:
-        self.weights = weights
+        self.weights = {name: np.asarray(values) for name, values in weights.items()}
 
     def begin(self, env: Any) -> None:
         """Reset the state of every env."""
@@ -187,15 +219,14 @@ class JaxSubject:
         self._trial = env.trial_number.copy()
 
     def __call__(self, env: Any, observations: np.ndarray) -> np.ndarray:
-        """Return actions (num_envs,) for observations (num_envs, obs)."""
+        """Return actions (num_envs,) or (num_envs, D) for observations (num_envs, obs)."""
         length = env.task.trials_per_session
         if length is not None:
             fresh = (env.trial_number != self._trial) & (env.trial_number % length == 0)
             if fresh.any():
                 self._hidden = np.where(fresh[:, None], 0.0, self._hidden).astype(np.float32)
         self._trial = env.trial_number.copy()
-        self._hidden, logits, _ = _forward(self.weights, self._hidden, observations)
-        return np.asarray(logits).argmax(axis=1)
-
-
-_forward = jax.jit(ppo.network_step)
+        self._hidden, logits, _ = ppo.network_step(self.weights, self._hidden, observations, np)
+        if "spread" in self.weights:  # the mean of the distribution
+            return np.clip(logits, -1, 1)
+        return logits.argmax(axis=1)

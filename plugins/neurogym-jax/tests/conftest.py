@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from small_tasks import Pulses
 
-from neurogym_core import Choice, Task, Uniform
+from neurogym_core import Angle, Axis, Choice, PowerLaw, Task, Uniform
 
 if importlib.util.find_spec("jax") is None or importlib.util.find_spec("neurogym_jax") is None:
     collect_ignore_glob = ["test_*.py"]
@@ -57,6 +57,62 @@ class Alternating(Sides):
         return {**drawn, "side": session.side.copy()}
 
 
+class Pointing(Task):
+    """A graded report of an angle, and a second answer within a distance."""
+
+    timing = {"light": 300, "decision": 500}
+    rewards = {"abort": -0.1, "correct": 2.0, "error": -0.3, "miss": -0.5}
+    trials_per_session = 3
+
+    def define(self):
+        self.observe(light=2)
+        self.act(go=Axis(-1, 1, rest=-1, trigger=0.3), report=Angle())
+        self.vary(at=Uniform(-np.pi, np.pi))
+
+    def new_trial(self, trial):
+        trial.periods("light", "decision")
+        trial.show("light", Angle.points(trial.at), during="light", noise=0.5)
+        pays = PowerLaw(exponent=1, least=0, most=2.0)
+        trial.answer("report", trial.at, during="decision", tolerance=1.0, pays=pays)
+
+
+class Timed(Task):
+    """An answer at a moment, graded by its error."""
+
+    timing = {"ready": 300, "go": Choice((600, 1000))}
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
+
+    def define(self):
+        self.observe(go=1)
+        self.act(output=Axis(0, 1, rest=0, trigger=0.95))
+
+    def new_trial(self, trial):
+        trial.periods("ready", "go")
+        trial.show("go", 1, during="go")
+        trial.answer_at("output", 300, during="go", tolerance=150, pays=PowerLaw())
+
+
+class Tracked(Task):
+    """Reports of two axes that have no trigger, while the target changes within its period."""
+
+    timing = {"wait": 200, "ramp": 600, "report": 300}
+    rewards = {"correct": 1.5, "error": -0.5}
+
+    def define(self):
+        self.observe(level=2)
+        self.act(output=Axis(-4, 10, rest=1, size=2))
+        self.vary(slope=Uniform(1.0, 4.0))
+
+    def new_trial(self, trial):
+        trial.periods("wait", "ramp", "report")
+        ramp = trial.slope[:, None] * np.linspace(0, 1, 6)
+        trial.timecourse("level", np.stack([ramp, -ramp], axis=-1), during="ramp")
+        trial.show("level", 0, during="wait", noise=0.1)
+        trial.timecourse("output", np.stack([ramp, -ramp], axis=-1), during="ramp")
+        ends = np.stack([trial.slope, -trial.slope], axis=1)
+        trial.answer("output", ends, during="report", tolerance=3.0)
+
+
 class Cursor(Sides):
     """Shows observations that depend on the subject."""
 
@@ -68,5 +124,12 @@ class Cursor(Sides):
 def tasks():
     """The classes of tasks by name."""
     return SimpleNamespace(
-        Sides=Sides, Jittered=Jittered, Pulses=Pulses, Alternating=Alternating, Cursor=Cursor
+        Sides=Sides,
+        Jittered=Jittered,
+        Pulses=Pulses,
+        Alternating=Alternating,
+        Cursor=Cursor,
+        Pointing=Pointing,
+        Timed=Timed,
+        Tracked=Tracked,
     )

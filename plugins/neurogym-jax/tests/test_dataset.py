@@ -25,7 +25,9 @@ def assert_same(batch, core, steps):
         np.testing.assert_allclose(here, there, atol=1e-6, err_msg=name)
 
 
-@pytest.mark.parametrize("name", ["Sides", "Jittered", "Pulses", "Alternating"])
+@pytest.mark.parametrize(
+    "name", ["Sides", "Jittered", "Pulses", "Alternating", "Pointing", "Timed", "Tracked"]
+)
 def test_streams_are_those_of_the_core(tasks, name):
     task = getattr(tasks, name)
     data, params, rows = of_seed(task, 4, seq_len=37)
@@ -35,7 +37,7 @@ def test_streams_are_those_of_the_core(tasks, name):
         assert_same(batch, next(core), 37)
 
 
-@pytest.mark.parametrize("name", ["Jittered", "Pulses"])
+@pytest.mark.parametrize("name", ["Jittered", "Pulses", "Pointing", "Timed", "Tracked"])
 def test_whole_trials_are_those_of_the_core(tasks, name):
     task = getattr(tasks, name)
     data, params, rows = of_seed(task, 4)
@@ -47,6 +49,7 @@ def test_whole_trials_are_those_of_the_core(tasks, name):
         assert_same(batch, expected, steps)
         assert (np.asarray(batch.type)[0, steps:] == -1).all()
         assert not np.asarray(batch.inputs)[0, steps:].any()
+        assert not np.asarray(batch.targets)[0, steps:].any()
         assert not np.asarray(batch.weights)[0, steps:].any()
 
 

@@ -9,10 +9,11 @@ import jax.numpy as jnp
 import neurogym_jax
 import numpy as np
 import pytest
+from neurogym_jax.continuous import traceable
 from neurogym_jax.noise import gaussian, philox
 from neurogym_jax.params import words_of
 
-from neurogym_core import make, make_task
+from neurogym_core import InverseSquare, PowerLaw, make, make_task
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.play.env_form import is_env_class
@@ -28,23 +29,38 @@ INSTALLED = sorted(offer.id for offer in installed().tasks)
 
 def played_by_core(task, seed, steps):
     """Play stretches of random actions and of the oracle's, with some rest; return all."""
-    rng, env = np.random.default_rng(seed), make(task)
+    rng, env, choices = np.random.default_rng(seed), make(task), []
     observation, _ = env.reset(seed=seed)
     rows, observations, follows = [], [observation], False
     for step in range(steps):
         if step % 50 == 0:
             follows = rng.random() < 0.6
-        action = int(env.unwrapped.target)
+        action = env.unwrapped.target
         if not follows:
-            action = int(rng.integers(env.action_space.n)) if rng.random() < 0.5 else 0
+            action = random_action(env, rng)
         observation, reward, terminated, truncated, info = env.step(action)
-        outcome = info["trial"]["outcome"] if info["new_trial"] else "none"
+        outcome, choice = "none", None
+        if info["new_trial"]:
+            trial = info["trial"]
+            names = [name for name in trial if name == "choice" or name.endswith(".choice")]
+            outcome, choice = trial["outcome"], trial[names[0]] if names else None
         rows.append((action, reward, terminated or truncated, info["gt"], info["new_trial"],
                      info.get("performance", 0.0), info["period"], outcome))  # fmt: skip
+        choices.append(choice)
         observations.append(observation)
     names = ("action", "reward", "done", "gt", "new_trial", "performance", "period", "outcome")
     columns = dict(zip(names, map(np.array, zip(*rows, strict=True)), strict=True))
-    return {**columns, "observation": np.array(observations)}
+    return {**columns, "observation": np.array(observations), "choice": choices}
+
+
+def random_action(env, rng):
+    """Draw an action; every other time the one of rest."""
+    actions, rests = env.unwrapped.task.actions, rng.random() < 0.5
+    if not actions.continuous:
+        return 0 if rests else int(rng.integers(env.action_space.n))
+    if rests:
+        return actions.from_task_units(actions.rest_value)
+    return rng.uniform(-1, 1, actions.size).astype(np.float32)
 
 
 def assert_same_trials(task, seed, steps=STEPS):
@@ -62,20 +78,27 @@ def assert_same_trials(task, seed, steps=STEPS):
     )[1]
     device = {name: np.asarray(values) for name, values in device.items()}
     observations = np.concatenate([np.asarray(first)[None], device["observation"]])
-    for name in ("new_trial", "done", "gt"):
+    for name in ("new_trial", "done"):
         assert (device[name] == core[name]).all(), name
+    if not task.actions.continuous:
+        assert (device["gt"] == core["gt"]).all()
     names = np.array(env.period_names)
     assert (names[device["period"]] == core["period"]).all()
     outcomes = np.array(["none", "correct", "error", "abort", "miss", "other"])
     assert set(core["outcome"]) <= set(outcomes)
     assert (outcomes[device["outcome"]] == core["outcome"]).all()
     device["observation"] = observations
-    for name in ("observation", "reward", "performance"):
+    for name in ("observation", "reward", "performance", "gt"):
         given = device[name]
         np.testing.assert_allclose(given, core[name], atol=ROUNDING, rtol=1e-6, err_msg=name)
+    for given, expected in zip(device["choice"], core["choice"], strict=True):
+        if expected is not None:
+            np.testing.assert_allclose(given, expected, atol=ROUNDING, rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["Sides", "Jittered", "Pulses", "Alternating"])
+@pytest.mark.parametrize(
+    "name", ["Sides", "Jittered", "Pulses", "Alternating", "Pointing", "Timed", "Tracked"]
+)
 def test_the_trials_of_a_seed_are_those_of_the_core(tasks, name):
     assert_same_trials(make_task(getattr(tasks, name)), seed=3, steps=400)
 
@@ -103,9 +126,8 @@ def test_the_reasons_for_refusing_installed_tasks():
         reason = neurogym_jax.why_not(make_task(found))
         counted[reason and reason.split(" (")[0]] += 1
     assert counted == {
-        None: 74,
+        None: 82,
         "it computes its steps in Python hooks": 10,
-        "its actions are continuous": 8,
         "its draws read the outcomes of earlier trials": 6,
     }
 
@@ -225,6 +247,44 @@ def test_spaces_and_defaults_are_those_of_gymnax(tasks):
     assert done.shape == ()
     assert info["discount"] == 1
     assert params.max_steps_in_episode >= 4 * 9
+
+
+def test_the_same_actions_trigger_as_in_the_core(tasks):
+    task = make_task(tasks.Timed)
+    rules = neurogym_jax.TaskEnv(task).continuous
+    at = np.float32(rules._threshold)
+    below = np.nextafter(at, np.float32(-1))
+    assert task.actions.to_task_units(at)[0] > task.actions.trigger[1]
+    assert not task.actions.to_task_units(below)[0] > task.actions.trigger[1]
+    assert rules.column(jnp.array([at])) == 1
+    assert rules.column(jnp.array([below])) == 0
+
+
+def test_graded_rewards_are_compiled_or_called_on_the_host():
+    def needs_numpy(distance, tolerance):
+        return np.where(np.asarray(distance) < 1, 2.0, np.asarray(tolerance))
+
+    distance, tolerance = jnp.array([0.5, 1.5]), jnp.array([7.0, 7.0])
+    for pays in (InverseSquare(most=3), PowerLaw(exponent=2), needs_numpy):
+        paid = jax.jit(jax.vmap(traceable(pays)))(distance, tolerance)
+        expected = pays(np.asarray(distance), np.asarray(tolerance))
+        np.testing.assert_allclose(paid, expected, rtol=1e-6)
+
+
+def test_continuous_actions_are_a_box_and_are_clipped(tasks):
+    env, params = neurogym_jax.make(tasks.Pointing)
+    space = env.action_space(params)
+    assert space.shape == (env.num_actions,) == (3,)
+    assert float(space.low) == -1
+    assert float(space.high) == 1
+    state = env.reset(neurogym_jax.key(0), params)[1]
+    for _ in range(8):  # the stimulus and the beginning of the decision
+        state = env.step(None, state, jnp.array([-1.0, 0, 0]), params)[1]
+    given = jnp.array([0.9, 0.3, 0.4])
+    over = env.step(None, state, given.at[0].set(7.0), params)
+    assert jax.tree.all(
+        jax.tree.map(lambda a, b: (a == b).all(), over, env.step(None, state, given, params))
+    )
 
 
 def test_it_says_why_a_task_is_refused(tasks):

@@ -39,6 +39,38 @@ def test_it_trains_tests_and_can_be_resumed(tasks, tmp_path):
     assert [row["steps"] for row in second.curve] == [0, 256, 512, 768]
 
 
+def test_a_network_that_meets_the_criterion_keeps_its_weights(tasks, tmp_path):
+    trainer = JaxPPOTrainer(tasks.Sides, seed=1, seeds=2, **SMALL)
+    seen = []
+
+    def first_met_at_the_second_test(record):
+        seen.append(record)
+        # Each test asks for the networks that learn, and for the worst of them.
+        return [False, False, False, True, False, False, True, True][len(seen) - 1]
+
+    assert trainer.train(2048, criterion=first_met_at_the_second_test, out=tmp_path) == "criterion"
+    assert [row["steps"] for row in trainer.curve] == [0, 256, 512]
+    assert trainer.curve[1]["seed 0"] == trainer.curve[2]["seed 0"] == seen[3]["performance"].mean()
+    weights = trainer._weights()
+    assert (np.asarray(weights["input"])[0] != trainer.learner.weights["input"][0]).any()
+    again = JaxPPOTrainer(tasks.Sides, seed=1, seeds=2, **SMALL)
+    again.load(tmp_path)
+    assert again.play(20, seed=3) == trainer.play(20, seed=3)
+    assert all((again.learner.weights[name] == values).all() for name, values in weights.items())
+
+
+def test_continuous_actions_are_learned_and_played(tasks):
+    trainer = JaxPPOTrainer(tasks.Pointing, seed=1, **SMALL)
+    before = np.asarray(trainer.learner.weights["spread"])
+    trainer.train(512)
+    after = np.asarray(trainer.learner.weights["spread"])
+    assert before.shape == after.shape == (1, 3)
+    assert (before != after).all()
+    record = trainer.play(20, seed=3)
+    assert record["choice"].dtype.kind == "f"
+    assert np.isfinite(record["reward"]).all()
+
+
 def test_it_refuses_two_tasks_hooks_parts_of_envs_and_no_seed(tasks):
     with pytest.raises(NotSupportedError, match="2 tasks"):
         JaxPPOTrainer([tasks.Sides, tasks.Sides])

@@ -226,7 +226,7 @@ class Watch:
         shown = {name: value for name, value in measured.items() if " " not in name}
         seen = ("accuracy", "answered", "aborts") if self.trainer.kind == "algo" else ("accuracy",)
         self.tick(**shown, **{name: row[name] for name in seen})
-        self.met = self._is_met(record, row["clean"])
+        self.met = self.meets(record)
         self.save()
         for call in self.on_test:
             call(self.trainer, dict(self.trainer.curve[-1]))
@@ -239,10 +239,13 @@ class Watch:
             self.trainer.save(self.out)
             write_curve(self.trainer.curve, self.out / CURVE_FILE)
 
-    def _is_met(self, record: TrialRecord, clean: float) -> bool:
+    def meets(self, record: TrialRecord) -> bool:
+        """Return whether the trials of a test meet the criterion."""
         if self.criterion is None:
             return False
-        return bool(self.criterion(record)) if callable(self.criterion) else clean >= self.criterion
+        if callable(self.criterion):
+            return bool(self.criterion(record))
+        return _summary(record)["clean"] >= self.criterion
 
     def _met_on_curve(self) -> bool:
         """Whether a resumed run has already met this criterion."""

@@ -159,6 +159,8 @@ class _Loop:
     ) -> None:
         self.store, self.engine, self.trackers = store, engine, trackers
         self.pending, self.total = pending, total
+        # Empty until the workers have started: an engine can break down before.
+        self.batch: list[Job] = []
         self.failed = 0
         self.breakdowns = 0
         self.suspicion: Counter[str] = Counter()

@@ -236,7 +236,7 @@ def wait_for():
     return wait
 
 
-VARIABLE = ("run_seconds", "started", "host", "seconds")
+VARIABLE = ("run_seconds", "started", "host", "seconds", "cpu")
 
 
 @pytest.fixture

@@ -193,6 +193,30 @@ def test_the_curves_of_runs_are_tensorboard_events(ngym):
     assert [event.step for event in events.Tensors("accuracy")] == [0, 10, 20]
 
 
+@pytest.mark.slow
+def test_the_curves_of_runs_are_metrics_of_mlflow(ngym, monkeypatch, tmp_path):
+    mlflow = pytest.importorskip("mlflow", exc_type=ImportError)
+    pytest.importorskip("sqlalchemy", reason="a store without a server needs sqlalchemy")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
+    words = ("--vary", "seed=3", "--on", "serial", "--log", "mlflow")
+    code, said = ngym("sweep", "--do", "study.py:several", *words)
+    assert code == 0, said
+    (run,) = mlflow.search_runs(search_all_experiments=True, output_format="list")
+    assert run.data.params == {"seed": "3"}
+    history = mlflow.MlflowClient().get_metric_history(run.info.run_id, "accuracy")
+    assert [(one.step, one.value) for one in history] == [(0, 3), (10, 4), (20, 5)]
+
+
+@pytest.mark.slow
+def test_runs_are_logged_to_wandb_without_a_server(ngym, monkeypatch):
+    pytest.importorskip("wandb")
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    words = ("--vary", "seed=3,4", "--on", "serial", "--log", "wandb")
+    code, said = ngym("sweep", "--do", "study.py:several", *words)
+    assert code == 0, said
+    assert len(list(Path("sweep/runs").glob("*/wandb/offline-run-*/*.wandb"))) == 2
+
+
 def test_a_tracker_that_fails_leaves_the_results(ngym, table, monkeypatch):
     from neurogym_sweep import trackers
 

@@ -344,6 +344,22 @@ class _Stream:
         self.log.append(f"end {self.name}")
 
 
+@pytest.mark.skipif(
+    not torch.cuda.is_available(), reason="torch sees no CUDA device on this machine"
+)
+@pytest.mark.parametrize("prefetch", [0, 2])
+@pytest.mark.parametrize(("name", "seq_len"), KINDS)
+def test_batches_on_cuda_are_those_of_the_cpu(tasks, name, seq_len, prefetch):
+    task = getattr(tasks, name)
+    here = TorchDataset(task, 6, seq_len, seed=3)
+    there = TorchDataset(task, 6, seq_len, seed=3, device="cuda", prefetch=prefetch)
+    for _ in range(4):
+        expected, made = next(here), next(there)
+        assert made.inputs.device.type == "cuda"
+        for field in ("inputs", "targets", "weights", "new_trial"):
+            assert torch.equal(getattr(made, field).cpu(), getattr(expected, field))
+
+
 def test_on_cuda_batches_are_made_in_a_stream_for_which_the_training_waits(monkeypatch):
     log = []
 

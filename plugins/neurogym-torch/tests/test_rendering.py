@@ -12,7 +12,10 @@ from neurogym_core import Dataset, Task, make_task
 from neurogym_core.ecosystem.discovery import installed, load_task
 from neurogym_core.trials import noise
 
-DEVICES = ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
+ON_CUDA = pytest.mark.skipif(
+    not torch.cuda.is_available(), reason="torch sees no CUDA device on this machine"
+)
+DEVICES = ("cpu", pytest.param("cuda", marks=ON_CUDA))
 WITH_TABLES = ("Sides", "Directions", "Pulses", "Position")
 SAMPLE = (
     "control/HierarchicalReasoning-v0",

@@ -205,41 +205,21 @@ class Combine(ConditionWrapper):
 
     def _check_fit(self) -> None:
         rng = np.random.default_rng(0)
-        mains = sample_layouts(self.task)
-        for main in mains:
+        for main in sample_layouts(self.task):
             onset = np.asarray(self._onset.sample(rng, main.n), float)
             conditions, _ = without_columns(draw_independent(self.other, rng, main.n, {}))
-            for part in self._parts(conditions, rng, main.n, {}):
-                self._check_in_time(main, part, onset)
-
-    def _parts(
-        self,
-        conditions: Mapping[str, np.ndarray],
-        rng: np.random.Generator,
-        n: int,
-        durations: Mapping,
-    ) -> list[Layout]:
-        if self.other.batched:
-            return [self._distractor_layout(conditions, rng, n, durations)]
-        return [
-            self._distractor_layout({k: v[i : i + 1] for k, v in conditions.items()}, rng, 1, {})
-            for i in range(n)
-        ]
+            part = self._distractor_layout(conditions, rng, main.n)
+            self._check_in_time(main, part, onset)
 
     def _distractor_layout(
-        self,
-        conditions: Mapping[str, np.ndarray],
-        rng: np.random.Generator,
-        n: int,
-        durations: Mapping,
+        self, conditions: Mapping[str, np.ndarray], rng: np.random.Generator, n: int
     ) -> Layout:
-        imposed = imposed_durations(state_of(self.other), rng, n)
-        return layout_of(self.other, conditions, rng, n, {**imposed, **durations})
+        return layout_of(
+            self.other, conditions, rng, n, imposed_durations(state_of(self.other), rng, n)
+        )
 
     def _check_in_time(self, main: Layout, part: Layout, onset: np.ndarray) -> None:
         lasts = sum(main.timeline.steps.values()) * main.dt
-        if main.n != part.n:
-            lasts, onset = lasts[: part.n], onset[: part.n]
         shift = _TimeShift(part, onset, main.timeline.names)
         for slot in part.slots:
             moved = shift.window(slot.span)
@@ -252,7 +232,7 @@ class Combine(ConditionWrapper):
                     " onset=, or another timing="
                 )
             for other in main.slots:
-                if main.n == part.n and self._actions[slot.group] == other.group:
+                if self._actions[slot.group] == other.group:
                     self._check_apart(slot, moved, other, main)
 
     def _check_apart(self, slot: Slot, moved: Span, other: Slot, main: Layout) -> None:
@@ -271,10 +251,6 @@ class Combine(ConditionWrapper):
             )
 
     # ------------------------------------------------------------------ drawing
-
-    @property
-    def batched(self) -> bool:
-        return self.task.batched and self.other.batched
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         super().new_session(session, rng)
@@ -321,7 +297,7 @@ class Combine(ConditionWrapper):
             trial.layout.read.add(joined)
             conditions[name] = trial.conditions[joined]
         onset = np.broadcast_to(np.asarray(getattr(trial, self._onset_name), float), (trial.n,))
-        part = self._distractor_layout(conditions, trial.rng, trial.n, {})
+        part = self._distractor_layout(conditions, trial.rng, trial.n)
         shown = None if there is None else there != "main"
         names = trial.layout.timeline.names
         self._add(trial.layout, part, _TimeShift(part, onset, names, shown))

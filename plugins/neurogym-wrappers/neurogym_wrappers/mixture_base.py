@@ -333,10 +333,6 @@ class MixtureBase(ConditionWrapper):
         return all(task.supervised for task in self.tasks)
 
     @property
-    def batched(self) -> bool:
-        return all(task.batched for task in self.tasks)
-
-    @property
     def reads_outcomes(self) -> bool:
         return self.sequence.reads_outcomes or any(task.reads_outcomes for task in self.tasks)
 

@@ -14,7 +14,6 @@ from small_tasks import (
     Counting,
     Going,
     Learning,
-    OneByOne,
     Steering,
     Timed,
     TwoSides,
@@ -24,6 +23,7 @@ from neurogym_core import Choice, Dataset, TaskEnv, TaskVectorEnv, Uniform, make
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.tasks.building import build_imposed
 from neurogym_core.tasks.state import period_names_of
+from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.wrappers import ReactionTime
 
 
@@ -144,15 +144,11 @@ def test_a_timed_answer_is_due_at_its_moment_within_the_other_task():
 
 
 def test_one_by_one_is_as_all_together():
-    batch = Combine(long_delay(), distractor=OneByOne(), onset=400).sample(5, seed=0)
-    same = Combine(long_delay(), distractor=Choosing(), onset=400).sample(
-        5,
-        seed=1,
-        **{
-            name.replace("OneByOne", "Choosing"): values
-            for name, values in batch.conditions.items()
-        },
-        **{"duration.delay": batch.period_steps["delay"] * 100},
+    task = Combine(long_delay(), distractor=Choosing(), onset=400)
+    batch = task.sample(5, seed=0)
+    given = batch.conditions | {"duration.delay": batch.period_steps["delay"] * 100}
+    same = TrialBatch.concatenate(
+        [task.sample(1, **{name: values[i] for name, values in given.items()}) for i in range(5)]
     )
     np.testing.assert_array_equal(batch.render(None), same.render(None))
     np.testing.assert_array_equal(batch.render_targets(), same.render_targets())

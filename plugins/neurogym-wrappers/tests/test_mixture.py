@@ -19,7 +19,6 @@ from small_tasks import (
     Counting,
     Going,
     Learning,
-    OneByOne,
     Steering,
     Tally,
     Timed,
@@ -282,20 +281,6 @@ def test_conditions_imposed_on_a_task_hold_for_its_trials():
     mine = batch.conditions["task"] == "Choosing"
     assert (batch.conditions["strength"][mine] == 4).all()
     assert (batch.period_steps["stimulus"] == np.where(mine, 7, 2)).all()
-
-
-def test_tasks_whose_trials_are_built_one_by_one_are_mixed_too():
-    batch = Mixture(OneByOne(), other_tasks=(Choosing(), Going())).sample(30, seed=0)
-    assert set(batch.conditions["task"]) == {"OneByOne", "Choosing", "Going"}
-    one = batch.take(batch.conditions["task"] == "OneByOne")
-    alone = build_imposed(
-        OneByOne(),
-        np.random.default_rng(0),
-        len(one),
-        {k: one.conditions[k] for k in ("side", "strength")},
-    )
-    np.testing.assert_array_equal(one.render(None)[:, :4], alone.render(None))
-    np.testing.assert_array_equal(one.render_targets(), alone.render_targets())
 
 
 def test_it_is_a_value():

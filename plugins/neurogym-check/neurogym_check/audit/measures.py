@@ -125,7 +125,7 @@ def measure_shortcuts(source: Any, seed: int = SEED) -> Audit:
     if isinstance(source, gymnasium.Env):
         return Audit(play_env(source, seed))
     task: Task = source
-    if hooked(task) and (stateful(task) or not task.batched):
+    if hooked(task) and stateful(task):
         return Audit(blind_play(task, seed))
     return _Auditor(task, seed).audit()
 
@@ -135,8 +135,7 @@ def _count(task: Task) -> int:
     if hooked(task) or task.actions.continuous:
         return 1000 if typical_steps(task) <= 100 else 500
     steps = typical_steps(task) * (task.channels.size + 6)
-    most = 3200 if task.batched else 1200
-    return int(np.clip(16_000_000 // steps, 1600, most)) // 64 * 64
+    return int(np.clip(16_000_000 // steps, 1600, 3200)) // 64 * 64
 
 
 class _Auditor:
