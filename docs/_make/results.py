@@ -7,9 +7,6 @@ writes the page from that file.
 
 from __future__ import annotations
 
-import json
-import os
-import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,6 +15,7 @@ from typing import Any
 
 import click
 import numpy as np
+from measured import read, when, write
 
 HERE = Path(__file__).resolve().parent
 MEASURED, PAGE = HERE / "results.json", HERE.parent / "results.md"
@@ -208,25 +206,10 @@ def thresholds(seed: int) -> dict[str, Any]:
     return {"seed": seed, "thresholds": found, "wall": round(time.perf_counter() - began, 1)}
 
 
-def machine() -> dict[str, Any]:
-    """Return the machine and the versions, on which the times depend."""
-    from importlib.metadata import version
-
-    names = ("torch", "stable-baselines3", "numpy")
-    return {"processor": platform.machine(), "cores": os.cpu_count(), "date": time.strftime("%Y-%m-%d"),
-            "versions": {name: version(name) for name in names}}  # fmt: skip
-
-
-def read() -> dict[str, Any]:
-    """Return the last measurements."""
-    return json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}
-
-
 def keep(name: str, value: Any) -> None:
     """Store measurements and write the page, so that an interruption loses one run at most."""
-    measured = {**read(), name: value, "machine": machine()}
-    MEASURED.write_text(json.dumps(measured, indent=None, sort_keys=True) + "\n", encoding="utf-8")
-    PAGE.write_text(page(measured), encoding="utf-8")
+    write(MEASURED, read(MEASURED)["runs"] | {name: value})
+    PAGE.write_text(page(read(MEASURED)), encoding="utf-8")
 
 
 # ---------------------------------------------------------------------- the page
@@ -251,20 +234,11 @@ trials. [How hard is each task?](gallery-results.md) has trainings with the defa
 def page(measured: dict[str, Any]) -> str:
     """Return the page."""
     parts = [HEAD.format(fresh=FRESH)]
-    if "machine" in measured:
-        said = measured["machine"]
-        versions = ", ".join(
-            f"{name} {number}" for name, number in sorted(said["versions"].items())
-        )
-        parts.append(
-            f"Last measured on {said['date']}, {said['processor']}, {said['cores']} cores that"
-            f" were shared with other programs (wall times are upper limits); {versions}.\n"
-        )
-    parts += [
-        section(example, measured[example.name]) for example in EXAMPLES if example.name in measured
-    ]
-    if "thresholds" in measured:
-        parts.append(threshold_section(measured["thresholds"]))
+    parts.append(when(measured))
+    runs = measured["runs"]
+    parts += [section(example, runs[example.name]) for example in EXAMPLES if example.name in runs]
+    if "thresholds" in runs:
+        parts.append(threshold_section(runs["thresholds"]))
     return "\n".join(parts)
 
 
@@ -336,7 +310,7 @@ def main(only: tuple[str, ...], page_only: bool) -> None:
     import torch
 
     if page_only:
-        PAGE.write_text(page(read()), encoding="utf-8")
+        PAGE.write_text(page(read(MEASURED)), encoding="utf-8")
         return
     torch.set_num_threads(1)  # more threads do not speed up networks of this size
     for example in EXAMPLES:

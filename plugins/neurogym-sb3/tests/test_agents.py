@@ -83,8 +83,9 @@ def test_advantage_actor_critic_with_an_lstm_is_ppo_with_one_batch_per_rollout(s
 
 
 @pytest.mark.parametrize("a2c", [False, True])
-def test_the_defaults_are_the_settings_that_were_measured(a2c, sides):
+def test_the_defaults_are_the_settings_that_were_measured(a2c, sides, monkeypatch):
     maker = Path(__file__).parents[3] / "docs" / "_make" / "agents.py"
+    monkeypatch.syspath_prepend(str(maker.parent))  # as for a script of the folder
     spec = importlib.util.spec_from_file_location("docs_agents", maker)
     module = sys.modules["docs_agents"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
