@@ -105,6 +105,8 @@ SETTINGS = {
     "ppo gamma=0.9": ppo(gamma=0.9),
     "ppo n_steps=64": ppo(n_steps=64),
     "ppo n_steps=64 batch=256": ppo(n_steps=64, batch=256),
+    "ppo batch=512": ppo(batch=512),
+    "ppo envs=32 n_steps=64 batch=512": ppo(envs=32, n_steps=64, batch=512),
     "a2c": a2c(),
     "a2c n_steps=64": a2c(n_steps=64),
     "a2c gamma=0.99": a2c(gamma=0.99),
@@ -223,19 +225,21 @@ def section(name: str, measured: Mapping[str, Any]) -> str:
     ]
     for setting in (*CHOSEN, *(one for one in SETTINGS if one not in CHOSEN)):
         if runs := found(measured, name, setting):
-            lines.append(row(setting, runs))
+            lines.append(f"| {setting} | {' | '.join(cells(runs))} |")
     return "\n".join([*lines, ""])
 
 
-def row(setting: str, runs: list[dict[str, Any]]) -> str:
-    """Return the row of a setting in the table of a task."""
+def cells(runs: list[dict[str, Any]]) -> list[str]:
+    """Return the cells of a setting in a table: met, steps, performance and CPU time."""
     fresh = [run["fresh"] for run in runs]
     steps = ", ".join(f"{run['steps'] / 1000:.0f}" if run["met"] else "–" for run in runs)
     mean, seconds = (sum(values) / len(runs) for values in (fresh, [run["cpu"] for run in runs]))
-    return (
-        f"| {setting} | {sum(run['met'] for run in runs)} of {len(runs)} | {steps} |"
-        f" {mean:.2f} ({min(fresh):.2f} to {max(fresh):.2f}) | {seconds:.0f} |"
-    )
+    return [
+        f"{sum(run['met'] for run in runs)} of {len(runs)}",
+        steps,
+        f"{mean:.2f} ({min(fresh):.2f} to {max(fresh):.2f})",
+        f"{seconds:.0f}",
+    ]
 
 
 def setting_rows(tried: set[str]) -> list[str]:
@@ -244,8 +248,8 @@ def setting_rows(tried: set[str]) -> list[str]:
     lines = [f"| setting | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
     for name, setting in SETTINGS.items():
         if name in tried:
-            cells = [f"{setting.options[one]:g}" if one in setting.options else "" for one in names]
-            lines.append(f"| {name} | {' | '.join(cells)} |")
+            own = [f"{setting.options[one]:g}" if one in setting.options else "" for one in names]
+            lines.append(f"| {name} | {' | '.join(own)} |")
     return lines
 
 

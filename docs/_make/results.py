@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import agents
 import click
 import numpy as np
 from measured import read, when, write
@@ -239,6 +240,7 @@ def page(measured: dict[str, Any]) -> str:
     parts += [section(example, runs[example.name]) for example in EXAMPLES if example.name in runs]
     if "thresholds" in runs:
         parts.append(threshold_section(runs["thresholds"]))
+    parts.append(agent_section(read(agents.MEASURED)))
     return "\n".join(parts)
 
 
@@ -258,6 +260,30 @@ def section(example: Example, runs: list[dict[str, Any]]) -> str:
     ]
     lines += ["", f"Mean performance on the test trials, by {unit}:\n", *curves(runs), ""]
     return "\n".join(lines)
+
+
+def agent_section(measured: dict[str, Any]) -> str:
+    """Return the section on the agents of `docs/_make/agents.py`: README's A2C and the six tasks."""
+    lines = [
+        "## Agents with an LSTM, with the defaults\n",
+        (
+            "Eight seeds per task where all have been trained. `ppo` is `--algo recurrent-ppo`, and"
+            " `a2c` the same with `--option a2c=true`; `readme` is the command line of the [README"
+            " of neurogym-sb3](../plugins/neurogym-sb3/README.md), random dots as in NeuroGym's"
+            " example, and `match` is DelayMatchSample with its delay of 1,000 ms. Criteria, maximum"
+            " numbers of steps and other settings are those of [agents with a"
+            " memory](agent-results.md).\n"
+        ),
+        when(measured),
+        "| task | setting | criterion | met | steps (thousands), by seed | new trials | CPU (s) |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, goal in agents.GOALS.items():
+        for setting in agents.CHOSEN:
+            if found := agents.found(measured, name, setting):
+                cells = agents.cells(found)
+                lines.append(f"| {name} | {setting} | {goal.criterion:g} | {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])
 
 
 def curves(runs: list[dict[str, Any]], points: int = 9) -> list[str]:

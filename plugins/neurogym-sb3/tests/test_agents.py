@@ -202,17 +202,26 @@ def test_the_example_of_neurogyms_readme_is_one_command_line(tmp_path, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("algo", "warned"), [("ppo", True), ("a2c", True), ("recurrent-ppo", False)]
+    ("algo", "task", "why"),
+    [
+        ("ppo", "PerceptualDecisionMaking-v0", "evidence-accumulation"),
+        ("a2c", "PerceptualDecisionMaking-v0", "evidence-accumulation"),
+        ("ppo", "ProbabilisticReversal-v0", "the previous right answer"),
+        ("ppo", "AntiReach-v0", ""),
+        ("recurrent-ppo", "PerceptualDecisionMaking-v0", ""),
+    ],
 )
-def test_an_agent_without_memory_is_warned_about_where_the_task_needs_it(algo, warned, tmp_path):
-    words = ["train", "PerceptualDecisionMaking-v0", "--algo", algo, "--steps", 64, "--quiet"]
+def test_an_agent_without_memory_is_warned_about_where_the_task_needs_it(algo, task, why, tmp_path):
+    words = ["train", task, "--algo", algo, "--steps", 64, "--quiet"]
     words += ["--out", tmp_path / "run", "--option", "test_trials=20", "--option", "envs=4"]
     words += ["--option", "n_steps=16", "--option", "hidden=8"]
     result = CliRunner().invoke(main, [str(word) for word in words], catch_exceptions=False)
     assert result.exit_code == 0, result.output
-    assert ("no memory" in result.output) == warned
-    assert ("Use --algo recurrent-ppo" in result.output) == warned
-    assert "(chance 0.5; a classifier that sees everything 0.8" in result.output
+    assert (f"{algo} has no memory, and {task} needs it" in result.output) == bool(why)
+    assert why in result.output
+    assert ("Use --algo recurrent-ppo" in result.output) == bool(why)
+    assert "accuracy 0" in result.output
+    assert " (chance 0." in result.output
 
 
 @pytest.mark.slow

@@ -194,7 +194,11 @@ MEMORY = (
     "timing",
     "reversal",
 )
-"""Tags of tasks in which the correct answer depends on earlier observations or rewards."""
+"""Tags of tasks in which the correct answer depends on earlier observations or rewards.
+
+It also does where the previous right answer (the shortcut "history") predicts the correct answer
+better than everything that the current trial shows.
+"""
 
 
 def _expected(run: Run, trainer: Trainer) -> str:
@@ -215,6 +219,9 @@ def _expected(run: Run, trainer: Trainer) -> str:
         return ""
     info = find_task(name)
     needs = [tag for tag in MEMORY if tag in info.tags]
+    of_one_trial = [info.shortcuts.get(one, 0.0) for one in ("constant", "clock", "all")]
+    if info.shortcuts.get("history", 0.0) > max(of_one_trial) + SAME:
+        needs.append(in_words("history"))
     if needs and not trainer.memory:
         click.echo(
             f"{run.experiment.trainer} has no memory, and {name} needs it ({', '.join(needs)}), so"
