@@ -90,27 +90,31 @@ class Setting:
 
 def ppo(**options: Any) -> Setting:
     """Return a setting of PPO with an LSTM; all options that were varied are stated."""
-    common = {"envs": 16, "n_steps": 128, "batch": 128, "n_epochs": 5, "gamma": 0.99}
-    return Setting("recurrent-ppo", {**common, "learning_rate": 3e-3, "ent_coef": 0.01, **options})
+    common = {
+        "envs": 16, "n_steps": 128, "batch": 512, "n_epochs": 10, "gamma": 0.99,
+        "gae_lambda": 0.85, "learning_rate": 3e-3, "ent_coef": 0.01,
+    }  # fmt: skip
+    return Setting("recurrent-ppo", {**common, **options})
 
 
 def a2c(**options: Any) -> Setting:
     """Return a setting of A2C with an LSTM; all options that were varied are stated."""
-    common = {"a2c": True, "envs": 16, "n_steps": 20, "gamma": 0.9}
-    return Setting("recurrent-ppo", {**common, "learning_rate": 3e-3, "ent_coef": 0.03, **options})
+    common = {
+        "a2c": True, "envs": 16, "n_steps": 20, "gamma": 0.9, "gae_lambda": 1.0,
+        "learning_rate": 3e-3, "ent_coef": 0.03,
+    }  # fmt: skip
+    return Setting("recurrent-ppo", {**common, **options})
 
 
 SETTINGS = {
     "ppo": ppo(),
-    "ppo gamma=0.9": ppo(gamma=0.9),
-    "ppo n_steps=64": ppo(n_steps=64),
-    "ppo n_steps=64 batch=256": ppo(n_steps=64, batch=256),
-    "ppo batch=512": ppo(batch=512),
-    "ppo envs=32 n_steps=64 batch=512": ppo(envs=32, n_steps=64, batch=512),
+    "ppo n_steps=256 batch=1024": ppo(n_steps=256, batch=1024),
+    "ppo as it was": ppo(batch=128, n_epochs=5, gae_lambda=0.95),
+    "ppo envs=32 n_steps=64": ppo(envs=32, n_steps=64, n_epochs=5, gae_lambda=0.95),
     "a2c": a2c(),
     "a2c n_steps=64": a2c(n_steps=64),
-    "a2c gamma=0.99": a2c(gamma=0.99),
-    "a2c gamma=0.99 ent_coef=0.01": a2c(gamma=0.99, ent_coef=0.01),
+    "a2c n_steps=64 gae_lambda=0.85": a2c(n_steps=64, gae_lambda=0.85),
+    "a2c gamma=0.99 gae_lambda=0.85": a2c(gamma=0.99, gae_lambda=0.85),
 }
 CHOSEN = ("ppo", "a2c")
 """The settings that are the defaults."""
@@ -244,7 +248,9 @@ def cells(runs: list[dict[str, Any]]) -> list[str]:
 
 def setting_rows(tried: set[str]) -> list[str]:
     """Return the table of the options of the settings that were tried."""
-    names = ("envs", "n_steps", "batch", "n_epochs", "learning_rate", "gamma", "ent_coef")
+    names = (
+        "envs", "n_steps", "batch", "n_epochs", "learning_rate", "gamma", "gae_lambda", "ent_coef",
+    )  # fmt: skip
     lines = [f"| setting | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
     for name, setting in SETTINGS.items():
         if name in tried:

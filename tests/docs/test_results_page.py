@@ -49,6 +49,17 @@ def test_every_example_was_measured_with_every_seed_and_met_its_criterion():
         assert all(run["fresh"] > 0.8 for run in runs)
 
 
+def test_the_page_has_the_agents_of_the_readme_and_of_a_task_with_a_delay():
+    agents = sys.modules["agents"]
+    text = maker.PAGE.read_text("utf-8")
+    measured = maker.read(agents.MEASURED)
+    for goal, setting in (("readme", "a2c"), ("match", "ppo")):
+        runs = agents.found(measured, goal, setting)
+        assert len(runs) == agents.SEEDS
+        assert all(run["met"] for run in runs)
+        assert f"| {goal} | {setting} | {agents.GOALS[goal].criterion:g} | 8 of 8 | " in text
+
+
 def test_thresholds_fell_with_every_seed():
     for run in maker.read(maker.MEASURED)["runs"]["thresholds"]:
         known = [value for value in run["thresholds"] if value is not None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ from stable_baselines3 import PPO
 from neurogym_core import run
 from neurogym_core.cli import main
 from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.terminal.settings import read_value
 
 SMALL = {"envs": 4, "n_steps": 16, "hidden": 8, "test_every": 128, "test_trials": 20}
 TRAINERS = (PPOTrainer, A2CTrainer, RecurrentPPOTrainer)
@@ -97,6 +99,18 @@ def test_the_defaults_are_the_settings_that_were_measured(a2c, sides, monkeypatc
         measured.model.batch_size,
         measured.model.n_epochs,
     )
+
+
+def test_the_help_of_ngym_train_has_the_defaults_of_agents(sides):
+    text = CliRunner().invoke(main, ["train", "--help"]).output
+    (shown,) = re.findall(r"Settings of recurrent-ppo.*?:\n(.*?)\n\n", text, re.DOTALL)
+    said = {name: read_value(value) for name, value in re.findall(r"(\w+)=(\S+)", shown)}
+    trainer = RecurrentPPOTrainer(sides)
+    own = {"envs": trainer.env.num_envs, "hidden": trainer.hidden, "a2c": trainer.a2c}
+    own |= {"batch": trainer.model.batch_size, "n_epochs": trainer.model.n_epochs}
+    own |= {"test_every": trainer.evaluation.every, "test_trials": trainer.evaluation.n_trials}
+    assert said == {name: {**trainer.settings, **own}[name] for name in said}
+    assert {"n_steps", "gamma", "gae_lambda", "ent_coef", *own} <= set(said)
 
 
 def test_an_agent_learns_one_task_only(sides):

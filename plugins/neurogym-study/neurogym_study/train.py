@@ -132,6 +132,12 @@ def command(
       schedule_updates=1000  schedule_factor=0.1 (then the learning rate is a tenth)
       precision=float32|bfloat16  device=cpu|cuda  answers=first|last
       test_every=100  test_trials=500
+
+    \b
+    Settings of recurrent-ppo of neurogym-sb3, with their defaults:
+      envs=16  n_steps=128 (per env and rollout: let it hold several trials)
+      batch=512  n_epochs=10  hidden=64  learning_rate=3e-3  gamma=0.99 (per step)
+      gae_lambda=0.85  ent_coef=0.01  a2c=false  test_every=5000  test_trials=500
     """
     run = _resumed(resume, tasks, given) if resume is not None else _begun(tasks, given)
     with usage_errors(), run.locked():
