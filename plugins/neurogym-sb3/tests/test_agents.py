@@ -16,7 +16,7 @@ import torch
 from click.testing import CliRunner
 from neurogym_sb3 import AgentSubject, SB3VecEnv, TrialEvaluation
 from neurogym_sb3.trainers import A2CTrainer, PPOTrainer, RecurrentPPOTrainer
-from neurogym_study import Run
+from neurogym_study import Experiment, Run
 from stable_baselines3 import PPO
 
 from neurogym_core import run
@@ -111,6 +111,23 @@ def test_the_help_of_ngym_train_has_the_defaults_of_agents(sides):
     own |= {"test_every": trainer.evaluation.every, "test_trials": trainer.evaluation.n_trials}
     assert said == {name: {**trainer.settings, **own}[name] for name in said}
     assert {"n_steps", "gamma", "gae_lambda", "ent_coef", *own} <= set(said)
+
+
+@pytest.mark.parametrize(
+    ("options", "chosen"),
+    [
+        ({}, {"n_steps": 128, "batch": 512, "n_epochs": 10, "gamma": 0.99, "gae_lambda": 0.85}),
+        ({"gamma": 0.9, "batch": 64}, {"gamma": 0.9, "batch": 64, "n_epochs": 10}),
+        ({"a2c": True}, {"n_steps": 20, "batch": None, "gamma": 0.9, "gae_lambda": 1.0}),
+    ],
+)
+def test_a_run_keeps_the_defaults_with_which_it_began(options, chosen, tmp_path):
+    experiment = Experiment(
+        tasks=({"task": "PerceptualDecisionMaking-v0"},), kind="algo", trainer="recurrent-ppo",
+        amount=64, options=options,
+    )  # fmt: skip
+    kept = Run.create(tmp_path / "run", experiment).facts["trainer"]
+    assert {name: kept[name] for name in chosen} == chosen
 
 
 def test_an_agent_learns_one_task_only(sides):
