@@ -267,12 +267,12 @@ def agent_section(measured: dict[str, Any]) -> str:
     lines = [
         "## Agents with an LSTM, with the defaults\n",
         (
-            "Eight seeds per task where all have been trained. `ppo` is `--algo recurrent-ppo`, and"
-            " `a2c` the same with `--option a2c=true`; `readme` is the command line of the [README"
-            " of neurogym-sb3](../plugins/neurogym-sb3/README.md), random dots as in NeuroGym's"
-            " example, and `match` is DelayMatchSample with its delay of 1,000 ms. Criteria, maximum"
-            " numbers of steps and other settings are those of [agents with a"
-            " memory](agent-results.md).\n"
+            "Seeds 0 to 7, as far as they have been trained. `ppo` is `--algo recurrent-ppo`, and `a2c`"
+            " the same with `--option a2c=true`;\n`readme` is the command line of the [README of"
+            " neurogym-sb3](../plugins/neurogym-sb3/README.md), random dots as in NeuroGym's\nexample,"
+            " and `match` is DelayMatchSample with its delay of 1,000 ms. [Agents with a"
+            " memory](agent-results.md) has the criteria,\nthe maximum numbers of steps, and other"
+            " settings.\n"
         ),
         when(measured),
         "| task | setting | criterion | met | steps (thousands), by seed | new trials | CPU (s) |",

@@ -258,7 +258,7 @@ def test_an_agent_without_memory_is_warned_about_where_the_task_needs_it(algo, t
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_defaults_learn_a_task_with_a_delay(seed):
-    """Seed 0 met the criterion after 30,720 steps when the defaults were chosen, seed 1 after 51,200.
+    """When the defaults were chosen, seed 0 met it after 30,720 steps, and seed 1 after 51,200.
 
     The seeds are fixed: a failure means that the numbers of torch, of the task or of the defaults
     have changed.
