@@ -50,8 +50,9 @@ bench: $(VENV)/installed-study  ## speed beside NeuroGym 2.3.1, which is install
 train-examples: $(VENV)/installed-dev  ## train networks on the examples, and write docs/results.md (half an hour)
 	$(ONE_THREAD) $(RUN) docs/_make/results.py
 
-train-agents: $(VENV)/installed-dev  ## train agents on six tasks with eight seeds, and write docs/agent-results.md (hours; can be resumed)
+train-agents: $(VENV)/installed-dev  ## train agents on six tasks with eight seeds, and write docs/agent-results.md and results.md (an hour; can be resumed)
 	$(ONE_THREAD) $(RUN) docs/_make/agents.py
+	$(RUN) docs/_make/results.py --page
 
 train-gallery: $(VENV)/installed-dev  ## train networks on all tasks, and write docs/gallery-results.md (hours; can be resumed)
 	$(ONE_THREAD) $(RUN) docs/_make/train_gallery.py

@@ -9,20 +9,15 @@ started at any time. With ``--settings``, ``--tasks`` and ``--seeds`` it measure
 
 from __future__ import annotations
 
-import json
-import os
-import platform
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import click
+from measured import read, when, write
 from neurogym_study import Experiment
-
-from neurogym_core.files import replacing
 
 HERE = Path(__file__).resolve().parent
 MEASURED, PAGE = HERE / "agents.json", HERE.parent / "agent-results.md"
@@ -95,25 +90,31 @@ class Setting:
 
 def ppo(**options: Any) -> Setting:
     """Return a setting of PPO with an LSTM; all options that were varied are stated."""
-    common = {"envs": 16, "n_steps": 128, "batch": 128, "n_epochs": 5, "gamma": 0.99}
-    return Setting("recurrent-ppo", {**common, "learning_rate": 3e-3, "ent_coef": 0.01, **options})
+    common = {
+        "envs": 16, "n_steps": 128, "batch": 512, "n_epochs": 10, "gamma": 0.99,
+        "gae_lambda": 0.85, "learning_rate": 3e-3, "ent_coef": 0.01,
+    }  # fmt: skip
+    return Setting("recurrent-ppo", {**common, **options})
 
 
 def a2c(**options: Any) -> Setting:
     """Return a setting of A2C with an LSTM; all options that were varied are stated."""
-    common = {"a2c": True, "envs": 16, "n_steps": 20, "gamma": 0.9}
-    return Setting("recurrent-ppo", {**common, "learning_rate": 3e-3, "ent_coef": 0.03, **options})
+    common = {
+        "a2c": True, "envs": 16, "n_steps": 20, "gamma": 0.9, "gae_lambda": 1.0,
+        "learning_rate": 3e-3, "ent_coef": 0.03,
+    }  # fmt: skip
+    return Setting("recurrent-ppo", {**common, **options})
 
 
 SETTINGS = {
     "ppo": ppo(),
-    "ppo gamma=0.9": ppo(gamma=0.9),
-    "ppo n_steps=64": ppo(n_steps=64),
-    "ppo n_steps=64 batch=256": ppo(n_steps=64, batch=256),
+    "ppo n_steps=256 batch=1024": ppo(n_steps=256, batch=1024),
+    "ppo as it was": ppo(batch=128, n_epochs=5, gae_lambda=0.95),
+    "ppo envs=32 n_steps=64": ppo(envs=32, n_steps=64, n_epochs=5, gae_lambda=0.95),
     "a2c": a2c(),
     "a2c n_steps=64": a2c(n_steps=64),
-    "a2c gamma=0.99": a2c(gamma=0.99),
-    "a2c gamma=0.99 ent_coef=0.01": a2c(gamma=0.99, ent_coef=0.01),
+    "a2c n_steps=64 gae_lambda=0.85": a2c(n_steps=64, gae_lambda=0.85),
+    "a2c gamma=0.99 gae_lambda=0.85": a2c(gamma=0.99, gae_lambda=0.85),
 }
 CHOSEN = ("ppo", "a2c")
 """The settings that are the defaults."""
@@ -146,35 +147,35 @@ def train(goal: Goal, setting: Setting, seed: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def read(path: Path = MEASURED) -> dict[str, Any]:
-    """Return the finished trainings: "machine", and "runs" as goal -> setting -> seed -> run."""
-    found: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {"runs": {}}
-    return found
+def key_of(goal: str, setting: str, seed: int) -> str:
+    """Return the name of a training in the file."""
+    return f"{goal}, {setting}, {seed}"
 
 
-def keep(run: dict[str, Any], goal: str, setting: str, seed: int, path: Path) -> None:
+def keep(run: Mapping[str, Any], goal: str, setting: str, seed: int, path: Path) -> None:
     """Add a training to the file."""
-    measured = read(path)
-    measured["runs"].setdefault(goal, {}).setdefault(setting, {})[str(seed)] = run
-    names = ("torch", "stable-baselines3", "sb3-contrib", "numpy")
-    measured["machine"] = {
-        "processor": platform.machine(), "cores": os.cpu_count(), "date": time.strftime("%Y-%m-%d"),
-        "versions": {name: version(name) for name in names},
-    }  # fmt: skip
-    with replacing(path) as temporary:
-        temporary.write_text(json.dumps(measured, sort_keys=True) + "\n", encoding="utf-8")
+    own = {"goal": goal, "setting": setting, "seed": seed, **run}
+    write(path, read(path)["runs"] | {key_of(goal, setting, seed): own})
 
 
 def missing(
     goals: tuple[str, ...], settings: tuple[str, ...], seeds: int, path: Path
 ) -> Iterator[tuple[str, str, int]]:
-    """Yield the trainings that the file lacks, all goals with a seed before the next seed."""
+    """Yield the trainings that the file lacks: for each setting, all goals of a seed in turn."""
     runs = read(path)["runs"]
-    for seed in range(seeds):
-        for goal in goals:
-            for setting in settings:
-                if str(seed) not in runs.get(goal, {}).get(setting, {}):
+    for setting in settings:
+        for seed in range(seeds):
+            for goal in goals:
+                if key_of(goal, setting, seed) not in runs:
                     yield goal, setting, seed
+
+
+def found(measured: Mapping[str, Any], goal: str, setting: str) -> list[dict[str, Any]]:
+    """Return the trainings of a goal with a setting, by seed."""
+    runs = [
+        one for one in measured["runs"].values() if (one["goal"], one["setting"]) == (goal, setting)
+    ]
+    return sorted(runs, key=lambda one: one["seed"])
 
 
 # ---------------------------------------------------------------------- the page
@@ -188,7 +189,8 @@ Agents with an LSTM of 64 units learn six tasks of the catalogue with their defa
 the [README of neurogym-sb3](../plugins/neurogym-sb3/README.md). An agent stops at the first test on {tests} trials whose mean
 performance meets the criterion, or after the maximum of steps; a test counts trials in which the agent acted too early as
 0. The defaults of `ngym train --algo recurrent-ppo` are the setting `{ppo}`, and with `--option a2c=true` the setting
-`{a2c}`. Other settings were tried with fewer seeds.
+`{a2c}`. Other settings were tried with fewer seeds; [decision 57](decisions/0057-advantages-of-agents-look-a-few-steps-ahead.md)
+compares some of them.
 
 - **met**: seeds that met the criterion, of those that were trained.
 - **steps**: steps until the criterion, for each of these seeds in order, in thousands; – if it was not met.
@@ -202,29 +204,22 @@ def page(measured: dict[str, Any]) -> str:
     """Return the page."""
     ppo_name, a2c_name = CHOSEN
     parts = [HEAD.format(tests=TEST_TRIALS, fresh=FRESH, ppo=ppo_name, a2c=a2c_name)]
-    if "machine" in measured:
-        said = measured["machine"]
-        versions = ", ".join(f"{name} {number}" for name, number in said["versions"].items())
-        parts.append(
-            f"Last measured on {said['date']}, {said['processor']}, {said['cores']} cores that were"
-            f" shared with other programs; {versions}.\n"
-        )
-    runs = measured["runs"]
-    parts += [section(name, runs[name]) for name in GOALS if name in runs]
+    parts.append(when(measured))
+    trained = {(one["goal"], one["setting"]) for one in measured["runs"].values()}
+    parts += [section(name, measured) for name in GOALS if name in {goal for goal, _ in trained}]
     unfinished = [
         f"{name} with {setting} ({SEEDS - count} seeds)"
         for name in GOALS
         for setting in CHOSEN
-        if (count := len(runs.get(name, {}).get(setting, {}))) < SEEDS
+        if (count := len(found(measured, name, setting))) < SEEDS
     ]
     if unfinished:
         parts.append(f"Not measured yet: {', '.join(unfinished)}.\n")
-    tried = {name for found in runs.values() for name in found}
-    parts += ["## Settings\n", *setting_rows(tried), ""]
+    parts += ["## Settings\n", *setting_rows({setting for _, setting in trained}), ""]
     return "\n".join(parts)
 
 
-def section(name: str, found: Mapping[str, Mapping[str, Any]]) -> str:
+def section(name: str, measured: Mapping[str, Any]) -> str:
     """Return the section of one task."""
     goal = GOALS[name]
     lines = [
@@ -234,27 +229,34 @@ def section(name: str, found: Mapping[str, Mapping[str, Any]]) -> str:
         "|---|---|---|---|---|",
     ]
     for setting in (*CHOSEN, *(one for one in SETTINGS if one not in CHOSEN)):
-        runs = [found[setting][seed] for seed in sorted(found.get(setting, {}), key=int)]
-        if not runs:
-            continue
-        fresh = [run["fresh"] for run in runs]
-        steps = ", ".join(f"{run['steps'] / 1000:.0f}" if run["met"] else "–" for run in runs)
-        mean, seconds = (sum(values) / len(runs) for values in (fresh, [r["cpu"] for r in runs]))
-        lines.append(
-            f"| {setting} | {sum(run['met'] for run in runs)} of {len(runs)} | {steps} |"
-            f" {mean:.2f} ({min(fresh):.2f} to {max(fresh):.2f}) | {seconds:.0f} |"
-        )
+        if runs := found(measured, name, setting):
+            lines.append(f"| {setting} | {' | '.join(cells(runs))} |")
     return "\n".join([*lines, ""])
+
+
+def cells(runs: list[dict[str, Any]]) -> list[str]:
+    """Return the cells of a setting in a table: met, steps, performance and CPU time."""
+    fresh = [run["fresh"] for run in runs]
+    steps = ", ".join(f"{run['steps'] / 1000:.0f}" if run["met"] else "–" for run in runs)
+    mean, seconds = (sum(values) / len(runs) for values in (fresh, [run["cpu"] for run in runs]))
+    return [
+        f"{sum(run['met'] for run in runs)} of {len(runs)}",
+        steps,
+        f"{mean:.2f} ({min(fresh):.2f} to {max(fresh):.2f})",
+        f"{seconds:.0f}",
+    ]
 
 
 def setting_rows(tried: set[str]) -> list[str]:
     """Return the table of the options of the settings that were tried."""
-    names = ("envs", "n_steps", "batch", "n_epochs", "learning_rate", "gamma", "ent_coef")
+    names = (
+        "envs", "n_steps", "batch", "n_epochs", "learning_rate", "gamma", "gae_lambda", "ent_coef",
+    )  # fmt: skip
     lines = [f"| setting | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
     for name, setting in SETTINGS.items():
         if name in tried:
-            cells = [f"{setting.options[one]:g}" if one in setting.options else "" for one in names]
-            lines.append(f"| {name} | {' | '.join(cells)} |")
+            own = [f"{setting.options[one]:g}" if one in setting.options else "" for one in names]
+            lines.append(f"| {name} | {' | '.join(own)} |")
     return lines
 
 

@@ -7,17 +7,16 @@ writes the page from that file.
 
 from __future__ import annotations
 
-import json
-import os
-import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import agents
 import click
 import numpy as np
+from measured import read, when, write
 
 HERE = Path(__file__).resolve().parent
 MEASURED, PAGE = HERE / "results.json", HERE.parent / "results.md"
@@ -208,25 +207,10 @@ def thresholds(seed: int) -> dict[str, Any]:
     return {"seed": seed, "thresholds": found, "wall": round(time.perf_counter() - began, 1)}
 
 
-def machine() -> dict[str, Any]:
-    """Return the machine and the versions, on which the times depend."""
-    from importlib.metadata import version
-
-    names = ("torch", "stable-baselines3", "numpy")
-    return {"processor": platform.machine(), "cores": os.cpu_count(), "date": time.strftime("%Y-%m-%d"),
-            "versions": {name: version(name) for name in names}}  # fmt: skip
-
-
-def read() -> dict[str, Any]:
-    """Return the last measurements."""
-    return json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}
-
-
 def keep(name: str, value: Any) -> None:
     """Store measurements and write the page, so that an interruption loses one run at most."""
-    measured = {**read(), name: value, "machine": machine()}
-    MEASURED.write_text(json.dumps(measured, indent=None, sort_keys=True) + "\n", encoding="utf-8")
-    PAGE.write_text(page(measured), encoding="utf-8")
+    write(MEASURED, read(MEASURED)["runs"] | {name: value})
+    PAGE.write_text(page(read(MEASURED)), encoding="utf-8")
 
 
 # ---------------------------------------------------------------------- the page
@@ -251,20 +235,12 @@ trials. [How hard is each task?](gallery-results.md) has trainings with the defa
 def page(measured: dict[str, Any]) -> str:
     """Return the page."""
     parts = [HEAD.format(fresh=FRESH)]
-    if "machine" in measured:
-        said = measured["machine"]
-        versions = ", ".join(
-            f"{name} {number}" for name, number in sorted(said["versions"].items())
-        )
-        parts.append(
-            f"Last measured on {said['date']}, {said['processor']}, {said['cores']} cores that"
-            f" were shared with other programs (wall times are upper limits); {versions}.\n"
-        )
-    parts += [
-        section(example, measured[example.name]) for example in EXAMPLES if example.name in measured
-    ]
-    if "thresholds" in measured:
-        parts.append(threshold_section(measured["thresholds"]))
+    parts.append(when(measured))
+    runs = measured["runs"]
+    parts += [section(example, runs[example.name]) for example in EXAMPLES if example.name in runs]
+    if "thresholds" in runs:
+        parts.append(threshold_section(runs["thresholds"]))
+    parts.append(agent_section(read(agents.MEASURED)))
     return "\n".join(parts)
 
 
@@ -284,6 +260,30 @@ def section(example: Example, runs: list[dict[str, Any]]) -> str:
     ]
     lines += ["", f"Mean performance on the test trials, by {unit}:\n", *curves(runs), ""]
     return "\n".join(lines)
+
+
+def agent_section(measured: dict[str, Any]) -> str:
+    """Return the section on the agents of `docs/_make/agents.py`: README's A2C and the six tasks."""
+    lines = [
+        "## Agents with an LSTM, with the defaults\n",
+        (
+            "Seeds 0 to 7, as far as they have been trained. `ppo` is `--algo recurrent-ppo`, and `a2c`"
+            " the same with `--option a2c=true`;\n`readme` is the command line of the [README of"
+            " neurogym-sb3](../plugins/neurogym-sb3/README.md), random dots as in NeuroGym's\nexample,"
+            " and `match` is DelayMatchSample with its delay of 1,000 ms. [Agents with a"
+            " memory](agent-results.md) has the criteria,\nthe maximum numbers of steps, and other"
+            " settings.\n"
+        ),
+        when(measured),
+        "| task | setting | criterion | met | steps (thousands), by seed | new trials | CPU (s) |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, goal in agents.GOALS.items():
+        for setting in agents.CHOSEN:
+            if found := agents.found(measured, name, setting):
+                cells = agents.cells(found)
+                lines.append(f"| {name} | {setting} | {goal.criterion:g} | {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])
 
 
 def curves(runs: list[dict[str, Any]], points: int = 9) -> list[str]:
@@ -336,7 +336,7 @@ def main(only: tuple[str, ...], page_only: bool) -> None:
     import torch
 
     if page_only:
-        PAGE.write_text(page(read()), encoding="utf-8")
+        PAGE.write_text(page(read(MEASURED)), encoding="utf-8")
         return
     torch.set_num_threads(1)  # more threads do not speed up networks of this size
     for example in EXAMPLES:

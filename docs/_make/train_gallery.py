@@ -10,14 +10,10 @@ trains some tasks, and ``--write`` none.
 from __future__ import annotations
 
 import functools
-import json
-import os
-import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -25,12 +21,12 @@ from typing import Any
 import click
 import gymnasium
 from neurogym_study.policies import SAME, partial
+from measured import read, when, write
 from neurogym_study.trainers import trainer_named
 
 from neurogym_core import Task, make, make_task
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.errors import NotSupportedError
-from neurogym_core.files import replacing
 from neurogym_core.tasks.drawing import stateful
 
 HERE = Path(__file__).resolve().parent
@@ -241,44 +237,19 @@ def _final(trainer: Any) -> float:
     return float(trainer.test()[0]["performance"].mean())
 
 
-def machine() -> dict[str, Any]:
-    """Return the machine and the versions, on which the times depend."""
-    names = ("torch", "stable-baselines3", "numpy")
-    return {
-        "processor": platform.machine(),
-        "cores": os.cpu_count(),
-        "date": time.strftime("%Y-%m-%d"),
-        "versions": {name: version(name) for name in names},
-    }
-
-
-def read(path: Path = MEASURED) -> dict[str, Any]:
-    """Return the finished trainings: {"machine": …, "runs": key -> run}."""
-    if not path.exists():
-        return {"runs": {}}
-    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    return found
-
-
 def keep(records: list[dict[str, Any]], path: Path) -> None:
     """Add finished trainings to the file; the same ones with another budget are dropped."""
-    measured = read(path)
     names = ("task", "trainer", "seed")
     new = {tuple(run[name] for name in names) for run in records}
     runs = {
         key: run
-        for key, run in measured["runs"].items()
+        for key, run in read(path)["runs"].items()
         if tuple(run[name] for name in names) not in new
     }
     for run in records:
         [key] = Job(run["task"], run["trainer"], (run["seed"],), run["until"]).keys
         runs[key] = run
-    with replacing(path) as temporary:
-        lines = [f"  {json.dumps(key)}: {json.dumps(runs[key])}" for key in sorted(runs)]
-        text = ",\n".join(lines)
-        temporary.write_text(
-            f'{{"machine": {json.dumps(machine())}, "runs": {{\n{text}\n}}}}\n', encoding="utf-8"
-        )
+    write(path, runs)
 
 
 # ---------------------------------------------------------------------- the page
@@ -325,13 +296,7 @@ def page(measured: dict[str, Any]) -> str:
             same=SAME,
         )
     ]  # fmt: skip
-    if "machine" in measured:
-        on = measured["machine"]
-        versions = ", ".join(f"{name} {number}" for name, number in on["versions"].items())
-        parts.append(
-            f"Last measured on {on['date']}, {on['processor']}, cores that were shared with"
-            f" other programs (times are upper limits); {versions}.\n"
-        )
+    parts.append(when(measured))
     trained = [task for task in known if any(run["task"] == task for run in runs)]
     verdicts = {task: learned_by(known[task], runs) for task in trained}
     rows = [row for task in trained for row in _rows(known[task], runs)]

@@ -18,7 +18,9 @@ def load(name):
     spec = importlib.util.spec_from_file_location(f"docs_{name}", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
+    sys.path.insert(0, str(path.parent))  # as for a script of the folder
     spec.loader.exec_module(module)
+    sys.path.remove(str(path.parent))
     return module
 
 
@@ -31,21 +33,35 @@ def test_the_sheets_are_on_the_page_and_not_too_large():
 
 def test_the_page_of_trained_networks_is_what_was_measured_last():
     maker = load("train_gallery")
-    assert maker.PAGE.read_text("utf-8") == maker.page(maker.read()), (
+    assert maker.PAGE.read_text("utf-8") == maker.page(maker.read(maker.MEASURED)), (
         "run `python docs/_make/train_gallery.py --write`, and commit docs/gallery-results.md"
     )
 
 
 def test_the_page_of_agents_is_what_was_measured_last():
     maker = load("agents")
-    assert maker.PAGE.read_text("utf-8") == maker.page(maker.read()), (
+    assert maker.PAGE.read_text("utf-8") == maker.page(maker.read(maker.MEASURED)), (
         "run `python docs/_make/agents.py --write`, and commit docs/agent-results.md"
     )
 
 
-def test_a_finished_training_of_an_agent_is_not_repeated(tmp_path, monkeypatch):
+def test_measurements_are_read_as_they_were_written_with_one_training_per_line(tmp_path):
+    measured = load("measured")
+    path = tmp_path / "runs.json"
+    assert measured.read(path) == {"runs": {}}
+    assert measured.when(measured.read(path)) == ""
+    measured.write(path, {"b": {"steps": 2}, "a": [{"seed": 0}]})
+    measured.write(path, measured.read(path)["runs"] | {"c": {"steps": 3}})
+    found = measured.read(path)
+    assert found["runs"] == {"a": [{"seed": 0}], "b": {"steps": 2}, "c": {"steps": 3}}
+    # Packages that are not installed, as torch may be here, are left out.
+    assert set(found["machine"]["versions"]) <= set(measured.PACKAGES)
+    assert len(path.read_text("utf-8").splitlines()) == 2 + 3
+    assert measured.when(found).startswith(f"Last measured on {found['machine']['date']}, ")
+
+
+def test_a_finished_training_of_an_agent_is_not_repeated(tmp_path):
     maker = load("agents")
-    monkeypatch.setattr(maker, "version", lambda name: "1.0")  # torch may not be installed
     path = tmp_path / "agents.json"
     run = {"met": True, "steps": 100, "cpu": 1.0, "fresh": 0.8}
     maker.keep(run, "bandit", "ppo", 0, path)

@@ -23,7 +23,10 @@ from neurogym_sb3.vec_env import SB3VecEnv
 
 CHECKPOINT = "checkpoint.zip"
 PROGRESS = "checkpoint.json"
-PPO_DEFAULTS = {"n_steps": 128, "gamma": 0.99, "gae_lambda": 0.95, "ent_coef": 0.01}
+PPO_DEFAULTS = {
+    "n_steps": 128, "batch": 512, "n_epochs": 10, "gamma": 0.99, "gae_lambda": 0.85,
+    "ent_coef": 0.01,
+}  # fmt: skip
 A2C_DEFAULTS = {"n_steps": 20, "gamma": 0.9, "gae_lambda": 1.0, "ent_coef": 0.03}
 """Settings of agents with an LSTM; see `RecurrentPPOTrainer`."""
 
@@ -232,15 +235,16 @@ class RecurrentPPOTrainer(AgentTrainer):
     clipped and PPO reduces to A2C.
 
     The defaults were chosen by training (docs/agent-results.md): rollouts that hold several trials,
-    and enough entropy to leave the first thing that agents learn, which is never to act. A2C uses
+    enough entropy to leave the first thing that agents learn, which is never to act, and a
+    gae_lambda that keeps rewards of later trials out of the advantage. A2C uses
     rollouts of 20 steps, as NeuroGym's example does: they suit short trials. It learns from few
     updates if rewards of later trials count little (gamma 0.9) and the advantage is normalised.
 
     Args:
-        batch: steps per minibatch (not with `a2c`, which uses whole rollouts).
-        n_epochs: number of passes over each rollout (with `a2c`: 1).
+        batch: steps per minibatch (not with `a2c`, which uses whole rollouts); None: 512.
+        n_epochs: number of passes over each rollout (with `a2c`: 1); None: 10.
         a2c: see above.
-        n_steps, gamma, gae_lambda, ent_coef: None: 128, 0.99, 0.95 and 0.01; with `a2c` 20, 0.9, 1
+        n_steps, gamma, gae_lambda, ent_coef: None: 128, 0.99, 0.85 and 0.01; with `a2c` 20, 0.9, 1
             and 0.03.
         learning_rate: as in `AgentTrainer`.
         common: further settings, as in `AgentTrainer`.
@@ -268,22 +272,24 @@ class RecurrentPPOTrainer(AgentTrainer):
                 " uses each rollout once, as one batch. Leave them out."
             )
         self.a2c = a2c
-        self._batch, self._epochs = batch or 128, n_epochs or 5
-        given = {"n_steps": n_steps, "gamma": gamma, "gae_lambda": gae_lambda, "ent_coef": ent_coef}
-        given = {name: value for name, value in given.items() if value is not None}
-        own = A2C_DEFAULTS if a2c else PPO_DEFAULTS
-        super().__init__(tasks, learning_rate=learning_rate, **own | given, **common)
+        given = {
+            "n_steps": n_steps, "gamma": gamma, "gae_lambda": gae_lambda, "ent_coef": ent_coef,
+            "batch": batch, "n_epochs": n_epochs,
+        }  # fmt: skip
+        defaults = A2C_DEFAULTS if a2c else PPO_DEFAULTS
+        self.chosen = {name: value for name, value in defaults.items() if given[name] is None}
+        own = given | self.chosen
+        self._batch, self._epochs = own.pop("batch"), own.pop("n_epochs")
+        super().__init__(tasks, learning_rate=learning_rate, **own, **common)
 
     def _make_model(self) -> RecurrentPPO:
         policy: dict[str, Any] = {"lstm_hidden_size": self.hidden, "net_arch": []}
-        own: dict[str, Any] = {
-            "batch_size": min(self._batch, self.rollout),
-            "n_epochs": self._epochs,
-        }
+        own = {"batch_size": self.rollout, "n_epochs": 1}
         if self.a2c:
-            own = {"batch_size": self.rollout, "n_epochs": 1}
             policy |= {
                 "optimizer_class": torch.optim.RMSprop,
                 "optimizer_kwargs": {"alpha": 0.99, "eps": 1e-5},
             }
+        else:
+            own = {"batch_size": min(self._batch, self.rollout), "n_epochs": self._epochs}
         return RecurrentPPO("MlpLstmPolicy", self.env, policy_kwargs=policy, **own, **self.settings)

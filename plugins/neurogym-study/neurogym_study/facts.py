@@ -27,15 +27,20 @@ def facts_of(experiment: Experiment, trainer: Trainer) -> dict[str, Any]:
 
     Returns:
         versions (of Python and of the packages of the tasks, wrappers, trainer and libraries),
-        trainer (all of its settings, with defaults), tasks (their resolved parameters, timing,
-        rewards and conditions), files (SHA-256 of the source files of the tasks, and of the
-        `sources` of the trainer).
+        trainer (all of its settings, with defaults and those that it chose), tasks (their resolved
+        parameters, timing, rewards and conditions), files (SHA-256 of the source files of the
+        tasks, and of the `sources` of the trainer).
     """
     defaults = {name: item.default for name, item in settings_of(type(trainer)).items()}
     classes = [cls for task in trainer.tasks for cls in _classes(task)]
     return {
         "versions": _versions([*classes, type(trainer)]),
-        "trainer": {**defaults, **experiment.options, "seed": experiment.seed},
+        "trainer": {
+            **defaults,
+            **experiment.options,
+            **trainer.chosen,
+            "seed": experiment.seed,
+        },
         "tasks": [_resolved(task) for task in trainer.tasks],
         "files": _hashes(classes, getattr(trainer, "sources", ())),
     }

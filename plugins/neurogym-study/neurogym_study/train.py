@@ -133,6 +133,12 @@ def command(
       schedule_updates=1000  schedule_factor=0.1 (then the learning rate is a tenth)
       precision=float32|bfloat16  device=cpu|cuda  answers=first|last
       test_every=100  test_trials=500
+
+    \b
+    Settings of recurrent-ppo of neurogym-sb3, with their defaults:
+      envs=16  n_steps=128 (per env and rollout: let it hold several trials)
+      batch=512  n_epochs=10  hidden=64  learning_rate=3e-3  gamma=0.99 (per step)
+      gae_lambda=0.85  ent_coef=0.01  a2c=false  test_every=5000  test_trials=500
     """
     run = _resumed(resume, tasks, given) if resume is not None else _begun(tasks, given)
     with usage_errors(), run.locked():
@@ -195,7 +201,11 @@ MEMORY = (
     "timing",
     "reversal",
 )
-"""Tags of tasks in which the correct answer depends on earlier observations or rewards."""
+"""Tags of tasks in which the correct answer depends on earlier observations or rewards.
+
+It also does where the previous right answer (the shortcut "history") predicts the correct answer
+better than everything that the current trial shows.
+"""
 
 
 def _expected(run: Run, trainer: Trainer) -> str:
@@ -217,6 +227,9 @@ def _expected(run: Run, trainer: Trainer) -> str:
         return ""
     info = find_task(name)
     needs = [tag for tag in MEMORY if tag in info.tags]
+    of_one_trial = [info.shortcuts.get(one, 0.0) for one in ("constant", "clock", "all")]
+    if info.shortcuts.get("history", 0.0) > max(of_one_trial) + SAME:
+        needs.append(in_words("history"))
     if needs and not trainer.memory:
         click.echo(
             f"{run.experiment.trainer} has no memory, and {name} needs it ({', '.join(needs)}), so"

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -58,6 +59,8 @@ class Trainer(ABC):
     """Whether its networks or agents remember earlier observations."""
     threads: int | None = None
     """CPU threads of torch while learning; None: as many as torch is set to."""
+    chosen: Mapping[str, Any] = MappingProxyType({})
+    """Settings that the trainer chose because they were None, which the folder of a run keeps."""
 
     def __init__(self, tasks: Any, *, seed: int = 0) -> None:
         listed = (
