@@ -161,8 +161,12 @@ class Behaviour:
                 " --strength"
             )
         if not found:
+            constant = [name for name in self.record.columns if name in STRENGTHS]
             raise CannotTellError(
-                "no condition is known to be the strength of the evidence; name one with --strength"
+                f"{constant[0]!r} is the same in all trials"
+                if constant
+                else "no condition is known to be the strength of the evidence; name one with"
+                " --strength"
             )
         return found[0]
 
