@@ -58,9 +58,9 @@ HEAD = """# Leaderboard: networks and subjects beside animals
 *Measured and written by `docs/_make/leaderboard.py` (`make leaderboard`); do not edit it here.*
 
 The networks of the [gallery](gallery-results.md) whose tasks have signatures, and reference subjects, are scored on
-published signatures of behaviour, each beside the animals. Of trainings that the gallery has not finished, shorter ones
-stand here. There is no total and no ranking: signatures are not independent, and a subject can be
-like animals in one and not in another.
+published signatures of behaviour, each beside the animals. Shorter trainings stand for those that the gallery has not
+finished. There is no total and no ranking: signatures are not independent, and a subject can be like animals in one and
+not in another.
 
 - **effect**: mean over seeds with Student's 95 % interval; of a single seed, the interval over trials.
 - **sign**: whether the effect has the published sign: *yes*, *no*, *cannot tell*.
@@ -278,7 +278,8 @@ def _amount(row: Mapping[str, Any]) -> str:
     if not row["network"]:
         return "reference subject"
     amounts = [f"{amount:,}" for amount, _ in row["trained"]]
-    return f"network, {'–'.join(amounts)} {row['trained'][0][1]}"
+    ends = amounts[0] if len(amounts) == 1 else f"{amounts[0]}–{amounts[-1]}"
+    return f"network, {ends} {row['trained'][0][1]}"
 
 
 def _effect(found: Mapping[str, Any]) -> str:
