@@ -385,7 +385,7 @@ def test_nwb_of_another_lab_is_read_by_a_recipe(tmp_path):
 @pytest.mark.slow
 @needs("pynwb")
 @needs("nwbinspector")
-@pytest.mark.parametrize("task", (*VARIED, "value/Bandit-v0"))  # bandits pay 0 or 1
+@pytest.mark.parametrize("task", [*VARIED, "value/Bandit-v0"])  # bandits pay 0 or 1
 def test_nwbinspector_has_nothing_to_say(task, tmp_path):
     from nwbinspector import Importance, inspect_nwbfile
 
