@@ -57,8 +57,8 @@ train-agents: $(VENV)/installed-dev  ## train agents on six tasks with eight see
 train-gallery: $(VENV)/installed-dev  ## train networks on all tasks, and write docs/gallery-results.md (hours; can be resumed)
 	$(ONE_THREAD) $(RUN) docs/_make/train_gallery.py
 
-leaderboard: $(VENV)/installed-dev  ## train and score networks beside animals, and write docs/leaderboard.md (can be resumed)
-	$(ONE_THREAD) $(RUN) docs/_make/leaderboard.py --train
+leaderboard: $(VENV)/installed-dev  ## score the gallery's networks and subjects beside animals, and write docs/leaderboard.md (can be resumed)
+	$(ONE_THREAD) $(RUN) docs/_make/leaderboard.py
 
 site: $(VENV)/installed-site  ## the site in site/, with a page for each task (Sphinx; a few minutes)
 	$(ONE_THREAD) $(RUN) docs/_make/build_site.py

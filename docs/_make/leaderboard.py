@@ -1,19 +1,17 @@
 """Score networks and reference subjects on published signatures; write ``docs/leaderboard.md``.
 
-    python docs/_make/leaderboard.py --train --runs build/leaderboard
+    python docs/_make/leaderboard.py --gallery build/gallery --runs my-runs
 
-``make leaderboard`` runs this script. Networks are the run folders in ``--runs``, which
-``ngym train --out`` wrote: runs of one task and one trainer are seeds of one network. ``--train``
-first trains those of `NETWORKS` that are missing, and continues interrupted ones. Reference
-subjects are played. Scores are kept in ``leaderboard.json`` after each network or subject; a script
-that is started again scores only new ones. ``--write`` writes the page from the stored scores.
+``make leaderboard`` runs this script. Networks are the finished trainings of the gallery, whose
+checkpoints ``docs/_make/train_gallery.py`` keeps, and run folders in ``--runs``, which ``ngym train
+--out`` wrote: runs of one task and one trainer are seeds of one network. Reference subjects are
+played. Scores are kept in ``leaderboard.json`` after each network or subject; a script that is
+started again scores only new ones. ``--write`` writes the page from the stored scores.
 """
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -22,11 +20,13 @@ from typing import Any
 
 import click
 import numpy as np
+import train_gallery
 from neurogym_study.behaviour import Behaviour, Roles
 from neurogym_study.likenesses import score
-from neurogym_study.playing import play_run, play_task
+from neurogym_study.playing import Played, play_run, play_task, play_trainer
 from neurogym_study.runs import Run
 from neurogym_study.signatures import Signature, signatures
+from neurogym_study.trainers import trainer_named
 from neurogym_study.training import CURVE_FILE
 
 from neurogym_core import make_task
@@ -38,7 +38,6 @@ MEASURED, PAGE = HERE / "leaderboard.json", HERE.parent / "leaderboard.md"
 
 TRIALS, SEEDS = 2000, 5
 """Trials of each seed, and seeds of reference subjects."""
-NETWORK_SEEDS = 3
 REFERENCES = (
     ("RoitmanShadlen-v0", "diffusion"),
     ("RoitmanShadlen-v0", "guess"),
@@ -54,22 +53,14 @@ REFERENCES = (
     ("PoissonClicks-v0", "guess"),
 )
 """Tasks and the reference subjects that play them."""
-NETWORKS = (
-    ("PerceptualDecisionMaking-v0", "--model", "gru", 600),
-    ("PerceptualDecisionMaking-v0", "--model", "rnn", 600),
-    ("PoissonClicks-v0", "--model", "rnn", 150),
-    ("DelayComparison-v0", "--model", "gru", 200),
-    ("MatchingPennies-v0", "--algo", "recurrent-ppo", 6000),
-    ("DawTwoStep-v0", "--algo", "recurrent-ppo", 40_000),
-)
-"""Tasks, kind and name of the trainer, and updates or steps of the networks of ``--train``."""
 HEAD = """# Leaderboard: networks and subjects beside animals
 
 *Measured and written by `docs/_make/leaderboard.py` (`make leaderboard`); do not edit it here.*
 
-Networks of the [gallery](gallery-results.md)'s tasks and reference subjects are scored on published signatures of
-behaviour, each beside the animals. There is no total and no ranking: signatures are not independent, and a subject can be
-like animals in one and not in another.
+The networks of the [gallery](gallery-results.md) whose tasks have signatures, and reference subjects, are scored on
+published signatures of behaviour, each beside the animals. Shorter trainings stand for those that the gallery has not
+finished. There is no total and no ranking: signatures are not independent, and a subject can be like animals in one and
+not in another.
 
 - **effect**: mean over seeds with Student's 95 % interval; of a single seed, the interval over trials.
 - **sign**: whether the effect has the published sign: *yes*, *no*, *cannot tell*.
@@ -83,78 +74,102 @@ more training.
 
 
 @dataclass(frozen=True)
+class Network:
+    """A trained network or agent.
+
+    Attributes:
+        folder: its run folder, or the folder of its checkpoints.
+        job: its training in the gallery; None for a run of ``ngym train``.
+    """
+
+    folder: Path
+    job: train_gallery.Job | None = None
+
+    @property
+    def trained(self) -> tuple[int, str]:
+        """Amount of training and its unit: the first column of the last test."""
+        lines = (self.folder / CURVE_FILE).read_text("utf-8").splitlines()
+        return int(lines[-1].partition(",")[0]), lines[0].partition(",")[0]
+
+    def play(self, seed: int) -> Played:
+        """Play `TRIALS` trials of its task."""
+        if self.job is None:
+            return play_run(Run.open(self.folder), TRIALS, seed=seed)
+        trainer = trainer_named(self.job.trainer)(
+            make_task(self.job.task), seed=self.job.seeds[0], **train_gallery.settings_of(self.job)
+        )
+        trainer.load(self.folder)
+        return play_trainer(trainer, self.job.trainer, TRIALS, seed=seed)
+
+
+@dataclass(frozen=True)
 class Entry:
     """A network or a subject in one task.
 
     Attributes:
-        folders: run folders, one per seed; () for a reference subject.
+        networks: one per seed; () for a reference subject.
     """
 
     task: str
     who: str
-    folders: tuple[Path, ...] = ()
+    networks: tuple[Network, ...] = ()
 
     @property
     def key(self) -> str:
         """Name in the file of the scores; it changes with the amount of training."""
-        runs = ", ".join(f"{folder.name} {_trained(folder)[0]}" for folder in self.folders)
+        runs = ", ".join(f"{one.folder.name} {one.trained[0]}" for one in self.networks)
         return f"{self.task} {self.who} {TRIALS} ({runs or SEEDS})"
 
     def behaviours(self) -> dict[str, Behaviour]:
         """Play all seeds; return name of the seed -> behaviour."""
         found = {}
-        for seed in range(len(self.folders) or SEEDS):
-            if self.folders:
-                played = play_run(Run.open(self.folders[seed]), TRIALS, seed=1000 + seed)
+        for seed in range(len(self.networks) or SEEDS):
+            if self.networks:
+                played = self.networks[seed].play(seed=1000 + seed)
             else:
                 played = play_task(make_task(self.task), self.who, TRIALS, seed=seed)
             found[f"seed {seed}"] = Behaviour(played.record, Roles.of_task(played.task))
         return found
 
 
-def _trained(folder: Path) -> tuple[int, str]:
-    """Return the amount of training and its unit: the first column of the last test."""
-    lines = (folder / CURVE_FILE).read_text("utf-8").splitlines()
-    return int(lines[-1].partition(",")[0]), lines[0].partition(",")[0]
+def entries(runs: Path | None, gallery: Path, finished: Path) -> Iterator[Entry]:
+    """Yield the networks of the gallery and of the run folders, and the reference subjects.
 
+    A run folder of a task and trainer of the gallery takes the place of the gallery's.
 
-def entries(runs: Path | None) -> Iterator[Entry]:
-    """Yield the networks of the run folders, and the reference subjects."""
-    found: dict[tuple[str, str], list[Path]] = {}
-    folders = sorted(runs.iterdir()) if runs is not None and runs.is_dir() else []
-    for folder in filter(Path.is_dir, folders):
+    Args:
+        runs: folder of run folders, or None.
+        gallery: folder of the gallery's checkpoints.
+        finished: file of its finished trainings.
+    """
+    found: dict[tuple[str, str], list[Network]] = {}
+    for task, trainer, network in _gallery(gallery, finished):
+        found.setdefault((task, trainer), []).append(network)
+    own: dict[tuple[str, str], list[Network]] = {}
+    for folder in sorted(runs.iterdir()) if runs is not None and runs.is_dir() else []:
         try:
             experiment = Run.open(folder).experiment
-        except InvalidValueError:
+        except (InvalidValueError, NotADirectoryError):
             continue  # no run
-        ready = (folder / CURVE_FILE).exists() and _trained(folder)[0] >= experiment.amount
+        ready = (folder / CURVE_FILE).exists() and Network(folder).trained[0] >= experiment.amount
         if ready and len(experiment.tasks) == 1:
             # The last part of an id names the task, whatever its package.
             task = experiment.tasks[0]["task"].rpartition("/")[2]
-            found.setdefault((task, experiment.trainer), []).append(folder)
-    for (task, trainer), folders in found.items():
-        yield Entry(task, trainer, tuple(folders))
+            own.setdefault((task, experiment.trainer), []).append(Network(folder))
+    for (task, trainer), networks in {**found, **own}.items():
+        yield Entry(task, trainer, tuple(networks))
     yield from (Entry(task, subject) for task, subject in REFERENCES)
 
 
-def train(runs: Path) -> None:
-    """Train the networks that are missing, seed by seed; continue interrupted ones."""
-    for seed in range(NETWORK_SEEDS):
-        for task, kind, name, amount in NETWORKS:
-            folder = runs / f"{task.removesuffix('-v0')}-{name}-{seed}"
-            unit = "--updates" if kind == "--model" else "--steps"
-            try:
-                started = Run.open(folder).started
-            except InvalidValueError:
-                started = False
-            if started and _trained(folder)[0] >= amount:
-                continue
-            settings = [task, kind, name, unit, str(amount), "--seed", str(seed)]
-            how = ["--resume", str(folder)] if started else [*settings, "--out", str(folder)]
-            click.echo(f"Training {folder.name}.")
-            subprocess.run(
-                [sys.executable, "-m", "neurogym_core.cli", "train", *how, "--quiet"], check=True
-            )
+def _gallery(gallery: Path, finished: Path) -> Iterator[tuple[str, str, Network]]:
+    """Yield task, trainer and network of each finished training with a signature to test."""
+    known = signatures()
+    runs = train_gallery.read(finished)["runs"].values()
+    for run in sorted(runs, key=lambda run: (run["task"], run["trainer"], run["seed"])):
+        job = train_gallery.Job(run["task"], run["trainer"], (run["seed"],), run["until"])
+        (folder,) = job.folders(gallery)
+        if (folder / CURVE_FILE).exists() and any(one.applies_to(job.task) for one in known):
+            yield job.task.rpartition("/")[2], job.trainer, Network(folder, job)
 
 
 def measure(entry: Entry) -> dict[str, Any]:
@@ -174,9 +189,9 @@ def measure(entry: Entry) -> dict[str, Any]:
     return {
         "task": entry.task,
         "who": entry.who,
-        "network": bool(entry.folders),
+        "network": bool(entry.networks),
         "seeds": len(behaviours),
-        "trained": sorted({_trained(folder) for folder in entry.folders}),
+        "trained": sorted({one.trained for one in entry.networks}),
         "tested": tested,
         "untested": untested,
         "seconds": round(time.monotonic() - began, 1),
@@ -263,7 +278,8 @@ def _amount(row: Mapping[str, Any]) -> str:
     if not row["network"]:
         return "reference subject"
     amounts = [f"{amount:,}" for amount, _ in row["trained"]]
-    return f"network, {'–'.join(amounts)} {row['trained'][0][1]}"
+    ends = amounts[0] if len(amounts) == 1 else f"{amounts[0]}–{amounts[-1]}"
+    return f"network, {ends} {row['trained'][0][1]}"
 
 
 def _effect(found: Mapping[str, Any]) -> str:
@@ -282,24 +298,26 @@ def _reason(one: Signature, stored: Mapping[str, Any]) -> str:
 
 
 @click.command()
+@click.option(
+    "--gallery", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+    default=Path("build/gallery"), show_default=True, help="Folder of the gallery's checkpoints.",
+)  # fmt: skip
 @click.option("--runs", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-              help="Folder of run folders.  [default: build/leaderboard]")  # fmt: skip
-@click.option("--train", "training", is_flag=True, help="Train missing networks first.")
+              help="Folder of further run folders.")  # fmt: skip
 @click.option("--only", multiple=True, metavar="TASK", help="Score this task; may be repeated.")
 @click.option("--write", is_flag=True, help="Write the page from the stored scores only.")
+@click.option("--finished", type=click.Path(path_type=Path), default=train_gallery.MEASURED,
+              hidden=True)  # fmt: skip
 @click.option("--measured", type=click.Path(path_type=Path), default=MEASURED, hidden=True)
 @click.option("--page", "page_file", type=click.Path(path_type=Path), default=PAGE, hidden=True)
 def main(
-    runs: Path | None, training: bool, only: tuple[str, ...], write: bool, measured: Path,
-    page_file: Path,
+    gallery: Path, runs: Path | None, only: tuple[str, ...], write: bool, finished: Path,
+    measured: Path, page_file: Path,
 ) -> None:  # fmt: skip
     """Score networks and subjects on signatures of animals, and write docs/leaderboard.md."""
-    folder = runs or Path("build/leaderboard")
-    if training:
-        train(folder)
     todo = [] if write else [
         entry
-        for entry in entries(folder)
+        for entry in entries(runs, gallery, finished)
         if entry.key not in read(measured) and (not only or entry.task in only)
     ]  # fmt: skip
     click.echo(f"{len(todo)} networks and subjects remain to be scored.")

@@ -17,7 +17,8 @@ SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "_make" / "leaderboard.p
 
 
 @pytest.fixture
-def maker():
+def maker(monkeypatch):
+    monkeypatch.syspath_prepend(SCRIPT.parent)
     spec = importlib.util.spec_from_file_location("docs_leaderboard", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
@@ -70,7 +71,8 @@ def test_scores_are_kept_and_only_new_ones_are_measured(maker, tmp_path, monkeyp
     monkeypatch.setattr(maker, "SEEDS", 2)
     monkeypatch.setattr(maker, "REFERENCES", (("MatchingPennies-v0", "guess"),))
     files = ["--measured", tmp_path / "scores.json", "--page", tmp_path / "page.md"]
-    arguments = [str(part) for part in ("--runs", tmp_path / "runs", *files)]
+    nothing = ["--gallery", tmp_path / "gallery", "--finished", tmp_path / "none.json"]
+    arguments = [str(part) for part in (*nothing, *files)]
     first = CliRunner().invoke(maker.main, arguments)
     assert first.exit_code == 0, first.output
     assert "1 networks and subjects remain" in first.output
@@ -90,9 +92,49 @@ def test_finished_runs_of_one_task_and_trainer_are_seeds_of_one_network(maker, t
     run_folder(tmp_path / "untested", "PoissonClicks-v0", "rnn", 100)
     (tmp_path / "no-run").mkdir()
     (tmp_path / "note.txt").write_text("", "utf-8")
-    found = [entry for entry in maker.entries(tmp_path) if entry.folders]
-    assert [(one.task, one.who, len(one.folders)) for one in found] == [
+    nothing = (tmp_path / "gallery", tmp_path / "none.json")
+    found = [entry for entry in maker.entries(tmp_path, *nothing) if entry.networks]
+    assert [(one.task, one.who, len(one.networks)) for one in found] == [
         ("PoissonClicks-v0", "rnn", 2),
         ("PoissonClicks-v0", "gru", 1),
     ]
     assert found[0].key != found[1].key
+
+
+def gallery_of(maker, folder, task, trainer, seeds):
+    """Write the files of finished trainings of the gallery; return the file of their results."""
+    runs = {}
+    for seed in seeds:
+        job = maker.train_gallery.Job(task, trainer, (seed,), 50)
+        (path,) = job.folders(folder)
+        path.mkdir(parents=True)
+        (path / "curve.csv").write_text("updates,accuracy\n0,0.5\n50,0.8\n", "utf-8")
+        runs[job.keys[0]] = {"task": task, "trainer": trainer, "seed": seed, "until": 50}
+    file = folder / "results.json"
+    known = json.loads(file.read_text("utf-8"))["runs"] if file.exists() else {}
+    file.write_text(json.dumps({"runs": known | runs}), "utf-8")
+    return file
+
+
+def test_finished_trainings_of_the_gallery_are_networks_if_their_task_has_a_signature(
+    maker, tmp_path
+):
+    gallery_of(maker, tmp_path, "perceptual/PoissonClicks-v0", "gru", (0, 1))
+    file = gallery_of(maker, tmp_path, "yang19/Go-v0", "gru", (0,))
+    unfinished = maker.train_gallery.Job("perceptual/PoissonClicks-v0", "rnn", (0,), 50)
+    unfinished.folders(tmp_path)[0].mkdir()
+    found = [entry for entry in maker.entries(None, tmp_path, file) if entry.networks]
+    assert [(one.task, one.who, len(one.networks)) for one in found] == [
+        ("PoissonClicks-v0", "gru", 2)
+    ]
+
+
+def test_a_network_of_the_gallery_plays_from_its_checkpoint(maker, tmp_path, monkeypatch):
+    pytest.importorskip("torch", reason="torch is not installed")
+    monkeypatch.setattr(maker, "TRIALS", 100)
+    job = maker.train_gallery.Job("perceptual/PoissonClicks-v0", "gru", (0,), 2)
+    maker.train_gallery.train(job, tmp_path)
+    (folder,) = job.folders(tmp_path)
+    played = maker.Network(folder, job).play(seed=1)
+    assert played.subject == "gru after 2 updates"
+    assert len(played.record) >= 100

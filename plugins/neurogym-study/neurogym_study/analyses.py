@@ -70,7 +70,16 @@ def preferences(behaviour: Behaviour) -> Behaviour:
 
 
 def accuracy_per_condition(behaviour: Behaviour) -> Result:
-    """Fraction correct for each value of each condition, with Wilson intervals."""
+    """Fraction correct for each value of each condition, with Wilson intervals.
+
+    Of choices between offers, of which none is correct: fraction that took the best offer.
+    """
+    outcomes, counts = np.unique(behaviour.column("outcome"), return_counts=True)
+    judged = preferences(behaviour)
+    notes = []
+    if judged is not behaviour:
+        notes = ["No answer was correct or incorrect: correct are choices of the best offer."]
+        behaviour = judged
     if not behaviour.answered.any():
         raise CannotTellError("no answer was correct or incorrect")
     record, slot = behaviour.record, behaviour.slot
@@ -80,9 +89,8 @@ def accuracy_per_condition(behaviour: Behaviour) -> Result:
             rows += [
                 _accuracy_row(name, row.value, row) for row in accuracy(record, name, slot=slot)
             ]
-    outcomes, counts = np.unique(behaviour.column("outcome"), return_counts=True)
     said = ", ".join(f"{name} {count}" for name, count in zip(outcomes, counts, strict=True))
-    return Result(pd.DataFrame(rows), _accuracy_figure(rows), [f"Outcomes: {said}."])
+    return Result(pd.DataFrame(rows), _accuracy_figure(rows), [f"Outcomes: {said}.", *notes])
 
 
 def _accuracy_row(name: str, value: Any, row: Any) -> dict[str, Any]:

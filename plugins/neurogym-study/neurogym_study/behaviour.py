@@ -161,8 +161,12 @@ class Behaviour:
                 " --strength"
             )
         if not found:
+            constant = [name for name in self.record.columns if name in STRENGTHS]
             raise CannotTellError(
-                "no condition is known to be the strength of the evidence; name one with --strength"
+                f"{constant[0]!r} is the same in all trials"
+                if constant
+                else "no condition is known to be the strength of the evidence; name one with"
+                " --strength"
             )
         return found[0]
 
@@ -269,6 +273,12 @@ class Behaviour:
     @cached_property
     def chose_right(self) -> np.ndarray:
         """Whether the subject chose the side called right; valid only where `answered`."""
+        # A correct choice counts as an error if it needs an earlier answer that was wrong, so the
+        # choice itself is compared, where its numbers are those of the sides.
+        if self.slot is not None and self.side == "answer":
+            choice, sides = self.column("choice"), np.unique(self.record["answer"])
+            if choice.dtype.kind in "iu" and np.isin(choice[self.answered], sides).all():
+                return choice == sides[-1]
         return self.right == self.correct
 
     @cached_property
@@ -399,20 +409,27 @@ def _reported(task: Task, conditions: Mapping[str, np.ndarray]) -> np.ndarray | 
 def with_preferences(record: TrialRecord) -> TrialRecord:
     """Return the record with the outcomes "correct" and "error", if it has none but evidence.
 
-    Choices between two offers are neither: here, "correct" means the choice of the offer that the
+    Choices between offers are neither: here, "correct" means the choice of the offer that the
     evidence favours (of the smaller choice if it favours none), so that curves of choices can be
-    drawn. Other records come back unchanged.
+    drawn. Among more than two offers, it means the choice of the best one, whose performance is 1.
+    Other records come back unchanged.
     """
     if DECLARED not in record or "choice" not in record:
         return record
     outcome, choice = record["outcome"], record["choice"]
     judged = np.isin(outcome, ("correct", "error")).any()
-    if judged or choice.ndim != 1 or choice.dtype.kind not in "iu" or choice.max(initial=0) > 1:
+    if judged or choice.ndim != 1 or choice.dtype.kind not in "iu":
         return record
-    answer = (record[DECLARED] > 0).astype(np.int64)
-    named = np.where(choice == answer, "correct", "error")
     columns = {name: record[name] for name in record.columns}
-    columns |= {"answer": answer, "outcome": np.where(choice < 0, outcome, named)}
+    if choice.max(initial=0) <= 1:
+        columns["answer"] = (record[DECLARED] > 0).astype(np.int64)
+        best = choice == columns["answer"]
+    elif "performance" in record:
+        best = record["performance"] >= 1 - 1e-9
+    else:
+        return record
+    named = np.where(best, "correct", "error")
+    columns["outcome"] = np.where(choice < 0, outcome, named)
     return TrialRecord(columns, meta=record.meta)
 
 

@@ -332,9 +332,17 @@ def _add_trials(
     values = {
         stored[name]: record[name] / 1000 if _is_time(name) else record[name] for name in names
     }
+    compact = {column: _compact(array) for column, array in values.items()}
     for k in range(len(record)):
-        row = {column: _cell(array[k]) for column, array in values.items()}
+        row = {column: _cell(array[k]) for column, array in compact.items()}
         file.add_trial(start_time=float(start[k]), stop_time=float(stop[k]), **row)
+
+
+def _compact(values: np.ndarray) -> np.ndarray:
+    """Return numbers that are all 0 or 1 as int8, as NWB's best practices ask; others unchanged."""
+    if values.dtype.kind in "iuf" and values.size and np.isin(values, (0, 1)).all():
+        return values.astype(np.int8)
+    return values
 
 
 def _add_periods(pynwb: Any, file: Any, record: TrialRecord, steps: Steps | None) -> None:
@@ -354,7 +362,9 @@ def _add_periods(pynwb: Any, file: Any, record: TrialRecord, steps: Steps | None
 
 
 def _cell(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+    if not isinstance(value, np.ndarray | np.generic) or value.dtype == np.int8:
+        return value  # Python's numbers would lose the type
+    return value.tolist()
 
 
 def _add_series(pynwb: Any, file: Any, steps: Any) -> None:

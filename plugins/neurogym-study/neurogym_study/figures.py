@@ -91,7 +91,8 @@ def chronometric_figure(
 ) -> Any:
     """Draw mean (with intervals) or median reaction times over the strength.
 
-    Markers are filled for correct answers and open for errors.
+    Markers are filled for correct answers and open for errors. Times of a single trial, which have
+    no interval, are left out, unless there are no others.
 
     Args:
         rows: from `reaction_times`.
@@ -107,6 +108,7 @@ def chronometric_figure(
             f"statistic={statistic!r} was given. Expected 'mean' or 'median'. Choose one of them."
         )
     values = _numbers([row.value for row in rows])
+    rows = [row for row in rows if row.n > 1] or rows
     with drawing():
         made, (axes,) = panels_of(width=4.8, height=3.8)
         axis = StrengthAxis(axes, values, xlabel)

@@ -16,6 +16,7 @@ from neurogym_study.behaviour import KERNEL_BINS, SHOWN, with_declared
 from neurogym_study.measures import evidence_over_time
 from neurogym_study.runs import Run
 from neurogym_study.steps import Steps, record_steps
+from neurogym_study.training import Trainer
 
 LONG = 500
 """Minimum number of trials of each copy if the task decides which trial comes next."""
@@ -128,15 +129,37 @@ def play_run(
         raise InvalidValueError(
             f"The run in {str(run.folder)!r} has no checkpoint yet. Train it: ngym train --resume."
         )
-    trainer = run.trainer()
+    return play_trainer(
+        run.trainer(), run.experiment.trainer, n_trials, which=which, seed=seed, imposed=imposed
+    )
+
+
+def play_trainer(
+    trainer: Trainer,
+    name: str,
+    n_trials: int,
+    *,
+    which: int = 0,
+    seed: int = 0,
+    imposed: Mapping[str, Any] | None = None,
+) -> Played:
+    """Play one of the tasks of a trainer with its network or agent.
+
+    Args:
+        trainer: the trainer, after training or `load`.
+        name: its name, such as "gru"; the subject is called after it.
+        n_trials, which, seed, imposed: see `play_run`.
+
+    Raises:
+        InvalidValueError: the trainer has no such task.
+    """
     if which >= len(trainer.tasks):
         raise InvalidValueError(
             f"which={which} was given; the run has {len(trainer.tasks)} tasks, counted from 0."
         )
-    name = f"{run.experiment.trainer} after {trainer.done} {trainer.unit}"
     return _played(
         trainer.tasks[which],
-        name,
+        f"{name} after {trainer.done} {trainer.unit}",
         n_trials,
         seed,
         imposed or {},

@@ -507,3 +507,11 @@ def test_reports_have_the_standard_measures_that_apply(task, subject, titles):
     found = standard_measures(Behaviour(played.record, Roles.of_task(made)))
     assert titles <= set(found.table["analysis"])
     assert {"number", "value", "low", "high", "n", "unit"} <= set(found.table.columns)
+
+
+def test_a_strength_that_never_varies_is_named():
+    record = simulated(200)
+    constant = TrialRecord(
+        {name: record[name] for name in record.columns} | {"coherence": np.full(200, 51.2)}
+    )
+    assert why_not("psychometric", constant) == "'coherence' is the same in all trials."

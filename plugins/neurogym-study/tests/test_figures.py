@@ -1,5 +1,6 @@
 """Figures of behaviour show their data, and refuse data that cannot be drawn."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -104,6 +105,13 @@ class TestChronometricFigure:
         written = texts(figure)
         assert written >= {"Times", "correct", "error"}
         assert any(text.startswith(f"{statistic} reaction time (ms)") for text in written)
+
+    def test_the_time_of_a_single_trial_is_left_out(self):
+        rows = reaction_times(make_record())
+        alone = replace(rows[-1], n=1, mean=9999.0)
+        figure = chronometric_figure([*rows[:-1], alone])
+        drawn = np.concatenate([line.get_ydata() for line in figure.axes[0].lines])
+        assert 9999.0 not in drawn
 
     def test_bad_input(self):
         with pytest.raises(InvalidValueError, match="at least one row"):

@@ -171,6 +171,37 @@ def test_choices_between_offers_have_a_curve():
     assert sorted(set(np.round(np.abs(worth), 6))) == pytest.approx(sorted(differences))
 
 
+def test_choices_between_offers_have_an_accuracy_and_say_what_is_correct():
+    task = make_task("value/EconomicDecisionMaking-v0")
+    record = with_declared(run(task, "oracle", 300, seed=2), task)
+    finding = ANALYSIS["accuracy"](Behaviour(record))
+    assert finding.table["accuracy"].iloc[0] > 0.9  # ties count as choices of the left offer
+    assert finding.notes == (
+        "Outcomes: other 300.",
+        "No answer was correct or incorrect: correct are choices of the best offer.",
+    )
+
+
+def test_among_several_arms_the_best_one_is_correct():
+    task = make_task("value/DriftingBandit-v0")
+    record = with_declared(run(task, "guess", 300, seed=2), task)
+    best = with_preferences(record)["outcome"] == "correct"
+    assert (best == (record["choice"] == record["mean"].argmax(axis=1))).all()
+    assert 0.15 < best.mean() < 0.35  # 0.25 of 300, SD 0.025: false alarm 1 in 16,000
+    assert why_not("psychometric", record) is None
+
+
+def test_a_choice_after_a_wrong_rule_is_read_from_the_choice_itself():
+    # The outcome of `choose` is an error if the rule was wrong, whatever side was chosen.
+    task = make_task("control/HierarchicalReasoning-v0")
+    record = with_declared(run(task, "guess", 200, seed=2), task)
+    behaviour = Behaviour(record)
+    given = behaviour.answered
+    wrong_rule = given & (record["rule.outcome"] == "error")
+    assert wrong_rule.sum() > 20
+    assert (behaviour.chose_right == (record["choose.choice"] == 1))[given].all()
+
+
 def test_performance_over_trials_rises_with_learning(rng):
     n = 400
     parts = []

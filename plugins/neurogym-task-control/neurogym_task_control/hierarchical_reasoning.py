@@ -92,6 +92,7 @@ class HierarchicalReasoning(Task):
             tie=Choice(("short", "long")),
             misjudged=lambda rng, prior: rng.standard_normal(prior.n),
             answer=self._right_side,
+            evidence=self._evidence,
         )
 
     # ------------------------------------------------------------------ drawing trials
@@ -137,6 +138,11 @@ class HierarchicalReasoning(Task):
         pro = long == (conditions["rule"] == "pro_if_long")
         flashed = _index(SIDES, conditions["side"])
         return np.where(pro, flashed, 1 - flashed)
+
+    def _evidence(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return the interval's distance from the threshold, ms, (n,); positive for the right."""
+        distance = np.abs(conditions["interval"] - self.threshold)
+        return np.where(self._right_side(conditions) == 1, distance, -distance)
 
     def _is_long(self, interval: np.ndarray, tie: np.ndarray) -> np.ndarray:
         interval, tie = np.asarray(interval), np.asarray(tie)

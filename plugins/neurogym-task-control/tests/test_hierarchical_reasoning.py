@@ -10,7 +10,7 @@ from neurogym_task_control.hierarchical_reasoning import RULES, HierarchicalReas
 
 from neurogym_core import TaskEnv
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import answer_of
+from neurogym_core.tasks.drawing import answer_of, evidence_of
 
 INTERVALS = (530, 610, 690, 770, 850, 930, 1010, 1090, 1170)
 RULE, CHOOSE = 1, 3
@@ -277,3 +277,12 @@ def test_imposed_answers_are_honoured():
     wanted = np.arange(60) % 2
     drawn = task.draw_conditions(np.random.default_rng(9), 60, answer=wanted)
     np.testing.assert_array_equal(task.sample(drawn, seed=10).target[:, -1] - CHOOSE, wanted)
+
+
+def test_the_declared_evidence_is_the_distance_from_the_threshold_signed_by_the_answer():
+    task = HierarchicalReasoning()
+    conditions = dict(task.sample(300, seed=3).conditions)
+    evidence = evidence_of(task, conditions)
+    assert (np.abs(evidence) == np.abs(conditions["interval"] - 850)).all()
+    decided = conditions["interval"] != 850
+    assert ((evidence > 0) == (answer_of(task, conditions) == 1))[decided].all()

@@ -73,7 +73,16 @@ class Annubes(Task):
                 self.strengths, (prior.n, len(self.modalities))
             ),
             answer=_right,
+            evidence=self._shown,
         )
+
+    def _shown(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return the sum of the strengths of the modalities that are shown, 0 in catch trials."""
+        there = [np.isin(conditions["stimulus"], self._stimuli_in(one)) for one in self.modalities]
+        return (conditions["strengths"] * np.stack(there, axis=1)).sum(axis=1)
+
+    def _stimuli_in(self, modality: str) -> list[str]:
+        return [stimulus for stimulus in self.stimuli if modality in stimulus.split("+")]
 
     def _check(self) -> None:
         if len(self.weights) != len(self.stimuli) or min(self.weights) < 0 or not sum(self.weights):
@@ -148,8 +157,7 @@ class Annubes(Task):
         trial.show("start", 1, during="stimulus")
         sigma = self.noise * math.sqrt(2 * self.tau)
         for k, modality in enumerate(self.modalities):
-            mine = [stimulus for stimulus in self.stimuli if modality in stimulus.split("+")]
-            there = np.isin(trial.stimulus, mine)
+            there = np.isin(trial.stimulus, self._stimuli_in(modality))
             trial.show(modality, trial.strengths[:, k], during="stimulus", where=there, noise=sigma)
         trial.answer("respond", trial.right_answer, during="stimulus", then="wait")
 

@@ -10,7 +10,7 @@ from neurogym_task_perceptual.annubes import Annubes
 
 from neurogym_core import TaskEnv, run
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import fresh_session
+from neurogym_core.tasks.drawing import evidence_of, fresh_session
 
 RESPOND = 1
 
@@ -112,3 +112,15 @@ def test_observations_are_within_their_space_and_seeds_reach_everything():
 def test_impossible_settings_are_refused(settings, said):
     with pytest.raises(InvalidValueError, match=said):
         Annubes(**settings)
+
+
+def test_the_declared_evidence_is_the_sum_of_the_strengths_that_are_shown():
+    task = Annubes()
+    conditions = dict(task.sample(300, seed=3).conditions)
+    evidence, strengths = evidence_of(task, conditions), conditions["strengths"]
+    shown = {"catch": 0, "auditory": strengths[:, 0], "visual": strengths[:, 1]}
+    shown["auditory+visual"] = strengths.sum(axis=1)
+    for stimulus, expected in shown.items():
+        here = conditions["stimulus"] == stimulus
+        assert here.any()
+        assert evidence[here] == pytest.approx(np.broadcast_to(expected, 300)[here])

@@ -48,7 +48,11 @@ class Bandit(Task):
         )
         self.observe(offer=1)
         self.act(arm=Encoder(self.arms).named(ascii_uppercase[: self.arms]))
-        self.vary(probability=Constant(tuple(self.probabilities)), payout=self._payout)
+        self.vary(
+            probability=Constant(tuple(self.probabilities)),
+            payout=self._payout,
+            evidence=lambda known: advantage(known["probability"] * self.sizes),
+        )
 
     def _check_probabilities(self) -> None:
         p = np.asarray(self.probabilities, float)
@@ -88,3 +92,14 @@ class Nothing(Bandit):
     """
 
     probabilities: tuple[float, ...] = (1.0, 0.0)
+
+
+def advantage(worth: np.ndarray) -> np.ndarray:
+    """Return the worth of the second of two arms minus that of the first, (n,).
+
+    Of more arms, (n, arms), it is the worth of the best minus that of the next best.
+    """
+    if worth.shape[1] == 2:
+        return worth[:, 1] - worth[:, 0]
+    ranked = np.sort(worth, axis=1)
+    return ranked[:, -1] - ranked[:, -2]

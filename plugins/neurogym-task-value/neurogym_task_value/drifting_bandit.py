@@ -8,6 +8,7 @@ import numpy as np
 
 from neurogym_core import Encoder, Session, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
+from neurogym_task_value.bandit import advantage
 from neurogym_task_value.walks import decaying_walk
 
 
@@ -59,6 +60,7 @@ class DriftingBandit(Task):
         self.vary(
             mean=lambda rng, prior: self._first_means(rng, prior.n),
             scatter=lambda rng, prior: rng.standard_normal((prior.n, self.arms)),
+            evidence=lambda known: advantage(np.clip(known["mean"], 1, 100)),
         )
 
     def _first_means(self, rng: np.random.Generator, n: int) -> np.ndarray:

@@ -9,7 +9,7 @@ from neurogym_task_value.walks import decaying_walk
 
 from neurogym_core import TaskEnv, TaskVectorEnv, run
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import fresh_session
+from neurogym_core.tasks.drawing import evidence_of, fresh_session
 
 
 def means_of(task, sessions=64, trials=300, seed=1):
@@ -120,3 +120,10 @@ def test_a_new_session_has_new_means_and_a_seed_reproduces_them():
 def test_a_walk_that_does_not_decay_is_refused():
     with pytest.raises(InvalidValueError, match="decay"):
         DriftingBandit(decay=1.0)
+
+
+def test_the_declared_evidence_is_the_lead_of_the_best_arm():
+    task = DriftingBandit()
+    conditions = dict(task.sample(50, seed=1).conditions)
+    ranked = np.sort(np.clip(conditions["mean"], 1, 100), axis=1)
+    assert evidence_of(task, conditions) == pytest.approx(ranked[:, -1] - ranked[:, -2])

@@ -399,7 +399,20 @@ class MatchCategory(MatchFamily):
             sample_modality=Choice((1, 2)),
             test_modality=Choice((1, 2)),
             answer=self.unit_of,
+            evidence=self._distance,
         )
+
+    def _distance(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return the distance, in degrees, of the nearer direction from the boundary, (n,).
+
+        Positive where the subject has to answer.
+        """
+        from_boundary = [
+            np.minimum(at, 180 - at)
+            for at in (np.rad2deg(conditions[name]) % 180 for name in ("sample", "test"))
+        ]
+        _, answers = self.direction_of(conditions)
+        return np.minimum(*from_boundary) * np.where(answers, 1, -1)
 
     def matches(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
         return (conditions["sample"] % (2 * np.pi) < np.pi) == (

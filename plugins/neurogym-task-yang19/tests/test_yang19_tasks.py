@@ -10,6 +10,7 @@ from neurogym_task_yang19.published import published
 
 from neurogym_core import Dataset, Ring, TaskEnv, TaskVectorEnv, circular_distance, make_task, run
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.drawing import answer_of, evidence_of
 from neurogym_core.tasks.state import period_names_of
 
 ALL = [getattr(tasks, name) for name in RULES]
@@ -475,3 +476,16 @@ def test_installed_under_its_old_names_too():
     assert make_task("yang19/CtxDM1-v0") == tasks.CtxDM1()
     with pytest.raises(UnknownTaskError, match="CtxDM1-v0"):
         make_task("yang19.ctxdm1-v0")
+
+
+@pytest.mark.parametrize("name", ["DMC", "DNMC"])
+def test_the_declared_evidence_of_categories_is_the_distance_from_the_boundary(name):
+    task = noise_free(getattr(tasks, name))
+    conditions = dict(task.sample(300, seed=3).conditions)
+    evidence = evidence_of(task, conditions)
+    assert set(np.abs(evidence).round(6)) == {18, 54, 90}
+    assert ((evidence > 0) == (answer_of(task, conditions) >= 0)).all()
+    nearer = np.rad2deg(np.minimum(*(conditions[one] for one in ("sample", "test"))))
+    first = (conditions["sample"] < 1) & (conditions["test"] < 1)  # 18 and 54 degrees
+    assert first.any()
+    assert np.abs(evidence)[first] == pytest.approx(nearer[first])
