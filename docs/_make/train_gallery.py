@@ -20,8 +20,8 @@ from typing import Any
 
 import click
 import gymnasium
-from neurogym_study.policies import SAME, partial
 from measured import read, when, write
+from neurogym_study.policies import SAME, partial
 from neurogym_study.trainers import trainer_named
 
 from neurogym_core import Task, make, make_task
