@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +10,13 @@ import numpy as np
 from neurogym_study.training import Trainer, Watch
 
 from neurogym_core import run
-from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.errors import InvalidValueError
 from neurogym_core.files import replacing
 from neurogym_core.play.options import whole_number
 from neurogym_jax import ppo
 from neurogym_jax.env import TaskEnv
 
 CHECKPOINT = "checkpoint.npz"
-PROGRESS = "checkpoint.json"
 KEPT = ("weights", "mean", "square")
 
 
@@ -66,11 +64,6 @@ class JaxPPOTrainer(Trainer):
         max_norm: float = 0.5,
     ) -> None:
         super().__init__(tasks, seed=seed)
-        if len(self.tasks) > 1:
-            raise NotSupportedError(
-                f"JaxPPOTrainer was given {len(self.tasks)} tasks; an agent learns one. Give one,"
-                " or use --model."
-            )
         for name, value in (("seeds", seeds), ("envs", envs), ("n_steps", n_steps),
                             ("n_epochs", n_epochs), ("hidden", hidden)):  # fmt: skip
             whole_number("jax-ppo", name, value)
@@ -127,8 +120,7 @@ class JaxPPOTrainer(Trainer):
         means = [float(record["performance"].mean()) for record in records]
         each = {f"seed {k}": mean for k, mean in enumerate(means)} if self.seeds > 1 else {}
         worst = records[int(np.argmin(means))]
-        answered = float((worst["outcome"] != "miss").mean())
-        return watch.point(worst, answered=answered, **each)
+        return watch.point(worst, **each)
 
     def _subject(self, which: int) -> JaxSubject:
         return JaxSubject(jax.tree.map(lambda values: values[which], self.learner.weights))
@@ -146,13 +138,10 @@ class JaxPPOTrainer(Trainer):
         }
         with replacing(Path(folder) / CHECKPOINT) as temporary, temporary.open("wb") as file:
             np.savez(file, count=np.asarray(learner.count), **arrays)
-        with replacing(Path(folder) / PROGRESS) as temporary:
-            temporary.write_text(
-                json.dumps({"steps": self.done, "curve": self.curve}), encoding="utf-8"
-            )
+        self.save_progress(folder)
 
     def load(self, folder: Path) -> None:
-        progress = json.loads((Path(folder) / PROGRESS).read_text(encoding="utf-8"))
+        self.load_progress(folder)
         with np.load(Path(folder) / CHECKPOINT, allow_pickle=False) as saved:
             parts = {
                 part: {
@@ -162,7 +151,6 @@ class JaxPPOTrainer(Trainer):
                 for part in KEPT
             }
             count = jax.numpy.asarray(saved["count"])
-        self.done, self.curve = progress["steps"], progress["curve"]
         self.learner = self.learner._replace(count=count, key=self._keys(self.done), **parts)
         self._restart()
 
