@@ -5,8 +5,8 @@ batch is made; with one, the time in which it is received. A worker pays where t
 and another core is free. CPU times of the main process do not count other programs, and all columns
 of a row are measured in turn, in several rounds.
 
-The column "copies" is what PyTorch itself takes: a `DataLoader` with one worker, which sends copies
-of the four tensors of one batch.
+The column "copies" is the share of PyTorch itself: a `DataLoader` with one worker, which sends
+copies of the four tensors of one batch.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def cpu_per_batch(batches: Iterable[object]) -> float:
 
 
 def ways(task: str, batch_size: int, seq_len: int | None) -> dict[str, Callable[[], object]]:
-    """Return the ways to get the batches, by column; each call starts anew."""
+    """Return the ways to get the batches, by column; each call starts its own workers."""
 
     def data() -> TorchDataset:
         return TorchDataset(task, batch_size, seq_len, seed=0)

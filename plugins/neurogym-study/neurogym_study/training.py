@@ -216,7 +216,7 @@ class Watch:
             self._bar.__exit__(*error)
 
     def _complete(self) -> None:
-        """Write what a training that ended without a test, or a deleted curve, would leave out."""
+        """Save a training that ended without a test, and write a curve that was deleted."""
         if self.out is None:
             return
         if self.trainer.done != self._saved:

@@ -45,7 +45,7 @@ class TorchBatch(Batch):
         return {"kind": self.kind, "task": pickle.dumps(self.task)}
 
     def take_head(self, head: dict[str, Any]) -> None:
-        """Take what `head` of another process returned."""
+        """Take the values that `head` of another process returned."""
         self.kind, self.task = head["kind"], made_once(head["task"])
 
     def __copy__(self) -> TorchBatch:
