@@ -99,7 +99,7 @@ def test_the_defaults_are_the_settings_that_were_measured(a2c, sides):
 
 
 def test_an_agent_learns_one_task_only(sides):
-    with pytest.raises(NotSupportedError, match="use --model"):
+    with pytest.raises(NotSupportedError, match="train a network: --model"):
         PPOTrainer([sides, sides], **SMALL)
 
 
