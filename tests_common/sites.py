@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import made_packages
@@ -70,3 +71,44 @@ def call_ngym(*arguments: str, charset: str = "utf-8", **environment: str) -> Re
     runner = CliRunner(charset=charset)
     env = {"COLUMNS": None, "NO_COLOR": None, "FORCE_COLOR": None, **environment}
     return runner.invoke(main, list(arguments), prog_name="ngym", env=env)
+
+
+def called(*words: object) -> tuple[int, str]:
+    """Call ``ngym`` in this process; return exit code and output. Errors of Python are raised."""
+    result = CliRunner().invoke(main, [str(word) for word in words])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.output
+
+
+def installed_trainers(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, source: str, names: Mapping[str, str]
+) -> Iterator[Path]:
+    """Yield the folder of an installed package of trainers, for a fixture to yield from.
+
+    Processes that the test starts see it too.
+
+    Args:
+        source: text of its module.
+        names: {name of a trainer: its class}
+    """
+    site = folder / "site"
+    made_packages.write(
+        made_packages.Package(
+            name="toy-trainers",
+            manifest=None,
+            files={"__init__.py": source},
+            groups={"neurogym.trainers": {
+                name: value if ":" in value else f"toy_trainers:{value}"
+                for name, value in names.items()
+            }},
+        ),
+        site,
+    )  # fmt: skip
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.setenv("PYTHONPATH", str(site), prepend=os.pathsep)
+    refresh()
+    yield site
+    sys.modules.pop("toy_trainers", None)
+    monkeypatch.undo()
+    refresh()

@@ -1,7 +1,8 @@
 """Reinforcement learning with Stable-Baselines3, after NeuroGym's notebook of that name.
 
-An agent with an LSTM learns random-dot motion from rewards; its inputs are the observation and the
-last reward. Then it plays, and a trial and a film of it are drawn.
+A subject that acts at random is drawn first. Then an agent with an LSTM learns random-dot motion
+from rewards; its inputs are the observation and the last reward. It plays, and a trial and a film
+of it are drawn.
 
     python docs/scripts/reinforcement_learning.py
 """
@@ -14,7 +15,7 @@ from neurogym_film import frames_of, save_film
 from neurogym_sb3 import AgentSubject, SB3VecEnv
 from sb3_contrib import RecurrentPPO
 
-from neurogym_core import run
+from neurogym_core import make_task, run
 from neurogym_core.plots import save_figure, trace_of, trial_figure
 
 TASK = "PerceptualDecisionMaking-v0"
@@ -30,6 +31,10 @@ def main(
     steps: int = 60_000, trials: int = 500, out: str | Path = ".", n_steps: int = 128
 ) -> float:
     """Train, play, draw, and return the mean performance."""
+    print(make_task(TASK, **SETTINGS))
+    trace = trace_of(TASK, "random", seed=2, wrap="PassReward", **SETTINGS)
+    save_figure(trial_figure(trace), Path(out) / "random.png")
+
     envs = SB3VecEnv(TASK, 16, wrap="PassReward", seed=0, **SETTINGS)
     model = RecurrentPPO(
         "MlpLstmPolicy",

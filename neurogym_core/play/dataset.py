@@ -154,7 +154,11 @@ class Chunk:
         return mask
 
     def placed(self) -> Placed:
-        """Return the places of the trials, in order of their rows."""
+        """Return the places of the trials, in order of their rows; they are found once."""
+        return self._placed
+
+    @cached_property
+    def _placed(self) -> Placed:
         parts = self.parts
 
         def joined(values: Sequence[Array]) -> Array:
@@ -204,9 +208,26 @@ ARRAYS = ("inputs", "targets", "weights", "new_trial")
 """Attributes of a batch that have one value for every step."""
 
 
+@dataclass(frozen=True, eq=False)
+class Window:
+    """Finds the trials of one batch among those of a chunk, when it is called.
+
+    Attributes:
+        placed: returns the trials of the chunk.
+        begin, steps: first step of the batch in the chunk, and number of its steps.
+    """
+
+    placed: Callable[[], Placed]
+    begin: int
+    steps: int
+
+    def __call__(self) -> Placed:
+        return self.placed().window(self.begin, self.steps)
+
+
 @lru_cache(maxsize=64)
-def _task_of(pickled: bytes) -> Any:
-    """Return the task of batches from other processes; made once, as it never changes."""
+def made_once(pickled: bytes) -> Any:
+    """Return an object of batches from other processes, such as their task, which never changes."""
     return pickle.loads(pickled)
 
 
@@ -282,7 +303,7 @@ class Batch:
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name in (*ARRAYS, "kind"):
             setattr(self, name, state[name])
-        self.task = _task_of(state["task"])
+        self.task = made_once(state["task"])
         self._place = partial(pickle.loads, state["placed"])
 
     def __repr__(self) -> str:
@@ -582,10 +603,8 @@ class _Streams(_TaskBatches):
         inputs, targets, weights, new_trial = (
             array[:, begin : begin + steps].copy() for array in self._arrays
         )
-        whole = self._placed
-        return Batch(
-            inputs, targets, weights, new_trial, lambda: whole().window(begin, steps), self.dataset
-        )
+        placed = Window(self._placed, begin, steps)
+        return Batch(inputs, targets, weights, new_trial, placed, self.dataset)
 
     def next_chunk(self) -> Chunk:
         """Return the next steps of every row, or its next trial."""

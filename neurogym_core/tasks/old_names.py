@@ -68,6 +68,7 @@ _OF_ENVS = {
     "rewards": "env.task.rewards",
     "abort": "env.task.abort_ends_trial",
     "seed": "env.reset(seed=0)",
+    "trial_length_stats": "run(task, 'oracle', 100)['steps'].mean(), in steps",
 }
 _OF_DATASETS = {
     "env": "dataset.task, dataset.n_inputs and dataset.n_outputs; make(dataset.task) is an env",
@@ -77,6 +78,10 @@ OF_MODULE = {
     "all_tasks": "`ngym list` on the command line",
     "all_envs": "`ngym list` on the command line",
     "all_wrappers": "`ngym list --wrappers` on the command line",
+    "info": "`ngym list` and `ngym info TASK` on the command line",
+    "register": "the entry points of a package (`ngym new`), or 'file.py:Class' as a task",
+    "envs": "`ngym list` on the command line; make(ID) makes an env",
+    "config": "keywords of make, Dataset and SB3VecEnv, or an experiment file of `ngym train`",
     "TrialEnv": "Task, or for task files of NeuroGym neurogym_classic.TrialEnv",
     "TrialWrapper": "TaskWrapper, or a gymnasium.Wrapper",
     "spaces": "observe(…) and act(…) in Task.define",

@@ -51,7 +51,7 @@ def test_batches_hold_what_the_env_shows(load):
     env = load("as_neurogym", "DelayedDots")()
     dataset = Dataset(load("as_neurogym", "DelayedDots"), 1, 200, seed=3)
     batch = next(dataset)
-    row_seed = int(np.random.SeedSequence(3).generate_state(1, np.uint64)[0] >> 1)
+    row_seed = int(np.random.SeedSequence(3).generate_state(1, np.uint64)[0]) >> 1
     obs, _ = env.reset(seed=row_seed)
     for step in range(200):
         np.testing.assert_array_equal(batch.inputs[0, step], obs)

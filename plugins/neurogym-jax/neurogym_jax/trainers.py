@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from neurogym_study.training import Trainer, Watch
 
 from neurogym_core import run
-from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.errors import InvalidValueError
 from neurogym_core.files import replacing
 from neurogym_core.play.options import whole_number
 from neurogym_core.trials.record import TrialRecord
@@ -19,7 +18,6 @@ from neurogym_jax import ppo
 from neurogym_jax.env import TaskEnv
 
 CHECKPOINT = "checkpoint.npz"
-PROGRESS = "checkpoint.json"
 KEPT = ("weights", "mean", "square")
 
 
@@ -68,11 +66,6 @@ class JaxPPOTrainer(Trainer):
         max_norm: float = 0.5,
     ) -> None:
         super().__init__(tasks, seed=seed)
-        if len(self.tasks) > 1:
-            raise NotSupportedError(
-                f"JaxPPOTrainer was given {len(self.tasks)} tasks; an agent learns one. Give one,"
-                " or use --model."
-            )
         for name, value in (("seeds", seeds), ("envs", envs), ("n_steps", n_steps),
                             ("n_epochs", n_epochs), ("hidden", hidden)):  # fmt: skip
             whole_number("jax-ppo", name, value)
@@ -176,13 +169,10 @@ class JaxPPOTrainer(Trainer):
         }
         with replacing(Path(folder) / CHECKPOINT) as temporary, temporary.open("wb") as file:
             np.savez(file, count=np.asarray(learner.count), **arrays)
-        with replacing(Path(folder) / PROGRESS) as temporary:
-            temporary.write_text(
-                json.dumps({"steps": self.done, "curve": self.curve}), encoding="utf-8"
-            )
+        self.save_progress(folder)
 
     def load(self, folder: Path) -> None:
-        progress = json.loads((Path(folder) / PROGRESS).read_text(encoding="utf-8"))
+        self.load_progress(folder)
         with np.load(Path(folder) / CHECKPOINT, allow_pickle=False) as saved:
             parts = {
                 part: {
@@ -192,7 +182,6 @@ class JaxPPOTrainer(Trainer):
                 for part in KEPT
             }
             count = jax.numpy.asarray(saved["count"])
-        self.done, self.curve = progress["steps"], progress["curve"]
         self.learner = self.learner._replace(count=count, key=self._keys(self.done), **parts)
         self._restart()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from pathlib import Path
 from typing import Any
@@ -15,14 +14,13 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 
 from neurogym_core import TrialRecord, run
-from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.errors import InvalidValueError
 from neurogym_core.files import replacing
 from neurogym_sb3.evaluation import TrialEvaluation
 from neurogym_sb3.subjects import AgentSubject
 from neurogym_sb3.vec_env import SB3VecEnv
 
 CHECKPOINT = "checkpoint.zip"
-PROGRESS = "checkpoint.json"
 PPO_DEFAULTS = {
     "n_steps": 128, "batch": 512, "n_epochs": 10, "gamma": 0.99, "gae_lambda": 0.85,
     "ent_coef": 0.01,
@@ -78,11 +76,6 @@ class AgentTrainer(Trainer):
     ) -> None:
         super().__init__(tasks, seed=seed)
         self.threads = threads_for(threads, hidden)
-        if len(self.tasks) > 1:
-            raise NotSupportedError(
-                f"{type(self).__name__} was given {len(self.tasks)} tasks; an agent learns one."
-                " Give one, or use --model."
-            )
         self.wrap = list(wrap or ())
         self.hidden, self.device = hidden, device
         self.env = SB3VecEnv(self.tasks[0], envs, wrap=self.wrap)
@@ -138,17 +131,13 @@ class AgentTrainer(Trainer):
     def save(self, folder: Path) -> None:
         with replacing(Path(folder) / CHECKPOINT) as temporary, temporary.open("wb") as file:
             self.model.save(file)
-        with replacing(Path(folder) / PROGRESS) as temporary:
-            temporary.write_text(
-                json.dumps({"steps": self.done, "curve": self.curve}), encoding="utf-8"
-            )
+        self.save_progress(folder)
 
     def load(self, folder: Path) -> None:
-        progress = json.loads((Path(folder) / PROGRESS).read_text(encoding="utf-8"))
+        self.load_progress(folder)
         # Weights only: a whole saved model also has pickled objects, which can run any code.
         self.model.set_parameters(str(Path(folder) / CHECKPOINT), device=self.device)
-        self.done = self.model.num_timesteps = progress["steps"]
-        self.curve = progress["curve"]
+        self.model.num_timesteps = self.done
         # New sessions, instead of the first ones again.
         self.model.set_random_seed(self.seed + self.done)
 

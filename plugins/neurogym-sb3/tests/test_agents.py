@@ -131,7 +131,7 @@ def test_a_run_keeps_the_defaults_with_which_it_began(options, chosen, tmp_path)
 
 
 def test_an_agent_learns_one_task_only(sides):
-    with pytest.raises(NotSupportedError, match="use --model"):
+    with pytest.raises(NotSupportedError, match="train a network: --model"):
         PPOTrainer([sides, sides], **SMALL)
 
 

@@ -71,6 +71,20 @@ recipe_options = with_options(
 """Add --recipe, --map and --scale to a command."""
 
 
+def running_options(threads: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that adds --threads, --trust and --quiet, of a command that does runs.
+
+    Args:
+        threads: help text of --threads.
+    """
+    return with_options(
+        click.option("--threads", type=click.IntRange(min=1), metavar="N", help=threads),
+        click.option("--trust", is_flag=True,
+                     help="Run code in a file that the experiment names (my_task.py:MyTask)."),
+        click.option("--quiet", is_flag=True, help="No progress bar."),
+    )  # fmt: skip
+
+
 def figure_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --figure and --style to a command that writes a report."""
     figure = click.option(

@@ -163,9 +163,10 @@ class Run:
         except InvalidValueError:
             raise
         except Exception as error:  # whatever a damaged file causes in a trainer of any package
-            lines = str(error).splitlines() or [type(error).__name__]
+            line, *_ = str(error).splitlines() or [type(error).__name__]
+            why = line[:200].rstrip(".")
             raise InvalidValueError(
-                f"The checkpoint in {str(self.folder)!r} cannot be loaded: {lines[0][:200]} It was"
+                f"The checkpoint in {str(self.folder)!r} cannot be loaded: {why}. It was"
                 " damaged, or its settings were edited. Nothing was overwritten. Restore it from a"
                 " copy, or train again into another folder."
             ) from error

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neurogym_core.terminal.settings import read_value, usage_errors
-from neurogym_study.options import tasks_like
+from neurogym_study.options import running_options, tasks_like
 
 if TYPE_CHECKING:
     from neurogym_study.experiment import Experiment
@@ -102,12 +102,9 @@ AMOUNTS = {"model": ("updates", 2000), "algo": ("steps", 50_000)}
     type=click.Choice(("tensorboard", "wandb")),
     help="Also log every test: as TensorBoard events in the run's folder, or to Weights & Biases.",
 )
-@click.option(
-    "--trust",
-    is_flag=True,
-    help="Run code in a file that the experiment names (my_task.py:MyTask).",
+@running_options(
+    "CPU threads of the training.  [default: 1 for networks of up to 512 hidden units]"
 )
-@click.option("--quiet", is_flag=True, help="No progress bar.")
 def command(
     tasks: tuple[str, ...], resume: Path | None, log: str | None, quiet: bool, **given: Any
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import signal
 import sys
 import threading
@@ -17,7 +18,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from neurogym_core import Task, TrialRecord, make_task, run
-from neurogym_core.errors import InvalidValueError
+from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.files import replacing
 from neurogym_study.callbacks import OnTest
 
@@ -25,7 +26,7 @@ Criterion = float | Callable[[TrialRecord], bool] | None
 """When to stop: a mean performance (0 to 1) in which a trial with a broken hold counts as 0, or a
 function of the record of the test trials."""
 
-CURVE_FILE = "curve.csv"
+CURVE_FILE, PROGRESS_FILE = "curve.csv", "checkpoint.json"
 SMALL = 512
 """Hidden units up to which a network learns on one thread by default."""
 
@@ -69,6 +70,11 @@ class Trainer(ABC):
         if not listed:
             raise InvalidValueError(
                 f"{type(self).__name__} was given no task; give at least one to learn."
+            )
+        if self.kind == "algo" and len(listed) > 1:
+            raise NotSupportedError(
+                f"{type(self).__name__} was given {len(listed)} tasks. Expected one, because an"
+                " agent learns one task. Give one, or train a network: --model."
             )
         self.tasks: list[Task] = [make_task(task) for task in listed]
         self.seed = seed
@@ -139,6 +145,18 @@ class Trainer(ABC):
             which: index of the task.
         """
 
+    def save_progress(self, folder: Path) -> None:
+        """Write `done` and `curve`, for trainers whose checkpoints have no room for them."""
+        with replacing(Path(folder) / PROGRESS_FILE) as temporary:
+            temporary.write_text(
+                json.dumps({self.unit: self.done, "curve": self.curve}), encoding="utf-8"
+            )
+
+    def load_progress(self, folder: Path) -> None:
+        """Restore `done` and `curve`."""
+        progress = json.loads((Path(folder) / PROGRESS_FILE).read_text(encoding="utf-8"))
+        self.done, self.curve = progress[self.unit], progress["curve"]
+
     def play(
         self, n_trials: int, *, which: int = 0, seed: int | None = None, **settings: Any
     ) -> TrialRecord:
@@ -174,6 +192,7 @@ class Watch:
         self._bar = _Bar(trainer, until, threads) if progress else None
         self._interrupted = False
         self._handler: Any = None
+        self._saved = trainer.done
         last = trainer.curve[-1] if trainer.curve else {}
         self._before, self._cpu_before = last.get("seconds", 0.0), last.get("cpu", 0.0)
 
@@ -192,10 +211,21 @@ class Watch:
         return self
 
     def __exit__(self, *error: Any) -> None:
+        if error[0] is None:
+            self._complete()
         if self._handler is not None:
             signal.signal(signal.SIGINT, self._handler)
         if self._bar is not None:
             self._bar.__exit__(*error)
+
+    def _complete(self) -> None:
+        """Save a training that ended without a test, and write a curve that was deleted."""
+        if self.out is None:
+            return
+        if self.trainer.done != self._saved:
+            self.save()
+        elif self.trainer.curve and not (self.out / CURVE_FILE).exists():
+            write_curve(self.trainer.curve, self.out / CURVE_FILE)
 
     def _interrupt(self, *_: Any) -> None:
         # The second time at once; the first time in `tick`, between two updates.
@@ -240,6 +270,7 @@ class Watch:
         if self.out is not None:
             self.out.mkdir(parents=True, exist_ok=True)
             self.trainer.save(self.out)
+            self._saved = self.trainer.done
             write_curve(self.trainer.curve, self.out / CURVE_FILE)
 
     def meets(self, record: TrialRecord) -> bool:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
-from click.testing import CliRunner
-
-from neurogym_core.cli import main
-from neurogym_core.ecosystem import refresh
+import sites
 
 TOY = '''
 """Learns nothing but to answer more often rightly with every update."""
@@ -114,29 +109,12 @@ class Sides(Task):
         trial.answer("choose", trial.side, during="decision")
 '''
 
-ENTRY_POINTS = (
-    "[neurogym.trainers]\ntoy = toy_trainers:Toy\ntoy-agent = toy_trainers:ToyAgent\nno-trainer ="
-    " json:loads\n"
-)
-
 
 @pytest.fixture
 def toys(tmp_path, monkeypatch):
     """Install the trainers "toy" (--model) and "toy-agent" (--algo)."""
-    site = tmp_path / "site"
-    info = site / "toy_trainers-1.0.dist-info"
-    info.mkdir(parents=True)
-    (site / "toy_trainers.py").write_text(TOY, "utf-8")
-    (info / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: toy-trainers\nVersion: 1.0\n", "utf-8"
-    )
-    (info / "entry_points.txt").write_text(ENTRY_POINTS, "utf-8")
-    monkeypatch.syspath_prepend(str(site))
-    refresh()
-    yield site
-    sys.modules.pop("toy_trainers", None)
-    monkeypatch.undo()
-    refresh()
+    names = {"toy": "Toy", "toy-agent": "ToyAgent", "no-trainer": "json:loads"}
+    yield from sites.installed_trainers(tmp_path, monkeypatch, TOY, names)
 
 
 @pytest.fixture
@@ -154,11 +132,4 @@ def ngym(tmp_path, monkeypatch):
     folder.mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "200")
-
-    def call(*words):
-        result = CliRunner().invoke(main, [str(word) for word in words])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result.exit_code, result.output
-
-    return call
+    return sites.called

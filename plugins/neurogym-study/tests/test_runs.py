@@ -78,6 +78,16 @@ def test_a_deleted_curve_does_not_begin_the_run_again(run):
     assert Path("run/curve.csv").read_text("utf-8").splitlines()[: len(curve)] == curve
 
 
+@pytest.mark.parametrize("updates", [20, 22])
+def test_a_deleted_curve_is_written_again_where_no_test_follows(run, updates):
+    curve = Path("run/curve.csv").read_text("utf-8")
+    Path("run/curve.csv").unlink()
+    code, said = run("train", "--resume", "run", "--updates", updates, "--quiet")
+    assert code == 0, said
+    assert Path("run/curve.csv").read_text("utf-8") == curve
+    assert json.loads(Path("run/toy.json").read_text("utf-8"))["done"] == updates
+
+
 @pytest.mark.parametrize("damage", ["cut", "missing", "no experiment", "no json", "other format"])
 def test_a_damaged_run_is_one_clear_paragraph_and_stays_as_it_is(run, damage):
     if damage == "cut":

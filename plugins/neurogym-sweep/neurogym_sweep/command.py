@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from neurogym_study.options import running_options
 
 from neurogym_core.terminal.complete import complete_task
 from neurogym_core.terminal.output import Page, print_json
@@ -100,12 +101,6 @@ def command() -> None:
     " 10]",
 )
 @click.option(
-    "--threads",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Threads of numerical libraries in a run.  [default: cores / jobs; on a cluster: 1]",
-)
-@click.option(
     "--slurm",
     multiple=True,
     metavar="NAME=VALUE",
@@ -135,8 +130,9 @@ def command() -> None:
     metavar="N",
     help="Refuse sweeps with more rows.",
 )
-@click.option("--trust", is_flag=True, help="Run code in a task file that the experiment names.")
-@click.option("--quiet", is_flag=True, help="No progress bar.")
+@running_options(
+    "Threads of numerical libraries in a run.  [default: cores / jobs; on a cluster: 1]"
+)
 def run(source: str | None, out: Path, dry_run: bool, quiet: bool, **given: Any) -> None:
     """Do the runs of an experiment that are missing, and write their table.
 

@@ -13,10 +13,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
-
-from neurogym_core.cli import main
-from neurogym_core.ecosystem import refresh
+import sites
 
 STUDY = '''
 """Functions of the tests."""
@@ -148,34 +145,13 @@ def study(tmp_path, monkeypatch):
 @pytest.fixture
 def toy(tmp_path, monkeypatch):
     """Install the trainer "toy", also for processes that this one starts."""
-    site = tmp_path / "site"
-    info = site / "toy_trainer-1.0.dist-info"
-    info.mkdir(parents=True)
-    (site / "toy_trainer.py").write_text(TRAINER, "utf-8")
-    (info / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: toy-trainer\nVersion: 1.0\n", "utf-8"
-    )
-    (info / "entry_points.txt").write_text("[neurogym.trainers]\ntoy = toy_trainer:Toy\n", "utf-8")
-    monkeypatch.syspath_prepend(str(site))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")]))
-    refresh()
-    yield site
-    sys.modules.pop("toy_trainer", None)
-    monkeypatch.undo()
-    refresh()
+    yield from sites.installed_trainers(tmp_path, monkeypatch, TRAINER, {"toy": "Toy"})
 
 
 @pytest.fixture
 def ngym(study):
     """Return a function that runs ``ngym`` in the folder `study`; it returns code and output."""
-
-    def call(*words):
-        result = CliRunner().invoke(main, [str(word) for word in words])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result.exit_code, result.output
-
-    return call
+    return sites.called
 
 
 class Started:

@@ -4,6 +4,7 @@ from neurogym_torch.activity import Activity, record_activity
 from neurogym_torch.data import TorchBatch, TorchDataset
 from neurogym_torch.epochs import Epochs
 from neurogym_torch.layout import Layout
+from neurogym_torch.loading import BatchLoader
 from neurogym_torch.losses import masked_loss
 from neurogym_torch.mixture import TaskMix
 from neurogym_torch.networks import GRU, LSTM, LeakyRNN, LowRankRNN, Network, load_network
@@ -15,6 +16,7 @@ __all__ = [
     "GRU",
     "LSTM",
     "Activity",
+    "BatchLoader",
     "Epochs",
     "Layout",
     "LeakyRNN",

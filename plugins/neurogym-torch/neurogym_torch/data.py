@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -14,13 +14,11 @@ from torch.utils.data import IterableDataset, get_worker_info
 
 from neurogym_core import Dataset, TrialRecord
 from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.play.dataset import ARRAYS, Batch, Chunk
+from neurogym_core.play.dataset import ARRAYS, Batch, Chunk, Window, made_once
 from neurogym_core.tasks.old_names import CALLED, missing
+from neurogym_torch.packing import pack, unpack
 from neurogym_torch.prefetching import Ahead
 from neurogym_torch.rendering import moved, render
-
-SHARED = 1 << 18
-"""Bytes of a batch from which workers of a DataLoader share its memory."""
 
 
 class TorchBatch(Batch):
@@ -34,33 +32,26 @@ class TorchBatch(Batch):
     weights: Tensor
     new_trial: Tensor
 
-    def __getstate__(self) -> dict[str, Any]:
-        # One block of memory: sharing every tensor takes longer than one copy of all.
-        state = super().__getstate__()
-        state["placed"] = torch.frombuffer(bytearray(state["placed"]), dtype=torch.uint8)
-        # Largest items first, so that all of them are aligned.
-        names = sorted((*ARRAYS, "placed"), key=lambda name: -state[name].itemsize)
-        tensors = {name: state.pop(name) for name in names}
-        state["forms"] = {name: (tensor.dtype, tensor.shape) for name, tensor in tensors.items()}
-        joined = torch.cat([tensor.flatten().view(torch.uint8) for tensor in tensors.values()])
-        # Through the shared memory of torch, a small batch takes a worker longer than its copy.
-        small = joined.nbytes < SHARED and not joined.is_cuda
-        state["joined"] = joined.numpy() if small else joined
-        return state
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _only, (pack([self]),)
+
+    def place(self) -> Any:
+        """Return the places of the trials, or the window of the chunk in which they are found."""
+        window = self.__dict__.get("_place")
+        return window if isinstance(window, Window) else self._placed
+
+    def head(self) -> dict[str, Any]:
+        """Return all of the batch but its arrays and its trials, for `packing.pack`."""
+        return {"kind": self.kind, "task": pickle.dumps(self.task)}
+
+    def take_head(self, head: dict[str, Any]) -> None:
+        """Take the values that `head` of another process returned."""
+        self.kind, self.task = head["kind"], made_once(head["task"])
 
     def __copy__(self) -> TorchBatch:
         copied = object.__new__(type(self))
         copied.__dict__.update(self.__dict__)
         return copied
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        joined, forms = state.pop("joined"), state.pop("forms")
-        joined = torch.from_numpy(joined) if isinstance(joined, np.ndarray) else joined
-        parts = joined.split([dtype.itemsize * shape.numel() for dtype, shape in forms.values()])
-        for (name, (dtype, shape)), part in zip(forms.items(), parts, strict=True):
-            state[name] = part.view(dtype).view(shape)
-        state["placed"] = state["placed"].cpu().numpy()
-        super().__setstate__(state)
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> TorchBatch:
         """Return the batch with its tensors on a device."""
@@ -81,7 +72,64 @@ class TorchBatch(Batch):
         return super().score(_array(outputs) if isinstance(outputs, Tensor) else outputs)
 
 
-class TorchDataset(IterableDataset):
+def _only(packed: dict[str, Any]) -> TorchBatch:
+    (batch,) = unpack(packed)
+    return batch
+
+
+class BatchStream(IterableDataset):
+    """An endless stream of batches, which has a position, and other batches in every worker."""
+
+    device: torch.device
+    n_inputs: int
+    n_outputs: int
+    _worker_seed: int | None = None
+
+    def __iter__(self) -> Iterator[TorchBatch]:
+        worker = get_worker_info()
+        # Here this is a copy in a worker. DataLoader draws the seed of a worker from the generator
+        # of torch, once per epoch; a persistent worker keeps it, and continues its stream.
+        if worker is not None and worker.seed != self._worker_seed:
+            self._worker_seed = worker.seed
+            self.split_off(worker.seed)
+        while True:
+            yield next(self)
+
+    def __next__(self) -> TorchBatch:
+        """Return the next batch."""
+        raise NotImplementedError
+
+    def restart(self) -> None:
+        """Return to the beginning of the stream: the same batches follow again."""
+        raise NotImplementedError
+
+    def split_off(self, number: int) -> None:
+        """Begin a stream of other batches, determined by the seed and `number`."""
+        raise NotImplementedError
+
+    def state(self) -> dict[str, Any]:
+        """Return the position in the stream; ``torch.load(weights_only=True)`` can read it."""
+        raise NotImplementedError
+
+    def go_to(self, state: dict[str, Any]) -> None:
+        """Return to the position `state`; the batches that follow are the same."""
+        raise NotImplementedError
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return `state()`, under the name that Lightning and torchdata look for."""
+        return self.state()
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Call `go_to(state)`."""
+        self.go_to(state)
+
+
+def split_seed(seed: int, number: int) -> int:
+    """Return another seed, determined by a seed and a number."""
+    return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0]) >> 1
+
+
+class TorchDataset(BatchStream):
     """An endless iterable of supervised batches as tensors.
 
     Use ``next(dataset)``, ``for batch in dataset``, or ``DataLoader(dataset, batch_size=None)``.
@@ -131,7 +179,6 @@ class TorchDataset(IterableDataset):
         self.n_inputs, self.n_outputs = self.source.n_inputs, self.source.n_outputs
         self.device, self.prefetch = torch.device(device), prefetch
         self._ahead: Ahead[list[TorchBatch]] | None = None
-        self._worker_seed: int | None = None
         self.restart()
 
     def restart(self) -> None:
@@ -141,17 +188,9 @@ class TorchDataset(IterableDataset):
         self._given = 0  # number of batches returned
         self._ready: list[TorchBatch] = []  # rendered batches that come next
 
-    def __iter__(self) -> Iterator[TorchBatch]:
-        worker = get_worker_info()
-        # Here this is a copy in a worker. DataLoader draws the seed of a worker from the generator
-        # of torch, once per epoch; a persistent worker keeps it, and continues its stream.
-        if worker is not None and worker.seed != self._worker_seed:
-            self._worker_seed = worker.seed
-            mixed = np.random.SeedSequence([self.source.seed, worker.seed])
-            self.source.seed = int(mixed.generate_state(1, np.uint64)[0]) >> 1
-            self.restart()
-        while True:
-            yield next(self)
+    def split_off(self, number: int) -> None:
+        self.source.seed = split_seed(self.source.seed, number)
+        self.restart()
 
     def __next__(self) -> TorchBatch:
         if not self._ready:
@@ -198,14 +237,6 @@ class TorchDataset(IterableDataset):
             if left < self._batches_of(chunk):
                 self._ready = self._rendered(chunk)[left:]
             self._given += min(left, self._batches_of(chunk))
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return `state()`, under the name that Lightning and torchdata look for."""
-        return self.state()
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Call `go_to(state)`."""
-        self.go_to(state)
 
     # ---- batches ahead ----
 
@@ -265,7 +296,7 @@ class TorchDataset(IterableDataset):
         return [
             TorchBatch(
                 *(array[:, begin : begin + steps].clone() for array in arrays),
-                partial(_windowed, chunk, begin, steps),
+                Window(chunk.placed, begin, steps),
                 self.source,
             )
             for begin in range(0, chunk.shape[1], steps)
@@ -283,7 +314,3 @@ def _array(tensor: Tensor) -> np.ndarray:
     # NumPy has no bfloat16, in which autocast returns outputs.
     tensor = tensor.detach().cpu()
     return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
-
-
-def _windowed(chunk: Chunk, begin: int, steps: int) -> Any:
-    return chunk.placed().window(begin, steps)

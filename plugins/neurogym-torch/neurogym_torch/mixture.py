@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import pickle
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.utils.data import IterableDataset
 
 from neurogym_core import TrialRecord, make_task
 from neurogym_core.errors import InvalidValueError
-from neurogym_torch.data import TorchBatch, TorchDataset
+from neurogym_core.play.dataset import made_once
+from neurogym_torch.data import BatchStream, TorchBatch, TorchDataset, split_seed
 from neurogym_torch.layout import Layout
 
 
@@ -36,12 +37,19 @@ class MixBatch(TorchBatch):
         )
         return wide
 
+    def head(self) -> dict[str, Any]:
+        return super().head() | {"which": self.which, "layout": pickle.dumps(self._layout)}
+
+    def take_head(self, head: dict[str, Any]) -> None:
+        super().take_head(head)
+        self.which, self._layout = head["which"], made_once(head["layout"])
+
     def score(self, outputs: Tensor) -> TrialRecord:
         """Score the network's outputs (B, T, n_outputs), without actions that the task lacks."""
         return super().score(self._layout.outputs(self.which, torch.as_tensor(outputs)))
 
 
-class TaskMix(IterableDataset):
+class TaskMix(BatchStream):
     """An endless iterable of batches, each of one task, drawn at random.
 
     After Yang, Joglekar, Song, Newsome & Wang (2019), Nat. Neurosci. 22:297,
@@ -94,6 +102,7 @@ class TaskMix(IterableDataset):
         ]
         self.layout = Layout([dataset.task for dataset in self.datasets], rule)
         self.n_inputs, self.n_outputs = self.layout.n_inputs, self.layout.n_outputs
+        self.device = self.datasets[0].device
         self.shares = self._checked(shares)
         self.restart()
 
@@ -115,9 +124,11 @@ class TaskMix(IterableDataset):
         self._rng = np.random.default_rng([self.seed, len(self.datasets)])
         self._batches = 0
 
-    def __iter__(self) -> Iterator[MixBatch]:
-        while True:
-            yield next(self)
+    def split_off(self, number: int) -> None:
+        self.seed = split_seed(self.seed, number)
+        for dataset in self.datasets:
+            dataset.split_off(number)
+        self.restart()
 
     def __next__(self) -> MixBatch:
         which = self._draw()
