@@ -3,7 +3,8 @@
 ``cueing`` draws the figures of ``from-a-paper-to-the-registry.md`` with the task and the subjects on
 that page. ``sweep`` does the sweep of ``sweep.md`` and draws its heat map. ``agent RUN`` draws the
 figure of ``train-an-agent.md`` from the folder of a run that the commands on that page have
-trained. Numbers on the pages come from the output.
+trained. ``demo`` draws the picture of the front page and of the README, and the narrow form of it for
+phones. Numbers on the pages come from the output.
 """
 
 from __future__ import annotations
@@ -21,7 +22,15 @@ from typing import Any
 
 import click
 import numpy as np
-from neurogym_study import Run, accuracy, published, reaction_times
+from neurogym_study import (
+    Run,
+    accuracy,
+    demo,
+    demo_figure,
+    fit_psychometric,
+    published,
+    reaction_times,
+)
 
 from neurogym_core import make_task, run
 from neurogym_core.canvas import (
@@ -35,6 +44,7 @@ from neurogym_core.canvas import (
     new_figure,
 )
 from neurogym_core.cli import main as ngym
+from neurogym_core.plots import save_figure
 
 DOCS = Path(__file__).resolve().parents[1]
 IMAGES = DOCS / "images"
@@ -159,6 +169,20 @@ def sweep() -> None:
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         for line in lines:
             _call(line.replace("observers.png", str(IMAGES / "sweep.png")))
+
+
+# ---- the demo ------------------------------------------------------------------------------------
+
+
+@main.command("demo")
+def pictures_of_the_demo() -> None:
+    """Draw the picture of `make demo`, and a narrow form of it for phones."""
+    records = demo.play(2000, 0)
+    rows = {name: accuracy(record) for name, record in records.items()}
+    fits = {name: fit_psychometric(record) for name, record in records.items()}
+    for name, stacked in (("demo.png", False), ("demo-narrow.png", True)):
+        save_figure(demo_figure(demo.one_trial(0), rows, fits, stacked=stacked), IMAGES / name)
+        click.echo(f"Written: {IMAGES / name}")
 
 
 # ---- parts ---------------------------------------------------------------------------------------

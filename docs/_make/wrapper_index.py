@@ -38,8 +38,9 @@ def write(folder: Path) -> None:
             f"{info.summary}\n:::"
         )
         pages.append(f"../docs/wrappers/{stem}")
-        with (folder / "docs" / "wrappers" / f"{stem}.md").open("a", encoding="utf-8") as file:
-            file.write(f"\n{changes(name)}\n")
+        path = folder / "docs" / "wrappers" / f"{stem}.md"
+        before, last = path.read_text("utf-8").rstrip().rsplit("\n\n", 1)  # links to read on
+        path.write_text(f"{before}\n\n{changes(name)}\n\n{last}\n", "utf-8")
     grid = "::::{grid} 1 1 2 2\n:gutter: 3\n\n" + "\n\n".join(cards) + "\n::::"
     menu = "```{toctree}\n:hidden:\n\n" + "\n".join(pages) + "\n```"
     (folder / "wrappers").mkdir()
