@@ -84,7 +84,9 @@ def browser() -> Iterator[Any]:
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     made = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    made.set_page_load_timeout(60)
+    made.set_page_load_timeout(300)  # on a busy machine
+    made.set_script_timeout(300)
+    made.command_executor.client_config.timeout = 600
     yield made
     made.quit()
 
