@@ -52,14 +52,14 @@ def write(folder: Path, pages: Sequence[TaskPage]) -> None:
     """
     parts = [
         "# Cognitive tasks for animals, people and networks",
-        "neurogym-core defines a neuroscience task once, and plays it as a Gymnasium env, as a vector"
-        " env, as a data set for supervised learning, and to simulated subjects whose records you"
-        " analyse like those of animals.",
+        "neurogym-core turns one description of a neuroscience task into a Gymnasium env, a vector"
+        " env, batches for supervised learning, and a table of behaviour that you analyse like that"
+        " of animals.",
         f"```{{raw}} html\n{DEMO}\n```",
         "No package is on a package index yet. In a checkout of the repository, the first command"
-        " installs the core, the tasks and the analyses, and draws the picture above; in the second,"
-        " a diffusion model decides as soon as it is sure, and its choices and reaction times are"
-        " reported on a page with figures:",
+        " installs the core, the tasks and the analyses, and draws the picture above. The second lets a"
+        " diffusion model play a task whose subjects decide when to answer, and writes a report with"
+        " psychometric and chronometric curves:",
         "```console\n$ make demo\n"
         "$ .venv/bin/ngym evaluate RoitmanShadlen-v0 --subject diffusion --out report\n```",
         "[The README](README.md) continues from here, and"

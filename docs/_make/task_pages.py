@@ -339,7 +339,7 @@ def _snippets(info: TaskInfo, described: Mapping[str, Any], plain: bool) -> list
     if described.get("supervised"):
         parts += ["Batches for supervised training:", played(DATASET.format(task=info.id))]
     else:
-        parts.append("The task has no correct actions, and therefore no data set of them.")
+        parts.append("The task has no correct actions, and therefore no dataset of them.")
     parts += ["A record of trials:", played(RECORD.format(task=info.id))]
     return [*parts, *_lines(info, True)]
 
