@@ -60,8 +60,9 @@ from neurogym_core import run
 wrap = {wrap}
 env = SB3VecEnv("{task}", num_envs=16, wrap=wrap)
 agent = RecurrentPPO(
-    "MlpLstmPolicy", env, n_steps={rollout}, batch_size=128, n_epochs=5, learning_rate=3e-3,
-    ent_coef=0.01, policy_kwargs={{"lstm_hidden_size": {hidden}, "net_arch": []}}, seed=0, device="cpu",
+    "MlpLstmPolicy", env, n_steps={rollout}, batch_size=128, n_epochs=5,
+    learning_rate=3e-3, ent_coef=0.01, seed=0, device="cpu",
+    policy_kwargs={{"lstm_hidden_size": {hidden}, "net_arch": []}},
 )
 agent.learn({steps})
 record = run("{task}", AgentSubject(agent), {trials}, seed=1, wrap=wrap)
@@ -100,7 +101,7 @@ def training(info: TaskInfo, described: Mapping[str, Any]) -> list[str]:
     if train_gallery.AGENTS[0] in by_gallery:
         text += _in_full("at most 50,000 steps")
     elif by_gallery:
-        text += " The gallery trains no agent on this task, since a network can learn its targets."
+        text += " The gallery trains no agent on this task, since a network learns it from targets."
     parts += [text, _code(REWARD, info)]
     lines += [f"$ ngym train {info.id} --algo recurrent-ppo --steps {FULL['steps']} --pass-reward"
               " --pass-action --out agent"]  # fmt: skip
@@ -156,7 +157,7 @@ def trained(info: TaskInfo, folder: Path) -> list[str]:
         f" default settings. Each network then plays {train_gallery.FRESH:,} new trials. Times are"
         " those of one seed, on cores that other programs used too.",
         table(heads, rows),
-        *_side_by_side(curves),
+        *curves,
         *function,
     ]
 
@@ -164,14 +165,6 @@ def trained(info: TaskInfo, folder: Path) -> list[str]:
 def _mean_of(name: str, runs: Sequence[Mapping[str, Any]]) -> str:
     known = [one[name] for one in runs if name in one]
     return f"{sum(known) / len(known):.0f}" if known else "–"
-
-
-def _side_by_side(pictures: Sequence[str]) -> list[str]:
-    """Return pictures in columns, or a single one."""
-    if len(pictures) == 1:
-        return list(pictures)
-    items = "\n\n".join(f":::{{grid-item}}\n{one}\n:::" for one in pictures)
-    return [f"::::{{grid}} 1 1 2 2\n:gutter: 2\n\n{items}\n::::"]
 
 
 @functools.cache
