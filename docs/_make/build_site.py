@@ -43,6 +43,8 @@ FILES = (
     "plugins/*/README.md",
     "registry/*.md",
 )
+EDITORS = re.compile(r"; do not\s+edit it here(?=\.\*)")
+"""A warning in generated files of the repository."""
 PACKAGES = """# Packages
 
 Install a package with pip; its tasks, wrappers and commands are found at once.
@@ -106,6 +108,9 @@ def copy_files() -> None:
             target = SOURCE / path.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target)
+            if path.suffix == ".md":  # readers of the site cannot edit its pages
+                text = path.read_text("utf-8")
+                target.write_text(EDITORS.sub("", text), "utf-8")
     reader_paths.write(SOURCE)
     glossary = SOURCE / "docs" / "glossary.md"
     public = (SOURCE / "docs" / "api.md").read_text("utf-8")
@@ -152,6 +157,8 @@ def main(arguments: Sequence[str]) -> int:
     print(f"{len(listed)} tasks are listed in {given.registry.name}, and not installed.")
     task_pages.write_lists(SOURCE / "tasks", [*pages, *listed])
     front_page.write(SOURCE, [*pages, *listed])
+    for name in front_page.PICTURES:
+        shutil.copy2(ROOT / "docs" / "images" / name, EXTRA / name)
     shutil.rmtree(TARGET, ignore_errors=True)
     command = ["-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E", "-j", "2"]
     doctrees = str(SOURCE.parent / "doctrees")

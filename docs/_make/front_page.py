@@ -17,6 +17,13 @@ DOORS = (
     ("I study behaviour", "i-study-behaviour", "Records, fits, and your animals' trials."),
     ("I change the core", "i-change-the-core", "Architecture, decisions, and how to contribute."),
 )
+PICTURES = ("demo.png", "demo-narrow.png")
+"""Pictures in ``docs/images`` of the demo, for wide and narrow screens."""
+DEMO = (
+    f'<picture><source media="(max-width: 700px)" srcset="{PICTURES[1]}">'
+    f'<img src="{PICTURES[0]}" alt="A trial of random-dot motion, and the psychometric curves of three'
+    ' subjects"></picture>'
+)
 MENU = """```{toctree}
 :hidden:
 
@@ -39,17 +46,24 @@ README
 
 
 def write(folder: Path, pages: Sequence[TaskPage]) -> None:
-    """Write ``index.md`` into a folder, with a wall of the tasks that have pages."""
+    """Write ``index.md`` into a folder, with a wall of the tasks that have pages.
+
+    `PICTURES` have to be at the root of the site.
+    """
     parts = [
         "# Cognitive tasks for animals, people and networks",
-        "neurogym-core defines a neuroscience task once, and plays it as a Gymnasium env, as a vector"
-        " env, as a data set for supervised learning, and to simulated subjects whose records you"
-        " analyse like those of animals.",
-        "![Psychometric curves of three subjects in random-dot motion](docs/images/demo.png)",
-        "No package is on a package index yet. In a checkout of the repository, two commands install"
-        " a package of tasks and play one of them:",
-        "```console\n$ pip install -e '.[plot]' -e plugins/neurogym-task-perceptual\n"
-        "$ ngym run PerceptualDecisionMaking-v0\n```",
+        "neurogym-core turns one description of a neuroscience task into a Gymnasium env, a vector"
+        " env, batches for supervised learning, and a table of behaviour that you analyse like that"
+        " of animals.",
+        f"```{{raw}} html\n{DEMO}\n```",
+        "No package is on a package index yet. In a checkout of the repository, the first command"
+        " installs the core, the tasks and the analyses, and draws the picture above. The second lets a"
+        " diffusion model play a task whose subjects decide when to answer, and writes a report with"
+        " psychometric and chronometric curves:",
+        "```console\n$ make demo\n"
+        "$ .venv/bin/ngym evaluate RoitmanShadlen-v0 --subject diffusion --out report\n```",
+        "[The README](README.md) continues from here, and"
+        " [CONTRIBUTING](CONTRIBUTING.md) has the commands without make.",
         _doors(),
         f"## {len(pages)} tasks",
         f"```{{raw}} html\n{wall(pages)}\n```",

@@ -45,7 +45,13 @@ TABLES = {
     "Parameters": ("parameters", ("name", "type", "default", "doc")),
 }
 """Heading -> (part of the description, its fields)."""
-HEADS = {"kind": "type", "names": "units or choices", "axis": "range", "distribution": "drawn from"}
+HEADS = {
+    "doc": "meaning",
+    "kind": "type",
+    "names": "units or choices",
+    "axis": "range",
+    "distribution": "drawn from",
+}
 _DEVIATIONS = re.compile(r"^Deviations from the paper:", re.MULTILINE)
 _ARGS = re.compile(r"^(Args|Attributes):\n", re.MULTILINE)
 _NAME = r"(?!After |The )(?:de la |van |von )?[A-Z][\w’-]*(?:'[A-Z][\w-]+)?"
@@ -247,6 +253,8 @@ def _tables(described: Mapping[str, Any]) -> list[str]:
 
 def _cell(field: str, value: Any) -> str:
     text = " ".join(value_in_words(value).split())
+    if field == "default" and value is None:
+        text = "None"
     if field in ("name", "type", "default", "distribution") and text:
         return "`" + text.replace("|", "\\|").replace("`", "'") + "`"
     return escaped(text)
@@ -331,7 +339,7 @@ def _snippets(info: TaskInfo, described: Mapping[str, Any], plain: bool) -> list
     if described.get("supervised"):
         parts += ["Batches for supervised training:", played(DATASET.format(task=info.id))]
     else:
-        parts.append("The task has no correct actions, and therefore no data set of them.")
+        parts.append("The task has no correct actions, and therefore no dataset of them.")
     parts += ["A record of trials:", played(RECORD.format(task=info.id))]
     return [*parts, *_lines(info, True)]
 

@@ -1,6 +1,7 @@
 """Sections of a task's page about training: code for networks and agents, and trained networks.
 
-The code is executed while the page is made, with few updates or steps. The results come from
+The code has the settings of `train_gallery`, which trains the same network or agent in full. While
+the page is made, it is executed with few updates or steps. The results come from
 `gallery-results.json`, which `make train-gallery` writes."""
 
 from __future__ import annotations
@@ -13,26 +14,41 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import train_gallery
 from markdown_parts import console, table
+from neurogym_study import (
+    Behaviour,
+    ProportionRow,
+    Roles,
+    fit_curve,
+    learning_curve_figure,
+    psychometric_figure,
+    wilson_interval,
+)
+from neurogym_study.analyses import PsychometricFunction, psychometric_function
+from neurogym_study.behaviour import CannotTellError, with_declared
+from task_context import OBSERVER, OBSERVER_TRIALS, OBSERVERS
 
-from neurogym_core.canvas import INK, TEXT, Box, cycle_colour, new_figure
+from neurogym_core import Task, make_task, run
 from neurogym_core.ecosystem.records import TaskInfo
+from neurogym_core.errors import InvalidValueError, NeurogymError
 
 GALLERY = Path(__file__).resolve().parent / "gallery-results.json"
-
 TORCH = """import torch
-from neurogym_torch import GRU, NetworkSubject, TorchDataset, masked_loss
+from neurogym_torch import GRU, NetworkSubject, TorchDataset, balanced_weights, masked_loss
 
 from neurogym_core import run
 
 data = TorchDataset("{task}", batch_size={batch}, seed=0)
-network = GRU(data.n_inputs, data.n_outputs, hidden=64, seed=0)
-optimizer = torch.optim.Adam(network.parameters(), lr=3e-3)
+network = GRU(data.n_inputs, data.n_outputs, hidden={hidden}, seed=0)
+optimizer = torch.optim.Adam(network.parameters(), lr=5e-3)
 for batch, _ in zip(data, range({updates})):
     outputs, hidden = network(batch.inputs)
-    loss = masked_loss(outputs, batch.targets, batch.weights)
+    weights = balanced_weights(batch.targets, batch.weights, data.task.actions.rest)
+    loss = masked_loss(outputs, batch.targets, weights)
     optimizer.zero_grad()
     loss.backward()
+    torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
     optimizer.step()
 record = run(data.task, NetworkSubject(network), {trials}, seed=1)
 print(record["performance"].mean())"""
@@ -41,13 +57,25 @@ from sb3_contrib import RecurrentPPO
 
 from neurogym_core import run
 
-env = SB3VecEnv("{task}", num_envs=16, seed=0)
-agent = RecurrentPPO("MlpLstmPolicy", env, n_steps={rollout}, seed=0, device="cpu")
+wrap = {wrap}
+env = SB3VecEnv("{task}", num_envs=16, wrap=wrap)
+agent = RecurrentPPO(
+    "MlpLstmPolicy", env, n_steps={rollout}, batch_size=128, n_epochs=5,
+    learning_rate=3e-3, ent_coef=0.01, seed=0, device="cpu",
+    policy_kwargs={{"lstm_hidden_size": {hidden}, "net_arch": []}},
+)
 agent.learn({steps})
-record = run("{task}", AgentSubject(agent), {trials}, seed=1)
+record = run("{task}", AgentSubject(agent), {trials}, seed=1, wrap=wrap)
 print(record["performance"].mean())"""
-FULL = {"batch": 64, "updates": 1000, "trials": 500, "rollout": 128, "steps": 100_000}
-SHORT = {"batch": 4, "updates": 2, "trials": 5, "rollout": 8, "steps": 128}
+FULL = {
+    "hidden": train_gallery.HIDDEN,
+    "updates": train_gallery.UPDATES,
+    "trials": train_gallery.FRESH,
+    "rollout": 128,
+    "steps": train_gallery.STEPS,
+    "wrap": str(list(train_gallery.FEEDBACK)).replace("'", '"'),
+}
+SHORT = {**FULL, "batch": 4, "updates": 2, "trials": 5, "rollout": 8, "steps": 128}
 
 
 def training(info: TaskInfo, described: Mapping[str, Any]) -> list[str]:
@@ -56,84 +84,198 @@ def training(info: TaskInfo, described: Mapping[str, Any]) -> list[str]:
     Raises:
         Exception: the shortened code fails.
     """
-    parts = []
+    task = make_task(info.id)
+    by_gallery = train_gallery.trainers_of(info.id) if info.id in train_gallery.catalogue() else ()
+    parts, lines, report = [], [], "agent"
+    hidden = f"--option hidden={FULL['hidden']}"
     if described.get("supervised"):
-        parts += ["A network is trained on targets:", _code(TORCH, info)]
-    parts += ["An agent is trained on rewards:", _code(REWARD, info)]
-    lines = [f"ngym train {info.id} --model gru --updates 1000"] if len(parts) > 2 else []
-    lines += [f"ngym train {info.id} --algo recurrent-ppo --steps 100000"]
-    lines = [f"$ {line} --out run" for line in lines[:1]] + [
-        f"$ {line} --out agent" for line in lines[1:]
-    ]
-    report = f"$ ngym evaluate {lines[0].split()[-1]}"
+        batch = train_gallery.batch_of(task)
+        text = "A network is trained on targets."
+        if "gru" in by_gallery:
+            text += _in_full("at most 1,000 updates; a training that has settled ends earlier")
+        parts += [text, _code(TORCH, info, batch)]
+        lines = [f"$ ngym train {info.id} --model gru --updates {FULL['updates']} --batch {batch}"
+                 f" {hidden} --out run"]  # fmt: skip
+        report = "run"
+    text = "An agent is trained on rewards, and observes its last action and reward."
+    if train_gallery.AGENTS[0] in by_gallery:
+        text += _in_full("at most 50,000 steps")
+    elif by_gallery:
+        text += " The gallery trains no agent on this task, since a network learns it from targets."
+    parts += [text, _code(REWARD, info)]
+    lines += [f"$ ngym train {info.id} --algo recurrent-ppo --steps {FULL['steps']} --pass-reward"
+              " --pass-action --out agent"]  # fmt: skip
     return [*parts, "The same on the command line, with a report of the behaviour:",
-            console([*lines, report])]  # fmt: skip
+            console([*lines, f"$ ngym evaluate {report}"])]  # fmt: skip
 
 
-def _code(template: str, info: TaskInfo) -> str:
+def _in_full(budget: str) -> str:
+    """Return the sentence about the training that the code shows."""
+    return (
+        " [`make train-gallery`](../../docs/gallery-results.md) trains it with these settings, from"
+        f" three seeds, for {budget}. The build of this page executes the code with less training."
+    )
+
+
+def _code(template: str, info: TaskInfo, batch: int = 0) -> str:
     """Return the code of a page, after its shortened form has been executed."""
     code = template.format(task=info.id, **SHORT)
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         exec(compile(code, "<training>", "exec"), {})
-    return f"```python\n{template.format(task=info.id, **FULL)}\n```"
+    return f"```python\n{template.format(task=info.id, batch=batch, **FULL)}\n```"
 
 
 # ---- trained networks ----------------------------------------------------------------------------
 
 
 def trained(info: TaskInfo, folder: Path) -> list[str]:
-    """Return the results of the gallery for a task, and draw its learning curves into a folder."""
+    """Return the results of the gallery for a task, and draw its figures into a folder.
+
+    The figures are learning curves, one per network, and, where the task has one, the psychometric
+    function of the networks beside that of the ideal observer, or else of the oracle.
+    """
     runs = _gallery().get(info.id, {})
     if not runs:
         return []
-    name = f"{info.name}-training.png"
-    _curves(runs).savefig(folder / name, dpi=110)
-    heads = ("network", "seeds", "length", "final performance", "seconds of CPU per run")
+    heads = ("network", "seeds", "length", "final performance", "CPU (s)", "wall time (s)")
     rows = [
         (
             f"`{trainer}`",
-            str(len(group)),
+            ", ".join(str(one["seed"]) for one in group),
             f"{max(one['done'] for one in group):,} {group[0]['unit']}",
-            ", ".join(f"{one['final']:.2f}" for one in sorted(group, key=lambda one: one["seed"])),
-            f"{sum(one['cpu'] for one in group) / len(group):.0f}",
+            ", ".join(f"{one['final']:.2f}" for one in group),
+            _mean_of("cpu", group),
+            _mean_of("wall", group),
         )
         for trainer, group in runs.items()
     ]
+    curves = [_curves(info, trainer, group, folder) for trainer, group in runs.items()]
+    function = _function(info, runs, folder)
     return [
         "## Trained networks",
-        f"![Performance of networks during training on {info.title}]({name})",
+        "[The gallery](../../docs/gallery-results.md) trains all tasks in the same way, with their"
+        f" default settings. Each network then plays {train_gallery.FRESH:,} new trials. Times are"
+        " those of one seed, on cores that other programs used too.",
         table(heads, rows),
-        "[All tasks](../../docs/gallery-results.md) are trained in the same way, with the default"
-        " settings of the task.",
+        *curves,
+        *function,
     ]
+
+
+def _mean_of(name: str, runs: Sequence[Mapping[str, Any]]) -> str:
+    known = [one[name] for one in runs if name in one]
+    return f"{sum(known) / len(known):.0f}" if known else "–"
 
 
 @functools.cache
 def _gallery() -> dict[str, dict[str, list[dict[str, Any]]]]:
-    """Return the runs of the gallery: task -> trainer -> runs."""
+    """Return the runs of the gallery: task -> trainer -> runs, by seed."""
     found: dict[str, dict[str, list[dict[str, Any]]]] = {}
     if GALLERY.is_file():
-        for one in json.loads(GALLERY.read_text("utf-8"))["runs"].values():
+        runs = json.loads(GALLERY.read_text("utf-8"))["runs"].values()
+        for one in sorted(runs, key=lambda run: run["seed"]):
             found.setdefault(one["task"], {}).setdefault(one["trainer"], []).append(one)
-    return found
+    return {task: dict(sorted(trainers.items())) for task, trainers in found.items()}
 
 
-def _curves(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Any:
-    """Return a panel for each unit (updates or steps), with a curve for each run."""
-    units = list(dict.fromkeys(group[0]["unit"] for group in runs.values()))
-    width, height = 3.6 * len(units), 2.5
-    figure = new_figure(width, height)
-    for column, unit in enumerate(units):
-        box = Box(figure, 3.6 * column, 0, 3.6, height)
-        axes = box.axes(0.6, 0.5, 2.7, height - 0.75)
-        for index, (trainer, group) in enumerate(runs.items()):
-            if group[0]["unit"] == unit:
-                for number, one in enumerate(group):
-                    x, y = zip(*one["curve"], strict=True)
-                    label = trainer if number == 0 else None
-                    axes.plot(x, y, lw=1.2, color=cycle_colour(index), label=label)
-        axes.set_ylim(-0.03, 1.03)
-        axes.set_xlabel(unit, fontsize=TEXT, color=INK)
-        axes.set_ylabel("performance", fontsize=TEXT, color=INK)
-        axes.legend(frameon=False, fontsize=TEXT, loc="lower right")
-    return figure
+def _curves(info: TaskInfo, trainer: str, runs: Sequence[Mapping[str, Any]], folder: Path) -> str:
+    """Draw the learning curves of a network's seeds, and return the picture."""
+    made = learning_curve_figure(
+        {f"seed {one['seed']}": tuple(zip(*one["curve"], strict=True)) for one in runs},
+        xlabel=runs[0]["unit"],
+        chance=info.expected.get("chance"),
+        title=trainer,
+    )
+    made.axes[0].set_ylim(-0.03, 1.03)
+    name = f"{info.name}-{trainer}-training.png"
+    made.savefig(folder / name, dpi=110)
+    return f"![Performance of {trainer} during training on {info.title}]({name})"
+
+
+# ---- psychometric functions ----------------------------------------------------------------------
+
+
+def _function(
+    info: TaskInfo, runs: Mapping[str, Sequence[Mapping[str, Any]]], folder: Path
+) -> list[str]:
+    """Draw the psychometric functions of the networks and of the ideal observer, if there are any.
+
+    Only networks whose function has the strength and the kind of the observer's are drawn.
+    """
+    task = make_task(info.id)
+    subject, observed = _observed(info, task)
+    if observed is None:
+        return []
+    kind = (observed.kind, observed.strength)
+    rows = {
+        f"{trainer} ({len(known)} seed{'s' * (len(known) > 1)})": _pooled(known)
+        for trainer, group in runs.items()
+        if (
+            known := [
+                one["psychometric"]["points"]
+                for one in group
+                if (found := one.get("psychometric")) and (found["kind"], found["strength"]) == kind
+            ]
+        )
+    }
+    if not rows:
+        return []
+    guess = "symmetric" if observed.kind == "choice" else 1 / Roles.of_task(task).choices
+    fits = {name: _fit(points, observed.kind, guess) for name, points in rows.items()}
+    made = psychometric_figure(
+        {**rows, subject: observed.rows},
+        {**fits, subject: observed.fit},
+        xlabel=observed.xlabel,
+        ylabel=observed.ylabel,
+    )
+    name = f"{info.name}-psychometric.png"
+    made.savefig(folder / name, dpi=110)
+    who = f"the ideal observer (`{subject}`)"
+    if subject == "oracle":
+        who = "the oracle, which knows the answers"
+    return [
+        f"Psychometric functions of the trained networks, in their {train_gallery.FRESH:,} new"
+        f" trials, and of {who}; points have 95 % intervals:",
+        f"![Psychometric functions of trained networks and of {subject} in {info.title}]({name})",
+    ]
+
+
+def _observed(info: TaskInfo, task: Task) -> tuple[str, PsychometricFunction | None]:
+    """Return the ideal observer, or else the oracle, and its psychometric function."""
+    for subject in (OBSERVERS.get(info.name, OBSERVER), "oracle"):
+        try:
+            record = with_declared(run(task, subject, OBSERVER_TRIALS, seed=0), task)
+            behaviour = Behaviour(record, Roles.of_task(task))
+            return subject, psychometric_function(behaviour, interval=None)
+        except (CannotTellError, NeurogymError):
+            continue
+    return "", None
+
+
+def _pooled(seeds: Sequence[Sequence[Sequence[float]]]) -> list[ProportionRow]:
+    """Return the points of all seeds together.
+
+    Bins of a continuous strength have other medians in other trials: they are pooled by rank.
+    """
+    if len({len(points) for points in seeds}) == 1:
+        groups = [list(same) for same in zip(*seeds, strict=True)]
+    else:
+        values = sorted({point[0] for points in seeds for point in points})
+        groups = [[one for points in seeds for one in points if one[0] == x] for x in values]
+    rows = []
+    for group in groups:
+        x, k, n = zip(*group, strict=True)
+        low, high = wilson_interval(sum(k), sum(n))
+        mean = sum(x) / len(x)
+        rows.append(ProportionRow(mean, sum(k), sum(n), sum(k) / sum(n), low, high, 0, 0))
+    return rows
+
+
+def _fit(rows: Sequence[ProportionRow], kind: str, guess: Any) -> Any:
+    """Return the curve through points; None if it has too few of them."""
+    x, k, n = zip(*((row.value, row.k, row.n) for row in rows), strict=True)
+    shape = "logistic" if kind == "choice" else "weibull"
+    try:
+        return fit_curve(x, k, n, shape=shape, guess=guess, interval=None)
+    except InvalidValueError:
+        return None

@@ -3,8 +3,9 @@
 ``make train-gallery`` runs this script. Each task is trained with a GRU and a leaky RNN, or, if its
 trials depend on the subject's actions, with recurrent PPO, from three seeds, until the performance
 has settled or a fixed budget of updates or steps is used up. A script that is started again
-continues interrupted trainings from their checkpoints, and keeps finished ones. ``--only TASK``
-trains some tasks, and ``--write`` none.
+continues interrupted trainings from their checkpoints, and keeps finished ones. Where the record of
+a finished one lacks a measurement that was added later, its checkpoint plays the last test again;
+``--complete`` does nothing else. ``--only TASK`` trains some tasks, and ``--write`` none.
 """
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ from typing import Any
 import click
 import gymnasium
 from measured import read, when, write
+from neurogym_study import Behaviour, Roles
+from neurogym_study.analyses import psychometric_function
+from neurogym_study.behaviour import CannotTellError, with_declared
 from neurogym_study.policies import SAME, partial
 from neurogym_study.trainers import trainer_named
 
-from neurogym_core import Task, make, make_task
+from neurogym_core import Task, TrialRecord, make, make_task
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.errors import NotSupportedError
 from neurogym_core.tasks.drawing import stateful
@@ -179,6 +183,23 @@ def settings_of(job: Job) -> dict[str, Any]:
 
 def train(job: Job, out: Path) -> list[dict[str, Any]]:
     """Train from the last checkpoints if there are any; return a record per seed, for JSON."""
+    trainers = trainers_for(job, out)
+    level = levels(catalogue()[job.task])["level"]
+    criteria = [
+        lambda record, trainer=trainer: settled(trainer.curve, level) for trainer in trainers
+    ]
+    folders = job.folders(out)
+    if job.trainer in SUPERVISED:
+        from neurogym_torch import train_together
+
+        train_together(trainers, job.until, out=folders, criterion=criteria)
+    else:
+        trainers[0].train(job.until, out=folders[0], criterion=criteria[0])
+    return measurements(job, trainers)
+
+
+def trainers_for(job: Job, out: Path) -> list[Any]:
+    """Return the trainers of a job, one per seed, at their last checkpoints if there are any."""
     import torch
 
     torch.set_num_threads(1)  # more threads do not speed up networks of this size
@@ -188,43 +209,51 @@ def train(job: Job, out: Path) -> list[dict[str, Any]]:
     trainers = [
         trainer_named(job.trainer)(make_task(job.task), seed=seed, **own) for seed in job.seeds
     ]
-    level = levels(catalogue()[job.task])["level"]
-    criteria = [
-        lambda record, trainer=trainer: settled(trainer.curve, level) for trainer in trainers
-    ]
-    folders = job.folders(out)
-    for trainer, folder in zip(trainers, folders, strict=True):
-        if folder.is_dir() and any(folder.glob("checkpoint.*")):
+    for trainer, folder in zip(trainers, job.folders(out), strict=True):
+        if any(folder.glob("checkpoint.*")):
             trainer.load(folder)
-    if job.trainer in SUPERVISED:
-        from neurogym_torch import train_together
-
-        train_together(trainers, job.until, out=folders, criterion=criteria)
-    else:
-        trainers[0].train(job.until, out=folders[0], criterion=criteria[0])
-    cpu = max(trainer.curve[-1]["cpu"] for trainer in trainers) / len(trainers)
-    return [
-        {
-            "task": job.task,
-            "trainer": job.trainer,
-            "seed": trainer.seed,
-            "until": job.until,
-            "unit": trainer.unit,
-            "batch": own.get("batch"),
-            "done": trainer.done,
-            "curve": [[int(row[trainer.unit]), round(row["accuracy"], 4)] for row in trainer.curve],
-            "answered": round(trainer.curve[-1]["answered"], 3),
-            "final": round(_final(trainer), 4),
-            "cpu": round(cpu, 1),
-        }
-        for trainer in trainers
-    ]
+    return trainers
 
 
-def _final(trainer: Any) -> float:
-    """Return the mean performance in new trials."""
+def measurements(job: Job, trainers: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return a record of each finished training, for JSON.
+
+    Seeds that are trained together share the processor: each counts an equal part of the CPU time
+    ("cpu") and of the time that passed ("wall"), in seconds.
+    """
+    cpu, wall = (
+        round(max(trainer.curve[-1][name] for trainer in trainers) / len(trainers), 1)
+        for name in ("cpu", "seconds")
+    )
+    records = []
+    for trainer in trainers:
+        fresh = _fresh(trainer)
+        records.append(
+            {
+                "task": job.task,
+                "trainer": job.trainer,
+                "seed": trainer.seed,
+                "until": job.until,
+                "unit": trainer.unit,
+                "batch": settings_of(job).get("batch"),
+                "done": trainer.done,
+                "curve": [
+                    [int(row[trainer.unit]), round(row["accuracy"], 4)] for row in trainer.curve
+                ],
+                "answered": round(trainer.curve[-1]["answered"], 3),
+                "final": round(float(fresh["performance"].mean()), 4),
+                "cpu": cpu,
+                "wall": wall,
+                "psychometric": psychometric(trainer.tasks[0], fresh),
+            }
+        )
+    return records
+
+
+def _fresh(trainer: Any) -> TrialRecord:
+    """Return the record of new trials."""
     if trainer.kind == "algo":
-        return float(trainer.play(FRESH, seed=1_000_000 + trainer.seed)["performance"].mean())
+        return trainer.play(FRESH, seed=1_000_000 + trainer.seed)
     from neurogym_torch import TaskMix
 
     trainer.tests = TaskMix(
@@ -234,7 +263,63 @@ def _final(trainer: Any) -> float:
         split="validation",
         targets=trainer.targets,
     )
-    return float(trainer.test()[0]["performance"].mean())
+    return trainer.test()[0]
+
+
+def psychometric(task: Task, record: TrialRecord) -> dict[str, Any] | None:
+    """Return the psychometric function that `ngym evaluate` reports, for JSON; None without one.
+
+    Returns:
+        "kind" and "strength" as in `psychometric_function`, and "points": a list of [strength,
+        number of choices to the right (or of correct answers), number of answers].
+    """
+    behaviour = Behaviour(with_declared(record, task), Roles.of_task(task))
+    try:
+        found = psychometric_function(behaviour, interval=None)
+    except CannotTellError:
+        return None
+    points = [[float(f"{row.value:.6g}"), row.k, row.n] for row in found.rows if row.n]
+    return {"kind": found.kind, "strength": found.strength, "points": points}
+
+
+def incomplete(measured: Mapping[str, Any], tasks: Sequence[str], out: Path) -> list[Job]:
+    """Return the finished trainings of tasks that have checkpoints, but lack a measurement."""
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for run in measured["runs"].values():
+        alone = run["seed"] if run["trainer"] in AGENTS else None  # networks are trained together
+        group = (run["task"], run["trainer"], run["until"], alone)
+        groups.setdefault(group, []).append(run["seed"])
+    found = [
+        Job(task, trainer, tuple(sorted(seeds)), until)
+        for (task, trainer, until, _), seeds in groups.items()
+        if task in tasks
+    ]
+    return [
+        job
+        for job in found
+        if not all("psychometric" in measured["runs"][key] for key in job.keys)
+        and all(any(folder.glob("checkpoint.*")) for folder in job.folders(out))
+    ]
+
+
+def complete(jobs: Sequence[Job], out: Path, path: Path) -> None:
+    """Play the checkpoints of finished trainings, and keep their measurements.
+
+    A checkpoint whose curve or final performance is not the stored one belongs to another training,
+    and is left out.
+    """
+    for number, job in enumerate(jobs, 1):
+        known = read(path)["runs"]
+        records = measurements(job, trainers_for(job, out))
+        same = all(
+            known[key][name] == record[name]
+            for key, record in zip(job.keys, records, strict=True)
+            for name in ("done", "curve", "final")
+        )
+        if same:
+            keep(records, path)
+        text = "completed" if same else "left out: its checkpoints are those of another training"
+        click.echo(f"{number}/{len(jobs)} {job.task} {job.trainer}: {text}")
 
 
 def keep(records: list[dict[str, Any]], path: Path) -> None:
@@ -428,13 +513,18 @@ def first_above(curve: list[list[float]], level: float) -> int | None:
 @click.option("--measured", type=click.Path(path_type=Path), default=MEASURED, hidden=True)
 @click.option("--page", "page_file", type=click.Path(path_type=Path), default=PAGE, hidden=True)
 @click.option("--write", is_flag=True, help="Write the page from the stored numbers only.")
+@click.option("--complete", "only_complete", is_flag=True,
+              help="Add measurements that stored trainings lack, and train nothing.")  # fmt: skip
 def main(
     only: tuple[str, ...], updates: int, steps: int, seeds: int, jobs: int, out: Path,
-    measured: Path, page_file: Path, write: bool,
+    measured: Path, page_file: Path, write: bool, only_complete: bool,
 ) -> None:  # fmt: skip
     """Train networks on the tasks of the catalogue, and write docs/gallery-results.md."""
+    failed: list[str] = []
+    chosen = [] if write else _chosen(only)
     if not write:
-        chosen = _chosen(only)
+        complete(incomplete(read(measured), chosen, out), out, measured)
+    if not (write or only_complete):
         known = read(measured)["runs"]
         todo = [
             job
@@ -445,7 +535,7 @@ def main(
         failed = _train_all(todo, jobs, out, measured, page_file)
     page_file.write_text(page(read(measured)), encoding="utf-8")
     click.echo(f"Written: {page_file}")
-    if not write and failed:
+    if failed:
         raise click.ClickException(f"{len(failed)} trainings failed: {', '.join(failed)}.")
 
 

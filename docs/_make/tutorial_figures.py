@@ -3,7 +3,10 @@
 ``cueing`` draws the figures of ``from-a-paper-to-the-registry.md`` with the task and the subjects on
 that page. ``sweep`` does the sweep of ``sweep.md`` and draws its heat map. ``agent RUN`` draws the
 figure of ``train-an-agent.md`` from the folder of a run that the commands on that page have
-trained. Numbers on the pages come from the output.
+trained. ``network`` trains the network of ``train-your-first-network.md`` and draws its learning
+curve and its psychometric function, and ``mice`` draws a figure of the report of
+``from-a-labs-file.md``. ``demo`` draws the picture of the front page and of the README, and the narrow form of it for
+phones. Numbers on the pages come from the output.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import csv
 import importlib
 import re
 import shlex
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -21,7 +25,19 @@ from typing import Any
 
 import click
 import numpy as np
-from neurogym_study import Run, accuracy, published, reaction_times
+from neurogym_study import (
+    Behaviour,
+    Roles,
+    Run,
+    accuracy,
+    demo,
+    demo_figure,
+    fit_psychometric,
+    play_run,
+    published,
+    reaction_times,
+)
+from neurogym_study.analyses import PsychometricFunction, psychometric_function
 
 from neurogym_core import make_task, run
 from neurogym_core.canvas import (
@@ -35,6 +51,7 @@ from neurogym_core.canvas import (
     new_figure,
 )
 from neurogym_core.cli import main as ngym
+from neurogym_core.plots import save_figure
 
 DOCS = Path(__file__).resolve().parents[1]
 IMAGES = DOCS / "images"
@@ -70,7 +87,8 @@ def agent(folder: str, n_trials: int) -> None:
 def _learning_curve(axes: Any, folder: Path) -> None:
     with (folder / "curve.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    steps = [int(row["steps"]) / 1000 for row in rows]
+    unit = next(iter(rows[0]))  # steps or updates
+    steps = [int(row[unit]) / (1000 if unit == "steps" else 1) for row in rows]
     for column, label, colour in (("answered", "answered", GREY), ("accuracy", "correct", BLUE)):
         axes.plot(steps, [float(row[column]) for row in rows], color=colour, lw=1.5, label=label)
     axes.set_ylim(-0.03, 1.03)
@@ -159,6 +177,63 @@ def sweep() -> None:
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         for line in lines:
             _call(line.replace("observers.png", str(IMAGES / "sweep.png")))
+
+
+# ---- a first network, and the file of a lab --------------------------------------------------------
+
+
+@main.command()
+def network() -> None:
+    """Train the network of the page, and draw its tests during training and its choices."""
+    text = (DOCS / "train-your-first-network.md").read_text("utf-8")
+    line = re.findall(r"^\$ ngym (train .*--model rnn .*)$", text, re.MULTILINE)[0]
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        _call(line)
+        played = play_run(Run.open("run"), 1000)
+        assert played.task is not None
+        found = psychometric_function(Behaviour(played.record, Roles.of_task(played.task)))
+        figure = new_figure(6.4, 2.9)
+        _learning_curve(_axes(figure, 0, "updates", "fraction of trials"), Path("run"))
+        _choices(_axes(figure, 1, found.xlabel, found.ylabel), found)
+        _save(figure, "first-network.png")
+
+
+def _choices(axes: Any, found: PsychometricFunction) -> None:
+    """Draw the points of a psychometric function, with their intervals, and its curve."""
+    x, y, low, high = np.array(
+        [(row.value, row.fraction, row.low, row.high) for row in found.rows]
+    ).T
+    axes.errorbar(x, y, (y - low, high - y), color=BLUE, marker="o", ms=4, ls="none")
+    if found.fit is not None:
+        grid = np.linspace(x[0], x[-1], 200)
+        axes.plot(grid, found.fit.predict(grid), color=BLUE, lw=1.5)
+    axes.set_ylim(-0.03, 1.03)
+
+
+@main.command()
+def mice() -> None:
+    """Draw the psychometric functions of the simulated mice, a figure of the page's report."""
+    text = (DOCS / "from-a-labs-file.md").read_text("utf-8")
+    simulated = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)[0]
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        exec(compile(simulated, "from-a-labs-file.md", "exec"), {})
+        _call("evaluate mice.csv --recipe ibl --by p_left --out report --figure mice.png")
+        shutil.copy2("mice-psychometric-by.png", IMAGES / "mice.png")
+    click.echo(f"Written: {IMAGES / 'mice.png'}")
+
+
+# ---- the demo ------------------------------------------------------------------------------------
+
+
+@main.command("demo")
+def pictures_of_the_demo() -> None:
+    """Draw the picture of `make demo`, and a narrow form of it for phones."""
+    records = demo.play(2000, 0)
+    rows = {name: accuracy(record) for name, record in records.items()}
+    fits = {name: fit_psychometric(record) for name, record in records.items()}
+    for name, stacked in (("demo.png", False), ("demo-narrow.png", True)):
+        save_figure(demo_figure(demo.one_trial(0), rows, fits, stacked=stacked), IMAGES / name)
+        click.echo(f"Written: {IMAGES / name}")
 
 
 # ---- parts ---------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The list of the wrappers, and a table of the effects of each on env, vector env and data set.
+"""The list of the wrappers, and a table of the effects of each on env, vector env and dataset.
 
 Pictures of a trial before and after come from `wrapper_pages.py`. The tables are measured on the
 example of the page, when the site is built."""
@@ -38,8 +38,9 @@ def write(folder: Path) -> None:
             f"{info.summary}\n:::"
         )
         pages.append(f"../docs/wrappers/{stem}")
-        with (folder / "docs" / "wrappers" / f"{stem}.md").open("a", encoding="utf-8") as file:
-            file.write(f"\n{changes(name)}\n")
+        path = folder / "docs" / "wrappers" / f"{stem}.md"
+        before, last = path.read_text("utf-8").rstrip().rsplit("\n\n", 1)  # links to read on
+        path.write_text(f"{before}\n\n{changes(name)}\n\n{last}\n", "utf-8")
     grid = "::::{grid} 1 1 2 2\n:gutter: 3\n\n" + "\n\n".join(cards) + "\n::::"
     menu = "```{toctree}\n:hidden:\n\n" + "\n".join(pages) + "\n```"
     (folder / "wrappers").mkdir()
@@ -47,7 +48,7 @@ def write(folder: Path) -> None:
 
 
 def changes(name: str) -> str:
-    """Return a section about the example's env, vector env, data set and record with a wrapper."""
+    """Return a section about the example's env, vector env, dataset and record with a wrapper."""
     example = EXAMPLES[name]
     task, params = example.task, example.params
     wrap = (name, example.wrap) if example.wrap else name
@@ -57,7 +58,7 @@ def changes(name: str) -> str:
         f"vector env of {ENVS}: shape of the observations": lambda **k: (
             make_vec(task, ENVS, **k).observation_space.shape
         ),
-        f"data set, {ENVS} rows of 100 steps: shape of the inputs": lambda **k: (
+        f"dataset, {ENVS} rows of 100 steps: shape of the inputs": lambda **k: (
             next(Dataset(task, batch_size=ENVS, seq_len=100, seed=0, **k)).inputs.shape
         ),
     }
@@ -75,7 +76,7 @@ def changes(name: str) -> str:
     more = ", ".join(f"`{one}`" for one in added) or "none"
     return "\n\n".join(
         [
-            "## Env, vector env and data set",
+            "## Env, vector env and dataset",
             f"Measured on `{task}` with the settings of the example above.",
             table(("", "before", "after"), rows),
             f"Columns that it adds to the record: {more}.",

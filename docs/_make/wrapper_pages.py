@@ -239,7 +239,7 @@ def page_of(name: str) -> str:
             " edit it here.*"
         ),
         f"`{info.id}`, a wrapper of {kind}s. {info.summary}{_source(info)}",
-        f"![before and after](../images/wrappers/{stem_of(name)}.svg)",
+        f"![A trial before and after {info.title}](../images/wrappers/{stem_of(name)}.svg)",
         _snippet(name, example),
         (
             f"```console\n$ ngym run {example.task}{_options(example)} --wrap '{example.line}'"
@@ -320,9 +320,9 @@ def _description(wrapper: type) -> list[str]:
             parts += [
                 heading,
                 (
-                    _table(("", ""), rows)
+                    _table(("error", "when"), rows)
                     if title == "Raises"
-                    else _table(("", ""), _with_defaults(rows, wrapper))
+                    else _table(("setting", "meaning"), _with_defaults(rows, wrapper))
                 ),
             ]
     return parts

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from neurogym_core import run
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAIR = ("control/GoNogo-v0", "value/ProbabilisticReversal-v0")
 
@@ -107,6 +109,63 @@ def test_a_training_ends_when_its_performance_has_settled_above_the_level():
     assert not settled(0.8, 0.82, 0.84, 0.85)  # still rising
     assert not settled(0.5, 0.5, 0.5, 0.5, 0.5)  # networks may stay at chance before they learn
     assert not settled(0.69, 0.82, 0.81, 0.8)
+
+
+def test_the_psychometric_function_of_a_training_is_that_of_the_report():
+    maker = load("train_gallery")
+    task = maker.make_task("perceptual/PerceptualDecisionMaking-v0")
+    record = run(task, "integrator", 600, seed=0)
+    found = maker.psychometric(task, record)
+    assert (found["kind"], found["strength"]) == ("choice", "coherence")
+    x, k, n = (list(column) for column in zip(*found["points"], strict=True))
+    assert (x[0], x[-1]) == (-51.2, 51.2)
+    assert (k[0], k[-1]) == (0, n[-1])
+    assert sum(n) == 600
+    without = maker.make_task("control/AntiReach-v0")
+    assert maker.psychometric(without, run(without, "oracle", 50, seed=0)) is None
+
+
+def test_finished_trainings_with_checkpoints_are_completed_once(tmp_path):
+    maker = load("train_gallery")
+    known = {"done": 10, "curve": [], "final": 0.5, "until": 10}
+    names = [("x/A-v0", "gru", 0), ("x/A-v0", "gru", 1), ("x/B-v0", "recurrent-ppo", 0),
+             ("x/C-v0", "rnn", 0)]  # fmt: skip
+    runs = {}
+    for task, trainer, seed in names:
+        [key] = maker.Job(task, trainer, (seed,), 10).keys
+        runs[key] = {**known, "task": task, "trainer": trainer, "seed": seed}
+    measured = {"runs": runs}
+    tasks = ["x/A-v0", "x/B-v0"]
+    assert maker.incomplete(measured, tasks, tmp_path) == []  # there are no checkpoints
+    for folder in maker.Job("x/A-v0", "gru", (0, 1), 10).folders(tmp_path):
+        folder.mkdir()
+        (folder / "checkpoint.pt").touch()
+    assert maker.incomplete(measured, tasks, tmp_path) == [maker.Job("x/A-v0", "gru", (0, 1), 10)]
+    for key in maker.Job("x/A-v0", "gru", (0, 1), 10).keys:
+        runs[key]["psychometric"] = None
+    assert maker.incomplete(measured, tasks, tmp_path) == []
+
+
+@pytest.mark.slow
+def test_checkpoints_are_played_for_measurements_that_records_lack(tmp_path, capsys):
+    pytest.importorskip("torch")
+    maker = load("train_gallery")
+    out, path = tmp_path / "out", tmp_path / "runs.json"
+    job = maker.Job("perceptual/PerceptualDecisionMaking-v0", "gru", (0, 1), 20)
+    records = maker.train(job, out)
+    assert all(record["psychometric"]["points"] and record["wall"] > 0 for record in records)
+    older = [
+        {name: one[name] for name in one if name not in ("psychometric", "wall")} for one in records
+    ]
+    maker.keep(older, path)
+    assert maker.incomplete(maker.read(path), [job.task], out) == [job]
+    maker.complete([job], out, path)
+    assert [maker.read(path)["runs"][key] for key in job.keys] == records
+    other = [{**one, "final": 0.123} for one in older]  # as of another training
+    maker.keep(other, path)
+    maker.complete([job], out, path)
+    assert [maker.read(path)["runs"][key] for key in job.keys] == other
+    assert "another training" in capsys.readouterr().out
 
 
 @pytest.mark.slow

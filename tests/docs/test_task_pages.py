@@ -147,20 +147,112 @@ def test_code_of_training_that_fails_stops_the_page(maker: Any) -> None:
     assert maker.task_training._code("n = {updates}", info("A-v0")) == ("```python\nn = 1000\n```")
 
 
+def runs_of(task: str, trainer: str, **fields: Any) -> list[dict[str, Any]]:
+    run = {"task": task, "trainer": trainer, "unit": "updates", "done": 100, "cpu": 90.0, **fields}
+    return [
+        {**run, "seed": seed, "final": 0.5 + seed / 4, "curve": [[0, 0.1], [100, 0.5 + seed / 4]]}
+        for seed in (0, 1)
+    ]
+
+
 def test_pages_show_the_runs_of_the_gallery(
     maker: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("matplotlib")
-    run = {"task": "x/A-v0", "trainer": "gru", "unit": "updates", "done": 100, "cpu": 90.0}
-    runs = [
-        {**run, "seed": seed, "final": 0.5 + seed, "curve": [[0, 0.1], [100, 0.5 + seed]]}
-        for seed in (1, 0)
-    ]
-    monkeypatch.setattr(maker.task_training, "_gallery", lambda: {"x/A-v0": {"gru": runs}})
-    section = maker.task_training.trained(info("A-v0"), tmp_path)
-    assert "| `gru` | 2 | 100 updates | 0.50, 1.50 | 90 |" in section[2]
-    assert (tmp_path / "A-v0-training.png").is_file()
+    name = "control/AntiReach-v0"  # it has no psychometric function
+    task = installed_task("AntiReach-v0")
+    found = {name: {"gru": runs_of(name, "gru", wall=120.0), "rnn": runs_of(name, "rnn")}}
+    monkeypatch.setattr(maker.task_training, "_gallery", lambda: found)
+    section = maker.task_training.trained(task, tmp_path)
+    assert "| `gru` | 0, 1 | 100 updates | 0.50, 0.75 | 90 | 120 |" in section[2]
+    assert "| `rnn` | 0, 1 | 100 updates | 0.50, 0.75 | 90 | – |" in section[2]
+    drawn = {path.name for path in tmp_path.iterdir()}
+    assert drawn == {"AntiReach-v0-gru-training.png", "AntiReach-v0-rnn-training.png"}
+    assert all(f"]({name})" in "\n".join(section) for name in drawn)
     assert maker.task_training.trained(info("B-v0"), tmp_path) == []
+
+
+def test_pages_show_psychometric_functions_beside_the_ideal_observer(
+    maker: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    name = "perceptual/PerceptualDecisionMaking-v0"
+    points = [[-51.2, 0, 40], [-6.4, 10, 40], [6.4, 30, 40], [51.2, 40, 40]]
+    known = {"kind": "choice", "strength": "coherence", "points": points}
+    found = {name: {"gru": runs_of(name, "gru", psychometric=known)}}
+    monkeypatch.setattr(maker.task_training, "_gallery", lambda: found)
+    monkeypatch.setattr(maker.task_training, "OBSERVER_TRIALS", 600)
+    drawn: dict[str, Any] = {}
+    draw = maker.task_training.psychometric_figure
+
+    def kept(rows: Any, fits: Any, **labels: Any) -> Any:
+        drawn.update(rows=rows, fits=fits)
+        return draw(rows, fits, **labels)
+
+    monkeypatch.setattr(maker.task_training, "psychometric_figure", kept)
+    task = installed_task("PerceptualDecisionMaking-v0")
+    text = "\n".join(maker.task_training.trained(task, tmp_path))
+    assert list(drawn["rows"]) == ["gru (2 seeds)", "integrator"]
+    assert [(row.k, row.n) for row in drawn["rows"]["gru (2 seeds)"]] == [
+        (0, 80), (20, 80), (60, 80), (80, 80),
+    ]  # fmt: skip
+    assert drawn["fits"]["gru (2 seeds)"].threshold == pytest.approx(0, abs=0.5)
+    assert "the ideal observer (`integrator`)" in text
+    assert "](PerceptualDecisionMaking-v0-psychometric.png)" in text
+    assert (tmp_path / "PerceptualDecisionMaking-v0-psychometric.png").is_file()
+
+
+def test_points_of_seeds_are_pooled_by_value_or_by_bin(maker: Any) -> None:
+    def pooled(*seeds: list[list[float]]) -> list[tuple[float, int, int]]:
+        return [(row.value, row.k, row.n) for row in maker.task_training._pooled(seeds)]
+
+    assert pooled([[1, 0, 2], [2, 2, 2]], [[1.2, 1, 2], [1.8, 1, 2]]) == [
+        (pytest.approx(1.1), 1, 4), (pytest.approx(1.9), 3, 4),
+    ]  # fmt: skip
+    assert pooled([[1, 0, 2], [2, 2, 2]], [[2, 1, 2]]) == [(1, 0, 2), (2, 3, 4)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "task",
+    ["perceptual/PerceptualDecisionMaking-v0", "timing/ReadySetGo-v0", "memory/ColourWheel-v0"],
+)
+def test_the_network_of_a_page_is_that_of_the_gallery(maker: Any, task: str) -> None:
+    """Three updates of the page's code lead to the weights of the gallery's trainer."""
+    torch = pytest.importorskip("torch")
+    from neurogym_torch import TorchDataset
+
+    training, gallery = maker.task_training, maker.task_training.train_gallery
+    job = gallery.Job(task, "gru", (0,), gallery.UPDATES)
+    [trainer] = gallery.trainers_for(job, Path("no-checkpoints"))
+    batch = gallery.settings_of(job)["batch"]
+    # The trainer has other seeds for its trials; here, both learn from the same ones.
+    trainer.data.datasets[0] = TorchDataset(task, batch_size=batch, seed=0)
+    for _ in range(3):
+        trainer.update()
+    names: dict[str, Any] = {}
+    few = {**training.FULL, "batch": batch, "updates": 3, "trials": 2}
+    exec(training.TORCH.format(task=task, **few), names)
+    learned = dict(names["network"].named_parameters())
+    for name, expected in trainer.network.named_parameters():
+        assert torch.allclose(learned[name], expected, atol=1e-6), name
+
+
+@pytest.mark.slow
+def test_the_agent_of_a_page_is_that_of_the_gallery(maker: Any) -> None:
+    """A rollout of the page's code leads to the weights of the gallery's trainer."""
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("sb3_contrib")
+    training, gallery = maker.task_training, maker.task_training.train_gallery
+    task, steps = "value/ProbabilisticReversal-v0", 2048
+    job = gallery.Job(task, "recurrent-ppo", (0,), steps)
+    [trainer] = gallery.trainers_for(job, Path("no-checkpoints"))
+    trainer.model.learn(steps)
+    names: dict[str, Any] = {}
+    exec(training.REWARD.format(task=task, **{**training.FULL, "trials": 2, "steps": steps}), names)
+    learned = names["agent"].policy.state_dict()
+    for name, expected in trainer.model.policy.state_dict().items():
+        assert torch.allclose(learned[name], expected, atol=1e-6), name
 
 
 def test_manifests_and_descriptions_cite_the_same_papers(maker: Any) -> None:
@@ -184,4 +276,4 @@ def test_the_page_reads_the_results_that_the_gallery_writes(maker: Any, tmp_path
     pytest.importorskip("matplotlib")
     name = next(iter(maker.task_training._gallery()))
     section = maker.task_training.trained(installed_task(name.partition("/")[2]), tmp_path)
-    assert "seconds of CPU" in section[2]
+    assert "wall time (s)" in section[2]

@@ -84,7 +84,9 @@ def browser() -> Iterator[Any]:
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     made = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    made.set_page_load_timeout(60)
+    made.set_page_load_timeout(300)  # on a busy machine
+    made.set_script_timeout(300)
+    made.command_executor.client_config.timeout = 600
     yield made
     made.quit()
 
@@ -103,7 +105,9 @@ class _Page(HTMLParser):
         found = dict(attrs)
         self.anchors |= {found[name] for name in ("id", "name") if found.get(name)}
         source = found.get("src") or (found.get("href") if tag == "link" else None)
-        if source:
+        if found.get("srcset"):
+            self.loaded.append(found["srcset"])
+        elif source:
             self.loaded.append(source)
         elif found.get("href"):
             self.links.append(found["href"])
@@ -223,6 +227,15 @@ def test_without_scripts_the_wall_is_a_list_of_all_tasks(site: Path) -> None:
     wall = text.partition('<ul class="wall"')[2].partition("</ul>")[0]
     assert wall.count("<li ") >= 100
     assert " hidden" not in "".join(re.findall(r"<li [^>]*>", re.sub(r'"[^"]*"', "", wall)))
+
+
+def test_the_picture_of_the_demo_is_readable_on_a_phone(browser: Any, address: str) -> None:
+    for width, name in zip(WIDTHS, ("demo-narrow.png", "demo.png"), strict=True):
+        view(browser, address + "index.html", width, "light")
+        script = "return document.querySelector('picture img')"
+        assert browser.execute_script(f"{script}.currentSrc") == address + name
+        scale = browser.execute_script(f"{script}.clientWidth / {script[7:]}.naturalWidth")
+        assert scale > 0.4  # its labels of 16 pixels are drawn with 7 or more
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -35,8 +36,13 @@ from neurogym_study.figures import (
     with_unit,
 )
 from neurogym_study.findings import Analysis, Finding, Result, figure
-from neurogym_study.proportions import accuracy, choice_proportions, difference_interval
-from neurogym_study.psychometric import fit_psychometric
+from neurogym_study.proportions import (
+    ProportionRow,
+    accuracy,
+    choice_proportions,
+    difference_interval,
+)
+from neurogym_study.psychometric import PsychometricFit, fit_psychometric
 from neurogym_study.standard import FEWEST, standard_measures
 
 LEVELS = 12
@@ -131,10 +137,46 @@ def _accuracy_figure(rows: Sequence[dict[str, Any]]) -> Any:
 # ---- psychometric and chronometric ----
 
 
-def psychometric(behaviour: Behaviour) -> Result:
-    """Choices over signed strength (logistic), or correct answers over strength (Weibull).
+@dataclass(frozen=True)
+class PsychometricFunction:
+    """Choices, or correct answers, over the strength of the evidence.
 
-    Without a signed strength, correct answers are analysed. Intervals: profile likelihood.
+    Attributes:
+        kind: "choice" (choices to the right over signed strength) or "correct" (correct answers
+            over strength).
+        strength: name of the column of the strength.
+        rows: a proportion per strength; continuous strengths are grouped into quantile bins.
+        fit: the curve, logistic or Weibull; None if none could be fitted.
+    """
+
+    kind: str
+    strength: str
+    rows: list[ProportionRow]
+    fit: PsychometricFit | None
+
+    @property
+    def xlabel(self) -> str:
+        """Label of the axis of strengths, with the unit."""
+        return _plain(with_unit(self.strength))
+
+    @property
+    def ylabel(self) -> str:
+        """Label of the axis of proportions; "" for that of `psychometric_figure`."""
+        return "fraction of choices to the right" if self.kind == "choice" else ""
+
+
+def psychometric_function(
+    behaviour: Behaviour, interval: Literal["profile", "bootstrap"] | None = "profile"
+) -> PsychometricFunction:
+    """Return choices over signed strength, or correct answers over strength if no side is known.
+
+    Args:
+        behaviour: the trials, with the columns that `with_declared` adds.
+        interval: of the parameters of the curve, as in `fit_psychometric`.
+
+    Raises:
+        CannotTellError: the strength is unknown or has fewer than three values, or no answer was
+            correct or incorrect.
     """
     behaviour = preferences(behaviour)
     try:
@@ -150,7 +192,18 @@ def psychometric(behaviour: Behaviour) -> Result:
         raise CannotTellError(
             f"{behaviour.strength!r} has {len(levels)} values; a curve needs at least three"
         )
-    rows, fit = psychometric_points(behaviour, strength, kind)
+    rows, fit = psychometric_points(behaviour, strength, kind, interval)
+    return PsychometricFunction(kind, behaviour.strength, rows, fit)
+
+
+def psychometric(behaviour: Behaviour) -> Result:
+    """Choices over signed strength (logistic), or correct answers over strength (Weibull).
+
+    Without a signed strength, correct answers are analysed. Intervals: profile likelihood.
+    """
+    found = psychometric_function(behaviour)
+    kind, rows, fit = found.kind, found.rows, found.fit
+    behaviour = preferences(behaviour)
     parts = behaviour.per_subject()
     each, notes = [], []
     if len(parts) > 1:
@@ -175,8 +228,8 @@ def psychometric(behaviour: Behaviour) -> Result:
     made = psychometric_figure(
         {name: rows},
         {name: fit},
-        xlabel=_plain(with_unit(behaviour.strength)),
-        ylabel="fraction of choices to the right" if kind == "choice" else "",
+        xlabel=found.xlabel,
+        ylabel=found.ylabel,
         each=each,
     )
     return Result(table, made, [*_said_of(fit), *notes])

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 MARKERS = "osD^vP"
 UNITS = {"coherence": "%", "contrast": "%", "reaction_time": "ms", "delay": "ms", "interval": "ms"}
 """Units of conditions that bear the same name in all tasks of the project."""
+NARROW = 4.6
+"""Width of the figure of the demo for narrow screens, inches."""
 _DODGE = 0.02  # of the axis, between two subjects
 _WIDEST = 0.1  # of the axis, between the first and the last of many subjects
 
@@ -190,8 +192,15 @@ def demo_figure(
     fits: Mapping[str, PsychometricFit | None] | None = None,
     *,
     xlabel: str = "coherence (%)",
+    stacked: bool = False,
 ) -> Any:
     """Draw one trial, and the psychometric functions of several subjects beside it.
+
+    Args:
+        trace: the trial.
+        accuracy, fits: rows and curves of the subjects, as in `psychometric_figure`.
+        xlabel: name and unit of the strength.
+        stacked: draw the functions below the trial, for narrow screens.
 
     Raises:
         InvalidValueError: no rows, or values that are not numbers.
@@ -199,20 +208,25 @@ def demo_figure(
     """
     subjects, curves = _subjects(accuracy, fits)
     with figure_style("screen"), drawing():
-        made = _demo(trace, subjects, curves, xlabel)
+        made = _demo(trace, subjects, curves, xlabel, stacked)
     return magnified(made)
 
 
-def _demo(trace: TrialTrace, subjects: Any, curves: Any, xlabel: str) -> Any:
+def _demo(trace: TrialTrace, subjects: Any, curves: Any, xlabel: str, stacked: bool) -> Any:
     above = 0.42 + 0.2 * len(subjects)
-    wanted, width, foot = 3.2 + above, 4.6, 0.55
-    height = max(trial_height(trace), wanted)
-    figure = new_figure(TRIAL_WIDTH + width, height)
-    draw_trial(Box(figure, 0, 0, TRIAL_WIDTH, height), trace)
-    # Next to a very tall trial, the curve keeps a readable aspect ratio, at the top.
-    beside = min(height, wanted + 1.5)
-    side = Box(figure, TRIAL_WIDTH, height - beside, width, beside)
-    axes = side.axes(0.75, foot, width - 1.0, beside - foot - above)
+    wanted, width, foot = 3.2 + above, NARROW if stacked else 4.6, 0.55
+    if stacked:
+        figure = new_figure(width, trial_height(trace) + wanted)
+        draw_trial(Box(figure, 0, wanted, width, trial_height(trace)), trace)
+        side = Box(figure, 0, 0, width, wanted)
+    else:
+        height = max(trial_height(trace), wanted)
+        figure = new_figure(TRIAL_WIDTH + width, height)
+        draw_trial(Box(figure, 0, 0, TRIAL_WIDTH, height), trace)
+        # Next to a very tall trial, the curve keeps a readable aspect ratio, at the top.
+        beside = min(height, wanted + 1.5)
+        side = Box(figure, TRIAL_WIDTH, height - beside, width, beside)
+    axes = side.axes(0.75, foot, width - 1.0, side.height - foot - above)
     _draw_psychometric(axes, subjects, curves, xlabel, "")
     legend_above(axes, "Psychometric function")
     return figure

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from neurogym_study.analyses import ANALYSES, analyse, block_shift
-from neurogym_study.behaviour import Behaviour, Roles
+from neurogym_study.analyses import ANALYSES, analyse, block_shift, psychometric_function
+from neurogym_study.behaviour import Behaviour, CannotTellError, Roles
 from neurogym_study.playing import play_task
 from neurogym_study.report import page, write_report
 from neurogym_study.standard import standard_measures
@@ -93,6 +93,25 @@ def test_accuracy_is_counted_for_each_value_of_each_condition():
     assert weak["accuracy"] == pytest.approx((record["outcome"][here] == "correct").mean())
     assert weak["low"] < weak["accuracy"] < weak["high"]
     assert set(found["condition"]) == {"all trials", "coherence", "direction", "p_right"}
+
+
+def test_the_points_of_the_report_are_those_of_the_function():
+    record = simulated()
+    found = psychometric_function(Behaviour(record), interval=None)
+    assert (found.kind, found.strength, found.xlabel) == ("choice", "coherence", "coherence (%)")
+    reported = table("psychometric", record).table
+    assert [row.k for row in found.rows] == reported["k"].tolist()
+    assert [row.value for row in found.rows] == reported["strength"].tolist()
+    assert sum(row.n for row in found.rows) == N
+    assert found.fit.slope == pytest.approx(0.1, abs=0.02)
+
+
+def test_without_a_side_the_function_is_of_correct_answers():
+    found = psychometric_function(Behaviour(changed(simulated(), direction=None)))
+    assert (found.kind, found.ylabel) == ("correct", "")
+    assert min(row.value for row in found.rows) == 0
+    with pytest.raises(CannotTellError, match="no condition is known to be the strength"):
+        psychometric_function(Behaviour(changed(simulated(), coherence=None)))
 
 
 @pytest.mark.parametrize("text", [False, True])

@@ -121,7 +121,8 @@ class TestChronometricFigure:
 
 
 class TestDemoFigure:
-    def test_a_trial_beside_the_curves(self):
+    @pytest.mark.parametrize("stacked", [False, True])
+    def test_a_trial_and_the_curves_beside_or_below_it(self, stacked):
         rows, fit = accuracy(make_record()), fit_psychometric(make_record(), interval=None)
         trace = TrialTrace(
             observations=np.zeros((40, 3)),
@@ -130,11 +131,13 @@ class TestDemoFigure:
             targets=np.repeat([0, 1], [30, 10]),
             title="A task",
         )
-        figure = demo_figure(trace, {"oracle": rows, "random": rows}, {"oracle": fit})
+        subjects = {"oracle": rows, "random": rows}
+        figure = demo_figure(trace, subjects, {"oracle": fit}, stacked=stacked)
         assert texts(figure) >= {"A task", "Psychometric function", "random", "decision"}
         box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
         assert 0 <= box.x0 < box.x1 <= width
         assert 0 <= box.y0 < box.y1 <= height
+        assert (height > width) == stacked
 
 
 def drawn_in_each_way():

@@ -5,7 +5,7 @@ from neurogym_torch.data import TorchBatch, TorchDataset
 from neurogym_torch.epochs import Epochs
 from neurogym_torch.layout import Layout
 from neurogym_torch.loading import BatchLoader
-from neurogym_torch.losses import masked_loss
+from neurogym_torch.losses import balanced_weights, masked_loss
 from neurogym_torch.mixture import TaskMix
 from neurogym_torch.networks import GRU, LSTM, LeakyRNN, LowRankRNN, Network, load_network
 from neurogym_torch.rendering import render
@@ -26,6 +26,7 @@ __all__ = [
     "TaskMix",
     "TorchBatch",
     "TorchDataset",
+    "balanced_weights",
     "load_network",
     "masked_loss",
     "record_activity",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 from torch.nn import functional
 
@@ -35,3 +36,30 @@ def masked_loss(
             outputs.flatten(0, 1), targets.flatten(), reduction="none"
         ).reshape(weights.shape)
     return (loss * weights).sum() / weights.sum().clamp_min(1e-9)
+
+
+def balanced_weights(
+    targets: Tensor, weights: Tensor, rest: int | None, balance: float = 0.5
+) -> Tensor:
+    """Return the weights of the steps, larger where the target is an answer, (B, T).
+
+    The steps of answers weigh (rest / answers) ** `balance` times as much as before, where rest and
+    answers are the total weights of steps at which the target is to rest and to answer. Without
+    it, networks often never give an answer that is one step long.
+
+    Args:
+        targets: (B, T) int64; weights for targets of another type are returned unchanged.
+        weights: (B, T), as the task sets them.
+        rest: target on the steps without an answer (``task.actions.rest``); None: every step has an
+            answer, and the weights are returned unchanged.
+        balance: 0: as the task sets them; 1: rest and answers weigh the same in total. Answers
+            never weigh less than before.
+    """
+    if not balance or rest is None or targets.is_floating_point():
+        return weights
+    answers = targets != rest
+    total = (weights * answers).sum()
+    if not total:
+        return weights
+    factor = ((weights.sum() - total) / total).clamp_min(1.0) ** balance
+    return torch.where(answers, weights * factor, weights)

@@ -15,7 +15,7 @@ from neurogym_core.files import replacing
 from neurogym_core.play.dataset import decode_units
 from neurogym_core.tasks.building import hooked
 from neurogym_torch.data import TorchBatch
-from neurogym_torch.losses import LOSSES, masked_loss
+from neurogym_torch.losses import LOSSES, balanced_weights, masked_loss
 from neurogym_torch.mixture import MixBatch, TaskMix
 from neurogym_torch.networks import (
     CHECKPOINT,
@@ -55,10 +55,7 @@ class SupervisedTrainer(Trainer):
         loss: "cross-entropy" over the actions, or "mse" on the action units (rings: bumps).
             Continuous actions: always "mse".
         rest_weight: weight of the rest output in "mse" (Yang et al. 2019: 2).
-        balance: weight of answers in "cross-entropy": their steps weigh (rest / answers) ** balance
-            times as much as the task sets, where rest and answers are the total weights of steps at
-            which the target is to rest and to answer. 0: as the task sets it; 1: both weigh the
-            same in total. Without it, networks often never give an answer that is one step long.
+        balance: weight of answers in "cross-entropy", 0 to 1; see `balanced_weights`.
         clip: maximum norm of the gradients, which are scaled down to it; 0: no maximum.
         answers: the answer of a trial: the "first" action other than rest, which ends the trial; or
             the outputs on the "last" step, whatever came before (Yang et al. 2019).
@@ -242,14 +239,9 @@ class SupervisedTrainer(Trainer):
     def weights_of(self, batch: MixBatch) -> torch.Tensor:
         """Return the weights of the steps, larger where the target is an answer; see `balance`."""
         rest = self.tasks[batch.which].actions.rest
-        if not self.balance or rest is None or batch.targets.is_floating_point():
-            return batch.weights
-        answers = batch.targets != self.layout.targets(batch.which, torch.tensor(rest))
-        total = (batch.weights * answers).sum()
-        if not total:
-            return batch.weights
-        factor = ((batch.weights.sum() - total) / total).clamp_min(1.0) ** self.balance
-        return torch.where(answers, batch.weights * factor, batch.weights)
+        if rest is not None:  # in the units of the network
+            rest = int(self.layout.targets(batch.which, torch.tensor(rest)))
+        return balanced_weights(batch.targets, batch.weights, rest, self.balance)
 
     # ---- testing ----
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from neurogym_torch import masked_loss
+from neurogym_torch import balanced_weights, masked_loss
 
 
 def test_cross_entropy_is_the_weighted_mean_over_steps():
@@ -36,3 +36,16 @@ def test_a_batch_without_any_weight_has_no_loss():
         masked_loss(torch.randn(1, 2, 3), torch.zeros(1, 2, dtype=torch.long), torch.zeros(1, 2))
         == 0
     )
+
+
+def test_rare_answers_weigh_more():
+    targets, weights = torch.tensor([[0, 0, 0, 0, 2]]), torch.ones(1, 5)
+    expected = {0.0: 1.0, 0.5: 2.0, 1.0: 4.0}  # four steps of rest, one answer
+    for balance, factor in expected.items():
+        found = balanced_weights(targets, weights, 0, balance)
+        assert found.tolist() == [[1, 1, 1, 1, factor]]
+    assert balanced_weights(targets, weights, None) is weights
+    assert balanced_weights(targets.float(), weights, 0) is weights
+    assert balanced_weights(torch.zeros_like(targets), weights, 0) is weights
+    often = torch.tensor([[1, 1, 1, 1, 0]])
+    assert torch.equal(balanced_weights(often, weights, 0), weights)
