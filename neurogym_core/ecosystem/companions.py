@@ -37,7 +37,6 @@ SUMMARIES = {command: text for own in _COMMANDS.values() for command, text in ow
 """{command of ``ngym``: first line of its help}; ``ngym --help`` imports no command."""
 
 SUBJECT_SUMMARIES = {
-    "add": "Add a task, wrapper, subject or command to a package.",
     "q_learner": "Learns the value of actions from rewards (SARSA with eligibility traces).",
     "hybrid": "Mixes model-based and model-free values (Daw et al. 2011).",
     "win_stay_lose_shift": "Repeats a rewarded choice, and changes an unrewarded one.",
