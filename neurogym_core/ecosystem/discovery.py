@@ -46,6 +46,7 @@ from neurogym_core.errors import (
     UnknownTaskError,
     did_you_mean,
     listed,
+    nearest,
     unknown,
 )
 
@@ -357,9 +358,11 @@ def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
     namespace, slash, _ = name.partition("/")
     spaces = list(dict.fromkeys(offer.namespace for offer in offers))
     names = [offer.id if slash else offer.name for offer in offers]
-    hint = did_you_mean(name, [*names, *(snake_case(one) for one in names if name.islower())])
-    if not hint and kind == "task":
-        hint = _where_to_get(name, nearest=True)
+    names += [snake_case(one) for one in names if name.islower()]
+    hint = did_you_mean(name, names)
+    if kind == "task" and nearest(name, names, 0.8) is None:
+        # Names of few letters are alike by their "-v0": a listed task can be much nearer.
+        hint = _where_to_get(name, nearest=True) or hint
     if slash and namespace not in spaces and not hint:
         return (
             f"Unknown {kind} {name!r}: no installed package has the namespace {namespace!r}."
