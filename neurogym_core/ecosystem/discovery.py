@@ -18,7 +18,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeVar
 
-from neurogym_core.ecosystem import companions
+from neurogym_core.ecosystem import companions, shipped
 from neurogym_core.ecosystem.files import is_file_reference, load_from_file
 from neurogym_core.ecosystem.names import (
     SUBJECTS,
@@ -303,9 +303,12 @@ def missing_companion(name: str) -> str | None:
 
 
 def missing_package_of_tasks(name: str) -> str | None:
-    """Return the package of this project that owns the namespace of a task and is not installed."""
+    """Return the package of this project that has a task or its namespace and is not installed."""
     namespace, slash, _ = name.partition("/")
-    return _if_missing(companions.NAMESPACES.get(namespace)) if slash else None
+    if slash:
+        return _if_missing(companions.NAMESPACES.get(namespace))
+    task = shipped.shipped_task(name)
+    return None if task is None else _if_missing(task.package)
 
 
 def _if_missing(package: str | None) -> str | None:
@@ -335,8 +338,9 @@ def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
     if kind == "task" and (where := _where_to_get(name)):
         return f"Unknown task {name!r}: {where}"
     if kind == "task" and (package := missing_package_of_tasks(name)):
-        namespace = name.partition("/")[0]
-        return f"Unknown task {name!r}: {companions.comes_with(f'{namespace}/', package)}"
+        namespace, slash, _ = name.partition("/")
+        what = f"{namespace}/" if slash else name
+        return f"Unknown task {name!r}: {companions.comes_with(what, package)}"
     if not offers:
         near = _where_to_get(name, nearest=True) if kind == "task" else ""
         return f"Unknown {kind} {name!r}: no installed package offers any {kind}.{near}"
@@ -376,7 +380,10 @@ def _where_to_get(name: str, *, nearest: bool = False) -> str:
 
     "" if none, or several packages have it. Uses no network."""
     if not declared().registries:
-        return ""
+        task = shipped.resembling(name) if nearest else None
+        if task is None or _if_missing(task.package) is None:
+            return ""
+        return _did_you_mean(task.id, task.package, f"`{shipped.how_to_install(task.package)}`")
     # `hooks` imports this module; here, pluggy is only imported for an error message.
     from neurogym_core.ecosystem import hooks
 
@@ -398,10 +405,12 @@ def _where_to_get(name: str, *, nearest: bool = False) -> str:
     (one,) = owners.values()
     how = one.how or f"`ngym install {one.package}`"
     if nearest:
-        return (
-            f" Did you mean {one.id!r} of {one.package}, which is not installed? Install it: {how}."
-        )
+        return _did_you_mean(one.id, one.package, how)
     return f"its package {one.package} is not installed. Install it: {how}."
+
+
+def _did_you_mean(task: str, package: str, how: str) -> str:
+    return f" Did you mean {task!r} of {package}, which is not installed? Install it: {how}."
 
 
 def _was_called(offer: _InfoT, name: str) -> bool:

@@ -224,8 +224,8 @@ def add_release(
 def write_index(folder: Path) -> Path:
     """Build the index from the files of a registry, and return the path of ``index.json``.
 
-    The file ``index.json.gz``, for servers, has the same content. If the registry is in a repository
-    with packages, their contents are written first."""
+    The file ``index.json.gz``, for servers, has the same content. If the registry is in a
+    repository with packages, their contents are written first."""
     from neurogym_registry.first_party import contents_of  # it imports this module
 
     for name, entry in _readable(folder).entries.items():
