@@ -23,7 +23,7 @@ from neurogym_registry.addresses import NOWHERE, VARIABLE, Address, Signer, regi
 from neurogym_registry.data import data
 from neurogym_registry.index import is_revoked
 from neurogym_registry.index_text import DIGEST, SCHEMA, IndexText
-from neurogym_registry.own_file import read_own_file
+from neurogym_registry.package_files import read_package_file
 
 MAX_TEXT = 500_000_000  # the index of a hundred thousand packages has 110 MB
 
@@ -50,14 +50,14 @@ class Listing:
 
     @cached_property
     def package(self) -> Mapping[str, Any]:
-        """All fields of the package, with its releases; read from its own file if it has one.
+        """All fields of the package, with its releases; read from the package file if there is one.
 
         Raises:
             RegistryError: the file is missing, or is another one than the index names.
         """
         if DIGEST not in self.row:
             return self.row
-        return read_own_file(self.base, self.name, self.row[DIGEST], offline=self.offline)
+        return read_package_file(self.base, self.name, self.row[DIGEST], offline=self.offline)
 
     @property
     def name(self) -> str:
@@ -82,7 +82,7 @@ class Listing:
 
     @property
     def outdated(self) -> bool:
-        """Whether the package's own file cannot be had, or is another one than the index names."""
+        """Whether the package file cannot be read, or is another one than the index names."""
         try:
             return not self.package
         except RegistryError:

@@ -1,7 +1,7 @@
 """The index of a registry: ``index.json`` with a line for each package, and a file for each.
 
-A line has the fields for searches, and the hash of the package's own file, ``index/NAME.json.gz``,
-which has its releases. Equal files of a registry give equal bytes."""
+A line has the fields for searches, and the hash of the package file, ``index/NAME.json.gz``,
+which has the releases. Equal files of a registry give equal bytes."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _OF_RELEASE = (
 
 
 class Split(NamedTuple):
-    """An index in parts: ``index.json``, and {package: text of its own file}."""
+    """An index in parts: ``index.json``, and {package: text of the package file}."""
 
     index: dict[str, Any]
     files: dict[str, str]
 
 
 def package_file(name: str) -> str:
-    """Return the path of a package's own file in the index."""
+    """Return the path of a package file."""
     return f"index/{name}.json.gz"
 
 
@@ -48,7 +48,7 @@ def is_built(file: str) -> bool:
 
 
 def split(index: Mapping[str, Any]) -> Split:
-    """Move the rows of packages with releases into files of their own.
+    """Move the rows of packages with releases into package files.
 
     In the index remain the fields that searches use, and the SHA-256 of the text in the file."""
     rows, files = [], {}

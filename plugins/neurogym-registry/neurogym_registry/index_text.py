@@ -12,7 +12,7 @@ from typing import Any
 from neurogym_core.ecosystem.names import canonical, is_distribution_name
 
 SCHEMA = 1
-DIGEST = "package_sha256"  # field of a line: hash of the text in the package's own file
+DIGEST = "package_sha256"  # field of a line: hash of the text in the package file
 MAX_SERIAL = 1_000_000_000
 _START = '\n{"name":"'
 _HEADER_END = ',"packages":['
@@ -186,7 +186,7 @@ def read_row(line: str, *, complete: bool = False) -> dict[str, Any] | None:
 
     Args:
         line: the text.
-        complete: refuse a row whose releases are in a file of their own.
+        complete: refuse a row whose releases are in a package file.
     """
     try:
         row = json.loads(line.removesuffix(","))

@@ -20,7 +20,7 @@ MOST = 20_000_000  # bytes, unpacked; a release needs about four hundred
 
 
 @lru_cache(maxsize=256)  # a plan looks up each package several times
-def read_own_file(base: str, name: str, digest: str, *, offline: bool) -> Mapping[str, Any]:
+def read_package_file(base: str, name: str, digest: str, *, offline: bool) -> Mapping[str, Any]:
     """Return the complete row of a package, from the cache, a folder or a server.
 
     Args:

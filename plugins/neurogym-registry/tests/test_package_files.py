@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from neurogym_registry import own_file
+from neurogym_registry import package_files
 from neurogym_registry.client import catalogue
 from neurogym_registry.commands.shared import look_for
 from neurogym_registry.index import build_index, package_file, split
@@ -55,7 +55,7 @@ class Server:
 @pytest.fixture
 def published(keeper, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
     """A registry of two packages in a folder, its server, and a client of that."""
-    own_file.read_own_file.cache_clear()
+    package_files.read_package_file.cache_clear()
     keeper.package(NAME, "1.0.0", "1.1.0")
     row = makers.task_row("neurogym_task_reaching", "Wobble-v0")
     keeper.package(OTHER, "2.0.0", tasks=[row])
@@ -72,7 +72,7 @@ def published(keeper, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterat
 
 def forget() -> None:
     """Forget the files of this process, as a new process does."""
-    own_file.read_own_file.cache_clear()
+    package_files.read_package_file.cache_clear()
 
 
 def test_a_search_downloads_the_slim_index_only(published, ngym) -> None:
