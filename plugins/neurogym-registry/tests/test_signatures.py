@@ -463,7 +463,8 @@ def test_the_workflow_signs_and_publishes_index_signature_and_page(
         ["git", "-C", str(remote), "ls-tree", "--name-only", "gh-pages"],
         check=True, capture_output=True, text=True,
     ).stdout.split()  # fmt: skip
-    assert {"index.json", "index.json.sigstore.json", "index.html", ".nojekyll"} <= {*listed}
+    wanted = {"index.json", "index.json.gz", "index.json.sigstore.json", "index.html", ".nojekyll"}
+    assert {*wanted, "index"} <= {*listed}
     assert not {".git", ".github", ".gitignore"} & {*listed}
     site = tmp_path / "site"
     subprocess.run(
@@ -471,3 +472,4 @@ def test_the_workflow_signs_and_publishes_index_signature_and_page(
     )
     found = one_registry(Address(str(site), published.signer()))
     assert found.names == [NAME]
+    assert list(found.named(NAME).releases) == ["1.0.0"]
