@@ -7,7 +7,6 @@ start of Python; the best of three runs counts."""
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import os
 import random
@@ -18,7 +17,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from neurogym_registry.index import package_file, split
 from neurogym_registry.index_text import written
+from neurogym_registry.packed import packed
 
 WORDS = (  # noqa: SIM905
     "motion dots memory delay reward side tone light arm reach speed time order colour context rule"
@@ -70,10 +71,17 @@ def sha256(pick: random.Random) -> str:
     return f"{pick.getrandbits(256):064x}"
 
 
-def index_of(count: int) -> str:
-    """Return the text of an index."""
+def write_index(folder: Path, count: int) -> str:
+    """Write an index and the files of its packages; return the text of the index."""
     packages = [row(number) for number in range(count)]
-    return written({"schema": 1, "serial": 5 * count, "packages": packages, "revoked": []})
+    index = {"schema": 1, "serial": 5 * count, "packages": packages, "revoked": []}
+    slim, files = split(index)
+    (folder / "index").mkdir()
+    for name, text in files.items():
+        (folder / package_file(name)).write_bytes(packed(text))
+    text = written(slim)
+    (folder / "index.json").write_text(text, "utf-8")
+    return text
 
 
 def cpu_seconds(command: Sequence[str], **variables: str) -> float:
@@ -177,14 +185,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[100, 1_000, 10_000, 100_000])
     parser.add_argument("--no-changes", action="store_true", help="time only searches")
     options = parser.parse_args(arguments)
-    print("packages    index, MB    gzip, MB    search, s    nothing found, s    change, s")
+    print(
+        "packages    index, MB    gzip, MB    own, kB    search, s    nothing found, s    change, s"
+    )
     for count in options.sizes:
         with TemporaryDirectory() as name:
             folder = Path(name, "registry")
             folder.mkdir()
-            text = index_of(count)
-            (folder / "index.json").write_text(text, "utf-8")
-            sizes = f"{len(text) / 1e6:9.2f}    {len(gzip.compress(text.encode())) / 1e6:8.2f}"
+            text = write_index(folder, count)
+            own = (folder / package_file(row(0)["name"])).stat().st_size / 1e3
+            sizes = f"{len(text) / 1e6:9.2f}    {len(packed(text)) / 1e6:8.2f}    {own:7.2f}"
             found = search_seconds(folder, f"task{count // 2}of1")
             missing = search_seconds(folder, "10.1000/nowhere")
             change = float("nan")

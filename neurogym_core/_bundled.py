@@ -1,7 +1,7 @@
-"""Find the package template of ``ngym new``.
+"""Find the package template of ``ngym new``, and the list of this project's packages.
 
-The template is at the root of the repository, where contributors look for it. The build puts a copy
-into the wheel; a checkout has no copy and uses the folder itself."""
+Both are at the root of the repository. The build puts copies into the wheel; a checkout has no
+copies and uses the files themselves."""
 
 from __future__ import annotations
 
@@ -16,10 +16,23 @@ def template_folder() -> Path:
     Raises:
         FileNotFoundError: the installation of the core is incomplete.
     """
+    return _bundled("cookiecutter-task")
+
+
+def list_of_packages() -> Path:
+    """Return ``index.json`` of the repository's registry.
+
+    Raises:
+        FileNotFoundError: the installation of the core is incomplete.
+    """
+    return _bundled("registry/index.json")
+
+
+def _bundled(name: str) -> Path:
     for root in (_PACKAGE / "_bundled", _PACKAGE.parent):
-        if (root / "cookiecutter-task").exists():
-            return root / "cookiecutter-task"
+        if (root / name).exists():
+            return root / name
     raise FileNotFoundError(
-        "The folder cookiecutter-task is neither in the installed neurogym-core nor beside it."
-        " Expected it from the wheel or a checkout. Install the core again."
+        f"{name} is neither in the installed neurogym-core nor beside it. Expected it from the"
+        " wheel or a checkout. Install the core again."
     )

@@ -110,15 +110,21 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(repr(name) for name in names) or "none"
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is most similar to `name`, or None if none is close."""
+def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
+    """Return the known name that is most similar to `name`, or None if none is close.
+
+    Args:
+        name: the given name.
+        known: the names that exist.
+        likeness: the smallest ratio of `difflib.SequenceMatcher` that is close; 1 is equal.
+    """
     import difflib  # imported late: it takes a while, and only errors need it
 
     known = [str(item) for item in known]
     folded = {item.casefold(): item for item in known}
     if name.casefold() in folded:
         return folded[name.casefold()]
-    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=likeness)
     return folded[close[0]] if close else None
 
 

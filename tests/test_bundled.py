@@ -1,5 +1,5 @@
-"""The template at the root of the repository, which goes into the wheel, is found in a checkout;
-the wheel's copy is tested with it.
+"""The files at the root of the repository that go into the wheel are found in a checkout; the
+wheel's copies are tested with it.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def test_everything_that_the_build_takes_along_is_there_and_goes_where_it_is_loo
         "targets"
     ]
     taken = targets["wheel"]["force-include"]
-    assert set(taken) == {"cookiecutter-task"}
+    assert set(taken) == {"cookiecutter-task", "registry/index.json"}
     for source, target in taken.items():
         assert (ROOT / source).exists()
         assert target == f"neurogym_core/_bundled/{source}"
-        assert source.partition("/")[0] in targets["sdist"]["include"]
+        assert source in targets["sdist"]["include"]

@@ -77,6 +77,8 @@ class LazyGroup(click.Group):
             if offers:
                 reason = offers[0].problems[0].message
                 raise click.UsageError(f"{name!r} cannot be used: {reason}")
+            if name == "search":
+                return name, importlib.import_module(f"{__package__}._search").command, args[1:]
             if name in companions.COMMANDS:
                 raise click.UsageError(companions.comes_with(name, companions.COMMANDS[name]))
             known = [*self.list_commands(ctx), *companions.COMMANDS]

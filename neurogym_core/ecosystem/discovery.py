@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from neurogym_core.ecosystem import companions
+from neurogym_core.ecosystem import companions, shipped
 from neurogym_core.ecosystem.files import is_file_reference, load_from_file
 from neurogym_core.ecosystem.names import (
     SUBJECTS,
@@ -45,6 +45,7 @@ from neurogym_core.errors import (
     UnknownTaskError,
     did_you_mean,
     listed,
+    nearest,
     unknown,
 )
 
@@ -279,9 +280,12 @@ def missing_companion(name: str) -> str | None:
 
 
 def missing_package_of_tasks(name: str) -> str | None:
-    """Return the package of this project that owns the namespace of a task and is not installed."""
+    """Return the package of this project that has a task or its namespace and is not installed."""
     namespace, slash, _ = name.partition("/")
-    return _if_missing(companions.NAMESPACES.get(namespace)) if slash else None
+    if slash:
+        return _if_missing(companions.NAMESPACES.get(namespace))
+    task = shipped.shipped_task(name)
+    return None if task is None else _if_missing(task.package)
 
 
 def _if_missing(package: str | None) -> str | None:
@@ -311,8 +315,9 @@ def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
     if kind == "task" and (where := _where_to_get(name)):
         return f"Unknown task {name!r}: {where}"
     if kind == "task" and (package := missing_package_of_tasks(name)):
-        namespace = name.partition("/")[0]
-        return f"Unknown task {name!r}: {companions.comes_with(f'{namespace}/', package)}"
+        namespace, slash, _ = name.partition("/")
+        what = f"{namespace}/" if slash else name
+        return f"Unknown task {name!r}: {companions.comes_with(what, package)}"
     if not offers:
         near = _where_to_get(name, nearest=True) if kind == "task" else ""
         return f"Unknown {kind} {name!r}: no installed package offers any {kind}.{near}"
@@ -334,9 +339,11 @@ def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
     namespace, slash, _ = name.partition("/")
     spaces = list(dict.fromkeys(offer.namespace for offer in offers))
     names = [offer.id if slash else offer.name for offer in offers]
-    hint = did_you_mean(name, [*names, *(snake_case(one) for one in names if name.islower())])
-    if not hint and kind == "task":
-        hint = _where_to_get(name, nearest=True)
+    names += [snake_case(one) for one in names if name.islower()]
+    hint = did_you_mean(name, names)
+    if kind == "task" and nearest(name, names, 0.8) is None:
+        # Names of few letters are alike by their "-v0": a listed task can be much nearer.
+        hint = _where_to_get(name, nearest=True) or hint
     if slash and namespace not in spaces and not hint:
         return (
             f"Unknown {kind} {name!r}: no installed package has the namespace {namespace!r}."
@@ -350,7 +357,10 @@ def _where_to_get(name: str, *, nearest: bool = False) -> str:
 
     "" if none, or several packages have it. Uses no network."""
     if not declared().registries:
-        return ""
+        task = shipped.resembling(name) if nearest else None
+        if task is None or _if_missing(task.package) is None:
+            return ""
+        return _did_you_mean(task.id, task.package, f"`{shipped.how_to_install(task.package)}`")
     # `hooks` imports this module; here, pluggy is only imported for an error message.
     from neurogym_core.ecosystem import hooks
 
@@ -372,10 +382,12 @@ def _where_to_get(name: str, *, nearest: bool = False) -> str:
     (one,) = owners.values()
     how = one.how or f"`ngym install {one.package}`"
     if nearest:
-        return (
-            f" Did you mean {one.id!r} of {one.package}, which is not installed? Install it: {how}."
-        )
+        return _did_you_mean(one.id, one.package, how)
     return f"its package {one.package} is not installed. Install it: {how}."
+
+
+def _did_you_mean(task: str, package: str, how: str) -> str:
+    return f" Did you mean {task!r} of {package}, which is not installed? Install it: {how}."
 
 
 def _was_called(offer: _InfoT, name: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -63,6 +63,10 @@ class Session:
 
     _n: int
     _columns: dict[str, np.ndarray]
+
+    if TYPE_CHECKING:  # attributes of authors
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, n: int, subject: Session | None = None) -> None:
         vars(self)["_n"] = n

@@ -207,11 +207,10 @@ class Channels(_Named):
     def declare(cls, declared: Mapping[str, Any], owner: str) -> Channels:
         return cls({name: _encoder(name, part, owner) for name, part in declared.items()}, owner)
 
-    def encoder(self, name: str) -> Encoder:
-        """Return the encoder of a channel."""
+    def encoder(self, name: str) -> Any:
+        """Return the encoder of a channel, an `Encoder`; type checkers do not know its class."""
         self[name]
-        encoder: Encoder = self.parts[name]
-        return encoder
+        return self.parts[name]
 
 
 class Actions(_Named):

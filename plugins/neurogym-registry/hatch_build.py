@@ -1,5 +1,6 @@
 """Build hook that copies the registry's index and schemas from the root of the repository.
 
+The folder ``index`` exists where packages of the repository have releases.
 An sdist gets them in a folder ``registry``, from which its wheel is built. An editable install
 reads the folder of the repository."""
 
@@ -30,7 +31,7 @@ class RegistryHook(BuildHookInterface):
             return
         folder = registry_folder(Path(self.root))
         inside = "registry" if self.target_name == "sdist" else "neurogym_registry/_data"
-        for name in TAKEN:
+        for name in (*TAKEN, *(["index"] if (folder / "index").is_dir() else [])):
             build_data["force_include"][str(folder / name)] = f"{inside}/{name}"
 
 

@@ -1,4 +1,4 @@
-"""Cache of the latest index of each registry, in the user's cache folder."""
+"""Cache of the latest index of each registry, and of files that it names, in the user's folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from neurogym_registry.writing import write_text
+from neurogym_registry.writing import write_bytes, write_text
 
 FRESH_SECONDS = 24 * 3600
 VARIABLE = "NGYM_CACHE"
@@ -84,6 +84,24 @@ def write(url: str, cached: Cached) -> None:
         head = {"url": url, "characters": len(cached.text), **cached._asdict()}
         del head["text"]
         write_text(_path(url), f"{json.dumps(head)}\n{cached.text}")
+
+
+def read_file(url: str) -> bytes | None:
+    """Return the cached file of an address, or None; the caller compares its hash."""
+    try:
+        return _file_path(url).read_bytes()
+    except (OSError, RuntimeError):
+        return None
+
+
+def write_file(url: str, data: bytes) -> None:
+    """Store a file; failures to write are ignored."""
+    with contextlib.suppress(OSError, RuntimeError):
+        write_bytes(_file_path(url), data)
+
+
+def _file_path(url: str) -> Path:
+    return cache_folder() / "files" / hashlib.sha256(url.encode()).hexdigest()[:32]
 
 
 def _path(url: str) -> Path:

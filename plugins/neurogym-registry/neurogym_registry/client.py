@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -21,9 +22,10 @@ from neurogym_registry import cache
 from neurogym_registry.addresses import NOWHERE, VARIABLE, Address, Signer, registries
 from neurogym_registry.data import data
 from neurogym_registry.index import is_revoked
-from neurogym_registry.index_text import SCHEMA, IndexText
+from neurogym_registry.index_text import DIGEST, SCHEMA, IndexText
+from neurogym_registry.package_files import read_package_file
 
-MAX_TEXT = 500_000_000  # the index of ten thousand packages has 29 MB
+MAX_TEXT = 500_000_000  # the index of a hundred thousand packages has 110 MB
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -31,11 +33,12 @@ class Listing:
     """A package as a registry lists it.
 
     Attributes:
-        row: the package's object in ``index.json``, valid by its schema.
+        row: the package's object in ``index.json``, with the fields for searches.
         revoked: the revocations of the registry that name the package.
         registry: address of the registry, for display.
-        base: address or folder of the registry's files; "" for the bundled list.
+        base: address or folder of the registry's files.
         address: address of the registry as in `NGYM_REGISTRY`, with its signer.
+        offline: whether `package` may not use the network.
     """
 
     row: Mapping[str, Any]
@@ -43,6 +46,18 @@ class Listing:
     registry: str = ""
     base: str = ""
     address: Address = NOWHERE
+    offline: bool = False
+
+    @cached_property
+    def package(self) -> Mapping[str, Any]:
+        """All fields of the package, with its releases; read from the package file if there is one.
+
+        Raises:
+            RegistryError: the file is missing, or is another one than the index names.
+        """
+        if DIGEST not in self.row:
+            return self.row
+        return read_package_file(self.base, self.name, self.row[DIGEST], offline=self.offline)
 
     @property
     def name(self) -> str:
@@ -62,8 +77,16 @@ class Listing:
 
     @property
     def releases(self) -> dict[str, Mapping[str, Any]]:
-        """Version -> object of the release."""
-        return {release["version"]: release for release in self.row["releases"]}
+        """Version -> object of the release; see `package`."""
+        return {release["version"]: release for release in self.package["releases"]}
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the package file cannot be read, or is another one than the index names."""
+        try:
+            return not self.package
+        except RegistryError:
+            return True
 
     def revocation(self, version: str) -> str | None:
         """Return why a version is revoked, or None if it is not."""
@@ -77,8 +100,11 @@ class Listing:
 class Index:
     """One registry's index, whose rows become listings when they are needed."""
 
-    def __init__(self, text: IndexText, where: str, base: str, address: Address) -> None:
+    def __init__(
+        self, text: IndexText, where: str, base: str, address: Address, *, offline: bool = False
+    ) -> None:
         self.text, self.where, self.base, self.address = text, where, base, address
+        self.offline = offline
         self.serial: int = text.header["serial"]
         self.revoked: tuple[Mapping[str, Any], ...] = tuple(text.header["revoked"])
 
@@ -86,8 +112,9 @@ class Index:
         """Return the listing of a row."""
         mine = tuple(one for one in self.revoked if one["name"] == row["name"])
         return Listing(
-            row=row, revoked=mine, registry=self.where, base=self.base, address=self.address
-        )
+            row=row, revoked=mine, registry=self.where, base=self.base, address=self.address,
+            offline=self.offline,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,6 +218,8 @@ def catalogue(*, offline: bool = False, refresh: bool = False) -> Catalogue:
         note = f"No registry is set ({VARIABLE}). This is the list bundled with neurogym-registry."
         return Catalogue(indexes=(loaded.index,), notes=(note, *loaded.notes))
     found = [_load(address, offline=offline, refresh=refresh) for address in addresses]
+    for one in found:
+        one.index.offline = offline
     return Catalogue(
         indexes=tuple(one.index for one in found),
         notes=tuple(note for one in found for note in one.notes),
@@ -200,8 +229,9 @@ def catalogue(*, offline: bool = False, refresh: bool = False) -> Catalogue:
 
 def snapshot() -> _Loaded:
     """Return the list bundled with neurogym-registry."""
-    text = _read(data("index.json")).decode()
-    return _parse(text, "the list bundled with neurogym-registry", "", NOWHERE)
+    path = data("index.json")
+    where = "the list bundled with neurogym-registry"
+    return _parse(_read(path).decode(), where, str(path.parent), NOWHERE)
 
 
 # -- one registry --------------------------------------------------
@@ -213,7 +243,8 @@ def _load(address: Address, *, offline: bool, refresh: bool) -> _Loaded:
     if scheme in ("http", "https"):
         from neurogym_registry.fetch import allowed  # see `_ask`
 
-        url = place if place.endswith(".json") else f"{place.rstrip('/')}/index.json"
+        is_file = place.endswith((".json", ".json.gz"))
+        url = place if is_file else f"{place.rstrip('/')}/index.json.gz"
         if "@" in urlsplit(url).netloc:
             raise RegistryError(
                 f"{VARIABLE} has an address with a user name or password (the host is"
@@ -335,7 +366,7 @@ def _verified(url: str, raw: bytes, signer: Signer | None, seen: cache.Cached | 
     from neurogym_registry.signatures import SUFFIX, verify
 
     try:
-        bundle = fetch(f"{url}{SUFFIX}").body or b""
+        bundle = fetch(f"{url.removesuffix('.gz')}{SUFFIX}").body or b""
     except RegistryError as error:
         raise _unsigned(clean(url), signer, str(error)) from error
     signed = verify(raw, bundle, signer, clean(url), offline=False)

@@ -8,18 +8,18 @@ import threading
 import time
 import urllib.error
 import urllib.request
-import zlib
 from http.client import HTTPException, HTTPMessage
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from neurogym_core.ecosystem.names import clean, said_by
 from neurogym_core.errors import RegistryError
+from neurogym_registry.packed import is_packed, unpacked
 
 SOCKET_SECONDS = 3.0  # without a byte
 TOTAL_SECONDS = 10.0  # and one more for each `BYTES_PER_SECOND` that have arrived
 BYTES_PER_SECOND = 1_000_000
-MAX_BYTES = 60_000_000  # compressed; the index of a hundred thousand packages has 52 MB
+MAX_BYTES = 60_000_000  # compressed
 MAX_TEXT = 500_000_000  # unpacked
 
 
@@ -49,7 +49,7 @@ def allowed(url: str) -> bool:
 
 
 def fetch(url: str, etag: str = "", *, accept: str = "application/json") -> Fetched:
-    """Download from an address.
+    """Download from an address; a file of gzip is unpacked.
 
     Args:
         url: the address.
@@ -176,24 +176,14 @@ def _body(url: str, response: Any, clock: _Clock) -> bytes:
         raise _failure(url, f"sent {clock.size:,} of {promised:,} bytes")
     body = b"".join(parts)
     encoding = str(response.headers.get("Content-Encoding") or "identity").lower()
-    if encoding == "identity":
-        return body
-    if encoding != "gzip":
+    if encoding not in ("identity", "gzip", "x-gzip"):
         raise _failure(url, f"sends the encoding {clean(encoding)[:40]!r}; gzip was asked for")
-    return _unpacked(url, body)
-
-
-def _unpacked(url: str, body: bytes) -> bytes:
-    machine = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:
-        text = machine.decompress(body, MAX_TEXT)
-    except zlib.error as error:
-        raise _failure(url, f"sends damaged data ({clean(str(error))})") from error
-    if machine.unconsumed_tail:
-        raise _failure(url, f"sends more than {MAX_TEXT:,} bytes, compressed")
-    if not machine.eof:
-        raise _failure(url, "sent compressed data that end early")
-    return text
+        text = body if encoding == "identity" else unpacked(body, MAX_TEXT)
+        # Some servers send .gz files as such, some as the encoding of the file that is in them.
+        return unpacked(text, MAX_TEXT) if is_packed(text) else text
+    except ValueError as error:
+        raise _failure(url, clean(str(error))) from error
 
 
 def _reason(error: Exception) -> str:

@@ -22,7 +22,13 @@ from neurogym_registry.sources import remembered
 @hookimpl
 def ngym_listed(name: str, offline: bool) -> list[Listed]:
     """Return the package or the tasks of this name in the registries."""
-    return listed(read_catalogue(offline=offline, quiet=True), name)
+    found = read_catalogue(offline=offline, quiet=True)
+    if found.from_copies and not offline:
+        package = found.find(name)
+        owners = [package] if package is not None else [one for one, _ in found.find_task(name)]
+        if any(one.outdated for one in owners):
+            found = read_catalogue(offline=False, refresh=True, quiet=True)
+    return listed(found, name)
 
 
 @hookimpl

@@ -1,17 +1,22 @@
-"""``index.json``: all of a registry in one file; equal files give equal bytes."""
+"""The index of a registry: ``index.json`` with a line for each package, and a file for each.
+
+A line has the fields for searches, and the hash of the package file, ``index/NAME.json.gz``,
+which has the releases. Equal files of a registry give equal bytes."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neurogym_core.ecosystem.names import namespace_of
-from neurogym_registry.index_text import SCHEMA
+from neurogym_registry.index_text import DIGEST, SCHEMA, row_text
 from neurogym_registry.versions import is_prerelease, version_key
 
 if TYPE_CHECKING:  # clients do not read the files of a registry
     from neurogym_registry.folder import Registry
 
+_OF_LINE = ("schema", "name", "summary", "folder", "status", "latest", "tasks", "offers")
 _FOR_SEARCHES = ("name", "title", "summary", "tags", "species", "references", "aliases")
 _OF_RELEASE = (
     "version",
@@ -25,8 +30,40 @@ _OF_RELEASE = (
 )
 
 
+class Split(NamedTuple):
+    """An index in parts: ``index.json``, and {package: text of the package file}."""
+
+    index: dict[str, Any]
+    files: dict[str, str]
+
+
+def package_file(name: str) -> str:
+    """Return the path of a package file."""
+    return f"index/{name}.json.gz"
+
+
+def is_built(file: str) -> bool:
+    """Whether `ngym registry build` writes a file that no registry commits."""
+    return file == "index.json.gz" or file.startswith("index/")
+
+
+def split(index: Mapping[str, Any]) -> Split:
+    """Move the rows of packages with releases into package files.
+
+    In the index remain the fields that searches use, and the SHA-256 of the text in the file."""
+    rows, files = [], {}
+    for row in index["packages"]:
+        if not row["releases"]:
+            rows.append(row)
+            continue
+        text = files[row["name"]] = row_text(row) + "\n"
+        line = {key: row[key] for key in _OF_LINE if key in row}
+        rows.append({**line, DIGEST: hashlib.sha256(text.encode()).hexdigest()})
+    return Split({**index, "packages": rows}, files)
+
+
 def build_index(registry: Registry, *, full: bool = False) -> dict[str, Any]:
-    """Return the index of a valid registry (see `rules.validate`).
+    """Return the index of a valid registry (see `rules.validate`), with complete rows.
 
     It contains no time of building, so that it changes only with the files.
 

@@ -30,7 +30,7 @@ def new(folder: Path, keeper: str, github_id: int) -> list[Path]:
         "README.md": (template / "README.md").read_text("utf-8"),
         "keepers.toml": f"[[keepers]]\nname = {name}\ngithub_id = {github_id}\n",
         "revoked.json": dumps({"schema": 1, "revoked": []}),
-        ".gitignore": "index.json\nindex.json.sigstore.json\n",
+        ".gitignore": "/index/\n/index.json*\n",
         **{
             f".github/workflows/{path.name}": path.read_text("utf-8")
             for path in sorted((template / "workflows").glob("*.yml"))

@@ -29,7 +29,7 @@ def listed(found: Catalogue, name: str) -> list[Listed]:
     listing = found.find(name)
     if listing is not None:
         return [_record(found, listing, None)]
-    return [_record(found, owner, task) for owner, task in found.find_task(name)]
+    return [_record(found, owner, *_detailed(owner, task)) for owner, task in found.find_task(name)]
 
 
 def _detailed(
@@ -38,14 +38,16 @@ def _detailed(
     """Return a task with its description from the file of the release, and notes.
 
     The task is returned as it is if there is no file, or the index does not have its hash."""
-    if listing.latest is None or not listing.base:
+    if listing.latest is None:
         return task, ()
     file = release_file(listing.name, listing.latest)
-    expected = listing.releases[listing.latest].get("release_sha256")
-    if not isinstance(expected, str):
-        return task, ()
     try:
+        expected = listing.releases[listing.latest].get("release_sha256")
+        if not isinstance(expected, str):
+            return task, ()
         if urlsplit(listing.base).scheme in ("http", "https"):
+            if listing.offline:
+                return task, ()
             from neurogym_registry.fetch import fetch  # urllib takes long to import
 
             text = fetch(f"{listing.base}/{file}").body or b""
@@ -65,11 +67,13 @@ def _detailed(
     return found, ()
 
 
-def _record(found: Catalogue, listing: Listing, task: Mapping[str, Any] | None) -> Listed:
+def _record(
+    found: Catalogue,
+    listing: Listing,
+    task: Mapping[str, Any] | None,
+    notes: tuple[str, ...] = (),
+) -> Listed:
     tasks = listing.row["tasks"] if task is None else [task]
-    notes: tuple[str, ...] = ()
-    if task is not None:
-        task, notes = _detailed(listing, task)
     from_sources = listing.latest is None and "folder" in listing.row
     return Listed(
         id=listing.name if task is None else listing.task_id(task),
@@ -78,7 +82,7 @@ def _record(found: Catalogue, listing: Listing, task: Mapping[str, Any] | None) 
         how=how_to_install(listing.row) if from_sources else "",
         references=tuple(_reference(reference) for row in tasks for reference in row["references"]),
         row={
-            "package": listing.row,
+            "package": listing.package if task is None else listing.row,
             "task": task,
             "registry": listing.registry,
             "installed": None,
@@ -106,7 +110,7 @@ def _show(listing: Listing, task: Mapping[str, Any] | None, page: Page) -> None:
 
 
 def _add_package(page: Page, listing: Listing) -> None:
-    row = listing.row
+    row = listing.package
     page.heading(
         f"{listing.name} {listing.latest or ''}",
         mark="" if row["status"] == "active" else f"! {row['status']}",

@@ -25,10 +25,11 @@ from neurogym_registry.folder import (
     release_file,
     sources_file,
 )
-from neurogym_registry.index import build_index
+from neurogym_registry.index import build_index, package_file, split
 from neurogym_registry.index_text import written
+from neurogym_registry.packed import packed
 from neurogym_registry.wheels import TEMPLATE_TEXTS, Wheel, kinds_of, sha256_of
-from neurogym_registry.writing import write_text, write_together
+from neurogym_registry.writing import write_bytes, write_text, write_together
 
 SECONDS = 120.0
 CHECK_SECONDS = 300.0  # for one check: each answer starts the time again
@@ -221,17 +222,22 @@ def add_release(
 
 
 def write_index(folder: Path) -> Path:
-    """Build ``index.json`` from the files of a registry, and return its path.
+    """Build the index from the files of a registry, and return the path of ``index.json``.
 
-    If the registry is in a repository with packages, their contents are written first."""
+    The file ``index.json.gz``, for servers, has the same content. If the registry is in a
+    repository with packages, their contents are written first."""
     from neurogym_registry.first_party import contents_of  # it imports this module
 
     for name, entry in _readable(folder).entries.items():
         sources = folder.resolve().parent / str(entry.get("folder"))
         if "folder" in entry and sources.is_dir():
             write_text(folder / sources_file(name), dumps(contents_of(sources)))
-    target = folder / "index.json"
-    write_text(target, written(build_index(_readable(folder))))
+    index, files = split(build_index(_readable(folder)))
+    for name, text in files.items():
+        write_bytes(folder / package_file(name), packed(text))
+    target, text = folder / "index.json", written(index)
+    write_bytes(folder / "index.json.gz", packed(text))
+    write_text(target, text)  # the last one: until here, it names the previous files
     return target
 
 

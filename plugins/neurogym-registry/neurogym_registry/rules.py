@@ -26,7 +26,7 @@ from neurogym_registry.folder import (
     release_file,
     sources_file,
 )
-from neurogym_registry.index import build_index, serial_of
+from neurogym_registry.index import build_index, serial_of, split
 from neurogym_registry.index_text import written
 from neurogym_registry.licences import is_open
 from neurogym_registry.names import WELL_KNOWN, likeness, might_resemble
@@ -97,10 +97,10 @@ RULES = {
 }
 _PAGES = (
     ".gitattributes", ".gitignore", "CODEOWNERS", "CONTRIBUTING.md", "LICENSE", "LICENSE.md",
-    "POLICY.md", "README.md", "SECURITY.md", "index.json", "index.json.sigstore.json",
-    "keepers.toml", "revoked.json",
+    "POLICY.md", "README.md", "SECURITY.md", "index.json", "index.json.gz",
+    "index.json.sigstore.json", "keepers.toml", "revoked.json",
 )  # fmt: skip
-_FOLDERS = (".github/", "schema/")
+_FOLDERS = (".github/", "index/", "schema/")
 
 
 def validate(
@@ -625,7 +625,7 @@ def _index(registry: Registry) -> Iterator[Violation]:
             rule="fresh-index", file="index.json", message=f"is missing or cannot be read. {advice}"
         )
         return
-    if text != written(build_index(registry)):
+    if text != written(split(build_index(registry)).index):
         message = (
             f"does not match the files (serial {serial}, expected {serial_of(registry)}). {advice}"
         )

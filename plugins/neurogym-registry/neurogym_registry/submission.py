@@ -20,6 +20,7 @@ from neurogym_registry.folder import (
     read_registry,
     release_file,
 )
+from neurogym_registry.index import is_built
 from neurogym_registry.releases import Inspection, add_release
 from neurogym_registry.rules import errors, validate
 from neurogym_registry.wheels import Wheel
@@ -133,7 +134,7 @@ def submit(
         release = json.loads((draft / release_file(wheel.name, wheel.version)).read_text("utf-8"))
     new = "list" if entry is not None else "release"
     return Submission(
-        files=tuple(files),
+        files=tuple(file for file in files if not is_built(file)),
         warnings=tuple(one for one in found if one.level == "warning"),
         title=f"{new.capitalize()} {wheel.name} {wheel.version}",
         text=_text(release, first=entry is not None),

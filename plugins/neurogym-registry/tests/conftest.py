@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -103,6 +104,12 @@ class Keeper:
 
     def build(self) -> Path:
         return write_index(self.folder)
+
+    def remove_index(self) -> None:
+        """Remove the files of `build`, as in a registry that does not commit them."""
+        for path in self.folder.glob("index.json*"):
+            path.unlink()
+        shutil.rmtree(self.folder / "index")
 
     def index(self) -> dict[str, Any]:
         return json.loads(self.build().read_text("utf-8"))

@@ -237,8 +237,8 @@ class TestCommands:
         assert self.call(ngym, repository, *yank_it).exit_code == 0
         path = repository.folder / "releases" / DOTS / "1.0.0.json"
         assert json.loads(path.read_text("utf-8"))["yanked"] == "Wrong timing."
-        assert repository.rules(ANA) == {"owners"}  # of index.json
-        (repository.folder / "index.json").unlink()
+        assert repository.rules(ANA) == {"owners"}  # of the index
+        repository.keeper.remove_index()
         assert repository.rules(ANA) == set()
         assert "yanked already" in self.call(ngym, repository, *yank_it).stderr
         unknown = ("yank", DOTS, "7.0", str(repository.folder), "--reason", "x")
@@ -259,7 +259,7 @@ class TestCommands:
         result = self.call(ngym, repository, "transfer", DOTS, str(repository.folder), *to)
         assert result.exit_code == 0, result.output
         assert validate(repository.folder) == []
-        (repository.folder / "index.json").unlink()
+        repository.keeper.remove_index()
         assert repository.rules(ANA) == set()
         repository.base = repository.commit()
         release(repository)

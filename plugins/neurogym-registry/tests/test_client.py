@@ -107,8 +107,8 @@ def names(**options: bool) -> list[str]:
 
 
 def age_the_copy(url: str, days: float = 3) -> None:
-    kept = cache.read(f"{url}/index.json")
-    cache.write(f"{url}/index.json", kept._replace(fetched=time.time() - days * 86400))
+    kept = cache.read(f"{url}/index.json.gz")
+    cache.write(f"{url}/index.json.gz", kept._replace(fetched=time.time() - days * 86400))
 
 
 def test_an_index_is_got_once_a_day(registry: Server) -> None:
@@ -218,15 +218,15 @@ def test_if_the_server_fails_the_copy_is_used_and_the_reason_given(
     names()
     age_the_copy(registry.url)
     said = begin(failure, registry, monkeypatch)
-    before = cache.read(f"{registry.url}/index.json")
+    before = cache.read(f"{registry.url}/index.json.gz")
     if failure.startswith("304"):  # without an ETag the request was not conditional
-        cache.write(f"{registry.url}/index.json", before._replace(etag=""))
-        before = cache.read(f"{registry.url}/index.json")
+        cache.write(f"{registry.url}/index.json.gz", before._replace(etag=""))
+        before = cache.read(f"{registry.url}/index.json.gz")
     found = catalogue()
     assert [one.name for one in found.listings] == [NAME]
     assert said in found.notes[0]
     assert "3 days ago" in found.notes[0]
-    assert cache.read(f"{registry.url}/index.json") == before
+    assert cache.read(f"{registry.url}/index.json.gz") == before
 
 
 @pytest.mark.parametrize("failure", FAILURES)
@@ -238,7 +238,7 @@ def test_if_the_server_fails_at_first_the_bundled_list_is_used(
     assert "neurogym-task-perceptual" in [one.name for one in found.listings]
     assert said in found.notes[0]
     assert "the list bundled with neurogym-registry" in found.notes[0]
-    assert cache.read(f"{registry.url}/index.json") is None
+    assert cache.read(f"{registry.url}/index.json.gz") is None
 
 
 def test_a_server_that_cannot_be_reached(registry: Server) -> None:
@@ -265,8 +265,8 @@ def test_an_index_that_went_back_is_refused_even_where_the_copy_is_of_no_use(
 ) -> None:
     registry.serve(serial=5)
     names()
-    kept = cache.read(f"{registry.url}/index.json")
-    cache.write(f"{registry.url}/index.json", kept._replace(text="{"))
+    kept = cache.read(f"{registry.url}/index.json.gz")
+    cache.write(f"{registry.url}/index.json.gz", kept._replace(text="{"))
     registry.serve(serial=4)
     assert "serial 4, after one with 5" in catalogue(refresh=True).notes[0]
 

@@ -91,7 +91,7 @@ class Published:
         return KEEPER._replace(trust_config=str(self.trust))._replace(**changes)
 
     def address(self, **changes: str) -> str:
-        return str(Address(self.url, self.signer(**changes)))
+        return str(Address(f"{self.url}/index.json", self.signer(**changes)))
 
     def sign(
         self, identity: str = WORKFLOW, issuer: str = GITHUB_ISSUER, trust: Path | None = None
@@ -145,6 +145,16 @@ def test_a_signed_index_is_believed(published: Published) -> None:
     assert len(published.asked) == 2
 
 
+def test_the_signature_of_a_compressed_index_is_that_of_its_text(
+    published: Published, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NGYM_REGISTRY", str(Address(published.url, published.signer())))
+    found = catalogue()
+    assert found.listings[0].releases["1.0.0"]["files"][0]["sha256"] == "a" * 64
+    asked = ["/index.json.gz", "/index.json.sigstore.json", f"/index/{NAME}.json.gz"]
+    assert (found.notes, published.asked) == ((), asked)
+
+
 def test_signing_prints_the_setting_of_clients(published: Published) -> None:
     assert f"export NGYM_REGISTRY='ADDRESS#identity={WORKFLOW}&trust" in published.sign().stdout
     result = published.sign("ana@example.org", "https://accounts.example.org")
@@ -157,8 +167,8 @@ def unsigned(published: Published, others: Any) -> None:
 
 def changed(published: Published, others: Any) -> None:
     text = published.index.read_text("utf-8")
-    assert "a" * 64 in text
-    published.index.write_text(text.replace("a" * 64, "b" * 64), "utf-8")
+    assert '"latest":"1.0.0"' in text
+    published.index.write_text(text.replace('"latest":"1.0.0"', '"latest":"2.0.0"'), "utf-8")
 
 
 def replaced(published: Published, others: Any) -> None:
@@ -292,7 +302,7 @@ def test_an_index_with_the_same_serial_signed_earlier_is_refused(published: Publ
 def test_a_copy_that_was_never_verified_is_not_used(
     published: Published, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("NGYM_REGISTRY", published.url)
+    monkeypatch.setenv("NGYM_REGISTRY", f"{published.url}/index.json")
     changed(published, None)
     assert names() == [NAME]
     monkeypatch.setenv("NGYM_REGISTRY", published.address())
@@ -325,7 +335,7 @@ def test_without_a_signer_in_the_address_no_signature_is_asked_for(
     published: Published, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     published.bundle.unlink()
-    monkeypatch.setenv("NGYM_REGISTRY", published.url)
+    monkeypatch.setenv("NGYM_REGISTRY", f"{published.url}/index.json")
     assert names() == [NAME]
     assert published.asked == ["/index.json"]
 
@@ -453,7 +463,8 @@ def test_the_workflow_signs_and_publishes_index_signature_and_page(
         ["git", "-C", str(remote), "ls-tree", "--name-only", "gh-pages"],
         check=True, capture_output=True, text=True,
     ).stdout.split()  # fmt: skip
-    assert {"index.json", "index.json.sigstore.json", "index.html", ".nojekyll"} <= {*listed}
+    wanted = {"index.json", "index.json.gz", "index.json.sigstore.json", "index.html", ".nojekyll"}
+    assert {*wanted, "index"} <= {*listed}
     assert not {".git", ".github", ".gitignore"} & {*listed}
     site = tmp_path / "site"
     subprocess.run(
@@ -461,3 +472,4 @@ def test_the_workflow_signs_and_publishes_index_signature_and_page(
     )
     found = one_registry(Address(str(site), published.signer()))
     assert found.names == [NAME]
+    assert list(found.named(NAME).releases) == ["1.0.0"]

@@ -189,8 +189,8 @@ def _show_plan(listing: Listing, release: Mapping[str, Any], steps: Sequence[pip
     page.facts(
         (
             ("about", listing.row["summary"]),
-            ("by", ", ".join(one["name"] for one in listing.row["maintainers"])),
-            ("sources", listing.row.get("repository", listing.row.get("folder"))),
+            ("by", ", ".join(one["name"] for one in listing.package["maintainers"])),
+            ("sources", listing.package.get("repository", listing.package.get("folder"))),
             ("licence", release["license"]),
             ("checks", _checks(release)),
             ("attested", release.get("provenance") or "not when it was submitted"),

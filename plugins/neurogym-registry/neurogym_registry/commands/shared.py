@@ -71,14 +71,16 @@ def required(found: Catalogue, name: str) -> Listing:
 def look_for(name: str, *, offline: bool, refresh: bool) -> tuple[Catalogue, Listing]:
     """Return the catalogue and the listing of this name; on a miss, ask the servers again.
 
-    A copy of an index can be a day old, while the package was listed an hour ago.
+    A copy of an index can be a day old, while the package was listed or released an hour ago.
 
     Raises:
         UnknownTaskError: there is none.
     """
     found = read_catalogue(offline=offline, refresh=refresh)
-    if found.find(name) is None and not offline and not refresh and found.from_copies:
-        found = read_catalogue(offline=False, refresh=True)
+    if not offline and not refresh and found.from_copies:
+        listing = found.find(name)
+        if listing is None or listing.outdated:
+            found = read_catalogue(offline=False, refresh=True)
     return found, required(found, name)
 
 
