@@ -189,7 +189,7 @@ Agents with an LSTM of 64 units learn six tasks of the catalogue with their defa
 the [README of neurogym-sb3](../plugins/neurogym-sb3/README.md). An agent stops at the first test on {tests} trials whose mean
 performance meets the criterion, or after the maximum of steps; a test counts trials in which the agent acted too early as
 0. The defaults of `ngym train --algo recurrent-ppo` are the setting `{ppo}`, and with `--option a2c=true` the setting
-`{a2c}`. Other settings were tried with fewer seeds; [decision 57](decisions/0057-advantages-of-agents-look-a-few-steps-ahead.md)
+`{a2c}`. Other settings were tried with fewer seeds; [decision 51](decisions/0051-advantages-of-agents-look-a-few-steps-ahead.md)
 compares some of them.
 
 - **met**: seeds that met the criterion, of those that were trained.

@@ -292,7 +292,7 @@ def _on_all_items(method: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
-# `__getitem__` needs no change: it calls `__missing__` for an item that is not there.
+# `__getitem__` needs no change: for a missing item it calls `__missing__`.
 for _name in (
     "__contains__", "__delitem__", "__eq__", "__ior__", "__iter__", "__len__", "__ne__", "__or__",
     "__repr__", "__reversed__", "__ror__", "__setitem__", "clear", "copy", "get", "items", "keys",
