@@ -142,7 +142,7 @@ EXAMPLES = (
     ),
 )  # fmt: skip
 
-CHECKPOINTS = (200, 400, 800, 1600, 3200)
+CHECKPOINTS = (25, 50, 100, 200, 1600)
 """Numbers of updates after which the threshold is measured."""
 THRESHOLD_SEEDS = (0, 1, 2)
 
