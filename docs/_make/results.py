@@ -142,7 +142,7 @@ EXAMPLES = (
     ),
 )  # fmt: skip
 
-CHECKPOINTS = (25, 50, 100, 200, 1600)
+CHECKPOINTS = (10, 25, 50, 200, 1600)
 """Numbers of updates after which the threshold is measured."""
 THRESHOLD_SEEDS = (0, 1, 2)
 
@@ -189,7 +189,7 @@ def thresholds(seed: int) -> dict[str, Any]:
     from neurogym_core import make_task
 
     began = time.perf_counter()
-    # A third of the default rate slows learning down, so that the checkpoints show it.
+    # A rate below the default slows learning down, so that the checkpoints show it.
     trainer = trainer_named("rnn")(
         make_task("PerceptualDecisionMaking-v0", sigma=1.0),
         seed=seed,
