@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.side_by_side`` prints a table: threads, and the wall-clock time and CPU time
 per update. The limit is 1.3 times the time of one on two free cores. On a loaded machine the CPU
-time tells more: threads that wait for each other burn it.
+time is the better measure: threads that wait for each other burn it.
 """
 
 from __future__ import annotations

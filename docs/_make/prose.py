@@ -445,6 +445,7 @@ def files(paths: Sequence[Path]) -> list[Path]:
             for one in inside
             if (one.suffix in _SUFFIXES or one.name == "Makefile")
             and one.is_file()
+            and path / "site" not in one.parents  # what `make site` builds
             and not any(
                 part in _SKIPPED or part.startswith(".") or part.endswith(".egg-info")
                 for part in one.relative_to(path).parts
