@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
 from textwrap import dedent
 
 import pytest
-
-SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "_make" / "anatomy.py"
+from scripts import loaded
 
 
 @pytest.fixture(scope="module")
 def anatomy():
-    spec = importlib.util.spec_from_file_location("docs_anatomy", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    return loaded("anatomy")
 
 
 @pytest.fixture

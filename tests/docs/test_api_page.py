@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import doctest
-import importlib.util
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scripts import loaded
 
 import neurogym_core
 from neurogym_core.tasks.state import interface_of, state_of
@@ -17,10 +16,7 @@ from neurogym_core.trials.builder import TrialBuilder
 from neurogym_core.trials.compiling import compile_layout
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-spec = importlib.util.spec_from_file_location("docs_api", DOCS / "_make" / "api.py")
-maker = importlib.util.module_from_spec(spec)
-sys.modules[spec.name] = maker  # dataclasses look their module up
-spec.loader.exec_module(maker)
+maker = loaded("api")
 
 ENTRIES = maker.entries()
 ALL = [entry for found in ENTRIES.values() for entry in found]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import click
 import pytest
+from scripts import loaded
 
 from neurogym_core.cli import main
 from neurogym_core.cli._main import BUILT_IN
@@ -17,12 +17,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 @pytest.fixture(scope="module")
 def maker():
-    spec = importlib.util.spec_from_file_location(
-        "docs_command_line", DOCS / "_make" / "command_line.py"
-    )
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded("command_line")
 
 
 def test_the_page_is_fresh(maker):

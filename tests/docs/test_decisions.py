@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
+from scripts import loaded
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 GOOD = """# A title
@@ -35,11 +34,7 @@ Do this. Then that.
 
 @pytest.fixture(scope="module")
 def maker():
-    spec = importlib.util.spec_from_file_location("docs_decisions", DOCS / "_make" / "decisions.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    return loaded("decisions")
 
 
 @pytest.fixture

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from scripts import loaded
 
 from neurogym_core import run
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAIR = ("control/GoNogo-v0", "value/ProbabilisticReversal-v0")
-
-
-def load(name):
-    path = DOCS / "_make" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"docs_{name}", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    sys.path.insert(0, str(path.parent))  # as for a script of the folder
-    spec.loader.exec_module(module)
-    sys.path.remove(str(path.parent))
-    return module
 
 
 def test_the_sheets_are_on_the_page_and_not_too_large():
@@ -34,21 +23,21 @@ def test_the_sheets_are_on_the_page_and_not_too_large():
 
 
 def test_the_page_of_trained_networks_is_what_was_measured_last():
-    maker = load("train_gallery")
+    maker = loaded("train_gallery")
     assert maker.PAGE.read_text("utf-8") == maker.page(maker.read(maker.MEASURED)), (
         "run `python docs/_make/train_gallery.py --write`, and commit docs/gallery-results.md"
     )
 
 
 def test_the_page_of_agents_is_what_was_measured_last():
-    maker = load("agents")
+    maker = loaded("agents")
     assert maker.PAGE.read_text("utf-8") == maker.page(maker.read(maker.MEASURED)), (
         "run `python docs/_make/agents.py --write`, and commit docs/agent-results.md"
     )
 
 
 def test_measurements_are_read_as_they_were_written_with_one_training_per_line(tmp_path):
-    measured = load("measured")
+    measured = loaded("measured")
     path = tmp_path / "runs.json"
     assert measured.read(path) == {"runs": {}}
     assert measured.when(measured.read(path)) == ""
@@ -63,7 +52,7 @@ def test_measurements_are_read_as_they_were_written_with_one_training_per_line(t
 
 
 def test_a_finished_training_of_an_agent_is_not_repeated(tmp_path):
-    maker = load("agents")
+    maker = loaded("agents")
     path = tmp_path / "agents.json"
     run = {"met": True, "steps": 100, "cpu": 1.0, "fresh": 0.8}
     maker.keep(run, "bandit", "ppo", 0, path)
@@ -73,7 +62,7 @@ def test_a_finished_training_of_an_agent_is_not_repeated(tmp_path):
 
 
 def test_halfway_is_between_the_best_shortcut_that_counts_and_the_oracle():
-    maker = load("train_gallery")
+    maker = loaded("train_gallery")
     known = {"oracle": 1.0, "all": 0.9, "constant": 0.5, "channel.a": 0.89, "channel.b": 0.6}
     entry = type("Entry", (), {"shortcuts": known, "expected": {"chance": 0.4}})
     found = maker.levels(entry)
@@ -85,7 +74,7 @@ def test_halfway_is_between_the_best_shortcut_that_counts_and_the_oracle():
 
 
 def test_a_task_that_noise_limits_counts_as_learned_when_a_network_comes_near_the_classifier():
-    maker = load("train_gallery")
+    maker = loaded("train_gallery")
     known = {"oracle": 1.0, "all": 0.82, "constant": 0.5, "channel.a": 0.76}
     entry = type("Entry", (), {"shortcuts": known, "expected": {"chance": 0.5}})
     found = maker.levels(entry)
@@ -98,7 +87,7 @@ def test_a_task_that_noise_limits_counts_as_learned_when_a_network_comes_near_th
 
 
 def test_a_training_ends_when_its_performance_has_settled_above_the_level():
-    maker = load("train_gallery")
+    maker = loaded("train_gallery")
 
     def settled(*tests):
         return maker.settled([{"accuracy": one} for one in (0.0, *tests)], 0.7)
@@ -112,7 +101,7 @@ def test_a_training_ends_when_its_performance_has_settled_above_the_level():
 
 
 def test_the_psychometric_function_of_a_training_is_that_of_the_report():
-    maker = load("train_gallery")
+    maker = loaded("train_gallery")
     task = maker.make_task("perceptual/PerceptualDecisionMaking-v0")
     record = run(task, "integrator", 600, seed=0)
     found = maker.psychometric(task, record)
@@ -126,7 +115,7 @@ def test_the_psychometric_function_of_a_training_is_that_of_the_report():
 
 
 def test_finished_trainings_with_checkpoints_are_completed_once(tmp_path):
-    maker = load("train_gallery")
+    maker = loaded("train_gallery")
     known = {"done": 10, "curve": [], "final": 0.5, "until": 10}
     names = [("x/A-v0", "gru", 0), ("x/A-v0", "gru", 1), ("x/B-v0", "recurrent-ppo", 0),
              ("x/C-v0", "rnn", 0)]  # fmt: skip
@@ -149,7 +138,7 @@ def test_finished_trainings_with_checkpoints_are_completed_once(tmp_path):
 @pytest.mark.slow
 def test_checkpoints_are_played_for_measurements_that_records_lack(tmp_path, capsys):
     pytest.importorskip("torch")
-    maker = load("train_gallery")
+    maker = loaded("train_gallery")
     out, path = tmp_path / "out", tmp_path / "runs.json"
     job = maker.Job("perceptual/PerceptualDecisionMaking-v0", "gru", (0, 1), 20)
     records = maker.train(job, out)
@@ -172,7 +161,7 @@ def test_checkpoints_are_played_for_measurements_that_records_lack(tmp_path, cap
 def test_two_tasks_are_trained_and_an_interrupted_training_continues(tmp_path):
     pytest.importorskip("torch")
     pytest.importorskip("sb3_contrib")
-    maker = load("train_gallery")
+    maker = loaded("train_gallery")
     out, measured, page = tmp_path / "out", tmp_path / "runs.json", tmp_path / "page.md"
 
     class StopError(Exception):
@@ -180,7 +169,7 @@ def test_two_tasks_are_trained_and_an_interrupted_training_continues(tmp_path):
 
     job = maker.Job(PAIR[0], "gru", (0, 1), 20)
     trainer = maker.trainer_named("gru")
-    learned, loaded, continued = trainer.step, trainer.load, []
+    learned, restored, continued = trainer.step, trainer.load, []
 
     def step(self):
         if self.done == 12:
@@ -188,7 +177,7 @@ def test_two_tasks_are_trained_and_an_interrupted_training_continues(tmp_path):
         return learned(self)
 
     def load_at(self, folder):
-        loaded(self, folder)
+        restored(self, folder)
         continued.append(self.done)
 
     with pytest.MonkeyPatch.context() as patch:

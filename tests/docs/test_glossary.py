@@ -9,6 +9,7 @@ from functools import reduce
 from pathlib import Path
 
 import pytest
+from scripts import loaded
 
 from neurogym_core.trials.builder import VERBS
 
@@ -72,10 +73,7 @@ def test_a_place_that_does_not_exist_would_be_seen():
 
 
 def test_the_sites_glossary_links_public_names_to_the_api():
-    path = DOCS / "_make" / "glossary_links.py"
-    spec = importlib.util.spec_from_file_location("docs_glossary_links", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = loaded("glossary_links")
     row = "| x | y | `tasks/task.py: Task.vary`, `play/kernel.py: PlainKernel` |"
     assert module.linked(row, "### Task\n\n### make\n") == (
         "| x | y | [`tasks/task.py: Task.vary`](api.md#task), `play/kernel.py: PlainKernel` |"

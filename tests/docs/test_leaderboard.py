@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,18 +10,14 @@ from click.testing import CliRunner
 from neurogym_study.experiment import Experiment
 from neurogym_study.runs import FORMAT, SETTINGS_FILE
 from neurogym_study.signatures import signatures
+from scripts import loaded
 
 SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "_make" / "leaderboard.py"
 
 
 @pytest.fixture
-def maker(monkeypatch):
-    monkeypatch.syspath_prepend(SCRIPT.parent)
-    spec = importlib.util.spec_from_file_location("docs_leaderboard", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+def maker():
+    return loaded("leaderboard")
 
 
 def run_folder(path, task, trainer, amount, tested=None):

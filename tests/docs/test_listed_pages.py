@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import io
 import subprocess
 import sys
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 from neurogym_registry.folder import Registry
+from scripts import loaded
 
-MAKE = Path(__file__).resolve().parents[2] / "docs" / "_make"
 NAME, TASK = "neurogym-task-hostile", "Dots-v0"
 EVIL = (
     '"><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\x1b[31m\n\n'
@@ -31,14 +29,8 @@ DRAWING = (
 
 
 @pytest.fixture(scope="module")
-def maker() -> Iterator[Any]:
-    sys.path.insert(0, str(MAKE))  # as for a script of the folder
-    spec = importlib.util.spec_from_file_location("docs_listed_pages", MAKE / "listed_pages.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    yield module
-    sys.path.remove(str(MAKE))
+def maker() -> Any:
+    return loaded("listed_pages")
 
 
 def registry(folder: Path, drawing: str = "", **fields: Any) -> Registry:

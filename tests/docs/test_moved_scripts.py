@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
+from scripts import loaded
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "docs" / "scripts"
 SHORT = {
@@ -20,13 +20,6 @@ WRITTEN = {
     "reinforcement_learning": {"random.png", "agent.png", "agent.gif"},
 }
 NEEDS = {"supervised_keras": ("keras",), "reinforcement_learning": ("sb3_contrib",)}
-
-
-def loaded(name):
-    spec = importlib.util.spec_from_file_location(f"moved_{name}", SCRIPTS / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_every_script_is_tested():
@@ -44,7 +37,7 @@ def test_a_moved_script_runs(name, tmp_path, monkeypatch):
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # several threads wait for each other on a loaded machine
     try:
-        found = loaded(name).main(**SHORT[name])
+        found = loaded(SCRIPTS / f"{name}.py").main(**SHORT[name])
     finally:
         torch.set_num_threads(threads)
     performance = found["performance"] if isinstance(found, dict) else found

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import posixpath
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from scripts import loaded
 
 ROOT = Path(__file__).resolve().parents[2]
 INDEX = (ROOT / "docs" / "index.md").read_text("utf-8")
@@ -19,12 +18,7 @@ IN_MENU = ("docs/index.md", "docs/api.md", "docs/why.md")
 
 @pytest.fixture(scope="module")
 def maker() -> Any:
-    path = ROOT / "docs" / "_make" / "reader_paths.py"
-    spec = importlib.util.spec_from_file_location("docs_reader_paths", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return loaded("reader_paths")
 
 
 def test_every_page_is_on_a_path(maker: Any) -> None:

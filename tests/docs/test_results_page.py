@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shlex
 import sys
-from pathlib import Path
 
 import pytest
+from scripts import loaded
 
 from neurogym_core.terminal.settings import read_value
 
-MAKER = Path(__file__).resolve().parents[2] / "docs" / "_make" / "results.py"
-
-
-def load():
-    spec = importlib.util.spec_from_file_location("docs_results", MAKER)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["docs_results"] = module
-    sys.path.insert(0, str(MAKER.parent))  # as for a script of the folder
-    spec.loader.exec_module(module)
-    sys.path.remove(str(MAKER.parent))
-    return module
-
-
-maker = load()
+maker = loaded("results")
 NAMES = [example.name for example in maker.EXAMPLES]
 
 

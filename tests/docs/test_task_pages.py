@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from scripts import loaded
 
 from neurogym_core.ecosystem.records import Reference, TaskInfo
 
@@ -18,14 +16,8 @@ MAKE = Path(__file__).resolve().parents[2] / "docs" / "_make"
 
 
 @pytest.fixture(scope="module")
-def maker() -> Iterator[Any]:
-    sys.path.insert(0, str(MAKE))  # as for a script of the folder
-    spec = importlib.util.spec_from_file_location("docs_task_pages", MAKE / "task_pages.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    yield module
-    sys.path.remove(str(MAKE))
+def maker() -> Any:
+    return loaded("task_pages")
 
 
 def info(name: str, **fields: Any) -> TaskInfo:

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
+import functools
 from pathlib import Path
 
 import pytest
+from scripts import loaded
 
 HERE = Path(__file__).parent
 DOCS = HERE.parents[1] / "docs"
 
 
+@functools.cache
 def snippets():
     """`test_snippets.py` of this folder: the tests are no package, so that it cannot be imported by
     name.
     """
-    name = "docs_snippets"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, HERE / "test_snippets.py")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-    return sys.modules[name]
+    return loaded(HERE / "test_snippets.py")
 
 
 def play(page, tmp_path, monkeypatch):

@@ -4,13 +4,12 @@ with a picture, and every word of code runs.
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from scripts import loaded
 
 from neurogym_core.cli import main
 from neurogym_core.ecosystem.discovery import installed, load_wrapper
@@ -19,16 +18,8 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 OWN = {info.name: info for info in installed().wrappers if info.namespace in ("core", "wrappers")}
 
 
-def _loaded(path: Path, name: str):
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-pages = _loaded(DOCS / "_make" / "wrapper_pages.py", "docs_wrapper_pages")
-snippets = _loaded(Path(__file__).with_name("test_snippets.py"), "docs_test_snippets")
+pages = loaded("wrapper_pages")
+snippets = loaded(Path(__file__).with_name("test_snippets.py"))
 
 
 def test_every_wrapper_has_a_page():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import jax
@@ -11,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 from neurogym_jax.trainers import JaxPPOTrainer
 from neurogym_study import Run
+from scripts import loaded
 
 from neurogym_core.cli import main
 from neurogym_core.errors import InvalidValueError, NotSupportedError
@@ -97,22 +97,14 @@ def test_several_networks_learn_together_from_the_command_line(tmp_path):
     assert record["performance"].mean() > 0.6
 
 
-def script(name):
-    """Import a script of the examples."""
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.slow
 def test_a_script_in_the_style_of_purejaxrl_learns():
     pytest.importorskip("optax", reason="the script's optimizer is optax's")
-    assert script("purejaxrl_ppo").main(100) > 0.65  # 0.77; 0.52 at first
+    assert loaded(EXAMPLES / "purejaxrl_ppo.py").main(100) > 0.65  # 0.77; 0.52 at first
 
 
 @pytest.mark.slow
 def test_ppo_of_rejax_learns():
     pytest.importorskip("rejax", reason="it needs rejax, which needs an older Gymnasium")
-    first, last = script("rejax_ppo").main(50_000)
+    first, last = loaded(EXAMPLES / "rejax_ppo.py").main(50_000)
     assert last > first + 2

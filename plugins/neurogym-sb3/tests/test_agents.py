@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import re
 import shlex
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +15,7 @@ from click.testing import CliRunner
 from neurogym_sb3 import AgentSubject, SB3VecEnv, TrialEvaluation
 from neurogym_sb3.trainers import A2CTrainer, PPOTrainer, RecurrentPPOTrainer
 from neurogym_study import Experiment, Run
+from scripts import loaded
 from stable_baselines3 import PPO
 
 from neurogym_core import run
@@ -86,11 +85,7 @@ def test_advantage_actor_critic_with_an_lstm_is_ppo_with_one_batch_per_rollout(s
 
 @pytest.mark.parametrize("a2c", [False, True])
 def test_the_defaults_are_the_settings_that_were_measured(a2c, sides, monkeypatch):
-    maker = Path(__file__).parents[3] / "docs" / "_make" / "agents.py"
-    monkeypatch.syspath_prepend(str(maker.parent))  # as for a script of the folder
-    spec = importlib.util.spec_from_file_location("docs_agents", maker)
-    module = sys.modules["docs_agents"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = loaded("agents")
     measured = RecurrentPPOTrainer(sides, **module.SETTINGS[module.CHOSEN[a2c]].options)
     trainer = RecurrentPPOTrainer(sides, a2c=a2c)
     assert trainer.settings == measured.settings

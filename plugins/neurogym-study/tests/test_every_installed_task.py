@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from neurogym_study.analyses import ANALYSES, analyse
 from neurogym_study.behaviour import Behaviour, Roles
 from neurogym_study.playing import play_task
 from neurogym_study.report import page
+from scripts import loaded
 
 from neurogym_core import Task, make_task
 from neurogym_core.ecosystem.discovery import installed, load_task
@@ -44,10 +43,7 @@ REACH = {
 
 @pytest.mark.slow
 def test_reports_reach_as_many_tasks_as_before(monkeypatch):
-    script = Path(__file__).resolve().parents[3] / "docs" / "_make" / "reach.py"
-    spec = importlib.util.spec_from_file_location("docs_reach", script)
-    reach = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(reach)
+    reach = loaded("reach")
     monkeypatch.setattr(reach.analyses, "fit_psychometric", None)  # restored after the test
     monkeypatch.setattr(reach.standard, "MEASURES", {})
     found = Counter(

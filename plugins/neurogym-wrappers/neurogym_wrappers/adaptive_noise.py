@@ -72,4 +72,4 @@ class AdaptiveNoise(ScheduleBase):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
-        add_noise(trial.layout, self._noisy, np.atleast_1d(getattr(trial, self._sigma)))
+        add_noise(trial.layout, self._noisy, getattr(trial, self._sigma))

@@ -129,7 +129,7 @@ class CatchTrials(ConditionWrapper):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
-        caught = np.atleast_1d(getattr(trial, self._caught))
+        caught = getattr(trial, self._caught)
         for slot in trial.layout.slots:
             if slot.amounts is None and slot.pays is None:
                 slot.correct = np.where(caught, self.reward, slot.correct)

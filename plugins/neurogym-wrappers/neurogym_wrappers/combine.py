@@ -289,7 +289,7 @@ class Combine(ConditionWrapper):
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
         # (n,) type of each trial; None: both tasks in all trials.
-        there = None if self._type_name is None else np.atleast_1d(getattr(trial, self._type_name))
+        there = None if self._type_name is None else getattr(trial, self._type_name)
         if there is not None:
             self._hide_main(trial.layout, there != "distractor")
         conditions = {}

@@ -91,9 +91,5 @@ class VariableChoices(ScheduleBase):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
-        block = (
-            np.zeros(trial.n, np.int64)
-            if self._label is None
-            else np.atleast_1d(getattr(trial, self._label))
-        )
+        block = np.zeros(trial.n, np.int64) if self._label is None else getattr(trial, self._label)
         trial.record(**{self._count: self._sizes[block]})
