@@ -2,8 +2,9 @@
 
 ``make train-gallery`` runs this script. Each task is trained with a GRU and a leaky RNN, or, if its
 trials depend on the subject's actions, with recurrent PPO, from three seeds, until the performance
-has settled or a fixed budget of updates or steps is used up. A script that is started again
-continues interrupted trainings from their checkpoints, and keeps finished ones. Where the record of
+has settled or a fixed budget of updates or steps is used up. Tasks that nothing has learned by then
+are trained on, to four times the budget. A script that is started again continues interrupted
+trainings from their checkpoints, and keeps finished ones. Where the record of
 a finished one lacks a measurement that was added later, its checkpoint plays the last test again;
 ``--complete`` does nothing else. ``--only TASK`` trains some tasks, and ``--write`` none.
 """
@@ -14,7 +15,7 @@ import functools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,8 @@ SUPERVISED, AGENTS = ("gru", "rnn"), ("recurrent-ppo",)
 """Trainers: "rnn" is the leaky RNN."""
 UPDATES, STEPS = 1000, 50_000
 """Budgets of networks and of agents."""
+LONGER = 4
+"""Tasks that nothing has learned are trained on, to this multiple of the budgets."""
 HIDDEN = 64
 """Number of recurrent units."""
 FEEDBACK = ("PassReward", "PassAction")
@@ -90,6 +93,22 @@ class Job:
     def folders(self, out: Path) -> list[Path]:
         """Return the folders of the checkpoints."""
         return [out / key.replace("/", "-").replace(" ", "-") for key in self.keys]
+
+    def starts(self, out: Path) -> list[Path | None]:
+        """Return the folder of each seed's last checkpoint, perhaps with the shorter budget."""
+        shorter = replace(self, until=self.until // LONGER)
+        return [
+            next((folder for folder in both if any(folder.glob("checkpoint.*"))), None)
+            for both in zip(self.folders(out), shorter.folders(out), strict=True)
+        ]
+
+    def is_in(self, runs: Mapping[str, Mapping[str, Any]]) -> bool:
+        """Return whether each seed has a finished training of at least this budget."""
+        names = ("task", "trainer", "seed")
+        known = {tuple(run[one] for one in names): run["until"] for run in runs.values()}
+        return all(
+            known.get((self.task, self.trainer, seed), 0) >= self.until for seed in self.seeds
+        )
 
 
 # ---------------------------------------------------------------------- tasks and their levels
@@ -177,7 +196,7 @@ def settings_of(job: Job) -> dict[str, Any]:
         if job.trainer in SUPERVISED
         else {"wrap": FEEDBACK}
     )
-    every = max(job.until // TESTS, 1)
+    every = max(min(job.until, UPDATES if job.trainer in SUPERVISED else STEPS) // TESTS, 1)
     return {"hidden": HIDDEN, "test_every": every, "test_trials": TEST_TRIALS, **own}
 
 
@@ -209,8 +228,8 @@ def trainers_for(job: Job, out: Path) -> list[Any]:
     trainers = [
         trainer_named(job.trainer)(make_task(job.task), seed=seed, **own) for seed in job.seeds
     ]
-    for trainer, folder in zip(trainers, job.folders(out), strict=True):
-        if any(folder.glob("checkpoint.*")):
+    for trainer, folder in zip(trainers, job.starts(out), strict=True):
+        if folder is not None:
             trainer.load(folder)
     return trainers
 
@@ -354,6 +373,8 @@ Networks are trained on the tasks of the catalogue with the default settings of 
   observes its last action and its reward (`PassAction`, `PassReward`). `jax-ppo` of neurogym-jax plays no task whose
   trials depend on actions.
 
+Tasks that nothing has learned by then are trained on, to {longer_updates:,} updates or {longer_steps:,} steps.
+
 A training ends early when its last two tests (of {trials} trials) are above {solved}, or when its last four tests are above the level
 of a learned task, and the later two are not above the earlier two by {gain}. All numbers are mean performance, from 0 to 1.
 
@@ -377,25 +398,25 @@ def page(measured: dict[str, Any]) -> str:
     parts = [
         HEAD.format(
             hidden=HIDDEN, short=BATCHES[0], long=BATCHES[1], steps=LONG, updates=UPDATES,
-            agent_steps=STEPS, trials=TEST_TRIALS, solved=SOLVED, gain=GAIN, fresh=FRESH,
+            agent_steps=STEPS, longer_updates=UPDATES * LONGER, longer_steps=STEPS * LONGER,
+            trials=TEST_TRIALS, solved=SOLVED, gain=GAIN, fresh=FRESH,
             same=SAME,
         )
     ]  # fmt: skip
     parts.append(when(measured))
     trained = [task for task in known if any(run["task"] == task for run in runs)]
-    verdicts = {task: learned_by(known[task], runs) for task in trained}
+    unlearned = [task for task in trained if learned_by(known[task], runs) == "no"]
     rows = [row for task in trained for row in _rows(known[task], runs)]
     minutes = sum(run["cpu"] for run in runs) / 60
     parts.append(
         f"{len(trained)} of {len(known)} tasks have been trained, in {minutes:.0f} minutes of CPU"
-        f" time; {sum(said != 'no' for said in verdicts.values())} are learned by at least"
+        f" time; {len(trained) - len(unlearned)} are learned by at least"
         " one network, as far as noise allows.\n"
     )
     if rows:
         heads = ("task", "network", "shortcut", "all", "oracle", "halfway", "final", "learned",
                  "CPU min")  # fmt: skip
         parts.append("\n".join([f"| {' | '.join(heads)} |", "|" + "---|" * len(heads), *rows, ""]))
-    unlearned = [task for task, said in verdicts.items() if said == "no"]
     parts.extend(_unlearned(unlearned, runs))
     missing = [task for task in known if task not in trained]
     if missing:
@@ -525,14 +546,17 @@ def main(
     if not write:
         complete(incomplete(read(measured), chosen, out), out, measured)
     if not (write or only_complete):
-        known = read(measured)["runs"]
-        todo = [
-            job
-            for job in _jobs(chosen, updates, steps, seeds)
-            if not all(key in known for key in job.keys)
-        ]
-        click.echo(f"{len(todo)} trainings of {len(chosen)} tasks remain.")
-        failed = _train_all(todo, jobs, out, measured, page_file)
+        for times in (1, LONGER):
+            if times > 1:
+                chosen = _unlearned_of(chosen, read(measured)["runs"])
+            todo = [
+                job
+                for job in _jobs(chosen, updates * times, steps * times, seeds)
+                if not job.is_in(read(measured)["runs"])
+            ]
+            budget = f"{updates * times:,} updates or {steps * times:,} steps"
+            click.echo(f"{len(todo)} trainings of {len(chosen)} tasks, to {budget}, remain.")
+            failed += _train_all(todo, jobs, out, measured, page_file)
     page_file.write_text(page(read(measured)), encoding="utf-8")
     click.echo(f"Written: {page_file}")
     if failed:
@@ -550,6 +574,16 @@ def _chosen(only: tuple[str, ...]) -> list[str]:
                 param_hint="--only",
             )
     return [task for task, one in known.items() if not only or {task, one.name} & set(only)]
+
+
+def _unlearned_of(tasks: list[str], runs: Mapping[str, dict[str, Any]]) -> list[str]:
+    """Return the tasks that nothing has learned, and that no property keeps from being learned."""
+    known = catalogue()
+    return [
+        task
+        for task in tasks
+        if task not in WHY and learned_by(known[task], list(runs.values())) == "no"
+    ]
 
 
 def _jobs(tasks: list[str], updates: int, steps: int, seeds: int) -> Iterator[Job]:

@@ -135,6 +135,31 @@ def test_finished_trainings_with_checkpoints_are_completed_once(tmp_path):
     assert maker.incomplete(measured, tasks, tmp_path) == []
 
 
+def test_tasks_that_nothing_has_learned_are_trained_on_from_their_checkpoints(tmp_path):
+    maker = loaded("train_gallery")
+    names = [
+        ("control/GoNogo-v0", 0.6),
+        ("control/AntiReach-v0", 1.0),
+        (next(iter(maker.WHY)), 0.0),
+    ]
+    runs = {
+        f"{task} gru 0 20": {"task": task, "trainer": "gru", "seed": 0, "until": 20, "final": final}
+        for task, final in names
+    }
+    assert maker._unlearned_of([task for task, _ in names], runs) == ["control/GoNogo-v0"]
+    job, longer = (maker.Job("control/GoNogo-v0", "gru", (0,), until) for until in (20, 80))
+    assert job.is_in(runs)
+    assert not longer.is_in(runs)
+    assert longer.starts(tmp_path) == [None]
+    for one in (job, longer):
+        [folder] = one.folders(tmp_path)
+        folder.mkdir()
+        (folder / "checkpoint.pt").touch()
+        assert longer.starts(tmp_path) == [folder]
+    runs["control/GoNogo-v0 gru 0 20"]["until"] = 80
+    assert job.is_in(runs)
+
+
 @pytest.mark.slow
 def test_checkpoints_are_played_for_measurements_that_records_lack(tmp_path, capsys):
     pytest.importorskip("torch")
@@ -192,6 +217,11 @@ def test_two_tasks_are_trained_and_an_interrupted_training_continues(tmp_path):
     assert continued == [12, 12]  # tests, and so checkpoints, are one update apart
     assert [record["seed"] for record in records] == [0, 1]
     assert all(record["done"] == 20 and record["cpu"] > 0 for record in records)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trainer, "load", load_at)
+        longer = maker.train(maker.Job(PAIR[0], "gru", (0, 1), 80), out)
+    assert continued[2:] == [20, 20]
+    assert [row["curve"][:21] for row in longer] == [row["curve"] for row in records]
     words = [*(f"--only={task}" for task in PAIR), "--updates=20", "--steps=1024", "--seeds=2"]
     words += [f"--out={out}", f"--measured={measured}", f"--page={page}", "--jobs=2"]
     # In a separate process, whose workers import the script by its path.
