@@ -50,8 +50,7 @@ for batch, _ in zip(data, range({updates})):
     loss.backward()
     torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
     optimizer.step()
-record = run(data.task, NetworkSubject(network), {trials}, seed=1)
-print(record["performance"].mean())"""
+print(run(data.task, NetworkSubject(network), {trials}, seed=1)["performance"].mean())"""
 REWARD = """from neurogym_sb3 import AgentSubject, SB3VecEnv
 from sb3_contrib import RecurrentPPO
 
@@ -60,8 +59,8 @@ from neurogym_core import run
 wrap = {wrap}
 env = SB3VecEnv("{task}", num_envs=16, wrap=wrap)
 agent = RecurrentPPO(
-    "MlpLstmPolicy", env, n_steps={rollout}, batch_size=128, n_epochs=5,
-    learning_rate=3e-3, ent_coef=0.01, seed=0, device="cpu",
+    "MlpLstmPolicy", env, n_steps={rollout}, batch_size={minibatch}, n_epochs=10,
+    learning_rate=3e-3, gae_lambda=0.85, ent_coef=0.01, seed=0, device="cpu",
     policy_kwargs={{"lstm_hidden_size": {hidden}, "net_arch": []}},
 )
 agent.learn({steps})
@@ -72,10 +71,19 @@ FULL = {
     "updates": train_gallery.UPDATES,
     "trials": train_gallery.FRESH,
     "rollout": 128,
+    "minibatch": 512,
     "steps": train_gallery.STEPS,
     "wrap": str(list(train_gallery.FEEDBACK)).replace("'", '"'),
 }
-SHORT = {**FULL, "batch": 4, "updates": 2, "trials": 5, "rollout": 8, "steps": 128}
+SHORT = {
+    **FULL,
+    "batch": 4,
+    "updates": 2,
+    "trials": 5,
+    "rollout": 8,
+    "minibatch": 128,
+    "steps": 128,
+}
 
 
 def training(info: TaskInfo, described: Mapping[str, Any]) -> list[str]:
