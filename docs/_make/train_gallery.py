@@ -53,8 +53,8 @@ LONG, BATCHES = 80, (32, 16)
 """Steps of long trials, and the trials of a batch of short and of long ones."""
 TESTS, TEST_TRIALS = 20, 200
 """Number of tests during training, and their trials."""
-FRESH = 1000
-"""Number of new trials on which trained networks and agents are tested."""
+FRESH, SESSIONS = 1000, 10
+"""Number of new trials on which trained networks and agents are tested, and of agents' sessions."""
 SOLVED, RECENT, GAIN = 0.98, 4, 0.01
 """A training ends when the last two tests are above `SOLVED`, or when the last four were all above
 the level, and the later two are not above the earlier two by `GAIN`."""
@@ -272,7 +272,7 @@ def measurements(job: Job, trainers: Sequence[Any]) -> list[dict[str, Any]]:
 def _fresh(trainer: Any) -> TrialRecord:
     """Return the record of new trials."""
     if trainer.kind == "algo":
-        return trainer.play(FRESH, seed=1_000_000 + trainer.seed)
+        return trainer.play(FRESH, num_envs=SESSIONS, seed=1_000_000 + trainer.seed)
     from neurogym_torch import TaskMix
 
     trainer.tests = TaskMix(
@@ -385,7 +385,8 @@ of a learned task, and the later two are not above the earlier two by {gain}. Al
   noise limits every subject.
 - **halfway**: updates (or steps) after which a test was above the point halfway between the shortcut and
   the oracle, for each seed; – if none was.
-- **final**: performance in {fresh:,} new trials after the training, the mean over seeds, and the range.
+- **final**: performance in {fresh:,} new trials after the training (of agents, in {sessions} sessions), the mean over
+  seeds, and the range.
 - **CPU min**: minutes of CPU time of the training of one seed, tests included, on one thread.
 - **learned**: "yes" if the mean final performance is above halfway; "as all" if it is not, but is less than {same} below
   **all**, which is clearly above the shortcut; else "no".
@@ -400,6 +401,7 @@ def page(measured: dict[str, Any]) -> str:
             hidden=HIDDEN, short=BATCHES[0], long=BATCHES[1], steps=LONG, updates=UPDATES,
             agent_steps=STEPS, longer_updates=UPDATES * LONGER, longer_steps=STEPS * LONGER,
             trials=TEST_TRIALS, solved=SOLVED, gain=GAIN, fresh=FRESH,
+            sessions=SESSIONS,
             same=SAME,
         )
     ]  # fmt: skip
