@@ -1,8 +1,9 @@
 """Train networks on the tasks of the catalogue and write ``docs/gallery-results.md``.
 
 ``make train-gallery`` runs this script. Each task is trained with a GRU and a leaky RNN, or, if its
-trials depend on the subject's actions, with recurrent PPO, from three seeds, until the performance
-has settled or a fixed budget of updates or steps is used up. Tasks that nothing has learned by then
+trials depend on the subject's actions, with recurrent PPO, or, if it shows images, with a
+convolutional network (`train_on_images.py`), from three seeds, until the performance has settled or
+a fixed budget of updates or steps is used up. Tasks that nothing has learned by then
 are trained on, to four times the budget. A script that is started again continues interrupted
 trainings from their checkpoints, and keeps finished ones. Where the record of
 a finished one lacks a measurement that was added later, its checkpoint plays the last test again;
@@ -39,10 +40,11 @@ MEASURED, PAGE = HERE / "gallery-results.json", HERE.parent / "gallery-results.m
 OWN = "neurogym-task-"
 """Prefix of the distributions whose tasks are trained."""
 
-SUPERVISED, AGENTS = ("gru", "rnn"), ("recurrent-ppo",)
-"""Trainers: "rnn" is the leaky RNN."""
-UPDATES, STEPS = 1000, 50_000
-"""Budgets of networks and of agents."""
+SUPERVISED, AGENTS, IMAGES = ("gru", "rnn"), ("recurrent-ppo",), ("cnn",)
+"""Trainers: "rnn" is the leaky RNN, and "cnn" the network of `train_on_images`."""
+TRAINERS = (*SUPERVISED, *AGENTS, *IMAGES)
+UPDATES, STEPS, IMAGE_UPDATES = 1000, 50_000, 400
+"""Budgets of networks, of agents, and of networks that see images."""
 LONGER = 4
 """Tasks that nothing has learned are trained on, to this multiple of the budgets."""
 HIDDEN = 64
@@ -135,7 +137,7 @@ def catalogue() -> dict[str, Any]:
 
 
 def trainers_of(task_id: str) -> tuple[str, ...]:
-    """Return the names of the trainers for a task; () if it has images and is no `Task`.
+    """Return the names of the trainers for a task.
 
     Where trials follow from earlier ones, and one trial does not show everything, networks that are
     trained on single trials miss something: an agent, which plays sessions, is trained, too.
@@ -143,7 +145,7 @@ def trainers_of(task_id: str) -> tuple[str, ...]:
     env = make(task_id)
     try:
         if not hasattr(env.unwrapped, "task"):
-            return ()
+            return IMAGES
     finally:
         env.close()
     task = make_task(task_id)
@@ -215,8 +217,10 @@ def settings_of(job: Job) -> dict[str, Any]:
 
 def train(job: Job, out: Path) -> list[dict[str, Any]]:
     """Train from the last checkpoints if there are any; return a record per seed, for JSON."""
-    trainers = trainers_for(job, out)
     level = levels(catalogue()[job.task])["level"]
+    if job.trainer in IMAGES:
+        return [_trained_on_images(job, level)]
+    trainers = trainers_for(job, out)
     criteria = [
         lambda record, trainer=trainer: settled(trainer.curve, level) for trainer in trainers
     ]
@@ -228,6 +232,44 @@ def train(job: Job, out: Path) -> list[dict[str, Any]]:
     else:
         trainers[0].train(job.until, out=folders[0], criterion=criteria[0])
     return measurements(job, trainers)
+
+
+def _trained_on_images(job: Job, level: float) -> dict[str, Any]:
+    """Train a convolutional network, without checkpoints; return its record, for JSON."""
+    import torch
+    from train_on_images import BATCH, ImageTraining
+
+    torch.set_num_threads(1)
+    [seed] = job.seeds
+    training, curve, began = ImageTraining(job.task, seed), [], time.monotonic()
+    cpu, every = time.process_time(), max(job.until // TESTS, 1)
+    while True:
+        tests = training.test(TEST_TRIALS, seed=1000 * (seed + 1))
+        curve.append({"updates": training.done, "accuracy": _correct(tests)})
+        if training.done >= job.until or settled(curve, level):
+            break
+        for _ in range(min(every, job.until - training.done)):
+            training.update()
+    cpu, wall = time.process_time() - cpu, time.monotonic() - began
+    return {
+        "task": job.task,
+        "trainer": job.trainer,
+        "seed": seed,
+        "until": job.until,
+        "unit": "updates",
+        "batch": BATCH,
+        "done": training.done,
+        "curve": [[row["updates"], round(row["accuracy"], 4)] for row in curve],
+        "answered": round(sum(one["outcome"] != "miss" for one in tests) / len(tests), 3),
+        "final": round(_correct(training.test(FRESH, seed=1_000_000 + 1000 * seed)), 4),
+        "cpu": round(cpu, 1),
+        "wall": round(wall, 1),
+        "psychometric": None,
+    }
+
+
+def _correct(records: Sequence[Mapping[str, Any]]) -> float:
+    return sum(one["outcome"] == "correct" for one in records) / len(records)
 
 
 def trainers_for(job: Job, out: Path) -> list[Any]:
@@ -385,6 +427,8 @@ Networks are trained on the tasks of the catalogue with the default settings of 
   actions, or follow from earlier trials that single trials do not show, for at most {agent_steps:,} steps. It plays sessions, and
   observes its last action and its reward (`PassAction`, `PassReward`). `jax-ppo` of neurogym-jax plays no task whose
   trials depend on actions.
+- `cnn`, two convolutions and a GRU in PyTorch (`docs/_make/train_on_images.py`), is trained on the correct actions of
+  tasks that show images, here {pixels} pixels wide, for at most {image_updates:,} updates of {image_batch} trials.
 
 Tasks that nothing has learned by then are trained on, to {longer_updates:,} updates or {longer_steps:,} steps.
 
@@ -412,7 +456,7 @@ def page(measured: dict[str, Any]) -> str:
     parts = [
         HEAD.format(
             hidden=HIDDEN, short=BATCHES[0], long=BATCHES[1], steps=LONG, updates=UPDATES,
-            agent_steps=STEPS, longer_updates=UPDATES * LONGER, longer_steps=STEPS * LONGER,
+            agent_steps=STEPS, image_updates=IMAGE_UPDATES, image_batch=16, pixels=32, longer_updates=UPDATES * LONGER, longer_steps=STEPS * LONGER,
             trials=TEST_TRIALS, solved=SOLVED, gain=GAIN, fresh=FRESH,
             sessions=SESSIONS,
             same=SAME,
@@ -435,10 +479,7 @@ def page(measured: dict[str, Any]) -> str:
     parts.extend(_unlearned(unlearned, runs))
     missing = [task for task in known if task not in trained]
     if missing:
-        parts.append(
-            "Not trained: " + ", ".join(f"`{task}`" for task in missing) + ".\n\n"
-            "Tasks with images (`visual/…`) are not trained by this script.\n"
-        )
+        parts.append("Not trained: " + ", ".join(f"`{task}`" for task in missing) + ".\n")
     return "\n".join(parts)
 
 
@@ -454,7 +495,7 @@ def _unlearned(tasks: list[str], runs: list[dict[str, Any]]) -> Iterator[str]:
         " enough rewards.\n"
     )
     for task in tasks:
-        own = [(name, runs_of(task, name, runs)) for name in (*SUPERVISED, *AGENTS)]
+        own = [(name, runs_of(task, name, runs)) for name in TRAINERS]
         seen = "; ".join(finding(name, some) for name, some in own if some)
         yield f"- `{task}`: {seen}. {WHY.get(task, '')}".rstrip()
     yield ""
@@ -494,16 +535,14 @@ def learned_by(entry: Any, runs: list[dict[str, Any]]) -> str:
     """Return the best verdict of all networks for a task."""
     known = levels(entry)
     found = [
-        verdict(own, known)
-        for trainer in (*SUPERVISED, *AGENTS)
-        if (own := runs_of(entry.id, trainer, runs))
+        verdict(own, known) for trainer in TRAINERS if (own := runs_of(entry.id, trainer, runs))
     ]
     return next((one for one in ("yes", "as all") if one in found), "no")
 
 
 def _rows(entry: Any, runs: list[dict[str, Any]]) -> Iterator[str]:
     known = levels(entry)
-    for trainer in (*SUPERVISED, *AGENTS):
+    for trainer in TRAINERS:
         own = runs_of(entry.id, trainer, runs)
         if not own:
             continue
@@ -614,6 +653,8 @@ def _jobs(tasks: list[str], updates: int, steps: int, seeds: int) -> Iterator[Jo
         for task, names in trainers.items():
             for name in set(names) & set(AGENTS):
                 yield Job(task, name, (seed,), steps)
+            for name in set(names) & set(IMAGES):
+                yield Job(task, name, (seed,), min(updates, IMAGE_UPDATES))
 
 
 def _train_all(todo: list[Job], jobs: int, out: Path, measured: Path, page_file: Path) -> list[str]:

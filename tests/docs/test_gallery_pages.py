@@ -175,6 +175,22 @@ def test_tasks_that_nothing_has_learned_are_trained_on_from_their_checkpoints(tm
 
 
 @pytest.mark.slow
+def test_a_network_that_sees_images_learns_the_direction_of_a_plaid(tmp_path, monkeypatch):
+    """Always the same answer earns 0.32; one seed was always correct after 50 updates."""
+    pytest.importorskip("torch")
+    monkeypatch.syspath_prepend(DOCS / "_make")  # for imports within functions
+    maker = loaded("train_gallery")
+    task = "visual/DriftingPlaid-v0"
+    assert maker.trainers_of(task) == maker.IMAGES
+    [record] = maker.train(maker.Job(task, "cnn", (0,), 80), tmp_path)
+    assert record["done"] <= 80
+    assert record["curve"][0][1] < 0.6
+    assert record["final"] > 0.9
+    maker.keep([record], tmp_path / "runs.json")
+    assert f"| `{task}` | cnn |" in maker.page(maker.read(tmp_path / "runs.json"))
+
+
+@pytest.mark.slow
 def test_checkpoints_are_played_for_measurements_that_records_lack(tmp_path, capsys):
     pytest.importorskip("torch")
     maker = loaded("train_gallery")

@@ -1,0 +1,143 @@
+"""A convolutional network with a GRU that is trained on the tasks of neurogym-task-visual.
+
+These tasks are plain Gymnasium envs, which the trainers of the packages do not play. The network
+sees the current and the last image, and learns the correct action of each step (`info["gt"]`) from
+trials that are answered correctly. `train_gallery.py` trains it beside the other networks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium.spaces import Discrete
+from torch import nn
+
+from neurogym_core import make
+
+PIXELS, UNITS, BATCH, ENVS, RATE = 32, 64, 16, 16, 2e-3
+"""Width of the images, units of the GRU, trials of a batch, envs of a test, learning rate."""
+
+
+class ImageNetwork(nn.Module):
+    """Two convolutions, a linear layer and a GRU; a linear readout gives logits or a point.
+
+    Args:
+        outputs: number of actions, or of coordinates.
+    """
+
+    def __init__(self, outputs: int) -> None:
+        super().__init__()
+        self.see = nn.Sequential(
+            nn.Conv2d(6, 16, 5, stride=2, padding=2, bias=False), nn.GroupNorm(1, 16), nn.ReLU(),
+            nn.Conv2d(16, 16, 5, stride=2, padding=2), nn.GroupNorm(1, 16), nn.ReLU(),
+            nn.Flatten(), nn.Linear(16 * (PIXELS // 4) ** 2, UNITS), nn.ReLU(),
+        )  # fmt: skip
+        self.remember = nn.GRU(UNITS, UNITS, batch_first=True)
+        self.answer = nn.Linear(UNITS, outputs)
+
+    def forward(
+        self, images: torch.Tensor, state: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return outputs (B, T, outputs) and the state for pairs of images (B, T, 6, y, x)."""
+        seen = self.see(images.flatten(0, 1)).unflatten(0, images.shape[:2])
+        hidden, state = self.remember(seen, state)
+        return self.answer(hidden), state
+
+
+def pair(image: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """Return an image and its change (y, x, 3) as channels (6, y, x)."""
+    new = image.astype(np.float32) / 255
+    return np.concatenate((new - 0.5, 5 * (new - last / np.float32(255))), axis=2).transpose(
+        2, 0, 1
+    )
+
+
+class ImageTraining:
+    """The network of a task and its training.
+
+    Args:
+        task: id of a task whose observations are images.
+        seed: seed of the weights and of the trials.
+
+    Attributes:
+        done: number of updates.
+    """
+
+    def __init__(self, task: str, seed: int) -> None:
+        torch.manual_seed(seed)
+        self.envs = [make(task, size=PIXELS) for _ in range(ENVS)]
+        self.space = self.envs[0].action_space
+        self.discrete = isinstance(self.space, Discrete)
+        self.network = ImageNetwork(int(self.space.n) if self.discrete else self.space.shape[0])
+        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=RATE)
+        self.source = make(task, size=PIXELS)
+        self.image, _ = self.source.reset(seed=seed)
+        self.done = 0
+
+    def trial(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return pairs of images (T, 6, y, x) and correct actions (T, ...) of a new trial."""
+        pairs, targets, last, over = [], [], self.image, False
+        while not over:
+            pairs.append(pair(self.image, last))
+            targets.append(self.source.unwrapped.target)
+            last = self.image
+            self.image, _, _, end, info = self.source.step(targets[-1])
+            over = info["new_trial"]
+            if end:
+                self.image, _ = self.source.reset()
+        return np.stack(pairs), np.asarray(targets)
+
+    def update(self) -> None:
+        """Learn from a batch of trials; the last step, the answer, weighs as much as the others."""
+        trials = [self.trial() for _ in range(BATCH)]
+        longest = max(len(targets) for _, targets in trials)
+        images = np.zeros((BATCH, longest, 6, PIXELS, PIXELS), np.float32)
+        weights = np.zeros((BATCH, longest), np.float32)
+        wanted = np.zeros((BATCH, longest, *trials[0][1].shape[1:]), trials[0][1].dtype)
+        for row, (pairs, targets) in enumerate(trials):
+            images[row, : len(pairs)], wanted[row, : len(pairs)] = pairs, targets
+            weights[row, : len(pairs) - 1] = 1 / (len(pairs) - 1)
+            weights[row, len(pairs) - 1] = 1
+        outputs, _ = self.network(torch.from_numpy(images))
+        goal = torch.from_numpy(wanted)
+        if self.discrete:
+            losses = nn.functional.cross_entropy(outputs.transpose(1, 2), goal, reduction="none")
+        else:
+            losses = ((outputs - goal.float()) ** 2).sum(dim=2)
+        loss = (losses * torch.from_numpy(weights)).sum() / BATCH
+        self.optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
+        self.optimizer.step()
+        self.done += 1
+
+    @torch.no_grad()
+    def test(self, n_trials: int, seed: int) -> list[dict[str, Any]]:
+        """Return the records of new trials that the network plays, in envs side by side.
+
+        Each env plays the same number of trials, so that long ones are not left out.
+        """
+        now = [env.reset(seed=seed + number)[0] for number, env in enumerate(self.envs)]
+        last, state = now, torch.zeros(1, ENVS, UNITS)
+        played: list[list[dict[str, Any]]] = [[] for _ in self.envs]
+        each = -(-n_trials // ENVS)
+        while min(map(len, played)) < each:
+            pairs = np.stack([pair(*both) for both in zip(now, last, strict=True)])
+            outputs, state = self.network(torch.from_numpy(pairs)[:, None], state)
+            last, now = now, []
+            for number, action in enumerate(self.actions(outputs[:, 0])):
+                image, _, _, end, info = self.envs[number].step(action)
+                now.append(self.envs[number].reset()[0] if end else image)
+                if info["new_trial"]:
+                    played[number].append(info["trial"])
+                    state[:, number], last[number] = 0, now[number]  # as in training
+        return [trial for own in played for trial in own[:each]][:n_trials]
+
+    def actions(self, outputs: torch.Tensor) -> Sequence[Any]:
+        """Return an action for each row of outputs (n, outputs)."""
+        if self.discrete:
+            return outputs.argmax(dim=1).tolist()
+        low, high = self.space.low, self.space.high
+        return list(np.clip(outputs.numpy(), low, high))
