@@ -43,7 +43,7 @@ OWN = "neurogym-task-"
 SUPERVISED, AGENTS, IMAGES = ("gru", "rnn"), ("recurrent-ppo",), ("cnn",)
 """Trainers: "rnn" is the leaky RNN, and "cnn" the network of `train_on_images`."""
 TRAINERS = (*SUPERVISED, *AGENTS, *IMAGES)
-UPDATES, STEPS, IMAGE_UPDATES = 1000, 50_000, 400
+UPDATES, STEPS, IMAGE_UPDATES = 1000, 50_000, 100
 """Budgets of networks, of agents, and of networks that see images."""
 LONGER = 4
 """Tasks that nothing has learned are trained on, to this multiple of the budgets."""
