@@ -209,6 +209,7 @@ def _report(
                 f"{one.signature.title}: {row.value:.3g} [{row.low:.3g}, {row.high:.3g}]"
                 f" {one.signature.unit}".rstrip()
                 + f"; {verdicts}"
+                + (f". {one.signature.caution}" if one.signature.caution else "")
             )
             for animal in one.rows:
                 if animal.kind == "animal":

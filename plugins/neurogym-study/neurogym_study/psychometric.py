@@ -22,7 +22,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq, minimize
-from scipy.stats import chi2
+from scipy.special import ndtr
+from scipy.stats import chi2, norm
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.trials.intervals import check_confidence
@@ -632,16 +633,37 @@ BARTLETT = 12.0
 """Factor 1 + BARTLETT / trials of the squared distance of the ends of threshold and slope."""
 
 
+def unified_root(distance: float, confidence: float) -> float:
+    """Return the half width, in SDs, of the interval of a number that cannot be negative.
+
+    A normal estimate with SD 1 of a number `distance` above 0 is then inside with probability
+    `confidence`, if negative estimates count as 0: 1.64 at 0, where only too high estimates can be
+    outside, and 1.96 from 1.96 on (for 95 %). Source: Feldman & Cousins (1998), Phys. Rev. D
+    57:3873; at 0 it is the mixture of chi-squared distributions of Chernoff (1954).
+    """
+    two_sided = float(norm.ppf((1 + confidence) / 2))
+    if distance >= two_sided:
+        return two_sided
+    distance = max(distance, 1e-6)
+
+    def excess(root: float) -> float:
+        # Of two ends, the lower is where the likelihood ratio to the estimate, or 0, is equal.
+        low = root if root <= distance else (distance**2 + root**2) / (2 * distance)
+        return float(ndtr(root) - ndtr(-low)) - confidence
+
+    return float(brentq(excess, float(norm.ppf(confidence)) - 1e-9, two_sided + 1e-9, xtol=1e-9))
+
+
 class _Profile:
     """Intervals from fits in which one parameter is held."""
 
     def __init__(self, search: _Search, data: _Data, best: np.ndarray, confidence: float) -> None:
         self.search, self.data, self.best = search, data, best
         self.least = search.loss(best, data)[0]
-        self.root = float(np.sqrt(chi2.ppf(confidence, 1)))
+        self.confidence = confidence
         # A Bartlett-like factor: at 200 trials, the signed root of the slope has a mean of -0.2
         # (simulations), so that intervals without it cover too rarely.
-        self.wide = self.root * float(np.sqrt(1 + BARTLETT / data.n.sum()))
+        self.wide = float(np.sqrt(chi2.ppf(confidence, 1) * (1 + BARTLETT / data.n.sum())))
 
     def held(self, index: int, value: float, near: np.ndarray) -> np.ndarray:
         """Return the best point with coordinate `index` at `value`, from `near` and the optimum."""
@@ -649,10 +671,11 @@ class _Profile:
         starts = np.array([near, self.best])
         return self.search.best(self.data, starts, fixed={index: value})
 
-    def distance(self, index: int, point: np.ndarray) -> float:
-        """Return the distance of a held point from the data, in standard deviations."""
+    def beyond(self, index: int, point: np.ndarray) -> float:
+        """Return how many SDs a held point is outside the interval; below 0 inside."""
         if index < 2:
-            return float(np.sqrt(max(2 * (self.search.loss(point, self.data)[0] - self.least), 0)))
+            cost = 2 * (self.search.loss(point, self.data)[0] - self.least)
+            return float(np.sqrt(max(cost, 0))) - self.wide
         slopes, information = self.search.information(point, self.data)
         # A nuisance asymptote at 0 or max_lapse cannot move, so it takes no information away.
         others = [
@@ -664,12 +687,9 @@ class _Profile:
         taken = np.linalg.lstsq(
             information[np.ix_(others, others)], information[others, index], rcond=None
         )[0]
-        left = information[index, index] - information[index, others] @ taken
-        return float(abs(slopes[index]) / np.sqrt(max(left, 1e-300)))
-
-    def _reach(self, index: int) -> float:
-        """Return the distance of the ends: wider for threshold and slope, in few trials."""
-        return self.wide if index < 2 else self.root
+        left = max(information[index, index] - information[index, others] @ taken, 1e-300)
+        distance = float(abs(slopes[index]) / np.sqrt(left))
+        return distance - unified_root(float(point[index] * np.sqrt(left)), self.confidence)
 
     def loose_ends(self) -> np.ndarray:
         """Return which ends of the parameters' intervals are open, bool (free, 2).
@@ -682,7 +702,7 @@ class _Profile:
             if index >= 2 and side == 0:
                 continue  # a lapse rate of 0 is a valid estimate
             point = self.held(index, float(self.search.bounds[index, side]), self.best)
-            loose[index, side] = self.distance(index, point) < self._reach(index)
+            loose[index, side] = self.beyond(index, point) < 0
         return loose
 
     def intervals(self, loose: np.ndarray) -> dict[str, tuple[float, float]]:
@@ -699,26 +719,26 @@ class _Profile:
         """Return one end of the interval of a parameter."""
         name = self.search.model.free[index]
         limit, middle = float(self.search.bounds[index, side]), float(self.best[index])
-        near = self.best
+        near, known = self.best, {}
 
         def beyond(value: float) -> float:
+            # Fits from another start may end elsewhere, so each value is fitted once: a search for
+            # a root must find at the ends the signs that it was started with.
             nonlocal near
-            near = self.held(index, value, near)
-            return self.distance(index, near) - self._reach(index)
+            if value not in known:
+                near = self.held(index, value, near)
+                known[value] = self.beyond(index, near)
+            return known[value]
 
         end = limit
         if not is_open and limit != middle:
             # At the optimum itself, the distance is 0; of an asymptote at 0, the score is not.
             inner = middle if index < 2 else middle + np.sign(limit - middle) * 1e-9
-            if beyond(limit) > 0 and (index < 2 or beyond(inner) < 0):
+            if index < 2:
+                known[middle] = -self.wide
+            if beyond(limit) > 0 and beyond(inner) < 0:
                 near = self.best
-                end = brentq(
-                    lambda value: -self._reach(index) if value == middle else beyond(value),
-                    inner,
-                    limit,
-                    xtol=1e-5 if index >= 2 else 1e-4,
-                    rtol=1e-4,
-                )
+                end = brentq(beyond, inner, limit, xtol=1e-5 if index >= 2 else 1e-4, rtol=1e-4)
         point = self.best.copy()
         point[index] = end
         return float(self.search.parameters(point)[name])

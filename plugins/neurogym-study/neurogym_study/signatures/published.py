@@ -359,6 +359,8 @@ def _produced(behaviour: Behaviour) -> tuple[np.ndarray, np.ndarray]:
     wanted = behaviour.record["wanted"].astype(float)[used]
     if len(np.unique(wanted)) < 3:
         raise CannotTellError("fewer than three intervals were asked for")
+    if len(np.unique(times[used])) < 2:
+        raise CannotTellError("all produced intervals are the same: the subject times none")
     return wanted, times[used]
 
 
@@ -447,16 +449,20 @@ def _stopping(behaviour: Behaviour) -> measures.Measured:
 @signature("inhibition-function.toml")
 def inhibition_function(behaviour: Behaviour) -> Measure:
     """Return the rise of P(respond) with the stop-signal delay, log odds per 100 ms."""
-    found = _stopping(behaviour).measures
-    if "slope" not in found:
-        raise CannotTellError("the stop-signal delay, or the answer to it, does not vary")
-    one = found["slope"]
+    stopping = _stopping(behaviour)
+    if len(stopping.table) < 2:
+        raise CannotTellError("all stop signals have the same delay")
+    if "slope" not in stopping.measures:
+        said = "answered" if stopping.table["responded"].iloc[0] else "withheld"
+        raise CannotTellError(f"all trials with a stop signal were {said}")
+    one = stopping["slope"]
     return Measure(100 * one.value, 100 * one.low, 100 * one.high, one.n)
 
 
 @signature("failed-stops-are-fast.toml")
 def failed_stops_are_fast(behaviour: Behaviour) -> Measure:
     """Return the mean time of failed stops minus that of go trials, ms."""
+    _times(behaviour)  # an error if they do not vary
     found = _stopping(behaviour).measures
     if "race" not in found:
         raise CannotTellError("fewer than two failed stops")
