@@ -32,6 +32,7 @@ from neurogym_study.chronometric import reaction_times
 from neurogym_study.figures import (
     StrengthAxis,
     chronometric_figure,
+    legend_above,
     psychometric_figure,
     with_unit,
 )
@@ -272,6 +273,12 @@ def psychometric_by(behaviour: Behaviour) -> Result:
         table.append(row)
     if len(curves) < 2:
         raise CannotTellError(f"fewer than two values of {behaviour.by!r} have answered trials")
+    said = []
+    for row in table:
+        numbers = [(one, row.get(one, np.nan)) for one in ("bias", "threshold", "slope")]
+        known = ", ".join(f"{one} {number:.4g}" for one, number in numbers if not np.isnan(number))
+        said += [f"{row['condition']}: {known}"] if known else []
+    notes = [f"{'; '.join(said)}.", *notes] if said else notes
     made = psychometric_figure(
         curves,
         fits,
@@ -493,7 +500,7 @@ def quantile_probability(behaviour: Behaviour) -> Result:
     axes.set_xlim(-0.02, 1.02)
     axes.set_xlabel("probability of the outcome")
     axes.set_ylabel("reaction time (ms)")
-    axes.legend(frameon=False)
+    legend_above(axes, columns=2)
     quantiles = ", ".join(f"{q:g}" for q in QUANTILES)
     return Result(
         table.rename(columns={name: f"{name} (ms)" for name in names}),
@@ -535,7 +542,11 @@ def distributions(behaviour: Behaviour) -> Result:
         raise CannotTellError(
             "fewer than five correct answers, and fewer than five errors, have a reaction time"
         )
-    return Result(pd.DataFrame(rows), _histogram(behaviour, times))
+    middle = next(name for name in rows[0] if name.startswith("q0.5"))
+    said = ", ".join(
+        f"{row['outcome']} {row[middle]:.4g} ms" for row in rows if row["strength"] == "all"
+    )
+    return Result(pd.DataFrame(rows), _histogram(behaviour, times), [f"Medians: {said}."])
 
 
 def _times(behaviour: Behaviour) -> np.ndarray:
@@ -569,7 +580,7 @@ def _histogram(behaviour: Behaviour, times: np.ndarray) -> Any:
             axes.hist(mine, bins=bins, color=colour, alpha=0.6, label=f"{name} ({len(mine)})")
     axes.set_xlabel("reaction time (ms)")
     axes.set_ylabel("trials")
-    axes.legend()
+    legend_above(axes, columns=3)
     return made
 
 
@@ -846,7 +857,16 @@ def stay(behaviour: Behaviour) -> Result:
                 }
             )
     table = pd.DataFrame(rows)
-    return Result(table if len(kinds) > 1 else table.drop(columns="transition"), _stay_figure(rows))
+    said = ", ".join(
+        f"{row['fraction']:.3g} after {row['transition']} {row['last trial']} trials"
+        for row in rows
+        if row["n"]
+    )
+    return Result(
+        table if len(kinds) > 1 else table.drop(columns="transition"),
+        _stay_figure(rows),
+        [f"Last choice repeated: {' '.join(said.split())}."],
+    )
 
 
 def _stay_figure(rows: Sequence[dict[str, Any]]) -> Any:
@@ -913,7 +933,12 @@ def wager(behaviour: Behaviour) -> Result:
         axes.set_ylabel(what)
         axes.set_ylim(-0.02, 1.02)
     right.legend(loc="lower right")
-    return Result(table, made)
+    weak, strong = table.iloc[0], table.iloc[-1]
+    said = (
+        f"Sure bets: {weak['took it']:.3g} at strength {weak['strength']:g},"
+        f" {strong['took it']:.3g} at {strong['strength']:g}."
+    )
+    return Result(table, made, [said])
 
 
 def _was_offered(behaviour: Behaviour, sure: np.ndarray) -> np.ndarray:
@@ -982,7 +1007,8 @@ def learning(behaviour: Behaviour) -> Result:
     for x, y in curves if len(curves) > 1 else ():
         axes.plot(x, y, color=GREY, linewidth=0.7, alpha=0.7)
     axes.plot(found.table["at"], found.table["mean"], color=BLUE, linewidth=2)
-    axes.axhline(CRITERION, color=GREY, linewidth=0.8, linestyle="--")
+    axes.axhline(CRITERION, color=GREY, linewidth=0.8, linestyle="--",
+                 label=f"{CRITERION:.0%}".replace("%", " %"))  # fmt: skip
     axes.set_ylim(-0.02, 1.02)
     axes.set_xlabel("trial")
     axes.set_ylabel("performance")

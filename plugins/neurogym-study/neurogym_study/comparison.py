@@ -485,7 +485,10 @@ def blocks(behaviour: Behaviour, reference: Reference) -> Result:
     axes.set_ylabel("fraction of choices to the right, 95 % interval")
     axes.set_ylim(0, 1)
     legend_above(axes)
-    return Result(table, made)
+    said = "; ".join(
+        f"{row['block']}: {row['record']:.3g}, {row['subject']} {row['theirs']:.3g}" for row in rows
+    )
+    return Result(table, made, [f"{said}."])
 
 
 def _per_block(behaviour: Behaviour) -> dict[str, tuple[float, int]]:

@@ -130,6 +130,12 @@ def score(
     """
     if task and not signature.applies_to(task):
         return Score(signature, why_not=f"it is for {', '.join(signature.tasks)}")
+    if not task and signature.named:
+        return Score(
+            signature,
+            why_not=f"the trials do not name their task; if it is that, give --task"
+            f" {signature.tasks[0]}",
+        )
     effects, reasons = {}, []
     for name, behaviour in behaviours.items():
         try:

@@ -22,8 +22,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq, minimize
-from scipy.special import ndtr
-from scipy.stats import chi2, norm
+from scipy.stats import chi2
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.trials.intervals import check_confidence
@@ -36,6 +35,8 @@ Interval = Literal["profile", "bootstrap"]
 _TINY = 1e-12  # keeps log(P) finite; no number of trials distinguishes it from 0
 _GROUPS = 12
 """Maximum number of groups of strengths in the test of the deviance."""
+_STEPS = 8
+"""Steps from the estimate of an asymptote to 0 in which the lower end of its interval is sought."""
 
 
 @dataclass(frozen=True)
@@ -633,37 +634,16 @@ BARTLETT = 12.0
 """Factor 1 + BARTLETT / trials of the squared distance of the ends of threshold and slope."""
 
 
-def unified_root(distance: float, confidence: float) -> float:
-    """Return the half width, in SDs, of the interval of a number that cannot be negative.
-
-    A normal estimate with SD 1 of a number `distance` above 0 is then inside with probability
-    `confidence`, if negative estimates count as 0: 1.64 at 0, where only too high estimates can be
-    outside, and 1.96 from 1.96 on (for 95 %). Source: Feldman & Cousins (1998), Phys. Rev. D
-    57:3873; at 0 it is the mixture of chi-squared distributions of Chernoff (1954).
-    """
-    two_sided = float(norm.ppf((1 + confidence) / 2))
-    if distance >= two_sided:
-        return two_sided
-    distance = max(distance, 1e-6)
-
-    def excess(root: float) -> float:
-        # Of two ends, the lower is where the likelihood ratio to the estimate, or 0, is equal.
-        low = root if root <= distance else (distance**2 + root**2) / (2 * distance)
-        return float(ndtr(root) - ndtr(-low)) - confidence
-
-    return float(brentq(excess, float(norm.ppf(confidence)) - 1e-9, two_sided + 1e-9, xtol=1e-9))
-
-
 class _Profile:
     """Intervals from fits in which one parameter is held."""
 
     def __init__(self, search: _Search, data: _Data, best: np.ndarray, confidence: float) -> None:
         self.search, self.data, self.best = search, data, best
         self.least = search.loss(best, data)[0]
-        self.confidence = confidence
+        self.root = float(np.sqrt(chi2.ppf(confidence, 1)))
         # A Bartlett-like factor: at 200 trials, the signed root of the slope has a mean of -0.2
         # (simulations), so that intervals without it cover too rarely.
-        self.wide = float(np.sqrt(chi2.ppf(confidence, 1) * (1 + BARTLETT / data.n.sum())))
+        self.wide = self.root * float(np.sqrt(1 + BARTLETT / data.n.sum()))
 
     def held(self, index: int, value: float, near: np.ndarray) -> np.ndarray:
         """Return the best point with coordinate `index` at `value`, from `near` and the optimum."""
@@ -688,8 +668,7 @@ class _Profile:
             information[np.ix_(others, others)], information[others, index], rcond=None
         )[0]
         left = max(information[index, index] - information[index, others] @ taken, 1e-300)
-        distance = float(abs(slopes[index]) / np.sqrt(left))
-        return distance - unified_root(float(point[index] * np.sqrt(left)), self.confidence)
+        return float(abs(slopes[index]) / np.sqrt(left)) - self.root
 
     def loose_ends(self) -> np.ndarray:
         """Return which ends of the parameters' intervals are open, bool (free, 2).
@@ -734,11 +713,19 @@ class _Profile:
         if not is_open and limit != middle:
             # At the optimum itself, the distance is 0; of an asymptote at 0, the score is not.
             inner = middle if index < 2 else middle + np.sign(limit - middle) * 1e-9
+            outer = limit
             if index < 2:
                 known[middle] = -self.wide
-            if beyond(limit) > 0 and beyond(inner) < 0:
+            elif side == 0 and beyond(inner) < 0:
+                # Near 0, the errors at strong stimuli may be fitted by a lower slope instead, so
+                # that the score is small again: the interval ends where it is first too large.
+                for outer in np.linspace(middle, limit, _STEPS + 1)[1:].tolist():
+                    if beyond(outer) > 0:
+                        break
+                    inner = outer
+            if beyond(outer) > 0 and beyond(inner) < 0:
                 near = self.best
-                end = brentq(beyond, inner, limit, xtol=1e-5 if index >= 2 else 1e-4, rtol=1e-4)
+                end = brentq(beyond, inner, outer, xtol=1e-5 if index >= 2 else 1e-4, rtol=1e-4)
         point = self.best.copy()
         point[index] = end
         return float(self.search.parameters(point)[name])

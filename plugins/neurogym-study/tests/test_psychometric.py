@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from neurogym_study import fit_curve, fit_psychometric, signed_strength
-from neurogym_study.psychometric import _Data, _model, _Search, unified_root
+from neurogym_study.psychometric import _Data, _model, _Search
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.trials.intervals import wilson_interval
@@ -284,20 +284,6 @@ class TestProfileIntervals:
         fit = fit_curve(COHERENCES, [13, 21, 20, 32, 31, 33], [33] * 6, shape="weibull", guess=0.5)
         low, high = fit.intervals["lapse"]
         assert 0 <= low < fit.lapse < high < 0.2
-
-    @pytest.mark.parametrize("distance", [0.0, 0.3, 1.0, 1.9, 4.0])
-    def test_intervals_of_a_number_above_0_cover_as_said_at_its_edge_too(self, distance):
-        """Of 100,000 normal estimates, 95 % are inside: the SD is 0.07 %, the bound 5 SDs.
-
-        False alarms are rarer than 1 in a million.
-        """
-        estimate = distance + np.random.default_rng(1).normal(size=100_000)
-        # Likelihood ratio to the best estimate that is not negative.
-        cost = (estimate - distance) ** 2 - np.minimum(estimate, 0) ** 2
-        inside = cost <= unified_root(distance, 0.95) ** 2
-        assert abs(inside.mean() - 0.95) < 0.0035
-        assert unified_root(0, 0.95) == pytest.approx(1.645, abs=1e-3)
-        assert unified_root(2, 0.95) == pytest.approx(1.960, abs=1e-3)
 
     def test_an_asymptote_alone_has_wilsons_interval(self):
         # Many trials determine threshold and slope, so that only the lapse rate is uncertain.

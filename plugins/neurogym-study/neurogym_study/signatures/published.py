@@ -152,12 +152,14 @@ def sure_bets_when_weak(behaviour: Behaviour) -> Measure:
 @signature("clicks-lapses.toml")
 def clicks_lapses(behaviour: Behaviour) -> Measure:
     """Return the lapse rate on either side of a logistic function of right minus left clicks."""
+    _check_clicks(behaviour)
     return _lapse(behaviour)
 
 
 @signature("clicks-sensitivity.toml")
 def clicks_sensitivity(behaviour: Behaviour) -> Measure:
     """Return the slope of a logistic function with lapses, log odds per click."""
+    _check_clicks(behaviour)
     return _parameter(_choices(behaviour), "slope")
 
 
@@ -485,6 +487,11 @@ def speed_accuracy(behaviour: Behaviour) -> Measure:
 
 
 # ---- shared ----
+
+
+def _check_clicks(behaviour: Behaviour) -> None:
+    if not {"left", "right"} <= set(behaviour.record.columns):
+        raise CannotTellError("the record has no clicks (columns 'left' and 'right')")
 
 
 def _times(behaviour: Behaviour) -> np.ndarray:
