@@ -130,6 +130,7 @@ def _accuracy_figure(rows: Sequence[dict[str, Any]]) -> Any:
         for row in shown
     ]
     axes.set_yticks(at, [_plain(label) for label in labels])
+    axes.set_ylim(-0.6, len(at) - 0.4)
     axes.set_xlim(-0.02, 1.02)
     axes.set_xlabel("fraction correct of the answered trials, 95 % interval")
     return made
@@ -413,7 +414,7 @@ def chronometric(behaviour: Behaviour) -> Result:
     Without a strength of the evidence, over the values of each condition.
     """
     behaviour = preferences(behaviour)
-    times = _times(behaviour)
+    times = varied_times(behaviour)
     try:
         level = _binned(behaviour.level)
     except CannotTellError:
@@ -461,6 +462,7 @@ def _times_per_condition(behaviour: Behaviour, times: np.ndarray) -> Result:
         for row in shown
     ]
     axes.set_yticks(at, [_plain(label) for label in labels])
+    axes.set_ylim(-0.6, len(at) - 0.4)
     axes.set_xlabel("mean reaction time (ms), 95 % interval")
     return Result(
         pd.DataFrame(rows),
@@ -479,7 +481,7 @@ def quantile_probability(behaviour: Behaviour) -> Result:
     errors on the left; if both come from one distribution, the curves are symmetric.
     """
     behaviour = preferences(behaviour)
-    times, level = _times(behaviour), _binned(behaviour.level)
+    times, level = varied_times(behaviour), _binned(behaviour.level)
     given = behaviour.answered
     table = measures.quantile_probability(
         times[given], behaviour.correct[given], level[given], QUANTILES
@@ -512,7 +514,7 @@ def quantile_probability(behaviour: Behaviour) -> Result:
 def distributions(behaviour: Behaviour) -> Result:
     """Quantiles of the reaction times by outcome and strength, and their histogram."""
     behaviour = preferences(behaviour)
-    times = _times(behaviour)
+    times = varied_times(behaviour)
     try:
         level: np.ndarray | None = _binned(behaviour.level)
     except CannotTellError:
@@ -549,7 +551,12 @@ def distributions(behaviour: Behaviour) -> Result:
     return Result(pd.DataFrame(rows), _histogram(behaviour, times), [f"Medians: {said}."])
 
 
-def _times(behaviour: Behaviour) -> np.ndarray:
+def varied_times(behaviour: Behaviour) -> np.ndarray:
+    """Return the reaction times, ms, (n,), NaN without an answer.
+
+    Raises:
+        CannotTellError: no answer has one, or all are the same.
+    """
     times = behaviour.column("reaction_time")
     known = times[~np.isnan(times) & behaviour.given]
     if not len(known):
@@ -614,6 +621,7 @@ def history(behaviour: Behaviour) -> Result:
     axes.errorbar(weights, at, xerr=1.96 * errors, fmt="o", color=BLUE, capsize=2)
     axes.axvline(0, color=GREY, linewidth=0.8)
     axes.set_yticks(at, names)
+    axes.set_ylim(-0.6, len(at) - 0.4)
     axes.set_xlabel("weight (log odds), 95 % interval")
     return Result(
         table,
@@ -749,6 +757,7 @@ def side_bias(behaviour: Behaviour) -> Result:
     axes.errorbar(middle, at, xerr=np.abs(ends - middle), fmt="o", color=BLUE, capsize=2)
     axes.axvline(0.5, color=GREY, linewidth=0.8)
     axes.set_yticks(at, [_plain(_of_block(row, behaviour)) for row in rows])
+    axes.set_ylim(-0.6, len(at) - 0.4)
     axes.set_xlim(-0.02, 1.02)
     axes.set_xlabel("fraction of choices to the right, 95 % interval")
     return Result(pd.DataFrame(rows), made, notes)
@@ -1012,6 +1021,7 @@ def learning(behaviour: Behaviour) -> Result:
     axes.set_ylim(-0.02, 1.02)
     axes.set_xlabel("trial")
     axes.set_ylabel("performance")
+    legend_above(axes)
     x, y = found.table["at"], found.table["mean"]
     return Result(
         found.table,
