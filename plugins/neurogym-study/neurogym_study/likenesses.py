@@ -25,7 +25,7 @@ from neurogym_study.style import drawing
 
 YES, NO, OPEN = "yes", "no", "cannot tell"
 AGREEMENT = 0.1
-"""Smallest half width of Student's interval, relative to that of the seeds' own intervals.
+"""Smallest half width of Student's interval, relative to that of the intervals of the seeds.
 
 Two seeds that differ by chance alone fall below it in 1.2 % of reports, five in 0.005 %.
 """
@@ -104,7 +104,7 @@ def over_seeds(effects: Sequence[Measure]) -> Measure:
     """Return the mean over seeds with Student's 95 % interval; of one seed, its own interval.
 
     Where the seeds agree far better than their own intervals allow (all have a lapse rate of 0), so
-    that their spread tells nothing, the interval is that of their mean: the root of the summed
+    that their spread is uninformative, the interval is that of their mean: the root of the summed
     squares of their distances to their ends, over the number of seeds.
     """
     if len(effects) == 1:

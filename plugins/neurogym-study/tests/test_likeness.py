@@ -136,7 +136,7 @@ def test_seeds_that_agree_have_the_interval_of_their_trials():
     whole = over_seeds([Measure(0.0, 0.0, 0.01, 400)] * 5)
     assert (whole.value, whole.low, whole.n) == (0.0, 0.0, 2000)
     assert whole.high == pytest.approx(0.01 / np.sqrt(5))
-    # An end that the data do not determine tells nothing about the mean.
+    # An open end says nothing about the mean.
     assert over_seeds([Measure(0.0, 0.0, np.inf, 400)] * 5).high == 0.0
 
 

@@ -58,7 +58,7 @@ class Signature:
         sign_only: reason for the absence of animals.
         named: whether the task has to be known by its name, because its columns do not tell it from
             others.
-        caution: what the verdict cannot tell, in a sentence; "" without a caution.
+        caution: limit of the verdict, in a sentence; "" without one.
         sources: name -> file and commit, or figure; licence; how the numbers were computed.
     """
 
