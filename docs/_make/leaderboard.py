@@ -262,7 +262,8 @@ def _section(one: Signature, stored: Mapping[str, Any]) -> str:
             f" {found['within'] or '–'} |"
         )
     head = f"| who | what | effect{unit} [95 %] | sign | within |\n|---|---|---|---|---|"
-    said = one.statistic if not one.sign_only else f"{one.statistic} Sign only: {one.sign_only}"
+    said = [one.statistic, one.caution, one.sign_only and f"Sign only: {one.sign_only}"]
+    said = " ".join(filter(None, said))
     return f"## {one.title}\n\n{said} {one.citation}.\n\n{head}\n" + "\n".join(rows) + "\n"
 
 

@@ -32,6 +32,7 @@ from neurogym_study.chronometric import reaction_times
 from neurogym_study.figures import (
     StrengthAxis,
     chronometric_figure,
+    legend_above,
     psychometric_figure,
     with_unit,
 )
@@ -129,6 +130,7 @@ def _accuracy_figure(rows: Sequence[dict[str, Any]]) -> Any:
         for row in shown
     ]
     axes.set_yticks(at, [_plain(label) for label in labels])
+    axes.set_ylim(-0.6, len(at) - 0.4)
     axes.set_xlim(-0.02, 1.02)
     axes.set_xlabel("fraction correct of the answered trials, 95 % interval")
     return made
@@ -272,6 +274,12 @@ def psychometric_by(behaviour: Behaviour) -> Result:
         table.append(row)
     if len(curves) < 2:
         raise CannotTellError(f"fewer than two values of {behaviour.by!r} have answered trials")
+    said = []
+    for row in table:
+        numbers = [(one, row.get(one, np.nan)) for one in ("bias", "threshold", "slope")]
+        known = ", ".join(f"{one} {number:.4g}" for one, number in numbers if not np.isnan(number))
+        said += [f"{row['condition']}: {known}"] if known else []
+    notes = [f"{'; '.join(said)}.", *notes] if said else notes
     made = psychometric_figure(
         curves,
         fits,
@@ -406,7 +414,7 @@ def chronometric(behaviour: Behaviour) -> Result:
     Without a strength of the evidence, over the values of each condition.
     """
     behaviour = preferences(behaviour)
-    times = _times(behaviour)
+    times = varied_times(behaviour)
     try:
         level = _binned(behaviour.level)
     except CannotTellError:
@@ -454,6 +462,7 @@ def _times_per_condition(behaviour: Behaviour, times: np.ndarray) -> Result:
         for row in shown
     ]
     axes.set_yticks(at, [_plain(label) for label in labels])
+    axes.set_ylim(-0.6, len(at) - 0.4)
     axes.set_xlabel("mean reaction time (ms), 95 % interval")
     return Result(
         pd.DataFrame(rows),
@@ -472,7 +481,7 @@ def quantile_probability(behaviour: Behaviour) -> Result:
     errors on the left; if both come from one distribution, the curves are symmetric.
     """
     behaviour = preferences(behaviour)
-    times, level = _times(behaviour), _binned(behaviour.level)
+    times, level = varied_times(behaviour), _binned(behaviour.level)
     given = behaviour.answered
     table = measures.quantile_probability(
         times[given], behaviour.correct[given], level[given], QUANTILES
@@ -493,7 +502,7 @@ def quantile_probability(behaviour: Behaviour) -> Result:
     axes.set_xlim(-0.02, 1.02)
     axes.set_xlabel("probability of the outcome")
     axes.set_ylabel("reaction time (ms)")
-    axes.legend(frameon=False)
+    legend_above(axes, columns=2)
     quantiles = ", ".join(f"{q:g}" for q in QUANTILES)
     return Result(
         table.rename(columns={name: f"{name} (ms)" for name in names}),
@@ -505,7 +514,7 @@ def quantile_probability(behaviour: Behaviour) -> Result:
 def distributions(behaviour: Behaviour) -> Result:
     """Quantiles of the reaction times by outcome and strength, and their histogram."""
     behaviour = preferences(behaviour)
-    times = _times(behaviour)
+    times = varied_times(behaviour)
     try:
         level: np.ndarray | None = _binned(behaviour.level)
     except CannotTellError:
@@ -535,10 +544,19 @@ def distributions(behaviour: Behaviour) -> Result:
         raise CannotTellError(
             "fewer than five correct answers, and fewer than five errors, have a reaction time"
         )
-    return Result(pd.DataFrame(rows), _histogram(behaviour, times))
+    middle = next(name for name in rows[0] if name.startswith("q0.5"))
+    said = ", ".join(
+        f"{row['outcome']} {row[middle]:.4g} ms" for row in rows if row["strength"] == "all"
+    )
+    return Result(pd.DataFrame(rows), _histogram(behaviour, times), [f"Medians: {said}."])
 
 
-def _times(behaviour: Behaviour) -> np.ndarray:
+def varied_times(behaviour: Behaviour) -> np.ndarray:
+    """Return the reaction times, ms, (n,), NaN without an answer.
+
+    Raises:
+        CannotTellError: no answer has one, or all are the same.
+    """
     times = behaviour.column("reaction_time")
     known = times[~np.isnan(times) & behaviour.given]
     if not len(known):
@@ -569,7 +587,7 @@ def _histogram(behaviour: Behaviour, times: np.ndarray) -> Any:
             axes.hist(mine, bins=bins, color=colour, alpha=0.6, label=f"{name} ({len(mine)})")
     axes.set_xlabel("reaction time (ms)")
     axes.set_ylabel("trials")
-    axes.legend()
+    legend_above(axes, columns=3)
     return made
 
 
@@ -603,6 +621,7 @@ def history(behaviour: Behaviour) -> Result:
     axes.errorbar(weights, at, xerr=1.96 * errors, fmt="o", color=BLUE, capsize=2)
     axes.axvline(0, color=GREY, linewidth=0.8)
     axes.set_yticks(at, names)
+    axes.set_ylim(-0.6, len(at) - 0.4)
     axes.set_xlabel("weight (log odds), 95 % interval")
     return Result(
         table,
@@ -738,6 +757,7 @@ def side_bias(behaviour: Behaviour) -> Result:
     axes.errorbar(middle, at, xerr=np.abs(ends - middle), fmt="o", color=BLUE, capsize=2)
     axes.axvline(0.5, color=GREY, linewidth=0.8)
     axes.set_yticks(at, [_plain(_of_block(row, behaviour)) for row in rows])
+    axes.set_ylim(-0.6, len(at) - 0.4)
     axes.set_xlim(-0.02, 1.02)
     axes.set_xlabel("fraction of choices to the right, 95 % interval")
     return Result(pd.DataFrame(rows), made, notes)
@@ -846,7 +866,16 @@ def stay(behaviour: Behaviour) -> Result:
                 }
             )
     table = pd.DataFrame(rows)
-    return Result(table if len(kinds) > 1 else table.drop(columns="transition"), _stay_figure(rows))
+    said = ", ".join(
+        f"{row['fraction']:.3g} after {row['transition']} {row['last trial']} trials"
+        for row in rows
+        if row["n"]
+    )
+    return Result(
+        table if len(kinds) > 1 else table.drop(columns="transition"),
+        _stay_figure(rows),
+        [f"Last choice repeated: {' '.join(said.split())}."],
+    )
 
 
 def _stay_figure(rows: Sequence[dict[str, Any]]) -> Any:
@@ -913,7 +942,12 @@ def wager(behaviour: Behaviour) -> Result:
         axes.set_ylabel(what)
         axes.set_ylim(-0.02, 1.02)
     right.legend(loc="lower right")
-    return Result(table, made)
+    weak, strong = table.iloc[0], table.iloc[-1]
+    said = (
+        f"Sure bets: {weak['took it']:.3g} at strength {weak['strength']:g},"
+        f" {strong['took it']:.3g} at {strong['strength']:g}."
+    )
+    return Result(table, made, [said])
 
 
 def _was_offered(behaviour: Behaviour, sure: np.ndarray) -> np.ndarray:
@@ -982,10 +1016,12 @@ def learning(behaviour: Behaviour) -> Result:
     for x, y in curves if len(curves) > 1 else ():
         axes.plot(x, y, color=GREY, linewidth=0.7, alpha=0.7)
     axes.plot(found.table["at"], found.table["mean"], color=BLUE, linewidth=2)
-    axes.axhline(CRITERION, color=GREY, linewidth=0.8, linestyle="--")
+    axes.axhline(CRITERION, color=GREY, linewidth=0.8, linestyle="--",
+                 label=f"{CRITERION:.0%}".replace("%", " %"))  # fmt: skip
     axes.set_ylim(-0.02, 1.02)
     axes.set_xlabel("trial")
     axes.set_ylabel("performance")
+    legend_above(axes)
     x, y = found.table["at"], found.table["mean"]
     return Result(
         found.table,

@@ -138,6 +138,7 @@ class Behaviour:
             name
             for name in names
             if len(np.unique(self.record[name])) > 1
+            and name != "correct"  # of a lab's file: the outcome, no condition
             and not (self.record[name].dtype.kind == "f" and np.isnan(self.record[name]).any())
         ]
 

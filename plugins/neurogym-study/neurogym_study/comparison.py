@@ -14,7 +14,7 @@ import pandas as pd
 from neurogym_core.canvas import BLUE, GREY, VERMILION, cycle_colour
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.trials.intervals import wilson_interval
-from neurogym_study.analyses import MISFIT, block_shift, misfit_of
+from neurogym_study.analyses import MISFIT, block_shift, misfit_of, varied_times
 from neurogym_study.behaviour import Behaviour, CannotTellError
 from neurogym_study.figures import MARKERS, StrengthAxis, legend_above, with_unit
 from neurogym_study.findings import Analysis, Finding, Result, figure
@@ -244,6 +244,7 @@ def times_over_strength(behaviour: Behaviour, reference: Reference) -> Result:
     mine, each = _summaries(behaviour)
     if mine.reaction_time is None or np.isnan(mine.reaction_time).all():
         raise CannotTellError("the record has no reaction times over strength")
+    varied_times(behaviour)
     others = [one for one in reference.subjects if one.reaction_time is not None]
     if not others:
         raise CannotTellError("the reference does not report reaction times over strength")
@@ -485,7 +486,10 @@ def blocks(behaviour: Behaviour, reference: Reference) -> Result:
     axes.set_ylabel("fraction of choices to the right, 95 % interval")
     axes.set_ylim(0, 1)
     legend_above(axes)
-    return Result(table, made)
+    said = "; ".join(
+        f"{row['block']}: {row['record']:.3g}, {row['subject']} {row['theirs']:.3g}" for row in rows
+    )
+    return Result(table, made, [f"{said}."])
 
 
 def _per_block(behaviour: Behaviour) -> dict[str, tuple[float, int]]:

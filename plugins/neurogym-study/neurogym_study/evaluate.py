@@ -167,7 +167,7 @@ def _report(
     target = write_report(folder, title, played.facts, findings)
     for finding in findings:
         click.echo(
-            f"{finding.title}: {'; '.join(finding.notes) or 'done'}"
+            f"{finding.title}: {' '.join(finding.notes) or 'done'}"
             if finding.why_not is None
             else f"{finding.title}: skipped: {finding.why_not}"
         )

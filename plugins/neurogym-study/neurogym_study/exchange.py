@@ -326,7 +326,11 @@ def _add_trials(
     start: np.ndarray,
     stop: np.ndarray,
 ) -> None:
-    names = [name for name in record.columns if name not in ("trial_start", "trial_stop")]
+    names = [
+        name
+        for name in record.columns
+        if name not in ("trial_start", "trial_stop") and not _is_empty(record[name])
+    ]
     for name in names:
         file.add_trial_column(stored[name], _described(name))
     values = {
@@ -336,6 +340,11 @@ def _add_trials(
     for k in range(len(record)):
         row = {column: _cell(array[k]) for column, array in compact.items()}
         file.add_trial(start_time=float(start[k]), stop_time=float(stop[k]), **row)
+
+
+def _is_empty(values: np.ndarray) -> bool:
+    """Return whether no trial has a value; best practices ask to leave such columns out."""
+    return values.dtype.kind == "f" and values.ndim == 1 and bool(np.isnan(values).all())
 
 
 def _compact(values: np.ndarray) -> np.ndarray:
@@ -415,9 +424,12 @@ def nwb_table(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         source = {"trial_start": "start_time", "trial_stop": "stop_time"}.get(
             name, written["names"][name]
         )
+        if source not in table:  # no trial has a value
+            columns[name] = np.full(len(table["start_time"]), np.nan)
+            continue
         values = table[source]
         if _is_time(name):
-            values = np.round(values * 1000, 6)
+            values = np.round(values.astype(float) * 1000, 6)  # 0 and 1 s are stored as int8
         columns[name] = values.astype(
             {"i": np.int64, "f": float, "b": bool}.get(kind, values.dtype)
         )

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     help="Number of seeds of a subject; not for a RUN.",
 )
+@click.option("--task", metavar="NAME", help="Task of the trials of a FILE that does not name it.")
 @recipe_options
 @figure_options
 @click.option(
@@ -102,7 +103,7 @@ def _check(what: tuple[str, ...], given: dict[str, Any]) -> None:
             " by one."
         )
     kind = kinds.pop()
-    of_file = ("recipe", "columns", "scales")
+    of_file = ("task", "recipe", "columns", "scales")
     of_task = ("subject", "parameters", "timing", "wrap", "conditions")
     wrong = {"file": of_task, "run": (*of_task[:4], *of_file), "task": of_file}[kind]
     flags = {"parameters": "set", "conditions": "condition", "columns": "map", "scales": "scale"}
@@ -119,7 +120,11 @@ def _of_file(path: str, given: dict[str, Any]) -> tuple[dict[str, Behaviour], st
 
     record = read_given(Path(path), given["recipe"], given["columns"], given["scales"])
     subject = str(record.meta.get("subject", Path(path).stem))
-    return Behaviour(record).per_subject(), subject, str(record.meta.get("task", ""))
+    return (
+        Behaviour(record).per_subject(),
+        subject,
+        str(given["task"] or record.meta.get("task", "")),
+    )
 
 
 def _of_runs(what: tuple[str, ...], given: dict[str, Any]) -> tuple[dict[str, Behaviour], str, str]:
@@ -209,6 +214,7 @@ def _report(
                 f"{one.signature.title}: {row.value:.3g} [{row.low:.3g}, {row.high:.3g}]"
                 f" {one.signature.unit}".rstrip()
                 + f"; {verdicts}"
+                + (f". {one.signature.caution}" if one.signature.caution else "")
             )
             for animal in one.rows:
                 if animal.kind == "animal":

@@ -24,6 +24,11 @@ from neurogym_study.signatures import Animal, Signature
 from neurogym_study.style import drawing
 
 YES, NO, OPEN = "yes", "no", "cannot tell"
+AGREEMENT = 0.1
+"""Smallest half width of Student's interval, relative to that of the intervals of the seeds.
+
+Two seeds that differ by chance alone fall below it in 1.2 % of reports, five in 0.005 %.
+"""
 
 
 @dataclass(frozen=True)
@@ -96,13 +101,21 @@ def within(effect: Measure | Animal, animals: Sequence[Animal]) -> str:
 
 
 def over_seeds(effects: Sequence[Measure]) -> Measure:
-    """Return the mean over seeds with Student's 95 % interval; of one seed, its own interval."""
+    """Return the mean over seeds with Student's 95 % interval; of one seed, its own interval.
+
+    Where the seeds agree far better than their own intervals allow (all have a lapse rate of 0), so
+    that their spread is uninformative, the interval is that of their mean: the root of the summed
+    squares of their distances to their ends, over the number of seeds.
+    """
     if len(effects) == 1:
         return effects[0]
-    values = np.array([one.value for one in effects])
-    half = student.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
-    middle = float(values.mean())
-    return Measure(middle, float(middle - half), float(middle + half), sum(o.n for o in effects))
+    values, low, high = np.array([(one.value, one.low, one.high) for one in effects]).T
+    n, middle = len(values), float(values.mean())
+    below = above = float(student.ppf(0.975, n - 1) * values.std(ddof=1) / np.sqrt(n))
+    own = [float(np.sqrt(((end - values) ** 2).sum()) / n) for end in (low, high)]
+    if np.isfinite(own).all() and below < AGREEMENT * sum(own) / 2:
+        below, above = own
+    return Measure(middle, middle - below, middle + above, sum(one.n for one in effects))
 
 
 def score(
@@ -117,6 +130,12 @@ def score(
     """
     if task and not signature.applies_to(task):
         return Score(signature, why_not=f"it is for {', '.join(signature.tasks)}")
+    if not task and signature.named:
+        return Score(
+            signature,
+            why_not=f"the trials do not name their task; if it is that, give --task"
+            f" {signature.tasks[0]}",
+        )
     effects, reasons = {}, []
     for name, behaviour in behaviours.items():
         try:
@@ -237,6 +256,7 @@ def _notes(one: Score) -> tuple[str, ...]:
     return (
         f"{signature.statistic} {what}",
         f"{signature.citation}. {signature.species}".strip(),
+        *([signature.caution] if signature.caution else []),
         *([f"Sign only: {signature.sign_only}"] if signature.sign_only else []),
         *sources,
         *one.notes,
@@ -304,6 +324,7 @@ def write_likeness(
                 "expects": one.signature.expects,
                 "least": one.signature.least,
                 "sign_only": one.signature.sign_only,
+                "caution": one.signature.caution,
                 "sources": one.signature.sources,
                 "rows": [_finite(asdict(row)) for row in one.rows],
             }

@@ -689,7 +689,10 @@ def for_pyddm(times: ArrayLike, correct: ArrayLike, **conditions: ArrayLike) -> 
 
 
 def for_hssm(times: ArrayLike, correct: ArrayLike, **conditions: ArrayLike) -> pd.DataFrame:
-    """Return a table for HSSM: ``rt`` in s, ``response`` 1 or -1, and conditions."""
+    """Return a table for HSSM: ``rt`` in s, ``response`` 1 or -1, and conditions.
+
+    HSSM's ``a`` is half of the distance of the bounds, and ``z`` is relative: 0.5 is the middle.
+    """
     frame = pd.DataFrame({"rt": np.asarray(times, float) / 1000, **conditions})
     frame["response"] = np.where(np.asarray(correct, bool), 1, -1)
     return frame[frame["rt"].notna()].reset_index(drop=True)

@@ -35,6 +35,8 @@ Interval = Literal["profile", "bootstrap"]
 _TINY = 1e-12  # keeps log(P) finite; no number of trials distinguishes it from 0
 _GROUPS = 12
 """Maximum number of groups of strengths in the test of the deviance."""
+_STEPS = 8
+"""Steps from the estimate of an asymptote to 0 in which the lower end of its interval is sought."""
 
 
 @dataclass(frozen=True)
@@ -649,10 +651,11 @@ class _Profile:
         starts = np.array([near, self.best])
         return self.search.best(self.data, starts, fixed={index: value})
 
-    def distance(self, index: int, point: np.ndarray) -> float:
-        """Return the distance of a held point from the data, in standard deviations."""
+    def beyond(self, index: int, point: np.ndarray) -> float:
+        """Return how many SDs a held point is outside the interval; below 0 inside."""
         if index < 2:
-            return float(np.sqrt(max(2 * (self.search.loss(point, self.data)[0] - self.least), 0)))
+            cost = 2 * (self.search.loss(point, self.data)[0] - self.least)
+            return float(np.sqrt(max(cost, 0))) - self.wide
         slopes, information = self.search.information(point, self.data)
         # A nuisance asymptote at 0 or max_lapse cannot move, so it takes no information away.
         others = [
@@ -664,12 +667,8 @@ class _Profile:
         taken = np.linalg.lstsq(
             information[np.ix_(others, others)], information[others, index], rcond=None
         )[0]
-        left = information[index, index] - information[index, others] @ taken
-        return float(abs(slopes[index]) / np.sqrt(max(left, 1e-300)))
-
-    def _reach(self, index: int) -> float:
-        """Return the distance of the ends: wider for threshold and slope, in few trials."""
-        return self.wide if index < 2 else self.root
+        left = max(information[index, index] - information[index, others] @ taken, 1e-300)
+        return float(abs(slopes[index]) / np.sqrt(left)) - self.root
 
     def loose_ends(self) -> np.ndarray:
         """Return which ends of the parameters' intervals are open, bool (free, 2).
@@ -682,7 +681,7 @@ class _Profile:
             if index >= 2 and side == 0:
                 continue  # a lapse rate of 0 is a valid estimate
             point = self.held(index, float(self.search.bounds[index, side]), self.best)
-            loose[index, side] = self.distance(index, point) < self._reach(index)
+            loose[index, side] = self.beyond(index, point) < 0
         return loose
 
     def intervals(self, loose: np.ndarray) -> dict[str, tuple[float, float]]:
@@ -699,26 +698,34 @@ class _Profile:
         """Return one end of the interval of a parameter."""
         name = self.search.model.free[index]
         limit, middle = float(self.search.bounds[index, side]), float(self.best[index])
-        near = self.best
+        near, known = self.best, {}
 
         def beyond(value: float) -> float:
+            # Fits from another start may end elsewhere, so each value is fitted once: a search for
+            # a root must find at the ends the signs that it was started with.
             nonlocal near
-            near = self.held(index, value, near)
-            return self.distance(index, near) - self._reach(index)
+            if value not in known:
+                near = self.held(index, value, near)
+                known[value] = self.beyond(index, near)
+            return known[value]
 
         end = limit
         if not is_open and limit != middle:
             # At the optimum itself, the distance is 0; of an asymptote at 0, the score is not.
             inner = middle if index < 2 else middle + np.sign(limit - middle) * 1e-9
-            if beyond(limit) > 0 and (index < 2 or beyond(inner) < 0):
+            outer = limit
+            if index < 2:
+                known[middle] = -self.wide
+            elif side == 0 and beyond(inner) < 0:
+                # Near 0, the errors at strong stimuli may be fitted by a lower slope instead, so
+                # that the score is small again: the interval ends where it is first too large.
+                for outer in np.linspace(middle, limit, _STEPS + 1)[1:].tolist():
+                    if beyond(outer) > 0:
+                        break
+                    inner = outer
+            if beyond(outer) > 0 and beyond(inner) < 0:
                 near = self.best
-                end = brentq(
-                    lambda value: -self._reach(index) if value == middle else beyond(value),
-                    inner,
-                    limit,
-                    xtol=1e-5 if index >= 2 else 1e-4,
-                    rtol=1e-4,
-                )
+                end = brentq(beyond, inner, outer, xtol=1e-5 if index >= 2 else 1e-4, rtol=1e-4)
         point = self.best.copy()
         point[index] = end
         return float(self.search.parameters(point)[name])

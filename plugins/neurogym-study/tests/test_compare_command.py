@@ -108,6 +108,15 @@ def test_reaction_times_are_compared_with_and_without_a_constant():
     assert later["distance (ms)"] > plain["distance (ms)"]
 
 
+def test_reaction_times_that_the_task_fixes_are_not_compared():
+    """A network that answers on the first step was 577 ms away from a monkey."""
+    record = monkey()
+    columns = {name: record[name] for name in record.columns}
+    fixed = TrialRecord(columns | {"reaction_time": np.full(len(record), 100.0)})
+    why = found(fixed, published("roitman-shadlen-2002"), "reaction-times").why_not
+    assert why.startswith("all reaction times are 100 ms")
+
+
 def test_fitted_and_published_parameters_are_in_one_table():
     table = found(monkey(), published("roitman-shadlen-2002"), "parameters").table.set_index(
         ["subject", "parameter"]

@@ -189,3 +189,61 @@ def test_tasks_that_decide_which_trial_comes_next_have_no_design():
 
 def test_more_combinations_than_trials_are_drawn_not_enumerated(sides):
     assert design_of(make_task(sides), 3, 1, {}) is None
+
+
+def lab_file(path, n=600):
+    """Write trials of two mice that detect contrast, with a block and a column `correct`."""
+    rng = np.random.default_rng(1)
+    contrast, side = rng.choice([6.25, 12.5, 25.0, 100.0], n), rng.choice(["left", "right"], n)
+    p_left = np.where(np.arange(n) // 50 % 2, 0.2, 0.8)
+    drive = np.where(side == "right", contrast, -contrast) / 10 + 4 * (0.5 - p_left)
+    right = rng.random(n) < 0.05 + 0.9 / (1 + np.exp(-drive))
+    times = 250 + rng.gamma(4, 60, n)
+    hit = right == (side == "right")
+    lines = [
+        f"{'AB'[2 * k // n]},{contrast[k]},{side[k]},{p_left[k]},{right[k]:d},{hit[k]:d},"
+        f"{times[k]:.0f},{hit[k]:d}"
+        for k in range(n)
+    ]
+    head = "subject,contrast,side,p_left,choice,correct,reaction_time,reward"
+    Path(path).write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+
+
+def test_every_section_says_a_number_or_why_there_is_none(ngym):
+    lab_file("mice.csv")
+    code, said = ngym("evaluate", "mice.csv", "--by", "p_left", "--out", "ev")
+    assert code == 0, said
+    sections = [line for line in said.splitlines() if ": " in line]
+    assert not [line for line in sections if line.endswith(": done")]
+    assert re.search(r"Psychometric function by condition: p_left 0\.2: bias -?\d", said)
+    assert re.search(r"Stay probabilities: Last choice repeated: 0\.\d+ after rewarded", said)
+    assert re.search(r"Distributions of reaction times: Medians: correct [\d.]+ ms, error", said)
+    assert ".;" not in said
+
+
+def test_a_labs_column_of_correct_answers_is_no_condition(ngym):
+    lab_file("mice.csv")
+    code, said = ngym("evaluate", "mice.csv", "--out", "ev")
+    assert code == 0, said
+    assert {row["condition"] for row in rows("ev/accuracy.csv")} == {
+        "all trials",
+        "contrast",
+        "side",
+        "p_left",
+    }
+
+
+def test_a_labs_trials_are_not_scored_on_tasks_that_they_may_not_be_of(ngym):
+    """Mice that saw gratings were scored on lapses in clicks, and on a game."""
+    lab_file("mice.csv")
+    code, said = ngym("likeness", "mice.csv", "--out", "likeness")
+    assert code == 0, said
+    tested = said.partition("Not tested")[0]
+    assert "click" not in tested
+    assert "game" not in tested
+    assert "Not tested: Lapses in spite of many clicks: the record has no clicks" in said
+    assert "the trials do not name their task; if it is that, give --task MatchingPennies" in said
+    code, said = ngym("likeness", "mice.csv", "--task", "MatchingPennies", "--out", "game")
+    assert code == 0, said
+    assert "Hardly predictable in a game: 0." in said
+    assert "2 of " in said

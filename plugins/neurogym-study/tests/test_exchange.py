@@ -418,3 +418,22 @@ def test_trials_are_exported_from_the_command_line(sides, ngym):
     assert len(read_record("t.csv")) == 8
     code, said = ngym("export", "t.csv", "--to", "matlab")
     assert code == 2
+
+
+@needs("pynwb")
+def test_nwb_keeps_times_of_0_and_1_s_and_columns_without_values(tmp_path):
+    # Seconds that are all 0 or 1 were stored as int8, and overflowed when they were read.
+    columns = {
+        "trial_start": [0.0, 3000.0],
+        "trial_stop": [3000.0, 6000.0],
+        "duration.cue": [0.0, 1000.0],
+        "reaction_time": [np.nan, np.nan],
+        "outcome": ["miss", "miss"],
+    }
+    record = TrialRecord({name: np.array(values) for name, values in columns.items()})
+    to_nwb(record, tmp_path / "session.nwb", subject_id="A")
+    assert read_record(tmp_path / "session.nwb") == record
+    from pynwb import NWBHDF5IO
+
+    with NWBHDF5IO(tmp_path / "session.nwb", "r") as file:
+        assert "reaction_time" not in file.read().trials.colnames  # best practices

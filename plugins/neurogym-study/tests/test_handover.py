@@ -82,9 +82,37 @@ def test_pyddm_recovers_the_drift_of_simulated_trials(rng):
     assert min(losses, key=losses.get) == 1.2
 
 
+def first_passage(seconds, upper, drift, half, start):
+    """Density of the time of a diffusion (unit noise) at one of two bounds, 1/s, (n,).
+
+    The bounds are 0 and 2 `half`, and it starts at 2 `half` `start`: the series of Feller (1968),
+    for times that are not short.
+    """
+    v, w = (-drift, 1 - start) if upper else (drift, start)
+    k, width = np.arange(1, 200)[:, None], 2 * half
+    terms = k * np.exp(-((np.pi * k / width) ** 2) * seconds / 2) * np.sin(np.pi * k * w)
+    return np.pi / width**2 * np.exp(-v * width * w - v**2 * seconds / 2) * terms.sum(axis=0)
+
+
 @pytest.mark.slow
-def test_hssm_takes_the_table():
+@pytest.mark.filterwarnings("ignore")  # PyTensor warns of a missing BLAS
+def test_hssm_has_the_likelihood_of_the_diffusion(rng):
+    """Its log-likelihood of each trial of the table is that of the textbook's series."""
     hssm = pytest.importorskip("hssm", reason="HSSM is not installed")
-    times, correct = np.linspace(300, 1500, 80), np.arange(80) % 4 > 0
-    model = hssm.HSSM(data=m.for_hssm(times, correct), model="ddm")
-    assert {"v", "a", "z", "t"} <= set(model.params)
+    pymc = pytest.importorskip("pymc", reason="PyMC is not installed")
+    times, correct = rng.gamma(6, 100, 200) + 300, rng.random(200) < 0.8
+    times[0] = np.nan  # not answered
+    table = m.for_hssm(times, correct)
+    seconds, upper = table["rt"].to_numpy(), (table["response"] == 1).to_numpy()
+    model = hssm.HSSM(data=table, model="ddm", p_outlier=None, lapse=None).pymc_model
+    given = {"v": 0.9, "a": 0.8, "z": 0.55, "t": 0.2}
+    (observed,) = model.observed_RVs
+    theirs = pymc.logp(observed, model.rvs_to_values[observed]).eval(
+        {model[name]: np.asarray(value) for name, value in given.items()}
+    )
+    ours = np.where(
+        upper,
+        *(np.log(first_passage(seconds - 0.2, side, 0.9, 0.8, 0.55)) for side in (True, False)),
+    )
+    assert len(theirs) == 199
+    assert theirs == pytest.approx(ours, abs=1e-9)

@@ -131,6 +131,21 @@ def test_the_interval_over_seeds_contains_the_truth_in_95_percent():
     assert abs(covered / 2000 - 0.95) < 0.02
 
 
+def test_seeds_that_agree_have_the_interval_of_their_trials():
+    # Five lapse rates of 0: their spread is 0, but 2,000 trials do not exclude a rate of 0.001.
+    whole = over_seeds([Measure(0.0, 0.0, 0.01, 400)] * 5)
+    assert (whole.value, whole.low, whole.n) == (0.0, 0.0, 2000)
+    assert whole.high == pytest.approx(0.01 / np.sqrt(5))
+    # An open end says nothing about the mean.
+    assert over_seeds([Measure(0.0, 0.0, np.inf, 400)] * 5).high == 0.0
+
+
+def test_a_perfect_listener_has_a_lapse_rate_with_an_upper_end():
+    found = scored("clicks-lapses", "PoissonClicks-v0", "oracle", seeds=3, n=500).subject
+    assert found.value == found.low == 0
+    assert 0 < found.high < 0.01
+
+
 def test_a_subject_without_the_effect_has_the_sign_in_2_5_percent():
     """Waiving gain of a subject that waives at random. 400 records: SD 0.8 %, bound of 4 SDs."""
     rng, n = np.random.default_rng(5), 400
@@ -221,9 +236,42 @@ def test_win_stay_lose_shift_is_predictable_in_a_game():
     assert found.subject.sign == "no"
 
 
+def test_signs_that_choices_at_random_have_too_say_so(tmp_path):
+    arguments = ["MatchingPennies-v0", "--subject", "guess", "--seeds", "2", "--n-trials", "800"]
+    result = CliRunner().invoke(command, [*arguments, "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    assert result.output.count("Choices at random have this sign too.") == 2
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.count("Choices at random have this sign too.") == 2
+
+
 def test_a_clock_without_noise_has_neither_mark_of_interval_timing():
     for name in ("interval-regression", "interval-variability"):
         assert scored(name, "ReadySetGo-v0", "oracle", seeds=2, n=500).subject.sign == "no"
+
+
+def test_a_subject_that_times_no_interval_is_not_drawn_to_the_mean():
+    for name in ("interval-regression", "interval-variability"):
+        found = scored(name, "ReadySetGo-v0", "guess", seeds=2, n=300)
+        assert "times none" in found.why_not, name
+
+
+def test_a_subject_that_never_withholds_an_answer_has_no_inhibition_function():
+    found = {
+        (name, subject): scored(name, "StopSignal-v0", subject, seeds=1, n=300).why_not
+        for name in ("inhibition-function", "failed-stops-are-fast")
+        for subject in ("guess", "oracle")
+    }
+    assert found == {
+        ("inhibition-function", "guess"): "all trials with a stop signal were answered",
+        ("inhibition-function", "oracle"): "all trials with a stop signal were withheld",
+        ("failed-stops-are-fast", "guess"): (
+            "reaction times do not vary: the task, or the subject, fixes them"
+        ),
+        ("failed-stops-are-fast", "oracle"): (
+            "reaction times do not vary: the task, or the subject, fixes them"
+        ),
+    }
 
 
 # ---- statistics on simulated behaviour ----

@@ -259,15 +259,18 @@ class TestProfileIntervals:
     @pytest.mark.parametrize("lapse", [0.0, 0.005, 0.02, 0.05])
     @pytest.mark.parametrize("shape", ["weibull", "logistic"])
     def test_the_nominal_95_percent_hold(self, shape, lapse, n):
-        """The coverage in 200 data sets is at least 0.88, of lapse rates 0.86; it may be 1.
+        """The coverage in 200 data sets is at least 0.88; of lapse rates above 0, at most 0.995.
 
-        The coverage of threshold and slope is at least 0.935 (measured, see the page), that of
-        lapse rates 0.92. Its SD is 0.018 then: bounds are 3.1 SDs below, so that a parameter fails
-        by chance in 1 of 1,000 runs, and one of all 48 at worst in 1 of 20; the seed is fixed.
+        The coverage of all parameters is at least 0.935 (measured, see the page). Its SD is 0.018
+        then: the bound is 3.1 SDs below, so that a parameter fails by chance in 1 of 1,000 runs,
+        and one of all 48 at worst in 1 of 20. Of lapse rates above 0 it is at most 0.97, and 200
+        of 200 occur in 1 of 440 runs, in one of all 12 in 1 of 40. The seed is fixed. A lapse rate
+        of 0 is contained nearly always: few data sets have a higher estimate.
         """
         x, p, how, truth = world(shape, lapse)
         for name, share in covered(x, p, n, truth, 200, 8, **how).items():
-            assert share >= (0.86 if name == "lapse" else 0.88), name
+            assert share >= 0.88, name
+            assert share <= 0.995 or name != "lapse" or not lapse
 
     def test_the_lapse_rate_has_an_interval_where_no_lapse_was_seen(self):
         # The bootstrap's was 0 to 0: data simulated without lapses have none.
@@ -277,6 +280,20 @@ class TestProfileIntervals:
         assert low == 0
         # 200 correct trials at the highest two: Wilson's interval ends at 0.019.
         assert 0.008 < high < 0.04
+
+    def test_an_end_is_found_where_the_likelihood_has_several_maxima(self):
+        # Of 200 simulated trials. The search for an end began at values that it fitted again from
+        # other starts, found other maxima, and ended in "f(a) and f(b) must have different signs".
+        fit = fit_curve(COHERENCES, [13, 21, 20, 32, 31, 33], [33] * 6, shape="weibull", guess=0.5)
+        low, high = fit.intervals["lapse"]
+        assert 0 <= low < fit.lapse < high < 0.2
+
+    def test_the_lower_end_of_a_lapse_rate_is_where_the_score_first_rejects(self):
+        # One error in 66 strong trials, of which Wilson's interval begins at 0.0027. A rate of 0,
+        # with a lower slope, was accepted again, so that intervals covered 97 % in place of 95 %.
+        fit = fit_curve(COHERENCES, [19, 20, 22, 25, 33, 32], [33] * 6, shape="weibull", guess=0.5)
+        low, high = fit.intervals["lapse"]
+        assert 0.002 < low < fit.lapse < high < 0.1
 
     def test_an_asymptote_alone_has_wilsons_interval(self):
         # Many trials determine threshold and slope, so that only the lapse rate is uncertain.

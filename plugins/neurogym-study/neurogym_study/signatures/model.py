@@ -18,7 +18,7 @@ GROUP = "neurogym.signatures"
 EXPECTS = ("positive", "negative", "none")
 KEYS = {
     "title", "statistic", "citation", "doi", "species", "tasks", "axis", "unit", "expects", "least",
-    "sign_only", "sources", "animal",
+    "sign_only", "caution", "named", "sources", "animal",
 }  # fmt: skip
 REQUIRED = ("title", "statistic", "citation", "tasks", "expects", "least")
 ANIMAL_KEYS = {"name", "value", "low", "high", "n", "source"}
@@ -56,6 +56,9 @@ class Signature:
         compute: function from a `Behaviour` to the number with its interval.
         animals: numbers of the animals; empty if they could not be verified.
         sign_only: reason for the absence of animals.
+        named: whether the task has to be known by its name, because its columns do not tell it from
+            others.
+        caution: limit of the verdict, in a sentence; "" without one.
         sources: name -> file and commit, or figure; licence; how the numbers were computed.
     """
 
@@ -73,6 +76,8 @@ class Signature:
     unit: str = ""
     animals: tuple[Animal, ...] = ()
     sign_only: str = ""
+    caution: str = ""
+    named: bool = False
     sources: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def applies_to(self, task: str) -> bool:

@@ -152,12 +152,14 @@ def sure_bets_when_weak(behaviour: Behaviour) -> Measure:
 @signature("clicks-lapses.toml")
 def clicks_lapses(behaviour: Behaviour) -> Measure:
     """Return the lapse rate on either side of a logistic function of right minus left clicks."""
+    _check_clicks(behaviour)
     return _lapse(behaviour)
 
 
 @signature("clicks-sensitivity.toml")
 def clicks_sensitivity(behaviour: Behaviour) -> Measure:
     """Return the slope of a logistic function with lapses, log odds per click."""
+    _check_clicks(behaviour)
     return _parameter(_choices(behaviour), "slope")
 
 
@@ -359,6 +361,8 @@ def _produced(behaviour: Behaviour) -> tuple[np.ndarray, np.ndarray]:
     wanted = behaviour.record["wanted"].astype(float)[used]
     if len(np.unique(wanted)) < 3:
         raise CannotTellError("fewer than three intervals were asked for")
+    if len(np.unique(times[used])) < 2:
+        raise CannotTellError("all produced intervals are the same: the subject times none")
     return wanted, times[used]
 
 
@@ -447,16 +451,20 @@ def _stopping(behaviour: Behaviour) -> measures.Measured:
 @signature("inhibition-function.toml")
 def inhibition_function(behaviour: Behaviour) -> Measure:
     """Return the rise of P(respond) with the stop-signal delay, log odds per 100 ms."""
-    found = _stopping(behaviour).measures
-    if "slope" not in found:
-        raise CannotTellError("the stop-signal delay, or the answer to it, does not vary")
-    one = found["slope"]
+    stopping = _stopping(behaviour)
+    if len(stopping.table) < 2:
+        raise CannotTellError("all stop signals have the same delay")
+    if "slope" not in stopping.measures:
+        said = "answered" if stopping.table["responded"].iloc[0] else "withheld"
+        raise CannotTellError(f"all trials with a stop signal were {said}")
+    one = stopping["slope"]
     return Measure(100 * one.value, 100 * one.low, 100 * one.high, one.n)
 
 
 @signature("failed-stops-are-fast.toml")
 def failed_stops_are_fast(behaviour: Behaviour) -> Measure:
     """Return the mean time of failed stops minus that of go trials, ms."""
+    _times(behaviour)  # an error if they do not vary
     found = _stopping(behaviour).measures
     if "race" not in found:
         raise CannotTellError("fewer than two failed stops")
@@ -479,6 +487,11 @@ def speed_accuracy(behaviour: Behaviour) -> Measure:
 
 
 # ---- shared ----
+
+
+def _check_clicks(behaviour: Behaviour) -> None:
+    if not {"left", "right"} <= set(behaviour.record.columns):
+        raise CannotTellError("the record has no clicks (columns 'left' and 'right')")
 
 
 def _times(behaviour: Behaviour) -> np.ndarray:
