@@ -29,6 +29,7 @@ _OTHERS = {
     "trainers": "trainers",
     "plugins": "hooks, which run in every make",
     "registries": "registry hooks",
+    "checkups": "hooks of `ngym doctor`",
 }
 """{kind of other offers: its name in `ngym list --all`}"""
 

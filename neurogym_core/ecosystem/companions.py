@@ -7,10 +7,11 @@ summaries in help texts, and the lookup of a wrapper by its bare name.
 
 from __future__ import annotations
 
-FILM, REGISTRY, STUDY = "neurogym-film", "neurogym-registry", "neurogym-study"
+CHECK, FILM = "neurogym-check", "neurogym-film"
+REGISTRY, STUDY = "neurogym-registry", "neurogym-study"
 
 _COMMANDS = {
-    "neurogym-check": {
+    CHECK: {
         "add": "Add a task, wrapper, subject or command to a package.",
         "check": "Run the conformance checks on tasks.",
     },
@@ -88,7 +89,7 @@ NAMESPACES = {
 MODULES = {
     "neurogym_core.classic": ("neurogym-classic", "neurogym_classic"),
     "neurogym_core.study": (STUDY, "neurogym_study"),
-    "neurogym_core.testing": ("neurogym-check", "neurogym_check"),
+    "neurogym_core.testing": (CHECK, "neurogym_check"),
 }
 """{former module of the core: (package, module)}"""
 

@@ -16,9 +16,10 @@ and `NGYM_STRICT`.
 
 Packages that know a registry implement `RegistryHooks`, in the group ``neurogym.registries``. It is
 separate because every `make` loads ``neurogym.plugins``, whereas only error messages and the
-commands ``ngym info``, ``ngym new`` and ``ngym doctor`` call these hooks. For the same reason,
-`StudyHooks`, which only ``ngym plot`` and ``ngym run`` call, have the group ``neurogym.studies``,
-and `FilmHooks`, which ``ngym plot`` and ``env.render`` call, the group ``neurogym.films``.
+commands ``ngym info`` and ``ngym new`` call these hooks. For the same reason, `CheckupHooks`, which
+only ``ngym doctor`` calls, have the group ``neurogym.checkups``, `StudyHooks`, which only ``ngym
+plot`` and ``ngym run`` call, the group ``neurogym.studies``, and `FilmHooks`, which ``ngym plot``
+and ``env.render`` call, the group ``neurogym.films``.
 
 There is no hook per step: calling pluggy costs a quarter of a step even without a plug-in.
 """
@@ -152,15 +153,23 @@ class RegistryHooks:
             The name of the other package, which may be equal; None if there is none.
         """
 
+
+class CheckupHooks:
+    """The hook of packages that find problems with installed packages."""
+
     @hookspec
-    def ngym_checkup(self, packages: Sequence[PackageInfo]) -> Sequence[tuple[str, Problem]]:
-        """Find problems with installed packages, for ``ngym doctor``. Uses no network.
+    def ngym_checkup(
+        self, packages: Sequence[PackageInfo], imports: bool, seconds: float
+    ) -> Sequence[tuple[str, str, Problem]]:
+        """Find problems with installed packages, for ``ngym doctor``.
 
         Args:
             packages: all installed packages.
+            imports: whether their code may run.
+            seconds: time limit for each import.
 
         Returns:
-            (distribution, problem) for each problem.
+            (distribution, id of the offer or "", problem) for each problem.
         """
 
 
@@ -240,6 +249,7 @@ class FilmHooks:
 SPECIFICATIONS = {
     "neurogym.plugins": Hooks,
     "neurogym.registries": RegistryHooks,
+    "neurogym.checkups": CheckupHooks,
     "neurogym.studies": StudyHooks,
     "neurogym.films": FilmHooks,
 }
@@ -391,6 +401,23 @@ def ask_registries(hook: str, **given: Any) -> list[Any]:
     found = plugins("neurogym.registries").implementing(hook)
     answers = [answer for _, call in found for answer in call(**given)]
     return [one for some in answers for one in ([some] if isinstance(some, str) else some)]
+
+
+def check_up(
+    offer: Offer, packages: Sequence[PackageInfo], imports: bool, seconds: float
+) -> list[tuple[str, str, Problem]]:
+    """Return the problems that one offer of `CheckupHooks` finds; see ``ngym_checkup``.
+
+    Raises:
+        PluginFailureError: it cannot be loaded, or its hook failed.
+    """
+    manager = new_manager(offer.group)
+    load_plugin(manager, offer)
+    found = _phase(
+        offer, "ngym_checkup", manager.hook.ngym_checkup,
+        packages=packages, imports=imports, seconds=seconds,
+    )  # fmt: skip
+    return [problem for some in found for problem in some]
 
 
 def ask(hook: str, what: str, **given: Any) -> Any:

@@ -25,6 +25,7 @@ KINDS = (
     "signatures",
     "plugins",
     "registries",
+    "checkups",
     "studies",
     "films",
 )
@@ -198,6 +199,7 @@ class PackageInfo:
     signatures: tuple[Offer, ...] = ()
     plugins: tuple[Offer, ...] = ()
     registries: tuple[Offer, ...] = ()
+    checkups: tuple[Offer, ...] = ()
     studies: tuple[Offer, ...] = ()
     films: tuple[Offer, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -233,6 +235,7 @@ class Installed:
     signatures: tuple[Offer, ...] = field(init=False)
     plugins: tuple[Offer, ...] = field(init=False)
     registries: tuple[Offer, ...] = field(init=False)
+    checkups: tuple[Offer, ...] = field(init=False)
     studies: tuple[Offer, ...] = field(init=False)
     films: tuple[Offer, ...] = field(init=False)
 

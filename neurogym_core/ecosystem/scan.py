@@ -45,7 +45,7 @@ UNKNOWN = "unknown"  # version of a distribution whose metadata cannot be read
 
 _PREFIX = "neurogym."
 _MANIFEST_VALUE = Pattern(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([\w.-]+\.toml)")
-_HOOKS = ("neurogym.plugins", "neurogym.registries", "neurogym.studies", "neurogym.films")
+_HOOKS = tuple(_PREFIX + kind for kind in KINDS[KINDS.index("plugins") :])  # modules with hooks
 _FORMS = {
     "neurogym.tasks": (names.TASK_NAME, "CapitalizedWords-v0"),
     "neurogym.wrappers": (names.WRAPPER_NAME, "CapitalizedWords"),

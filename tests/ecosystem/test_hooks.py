@@ -289,8 +289,8 @@ def test_every_hook_is_described() -> None:
         "ngym_listed",
         "ngym_resembling",
         "ngym_looks_like",
-        "ngym_checkup",
     )
+    assert hooks.hooks_of("neurogym.checkups") == ("ngym_checkup",)
     assert hooks.hooks_of("neurogym.studies") == (
         "ngym_session_figure",
         "ngym_read_experiment",
