@@ -42,6 +42,7 @@ SUBJECT_SUMMARIES = {
     "hybrid": "Mixes model-based and model-free values (Daw et al. 2011).",
     "win_stay_lose_shift": "Repeats a rewarded choice, and changes an unrewarded one.",
     "diffusion": "Accumulates evidence to a bound, then answers (drift diffusion).",
+    "integrator": "Sums noisy evidence and reports the largest sum (ideal observer).",
     "trained": "The network or agent of a run; --subject runs/x is short for trained:run=runs/x.",
 }
 """{name of a subject of another package: summary}, for help texts, which import no subject."""
@@ -53,6 +54,7 @@ SUBJECT_SETTINGS: dict[str, dict[str, object]] = {
     "q_learner": {"alpha": 0.5, "beta": 5.0, "trace": 1.0, "perseveration": 0.0},
     "hybrid": {"alpha": 0.5, "beta": 5.0, "trace": 0.57, "perseveration": 0.11, "weight": 0.39},
     "diffusion": {"bound": 40.0, "non_decision": 300.0, "channel": "stimulus", "group": None},
+    "integrator": {"channel": "stimulus", "group": None},
     "trained": {"run": "", "which": None},
 }
 """{name of a subject of another package: {setting: default}}, for help texts."""
