@@ -26,6 +26,7 @@ KINDS = (
     "plugins",
     "registries",
     "checkups",
+    "former_names",
     "studies",
     "films",
 )
@@ -200,6 +201,7 @@ class PackageInfo:
     plugins: tuple[Offer, ...] = ()
     registries: tuple[Offer, ...] = ()
     checkups: tuple[Offer, ...] = ()
+    former_names: tuple[Offer, ...] = ()
     studies: tuple[Offer, ...] = ()
     films: tuple[Offer, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -236,6 +238,7 @@ class Installed:
     plugins: tuple[Offer, ...] = field(init=False)
     registries: tuple[Offer, ...] = field(init=False)
     checkups: tuple[Offer, ...] = field(init=False)
+    former_names: tuple[Offer, ...] = field(init=False)
     studies: tuple[Offer, ...] = field(init=False)
     films: tuple[Offer, ...] = field(init=False)
 
