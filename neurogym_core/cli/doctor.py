@@ -112,7 +112,7 @@ def _add_packages(page: Page, found: Installed, results: list[Finding]) -> None:
     """Add a table of the packages, and the problems of each."""
     asked = {offer.distribution for offer in found.checkups}
     missing = [
-        (what, f"not checked: {comes_with(command, owner)}")
+        (what, comes_with(command, owner))
         for what, command, owner in (
             ("imports of packages", "ngym check", CHECK),
             ("revoked versions", "ngym registry", REGISTRY),

@@ -120,8 +120,8 @@ def test_a_package_whose_checkup_fails_is_named(ngym, site, tmp_path) -> None:
 
 def test_one_line_names_the_package_that_brings_a_check_which_is_not_done(ngym, site) -> None:
     text = words(ngym("doctor", "--no-import").stdout)
-    assert "imports of packages not checked: 'ngym check' comes with neurogym-check" in text
-    assert "not checked: 'ngym registry' comes with neurogym-registry" in text
+    assert "not checked imports of packages 'ngym check' comes with neurogym-check" in text
+    assert "revoked versions 'ngym registry' comes with neurogym-registry" in text
     assert "No problems found" in text
 
 
