@@ -92,8 +92,10 @@ def __getattr__(name: str) -> object:
     try:
         return _named(name)
     except AttributeError as error:
-        from neurogym_core.tasks.old_names import OF_MODULE  # imported for this error only
-
-        if name not in OF_MODULE:
+        if name.startswith("_"):
             raise
-        raise AttributeError(f"{error}. NeuroGym's {name!r} is here: {OF_MODULE[name]}.") from None
+        from neurogym_core.tasks.former_names import former_name  # imported for this error only
+
+        if not (said := former_name("module", name)):
+            raise
+        raise AttributeError(f"{error}.{said}") from None

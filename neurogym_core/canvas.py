@@ -1,18 +1,13 @@
-"""The style of figures: colours, sizes, axes placed in inches, and saving to a file.
+"""Parts of figures: colours, sizes, axes placed in inches, and saving to a file.
 
-    with figure_style("paper"):
-        save_figure(trial_figure(trace), "trial.pdf")
-
-`plots` and other packages draw with these parts. Every figure is a
-`matplotlib.figure.Figure` with its own Agg canvas; pyplot is not used, so figures need no display
-and share no global state. matplotlib is imported when a figure is made."""
+`plots` and other packages draw with these parts; neurogym-study has styles for papers and slides.
+Every figure is a `matplotlib.figure.Figure` with its own Agg canvas; pyplot is not used, so figures
+need no display and share no global state. matplotlib is imported when a figure is made."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import RLock
@@ -20,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.errors import InvalidValueError
 from neurogym_core.files import replacing
 from neurogym_core.optional import optional
 from neurogym_core.trials.encoders import Ring
@@ -37,92 +32,8 @@ SUFFIXES = (".png", ".svg", ".pdf")
 _CYCLE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 
 
-class FigureStyle(NamedTuple):
-    """Sizes of figures for one purpose.
-
-    Attributes:
-        name: "screen", "paper" or "slide".
-        scale: factor for the figures of trials and sessions, which are 183 mm wide on a screen.
-        dpi: pixels per inch of PNG files.
-    """
-
-    name: str
-    scale: float
-    dpi: float
-
-
-STYLES = {
-    "screen": FigureStyle("screen", 1, 150),
-    "paper": FigureStyle("paper", 180 / 182.88, 300),
-    "slide": FigureStyle("slide", 320 / 182.88, 150),
-}
-_STYLE = ContextVar("figure style", default=STYLES["screen"])
 SETTINGS = RLock()
 """Lock of matplotlib's settings, which all threads share."""
-
-
-@contextmanager
-def figure_style(name: str) -> Iterator[FigureStyle]:
-    """Draw the figures of a ``with`` block in a style.
-
-    - ``"screen"``: the default; trials and sessions are 183 mm wide;
-    - ``"paper"``: they are 180 mm wide; PNG files have 300 pixels per inch;
-    - ``"slide"``: they are 320 mm wide.
-
-    Other figures of neurogym-study have the sizes of `neurogym_study.style`.
-
-    Args:
-        name: of the style.
-
-    Raises:
-        UnknownNameError: there is no such style.
-    """
-    if name not in STYLES:
-        raise unknown("figure style", name, STYLES)
-    before = _STYLE.set(STYLES[name])
-    try:
-        yield STYLES[name]
-    finally:
-        _STYLE.reset(before)
-
-
-def current_style() -> FigureStyle:
-    """Return the style of the figures that are drawn now."""
-    return _STYLE.get()
-
-
-def magnified(figure: Any) -> Any:
-    """Magnify a figure that was placed in inches to the current style, and return it.
-
-    Texts, lines, markers and offsets in points are magnified too, so that the layout is kept.
-    """
-    factor = _STYLE.get().scale
-    if factor == 1:
-        return figure
-    figure.set_size_inches(*(factor * figure.get_size_inches()))
-    texts, lines = _matplotlib("text"), _matplotlib("lines")
-    collections, panels = _matplotlib("collections"), _matplotlib("axes").Axes
-    ticks = set()
-    for axes in figure.findobj(panels):
-        for axis in (axes.xaxis, axes.yaxis):
-            ticks |= {id(part) for tick in axis.get_major_ticks() for part in tick.get_children()}
-            now = axis.get_tick_params()
-            wanted = {name: factor * now[name] for name in ("labelsize", "length", "pad")
-                      if name in now}  # fmt: skip
-            axis.set_tick_params(**wanted, width=0.8 * factor)
-            axis.labelpad *= factor
-    for artist in figure.findobj(lambda artist: id(artist) not in ticks):
-        if isinstance(artist, texts.Text):
-            artist.set_fontsize(factor * artist.get_fontsize())
-            if isinstance(artist, texts.Annotation):
-                artist.xyann = tuple(factor * part for part in artist.xyann)
-        elif isinstance(artist, lines.Line2D):
-            artist.set_linewidth(factor * artist.get_linewidth())
-            artist.set_markersize(factor * artist.get_markersize())
-            artist.set_markeredgewidth(factor * artist.get_markeredgewidth())
-        elif isinstance(artist, collections.Collection):
-            artist.set_linewidth(factor * np.asarray(artist.get_linewidth()))
-    return figure
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -374,7 +285,7 @@ def _as_title(name: str) -> tuple[str, float]:
     return text, TEXT if max(map(len, text.split("\n"))) <= 12 else SMALL - 1
 
 
-def save_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float | None = None) -> Path:
+def save_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float = 150) -> Path:
     """Write a figure as PNG, SVG or PDF, by the suffix of the path; return the path.
 
     Texts in SVG and PDF files remain texts, which can be searched and edited.
@@ -382,7 +293,7 @@ def save_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float | None 
     Args:
         figure: a matplotlib figure.
         path: of the file; an existing one is replaced.
-        dpi: pixels per inch of a PNG file; default: those of the current style.
+        dpi: pixels per inch of a PNG file.
 
     Raises:
         InvalidValueError: the path has another suffix.
@@ -398,7 +309,6 @@ def save_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float | None 
     # With the date in them, or with random ids, two files of the same figure would differ.
     metadata = {"png": None, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
     texts = {"svg.fonttype": "none", "svg.hashsalt": "neurogym", "pdf.fonttype": 42}
-    dpi = _STYLE.get().dpi if dpi is None else dpi
     with replacing(target) as temporary, SETTINGS, _matplotlib().rc_context(texts):
         figure.savefig(temporary, format=kind, dpi=dpi, metadata=metadata)
     return target

@@ -25,10 +25,8 @@ from neurogym_core.canvas import (
     VERMILION,
     Box,
     cycle_colour,
-    figure_style,
     heading,
     key,
-    magnified,
     name_row,
     new_figure,
     number,
@@ -55,7 +53,6 @@ from neurogym_core.trials.interface import Angle, Axis
 
 __all__ = [
     "TrialTrace",
-    "figure_style",
     "save_figure",
     "trace_of",
     "trace_so_far",
@@ -150,7 +147,7 @@ def trial_figure(trace: TrialTrace) -> Any:
     height = trial_height(trace)
     figure = new_figure(TRIAL_WIDTH, height)
     draw_trial(Box(figure, 0, 0, TRIAL_WIDTH, height), trace)
-    return magnified(figure)
+    return figure
 
 
 def trace_of(

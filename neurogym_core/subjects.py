@@ -1,12 +1,13 @@
-"""Reference subjects: random, guessing, resting, oracle, premature responses, ideal observer.
+"""Reference subjects: random, guessing, resting, oracle, premature responses.
 
 A subject is called with a vector env and the current observations, and returns one action per env::
 
     actions = subject(env, observations)
 
 `begin(env)` is called before the first step; subjects read everything else from the env.
-A subject is given by name, perhaps with settings: ``"integrator:channel=cue"``.
-Packages add subjects through the entry-point group ``neurogym.subjects``."""
+A subject is given by name, perhaps with settings: ``"late_oracle:wait=200"``. Packages add
+subjects through the entry-point group ``neurogym.subjects``; observers and learners are in
+neurogym-study."""
 
 from __future__ import annotations
 
@@ -23,9 +24,6 @@ from neurogym_core.ecosystem.records import advice
 from neurogym_core.errors import (
     InvalidValueError,
     NotSupportedError,
-    UnknownNameError,
-    did_you_mean,
-    listed,
     unknown,
 )
 from neurogym_core.play.vector_env import TaskVectorEnv
@@ -175,60 +173,6 @@ class Premature(Subject):
         return self.rng.integers(first, actions.size, env.num_envs)
 
 
-class Integrator(Subject):
-    """Ideal observer of noisy evidence: sums a channel over the trial and reports the largest sum.
-
-    It rests until a slot is asked. It is optimal if the evidence units have independent Gaussian
-    noise of equal SD and differ only in their mean (Bogacz et al. 2006,
-    doi:10.1037/0033-295X.113.4.700).
-
-    Args:
-        channel: the evidence channel.
-        group: the actions that report the units of the channel: those of the same names, or, where
-            names differ, in the same order; by default the first group other than resting.
-        seed: seed of the random numbers that break ties.
-
-    Raises:
-        UnknownNameError: the task has no such channel or group.
-        NotSupportedError: the channel has not as many units as the group has choices.
-    """
-
-    carries_state = False
-
-    def __init__(
-        self, channel: str = "stimulus", group: str | None = None, seed: int | None = 0
-    ) -> None:
-        super().__init__(seed)
-        self.channel, self.group = channel, group
-
-    def begin(self, env: TaskVectorEnv) -> None:
-        task = env.task
-        part = evidence_channel(task, self.channel, "integrator")
-        group = self.group or next(name for name in task.actions if name != task.actions.rest_name)
-        choices = task.actions[group]
-        if choices.stop - choices.start != part.stop - part.start:
-            raise NotSupportedError(
-                f"{task.name} has {part.stop - part.start} units in the channel {self.channel!r}"
-                f" and {choices.stop - choices.start} choices in {group!r}. Expected as many"
-                " choices as units. Give the integrator another channel= or group=."
-            )
-        units, names = task.channels.units(self.channel), task.actions.units(group)
-        matched = sorted(units) == sorted(names)
-        order = [units.index(name) for name in names] if matched else range(len(units))
-        self._units, self._first = part.start + np.array(order), choices.start
-        self._sum = np.zeros((env.num_envs, part.stop - part.start))
-        self._trial = env.trial_number.copy()
-
-    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
-        fresh = env.trial_number != self._trial
-        self._sum[fresh] = 0
-        self._trial = env.trial_number.copy()
-        self._sum += observations[:, self._units]
-        ties = 1e-9 * self.rng.random(self._sum.shape)
-        choice = self._first + np.argmax(self._sum + ties, axis=1)
-        return np.where(env.is_asked, choice, env.task.actions.rest or 0)
-
-
 SUBJECTS: dict[str, type[Subject]] = {
     "random": Random,
     "guess": Guesser,
@@ -236,7 +180,6 @@ SUBJECTS: dict[str, type[Subject]] = {
     "oracle": Oracle,
     "late_oracle": LateOracle,
     "premature": Premature,
-    "integrator": Integrator,
 }
 """The reference subjects of the core, by name."""
 
@@ -332,24 +275,3 @@ def env_wrappers_of(player: Any, given: Sequence[Any]) -> list[Any]:
 def carries_state(player: Any) -> bool:
     """Return whether a subject carries state over trials; True if it does not say."""
     return bool(getattr(player, "carries_state", True))
-
-
-def evidence_channel(task: Any, channel: str, subject: str) -> slice:
-    """Return the units of the channel in which a subject looks for evidence.
-
-    Args:
-        task: the task.
-        channel: name of the channel.
-        subject: name of the subject, for the error.
-
-    Raises:
-        UnknownNameError: the task has no such channel; says how to name another.
-    """
-    if channel in task.channels:
-        units: slice = task.channels[channel]
-        return units
-    raise UnknownNameError(
-        f"The subject {subject!r} needs evidence in a channel {channel!r}. {task.name} has the"
-        f" channels {listed(task.channels)}.{did_you_mean(channel, task.channels)} Name one of"
-        f" them: {subject}:channel={next(iter(task.channels))}, or another subject."
-    )

@@ -59,7 +59,7 @@ def main() -> None:
             for number, task in enumerate(tasks, 1):
                 click.echo(f"{name} {number}/{len(tasks)} {task.id}", err=True)
                 pictures.append(Path(folder) / f"{task.id.replace('/', '-')}.png")
-                _drawing.draw(task.id, pictures[-1], "late_oracle", 0, _drawing.NO_SETTINGS)
+                _drawing.draw(task.id, pictures[-1], "late_oracle", 0)
             target = IMAGES / f"{name}.png"
             few = sheet(pictures).quantize(
                 COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE

@@ -21,9 +21,10 @@ import task_training
 from click.testing import CliRunner
 from markdown_parts import console, escaped, literal, table
 from neurogym_check.digest import digests_path, stored
+from neurogym_study.hooks import best_as_session
 
 from neurogym_core.cli._describe import describe
-from neurogym_core.cli._drawing import NO_SETTINGS, best_as_session, draw
+from neurogym_core.cli._drawing import NO_SETTINGS, draw
 from neurogym_core.cli._main import main as ngym
 from neurogym_core.ecosystem.discovery import installed, load_task
 from neurogym_core.ecosystem.records import Reference, TaskInfo

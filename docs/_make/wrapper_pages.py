@@ -212,8 +212,7 @@ EXAMPLES = {
     "RecordTrials": Example(
         {"file": "trials.csv"},
         "record_trials:file=again.csv",
-        "from neurogym_core import TrialRecord\n"
-        'print(len(TrialRecord.from_csv("trials.csv")) >= 100)',
+        'from neurogym_study import read_csv\nprint(len(read_csv("trials.csv")) >= 100)',
     ),
     "TTLPulse": Example(
         {"periods": (("stimulus",), ("decision",))},

@@ -15,7 +15,6 @@ from neurogym_core.play.make import resolve
 from neurogym_core.terminal.output import Page
 from neurogym_core.terminal.progress import Progress
 from neurogym_core.terminal.settings import checked_subject, read_wrap, task_settings
-from neurogym_core.trials.intervals import wilson_interval
 from neurogym_core.trials.record import DURATION, TrialRecord, is_clock_time
 
 ROWS = 20  # trials in the printed table; --csv writes all
@@ -177,10 +176,7 @@ def _summary(record: TrialRecord) -> list[tuple[str, str]]:
     number = dict(zip(outcomes.tolist(), counts.tolist(), strict=True))
     correct, accuracy = number.get("correct", 0), ""
     if answers := correct + number.get("error", 0):
-        low, high = wilson_interval(correct, answers)
-        accuracy = (
-            f"{correct / answers:.3f} of {answers} answers (95 % interval {low:.3f}–{high:.3f})"
-        )
+        accuracy = f"{correct / answers:.3f} of {answers} answers"
     times = record["reaction_time"] if "reaction_time" in record else np.zeros(0)
     times = times[~np.isnan(times)]
     return [

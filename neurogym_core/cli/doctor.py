@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from neurogym_core.child import SECONDS
-from neurogym_core.ecosystem.companions import REGISTRY, comes_with
+from neurogym_core.ecosystem.companions import CHECK, REGISTRY, comes_with
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.names import CORE, canonical
 from neurogym_core.ecosystem.records import KINDS, Installed
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--no-import", is_flag=True,
-              help="Read only metadata, manifests and the registry; run no code of"
+              help="Read only metadata, manifests and the registry; run no code of other"
               " packages.")  # fmt: skip
 @click.option("--seconds", metavar="S", default=SECONDS, show_default=True,
               type=click.FloatRange(min=0.1), help="Time limit for each import.")  # fmt: skip
@@ -33,7 +33,8 @@ def command(no_import: bool, seconds: float, as_json: bool) -> None:
       ngym doctor
 
     Shows the versions of all packages, the kernel (compiled or plain) that plays the trials, and
-    every problem with its remedy. Each package is imported in a separate process.
+    every problem with its remedy. With neurogym-check, each package is imported in a separate
+    process; with neurogym-registry, revoked versions are found.
 
     The exit code is 1 if there is an error; warnings count as errors if NGYM_STRICT is set."""
     from neurogym_core.cli._checkup import findings, kernel_in_use, versions
@@ -97,7 +98,7 @@ def command(no_import: bool, seconds: float, as_json: bool) -> None:
 
 def _counted(count: int, kind: str) -> str:
     """Return ``2 tasks`` or ``1 task``."""
-    one = {"registries": "registry"}.get(kind, kind.removesuffix("s"))
+    one = f"{kind.removesuffix('ies')}y" if kind.endswith("ies") else kind.removesuffix("s")
     return f"{count} {kind if count != 1 else one}"
 
 
@@ -109,9 +110,18 @@ def _counts(finding: Finding) -> bool:
 
 def _add_packages(page: Page, found: Installed, results: list[Finding]) -> None:
     """Add a table of the packages, and the problems of each."""
-    if not found.registries:
-        page.heading("revoked versions")
-        page.text(f"not checked: {comes_with('ngym registry', REGISTRY)}", indent=2)
+    asked = {offer.distribution for offer in found.checkups}
+    missing = [
+        (what, comes_with(command, owner))
+        for what, command, owner in (
+            ("imports of packages", "ngym check", CHECK),
+            ("revoked versions", "ngym registry", REGISTRY),
+        )
+        if owner not in asked
+    ]
+    if missing:
+        page.heading("not checked")
+        page.table(("", ""), missing)
     rows = []
     for package in found.packages:
         origin = f"{package.editable} (editable)" if package.editable else package.location

@@ -29,6 +29,8 @@ _OTHERS = {
     "trainers": "trainers",
     "plugins": "hooks, which run in every make",
     "registries": "registry hooks",
+    "checkups": "hooks of `ngym doctor`",
+    "former_names": "hooks of errors about unknown names",
 }
 """{kind of other offers: its name in `ngym list --all`}"""
 

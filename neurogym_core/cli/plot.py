@@ -13,7 +13,7 @@ from neurogym_core.terminal.settings import PlayCommand, play_options
 SUFFIXES = (".png", ".svg", ".pdf", ".mp4", ".gif")
 FORMATS = ("png", "svg", "pdf")
 STYLES = ("screen", "paper", "slide")
-"""Styles of `neurogym_core.canvas`, which imports NumPy."""
+"""Styles of neurogym-study; "screen" needs no package."""
 
 
 @click.command(cls=PlayCommand)
@@ -25,7 +25,8 @@ STYLES = ("screen", "paper", "slide")
 @click.option("--format", "kind", type=click.Choice(FORMATS),
               help="Format of the figures of --all.  [default: png]")  # fmt: skip
 @click.option("--style", type=click.Choice(STYLES), default=STYLES[0], show_default=True,
-              help="Sizes of the figure; paper: 180 mm wide, 8 points.")  # fmt: skip
+              help="Sizes of the figure; paper: 180 mm wide, 8 points. All but screen"
+              " come with neurogym-study.")  # fmt: skip
 @click.option("--session/--trial", "session", default=None,
               help="Draw a session, or one trial.  [default: a session if trials last at most three"
               " steps, or are a stream that is answered throughout]")  # fmt: skip
@@ -92,14 +93,12 @@ def command(
         )
     target = None if folder is not None else _checked_output(task, output)
 
-    from neurogym_core.canvas import figure_style  # imports NumPy
-    from neurogym_core.cli import _drawing
+    from neurogym_core.cli import _drawing  # imports NumPy
 
-    with figure_style(style):
-        if folder is not None:
-            _drawing.draw_all(folder, kind or FORMATS[0], subject, seed)
-        elif target is not None:
-            _drawing.draw(str(task), target, subject, seed, settings, session, n_trials)
+    if folder is not None:
+        _drawing.draw_all(folder, kind or FORMATS[0], subject, seed, style)
+    elif target is not None:
+        _drawing.draw(str(task), target, subject, seed, settings, session, n_trials, style)
     if target is not None:
         click.echo(f"Saved {clean(str(target))}.")
 

@@ -7,10 +7,11 @@ summaries in help texts, and the lookup of a wrapper by its bare name.
 
 from __future__ import annotations
 
-FILM, REGISTRY, STUDY = "neurogym-film", "neurogym-registry", "neurogym-study"
+CHECK, FILM = "neurogym-check", "neurogym-film"
+REGISTRY, STUDY = "neurogym-registry", "neurogym-study"
 
 _COMMANDS = {
-    "neurogym-check": {
+    CHECK: {
         "add": "Add a task, wrapper, subject or command to a package.",
         "check": "Run the conformance checks on tasks.",
     },
@@ -41,6 +42,7 @@ SUBJECT_SUMMARIES = {
     "hybrid": "Mixes model-based and model-free values (Daw et al. 2011).",
     "win_stay_lose_shift": "Repeats a rewarded choice, and changes an unrewarded one.",
     "diffusion": "Accumulates evidence to a bound, then answers (drift diffusion).",
+    "integrator": "Sums noisy evidence and reports the largest sum (ideal observer).",
     "trained": "The network or agent of a run; --subject runs/x is short for trained:run=runs/x.",
 }
 """{name of a subject of another package: summary}, for help texts, which import no subject."""
@@ -52,6 +54,7 @@ SUBJECT_SETTINGS: dict[str, dict[str, object]] = {
     "q_learner": {"alpha": 0.5, "beta": 5.0, "trace": 1.0, "perseveration": 0.0},
     "hybrid": {"alpha": 0.5, "beta": 5.0, "trace": 0.57, "perseveration": 0.11, "weight": 0.39},
     "diffusion": {"bound": 40.0, "non_decision": 300.0, "channel": "stimulus", "group": None},
+    "integrator": {"channel": "stimulus", "group": None},
     "trained": {"run": "", "which": None},
 }
 """{name of a subject of another package: {setting: default}}, for help texts."""
@@ -88,7 +91,7 @@ NAMESPACES = {
 MODULES = {
     "neurogym_core.classic": ("neurogym-classic", "neurogym_classic"),
     "neurogym_core.study": (STUDY, "neurogym_study"),
-    "neurogym_core.testing": ("neurogym-check", "neurogym_check"),
+    "neurogym_core.testing": (CHECK, "neurogym_check"),
 }
 """{former module of the core: (package, module)}"""
 

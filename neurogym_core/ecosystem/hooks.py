@@ -16,9 +16,11 @@ and `NGYM_STRICT`.
 
 Packages that know a registry implement `RegistryHooks`, in the group ``neurogym.registries``. It is
 separate because every `make` loads ``neurogym.plugins``, whereas only error messages and the
-commands ``ngym info``, ``ngym new`` and ``ngym doctor`` call these hooks. For the same reason,
-`StudyHooks`, which only ``ngym plot`` and ``ngym run`` call, have the group ``neurogym.studies``,
-and `FilmHooks`, which ``ngym plot`` and ``env.render`` call, the group ``neurogym.films``.
+commands ``ngym info`` and ``ngym new`` call these hooks. For the same reason, there are more
+groups: `CheckupHooks` (``neurogym.checkups``, for ``ngym doctor``), `FormerNameHooks`
+(``neurogym.former_names``, for errors about unknown names), `StudyHooks` (``neurogym.studies``, for
+``ngym plot`` and ``ngym run``) and `FilmHooks` (``neurogym.films``, for ``ngym plot`` and
+``env.render``).
 
 There is no hook per step: calling pluggy costs a quarter of a step even without a plug-in.
 """
@@ -152,15 +154,41 @@ class RegistryHooks:
             The name of the other package, which may be equal; None if there is none.
         """
 
+
+class CheckupHooks:
+    """The hook of packages that find problems with installed packages."""
+
     @hookspec
-    def ngym_checkup(self, packages: Sequence[PackageInfo]) -> Sequence[tuple[str, Problem]]:
-        """Find problems with installed packages, for ``ngym doctor``. Uses no network.
+    def ngym_checkup(
+        self, packages: Sequence[PackageInfo], imports: bool, seconds: float
+    ) -> Sequence[tuple[str, str, Problem]]:
+        """Find problems with installed packages, for ``ngym doctor``.
 
         Args:
             packages: all installed packages.
+            imports: whether their code may run.
+            seconds: time limit for each import.
 
         Returns:
-            (distribution, problem) for each problem.
+            (distribution, id of the offer or "", problem) for each problem.
+        """
+
+
+class FormerNameHooks:
+    """The hook of packages that know the names of another library."""
+
+    @hookspec(firstresult=True)
+    def ngym_former_name(self, kind: str, name: str, known: Sequence[str]) -> str | None:
+        """Say what replaces a name of another library, for the error about an unknown name.
+
+        Args:
+            kind: "argument" (a parameter or reward), "env", "dataset" (an attribute of these) or
+                "module" (an attribute of `neurogym_core`).
+            name: the unknown name.
+            known: the names of arguments that exist.
+
+        Returns:
+            A sentence, or None for a name that the library does not have.
         """
 
 
@@ -173,13 +201,27 @@ class StudyHooks:
     """
 
     @hookspec(firstresult=True)
-    def ngym_session_figure(self, record: Any, task: Any, subject: str) -> Any:
+    def ngym_session_figure(
+        self, task: Any, subject: str, n_trials: int | None, seed: int,
+        conditions: Mapping[str, Any], wrap: Sequence[Any], asked: bool,
+    ) -> Any:  # fmt: skip
         """Return the figure of a session of one subject, a matplotlib figure.
 
         Args:
-            record: the `TrialRecord` of the session.
-            task: the task.
-            subject: name of the subject that played.
+            task, subject, seed, conditions, wrap: as in `neurogym_core.run`.
+            n_trials: number of trials; None: as many as the package chooses.
+            asked: whether a session was asked for. If not, the result is None for a task of which
+                one trial shows more.
+        """
+
+    @hookspec(firstresult=True)
+    def ngym_save_figure(self, figure: Any, path: Any, style: str) -> Any:
+        """Write the figure of a trial or session in the sizes of a style, and return the path.
+
+        Args:
+            figure: a matplotlib figure in the sizes of a screen.
+            path: the file.
+            style: "screen", "paper" or "slide".
         """
 
     @hookspec(firstresult=True)
@@ -240,6 +282,8 @@ class FilmHooks:
 SPECIFICATIONS = {
     "neurogym.plugins": Hooks,
     "neurogym.registries": RegistryHooks,
+    "neurogym.checkups": CheckupHooks,
+    "neurogym.former_names": FormerNameHooks,
     "neurogym.studies": StudyHooks,
     "neurogym.films": FilmHooks,
 }
@@ -363,20 +407,6 @@ def trial_end_listeners() -> tuple[Callable[[Any, Any], None], ...]:
     )
 
 
-def check_task(spec: Any) -> list[tuple[str, Any]]:
-    """Call ``ngym_check_task`` of every plug-in; return (distribution, result) for each result.
-
-    If a hook fails, its result is a `PluginFailure`.
-    """
-    results: list[tuple[str, Any]] = []
-    for offer, call in plugins().implementing("ngym_check_task"):
-        try:
-            results += [(offer.distribution, result) for result in call(spec=spec)]
-        except PluginFailureError as error:
-            results.append((offer.distribution, error.failure))
-    return results
-
-
 def ask_registries(hook: str, **given: Any) -> list[Any]:
     """Return the answers of all packages that have a hook of `RegistryHooks`, in one list.
 
@@ -393,6 +423,23 @@ def ask_registries(hook: str, **given: Any) -> list[Any]:
     return [one for some in answers for one in ([some] if isinstance(some, str) else some)]
 
 
+def check_up(
+    offer: Offer, packages: Sequence[PackageInfo], imports: bool, seconds: float
+) -> list[tuple[str, str, Problem]]:
+    """Return the problems that one offer of `CheckupHooks` finds; see ``ngym_checkup``.
+
+    Raises:
+        PluginFailureError: it cannot be loaded, or its hook failed.
+    """
+    manager = new_manager(offer.group)
+    load_plugin(manager, offer)
+    found = _phase(
+        offer, "ngym_checkup", manager.hook.ngym_checkup,
+        packages=packages, imports=imports, seconds=seconds,
+    )  # fmt: skip
+    return [problem for some in found for problem in some]
+
+
 def ask(hook: str, what: str, **given: Any) -> Any:
     """Return the answer of the installed package that has a hook of `StudyHooks` or `FilmHooks`.
 
@@ -404,13 +451,17 @@ def ask(hook: str, what: str, **given: Any) -> Any:
     Raises:
         MissingDependencyError: no package has the hook; names the package that does.
     """
-    group, package = (
-        ("neurogym.films", FILM) if hasattr(FilmHooks, hook) else ("neurogym.studies", STUDY)
-    )
-    answer = getattr(plugins(group).manager.hook, hook)(**given)
+    answer = answer_of(hook, **given)
     if answer is None:
+        package = FILM if hasattr(FilmHooks, hook) else STUDY
         raise MissingDependencyError(comes_with(what, package))
     return answer
+
+
+def answer_of(hook: str, **given: Any) -> Any:
+    """Return the answer of the first package that has one, as `ask` does, or None."""
+    group = "neurogym.films" if hasattr(FilmHooks, hook) else "neurogym.studies"
+    return getattr(plugins(group).manager.hook, hook)(**given)
 
 
 def picture_of(task: Any, buffers: Any) -> np.ndarray:

@@ -34,12 +34,12 @@ import functools
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from neurogym_core.ecosystem.names import TASK_NAME, WRAPPER_NAME, clean, said_by, tag_key
-from neurogym_core.ecosystem.records import Level, Problem, Reference
+from neurogym_core.ecosystem.records import Description, Level, Problem, Reference
 from neurogym_core.errors import did_you_mean, listed
 
 SCHEMA = 1
@@ -57,22 +57,12 @@ _KINDS = {
 _REFERENCE_FIELDS = ("doi", "kind", "title", "authors", "journal", "year")
 
 
-class Row(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class Row(Description):
     """The valid fields of one ``[[task]]`` or ``[[wrapper]]`` row, and its problems."""
 
     kind: str
     name: str
-    title: str = ""
-    summary: str = ""
-    tags: tuple[str, ...] = ()
-    species: tuple[str, ...] = ()
-    references: tuple[Reference, ...] = ()
-    aliases: tuple[str, ...] = ()
-    expected: Mapping[str, Any] = MappingProxyType({})
-    presets: Mapping[str, str] = MappingProxyType({})
-    shortcuts: Mapping[str, float] = MappingProxyType({})
-    admitted: Mapping[str, str] = MappingProxyType({})
-    figure: Mapping[str, Any] = MappingProxyType({})
     problems: tuple[Problem, ...] = ()
 
 
@@ -213,23 +203,20 @@ class _Reader:
         of_task = table if kind == "task" else {}
         if isinstance(of_task.get("expected"), dict):
             self.check_fields("expected ", of_task["expected"], vocabulary().words["expected"])
-        row = Row(
-            kind=kind,
-            name=name,
+        found = Description(
             title=self.line("title", table.get("title"), TITLE_LENGTH),
             summary=self.line("summary", table.get("summary"), SUMMARY_LENGTH),
             tags=self.words("tags", table),
             species=self.words("species", table),
             aliases=self.strings("aliases", table),
             references=self.references(kind, table.get("reference", [])),
-            # Plain dicts in every row: the defaults of `Row` can be neither copied nor pickled.
             expected=self.leaves("expected", of_task, self.is_performance),
             presets=self.presets(table) if kind == "wrapper" else {},
             shortcuts=self.leaves("shortcuts", of_task, self.is_performance),
             admitted=self.leaves("admitted", of_task, self.is_text),
             figure=self.leaves("figure", of_task, self.is_condition),
         )
-        return row._replace(problems=tuple(self.problems))
+        return Row(kind=kind, name=name, problems=tuple(self.problems), **vars(found))
 
     def line(self, field: str, text: Any, length: int) -> str:
         """Return a required text of one line."""

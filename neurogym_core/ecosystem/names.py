@@ -29,17 +29,13 @@ SUBJECTS = {
     "oracle": "Takes the correct action on every step.",
     "late_oracle": "Answers correctly, 500 ms after the response window opens.",
     "premature": "Answers at random on every step, without waiting for the response window.",
-    "integrator": "Sums noisy evidence and reports the largest sum (ideal observer).",
 }
 """{subject of the core: summary}; `neurogym_core.subjects`, with the classes, imports NumPy.
 
 No package can take one of these names.
 """
 
-SUBJECT_SETTINGS: dict[str, dict[str, Any]] = {
-    "late_oracle": {"wait": 500},
-    "integrator": {"channel": "stimulus", "group": None},
-}
+SUBJECT_SETTINGS: dict[str, dict[str, Any]] = {"late_oracle": {"wait": 500}}
 """{subject of the core: {setting: default}}, for help texts, without subjects that have none."""
 
 CORE_COMMANDS = ("completion", "doctor", "info", "list", "new", "plot", "run")

@@ -16,22 +16,6 @@ if TYPE_CHECKING:
 
 Level = Literal["fatal", "error", "warning", "note"]
 
-KINDS = (
-    "tasks",
-    "wrappers",
-    "commands",
-    "subjects",
-    "trainers",
-    "signatures",
-    "plugins",
-    "registries",
-    "studies",
-    "films",
-)
-"""Kinds of things that packages offer: each is an entry-point group ``neurogym.KIND`` and an
-attribute of `PackageInfo`.
-"""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
@@ -141,8 +125,8 @@ class Offer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Described(Offer):
-    """An offer with the fields of its manifest row, which are empty if there is no row."""
+class Description:
+    """The description of a task or wrapper: the fields of a manifest row."""
 
     title: str = ""
     summary: str = ""
@@ -157,6 +141,11 @@ class Described(Offer):
     figure: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Described(Description, Offer):
+    """An offer with the description in its manifest row, which is empty if there is no row."""
+
+
 # The next two are no dataclasses, because they add no field and `dataclass` would add almost a
 # millisecond per class to the first `make`.
 class TaskInfo(Described):
@@ -168,7 +157,29 @@ class WrapperInfo(Described):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PackageInfo:
+class Offers:
+    """Offers by kind; each kind is an entry-point group ``neurogym.KIND``."""
+
+    tasks: tuple[TaskInfo, ...] = ()
+    wrappers: tuple[WrapperInfo, ...] = ()
+    commands: tuple[Offer, ...] = ()
+    subjects: tuple[Offer, ...] = ()
+    trainers: tuple[Offer, ...] = ()
+    signatures: tuple[Offer, ...] = ()
+    plugins: tuple[Offer, ...] = ()
+    registries: tuple[Offer, ...] = ()
+    checkups: tuple[Offer, ...] = ()
+    former_names: tuple[Offer, ...] = ()
+    studies: tuple[Offer, ...] = ()
+    films: tuple[Offer, ...] = ()
+
+
+KINDS = tuple(Offers.__dataclass_fields__)
+"""Kinds of things that packages offer: the attributes of `Offers`."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PackageInfo(Offers):
     """An installed distribution with offers. Records of two scans are never equal.
 
     Attributes:
@@ -190,16 +201,6 @@ class PackageInfo:
     location: str = ""
     editable: str | None = None
     unreadable: str = ""
-    tasks: tuple[TaskInfo, ...] = ()
-    wrappers: tuple[WrapperInfo, ...] = ()
-    commands: tuple[Offer, ...] = ()
-    subjects: tuple[Offer, ...] = ()
-    trainers: tuple[Offer, ...] = ()
-    signatures: tuple[Offer, ...] = ()
-    plugins: tuple[Offer, ...] = ()
-    registries: tuple[Offer, ...] = ()
-    studies: tuple[Offer, ...] = ()
-    films: tuple[Offer, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -215,8 +216,8 @@ class PackageInfo:
         return removal(self.distribution)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class Installed:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Installed(Offers):
     """The result of one scan, sorted by package. Two scans are never equal.
 
     ``tasks``, ``wrappers`` and so on are those of all packages, including unusable and blocked
@@ -225,21 +226,11 @@ class Installed:
 
     core_version: str
     packages: tuple[PackageInfo, ...] = ()
-    tasks: tuple[TaskInfo, ...] = field(init=False)
-    wrappers: tuple[WrapperInfo, ...] = field(init=False)
-    commands: tuple[Offer, ...] = field(init=False)
-    subjects: tuple[Offer, ...] = field(init=False)
-    trainers: tuple[Offer, ...] = field(init=False)
-    signatures: tuple[Offer, ...] = field(init=False)
-    plugins: tuple[Offer, ...] = field(init=False)
-    registries: tuple[Offer, ...] = field(init=False)
-    studies: tuple[Offer, ...] = field(init=False)
-    films: tuple[Offer, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         for kind in KINDS:
             offers = (offer for package in self.packages for offer in getattr(package, kind))
-            setattr(self, kind, tuple(offers))
+            object.__setattr__(self, kind, tuple(offers))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -23,6 +23,7 @@ from neurogym_core.ecosystem.names import CORE, canonical, clean, namespace_of, 
 from neurogym_core.ecosystem.records import (
     KINDS,
     Described,
+    Description,
     Installed,
     Offer,
     PackageInfo,
@@ -45,17 +46,13 @@ UNKNOWN = "unknown"  # version of a distribution whose metadata cannot be read
 
 _PREFIX = "neurogym."
 _MANIFEST_VALUE = Pattern(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([\w.-]+\.toml)")
-_HOOKS = ("neurogym.plugins", "neurogym.registries", "neurogym.studies", "neurogym.films")
+_HOOKS = tuple(_PREFIX + kind for kind in KINDS[KINDS.index("plugins") :])  # modules with hooks
 _FORMS = {
     "neurogym.tasks": (names.TASK_NAME, "CapitalizedWords-v0"),
     "neurogym.wrappers": (names.WRAPPER_NAME, "CapitalizedWords"),
     "neurogym.commands": (names.COMMAND_NAME, "lower-case-words"),
     "neurogym.subjects": (names.SUBJECT_NAME, "lower_case_words"),
 }
-_FROM_ROW = (
-    *("title", "summary", "tags", "species", "references", "aliases"),
-    *("expected", "presets", "shortcuts", "admitted", "figure"),
-)
 _warning = functools.partial(Problem, level="warning", code="metadata")
 _manifest_problem = functools.partial(Problem, level="error", code="manifest", file="manifest")
 _DescribedT = TypeVar("_DescribedT", bound=Described)
@@ -402,7 +399,7 @@ def _described(
         row_kind = offer.group.removeprefix(_PREFIX).removesuffix("s")
         row = manifest.row(row_kind, offer.name) if manifest is not None else None
         if row is not None:
-            fields |= {key: getattr(row, key) for key in _FROM_ROW}
+            fields |= {key: getattr(row, key) for key in Description.__dataclass_fields__}
             fields["problems"] = (*offer.problems, *row.problems)
         elif manifest is not None and not manifest.problems:
             message = (

@@ -23,7 +23,7 @@ from neurogym_core.play.stepper import Stepper
 from neurogym_core.play.types import Types
 from neurogym_core.tasks.building import hooked
 from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.old_names import CALLED, missing
+from neurogym_core.tasks.former_names import missing
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array, Bools, Columns, Singles, Wholes, per_row
 from neurogym_core.trials.batch import TrialBatch
@@ -35,6 +35,10 @@ SPLITS = ("train", "validation")
 TARGETS = ("action", "units", "best")
 CHUNK_STEPS = 1 << 15
 """Approximate number of steps that are rendered together; small batches share a chunk."""
+CALLED = (
+    "dataset() was called, as in NeuroGym. Expected next(dataset). Write batch = next(dataset),"
+    " then batch.inputs and batch.targets, (batch, time, …)."
+)
 
 
 @dataclass(frozen=True, eq=False)

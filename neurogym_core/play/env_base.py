@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from gymnasium import spaces
 
-from neurogym_core.tasks.old_names import missing
+from neurogym_core.tasks.former_names import missing
 from neurogym_core.tasks.task import Task
 
 

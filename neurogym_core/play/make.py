@@ -17,8 +17,8 @@ from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
 from neurogym_core.play.env import TaskEnv
 from neurogym_core.play.env_form import applied, form_of, is_env_class
 from neurogym_core.play.vector_env import TaskVectorEnv
+from neurogym_core.tasks.former_names import missing
 from neurogym_core.tasks.identity import plain_settings, with_settings
-from neurogym_core.tasks.old_names import missing
 from neurogym_core.tasks.task import Task
 from neurogym_core.tasks.wrapper import TaskWrapper
 

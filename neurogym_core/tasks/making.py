@@ -12,9 +12,9 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError, TrialLayoutError, unknown
 from neurogym_core.tasks.building import build_trials
 from neurogym_core.tasks.drawing import column_shapes, draw_independent, without_columns
+from neurogym_core.tasks.former_names import former_name
 from neurogym_core.tasks.imposed import read_condition
 from neurogym_core.tasks.names import check_condition
-from neurogym_core.tasks.old_names import new_name
 from neurogym_core.tasks.shortest import check_shortest
 from neurogym_core.tasks.state import (
     STATE,
@@ -95,7 +95,8 @@ def _merged_rewards(cls: type, state: TaskState) -> Mapping[str, float]:
     merged = _merge_class_level(cls, "rewards")
     for name, amount in state.overrides["rewards"].items():
         if name not in merged:
-            raise unknown("reward", name, merged, of=state.name, hint=new_name(name, merged))
+            hint = former_name("argument", name, merged)
+            raise unknown("reward", name, merged, of=state.name, hint=hint)
         merged[name] = amount
     for name, amount in merged.items():
         if (

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.tasks.old_names import new_name
+from neurogym_core.tasks.former_names import former_name
 
 PLAYER_NAMES = frozenset(
     {
@@ -96,7 +96,8 @@ def checked(
     for name in given:
         if name not in known:
             names = [*known, *overrides]
-            raise unknown("parameter", name, names, of=cls.__name__, hint=new_name(name, names))
+            hint = former_name("argument", name, names)
+            raise unknown("parameter", name, names, of=cls.__name__, hint=hint)
     values = {name: getattr(cls, name) for name in known}
     for name, value in given.items():
         values[name] = _conform(cls, name, value, values[name], str(known[name]))

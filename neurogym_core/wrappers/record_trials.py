@@ -13,7 +13,7 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import VectorWrapper
 
-from neurogym_core.errors import InvalidValueError
+from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.trials.record import TrialRecord
 from neurogym_core.wrappers.finished_trials import finished_in_env, finished_in_envs
 
@@ -84,7 +84,11 @@ class TrialLog:
     def record(self) -> TrialRecord:
         """All trials so far, in the order in which they ended."""
         if self._parts is None:
-            return TrialRecord.from_csv(self._file)  # type: ignore[arg-type]
+            raise NotSupportedError(
+                f"env.record was read, but RecordTrials keeps no trials in memory, only in"
+                f" {str(self._file)!r}. Expected memory=True. Leave memory=False out, or read the"
+                " file with neurogym_study.read_csv."
+            )
         if not self._parts:
             return TrialRecord({})
         # A part without an answer to a slot has no column for its reaction time: NaN stands there.
@@ -161,14 +165,14 @@ class RecordTrials(_Recording, gymnasium.Wrapper):
     """Record every finished trial: ``env.record`` is a `TrialRecord`.
 
     With a file, each trial is written as soon as it ends, so that an interrupted run loses nothing.
-    The file has the format of ``TrialRecord.to_csv``; ``TrialRecord.from_csv`` reads it.
+    The file has the format of ``TrialRecord.to_csv``; ``neurogym_study.read_csv`` reads it.
 
     Args:
         env: any env whose `info` has the record of finished trials.
         file: a CSV file; None: memory only.
         append: whether to add to an existing file, to continue a run; an incomplete last line is
             removed with a warning.
-        memory: whether to keep the trials in memory.
+        memory: whether to keep the trials in memory, for ``env.record``.
 
     Raises:
         InvalidValueError: the file exists and `append` is not set; the file has other columns; or

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
-
-CLICK = "import click\n@click.command()\ndef drill(): pass\n"
-PLUGIN = (
-    "from neurogym_core.ecosystem import hookimpl\n@hookimpl\ndef ngym_trial_end(trial): pass\n"
-)
 
 
 def words(text: str) -> str:
@@ -26,24 +22,6 @@ def problems(ngym, *options: str, package: str, **environment: str) -> list[tupl
     ]
 
 
-def test_a_good_package_of_every_kind_of_offer_has_no_problem(ngym, site) -> None:
-    groups = {
-        "neurogym.commands": {"drill": "neurogym_task_foo.cli:drill"},
-        "neurogym.plugins": {"log": "neurogym_task_foo.plugin"},
-        "neurogym.subjects": {"lefty": "neurogym_task_foo.cli:drill"},
-        "neurogym.trainers": {"coach": "neurogym_task_foo.cli:drill"},
-    }
-    files = {"cli.py": CLICK, "plugin.py": PLUGIN}
-    site.add(
-        "neurogym-task-foo",
-        tasks={"Dots-v0": ""},
-        manifest=site.row("Dots-v0"),
-        groups=groups,
-        files=files,
-    )
-    assert problems(ngym, package="neurogym-task-foo") == []
-
-
 def test_versions_origins_and_counts_are_shown(ngym, site) -> None:
     site.add("neurogym-task-foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
     text = words(ngym("doctor", "--no-import").stdout)
@@ -55,28 +33,8 @@ def test_versions_origins_and_counts_are_shown(ngym, site) -> None:
 @pytest.mark.parametrize(
     ("fields", "level", "code", "said"),
     [
-        ({"files": {"tasks.py": "raise ValueError('no')"}}, "error", "import", "ValueError: no"),
-        ({"files": {"tasks.py": "import os; os._exit(5)"}}, "error", "import", "exit code 5"),
-        (
-            {"files": {"tasks.py": "print('hello'); class_ = 0\nclass Dots: pass"}},
-            "warning",
-            "output",
-            "prints 6 bytes",
-        ),
         ({"requires": ["neurogym-core<1"]}, "fatal", "incompatible", "needs neurogym-core<1"),
         ({"requires": []}, "warning", "metadata", "does not say which neurogym-core"),
-        (
-            {"groups": {"neurogym.plugins": {"p": "foo.plugin"}}, "files": {"plugin.py": "x = 1"}},
-            "error",
-            "import",
-            "no hook",
-        ),
-        (
-            {"groups": {"neurogym.commands": {"go": "foo.tasks:Dots"}}},
-            "error",
-            "import",
-            "expected a click command",
-        ),
         (
             {"groups": {"neurogym.manifest": {"m": "foo:absent.toml"}}},
             "error",
@@ -106,114 +64,65 @@ def test_exit_codes(ngym, site) -> None:
     assert ngym("doctor", "--seconds", "0").exit_code == 2
 
 
-def test_without_imports_nothing_of_the_packages_runs(ngym, site, tmp_path) -> None:
-    source = f"open({str(tmp_path / 'canary')!r}, 'w')\nclass Dots: pass"
-    site.add("foo", tasks={"Dots-v0": ""}, files={"tasks.py": source})
-    ngym("doctor", "--no-import")
-    assert not (tmp_path / "canary").exists()
-    ngym("doctor")
-    assert (tmp_path / "canary").exists()
-
-
-REGISTRY = """
+CHECKUP = """
 from neurogym_core.ecosystem import hookimpl
 from neurogym_core.ecosystem.records import Problem
 
 open({canary!r}, "w")
 
 @hookimpl
-def ngym_checkup(packages):
+def ngym_checkup(packages, imports, seconds):
     problem = Problem(level="error", code="revoked", message="Foo steals.")
-    return [(one.distribution, problem) for one in packages if one.distribution == "foo"]
+    return [(one.distribution, "", problem) for one in packages if one.distribution == "foo"]
 """
 
 
-def add_registry(site, name: str, canary) -> None:
+def add_checkup(site, name: str, canary) -> None:
     value = f"{name.replace('-', '_')}.plugin"
     site.add(
         name,
-        files={"plugin.py": REGISTRY.format(canary=str(canary))},
-        groups={"neurogym.registries": {"known": value}},
+        files={"plugin.py": CHECKUP.format(canary=str(canary))},
+        groups={"neurogym.checkups": {"known": value}},
     )
 
 
-def test_a_problem_reported_by_a_registry_is_shown_with_the_package(ngym, site, tmp_path) -> None:
+def test_a_problem_that_a_package_finds_is_shown_with_the_package_that_has_it(
+    ngym, site, tmp_path
+) -> None:
     site.add("foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
-    add_registry(site, "knows", tmp_path / "canary")
+    add_checkup(site, "knows", tmp_path / "canary")
     assert problems(ngym, package="foo") == [("error", "revoked", "Foo steals.")]
     assert problems(ngym, package="knows") == []
-    assert "1 registry" in ngym("doctor", "--no-import").stdout
+    assert "1 checkup" in ngym("doctor", "--no-import").stdout
 
 
-def test_without_imports_only_the_registry_of_this_project_is_asked(ngym, site, tmp_path) -> None:
+def test_without_imports_only_packages_of_this_project_are_asked(
+    ngym, site, tmp_path, monkeypatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("neurogym_registry")]:
+        monkeypatch.delitem(sys.modules, name)  # other tests may have imported the real package
     site.add("foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
-    add_registry(site, "knows", tmp_path / "canary")
+    add_checkup(site, "knows", tmp_path / "canary")
     assert problems(ngym, "--no-import", package="foo") == []
     assert not (tmp_path / "canary").exists()
-    add_registry(site, "neurogym-registry", tmp_path / "ours")
+    add_checkup(site, "neurogym-registry", tmp_path / "ours")
     assert problems(ngym, "--no-import", package="foo") == [("error", "revoked", "Foo steals.")]
     assert not (tmp_path / "canary").exists()
 
 
-def test_without_a_registry_one_line_names_the_package_that_brings_one(ngym, site) -> None:
+def test_a_package_whose_checkup_fails_is_named(ngym, site, tmp_path) -> None:
+    add_checkup(site, "knows", tmp_path / "missing" / "canary")
+    (problem,) = problems(ngym, package="knows")
+    assert problem[:2] == ("error", "import")
+    assert "FileNotFoundError" in problem[2]
+    assert "python -m pip uninstall knows" in problem[2]
+
+
+def test_one_line_names_the_package_that_brings_a_check_which_is_not_done(ngym, site) -> None:
     text = words(ngym("doctor", "--no-import").stdout)
-    assert "not checked: 'ngym registry' comes with neurogym-registry" in text
+    assert "not checked imports of packages 'ngym check' comes with neurogym-check" in text
+    assert "revoked versions 'ngym registry' comes with neurogym-registry" in text
     assert "No problems found" in text
-
-
-def test_blocked_packages_are_not_imported(ngym, site, tmp_path) -> None:
-    source = f"open({str(tmp_path / 'canary')!r}, 'w')\nclass Dots: pass"
-    site.add("foo", tasks={"Dots-v0": ""}, files={"tasks.py": source})
-    assert ("note", "blocked") in [
-        one[:2] for one in problems(ngym, package="foo", NGYM_BLOCK="foo")
-    ]
-    assert not (tmp_path / "canary").exists()
-
-
-def test_an_offer_that_ends_the_process_does_not_hide_the_others(ngym, site) -> None:
-    files = {
-        "a.py": "import os; os._exit(3)",
-        "b.py": "import os; os._exit(4)",
-        "c.py": "class C: pass",
-        "d.py": "x",
-    }
-    tasks = {"A-v0": "foo.a:A", "B-v0": "foo.b:B", "C-v0": "foo.c:C", "D-v0": "foo.d:D"}
-    manifest = "".join(site.row(name) for name in tasks)
-    site.add("foo", tasks=tasks, files=files, manifest=manifest)
-    found = json.loads(ngym("doctor", "--json").stdout)["problems"]
-    mine = {row["id"]: row["message"] for row in found if row["package"] == "foo"}
-    assert set(mine) == {"x-foo/A-v0", "x-foo/B-v0", "x-foo/D-v0"}
-    assert "exit code 3" in mine["x-foo/A-v0"]
-    assert "exit code 4" in mine["x-foo/B-v0"]
-    assert "NameError" in mine["x-foo/D-v0"]
-
-
-def test_stale_metadata_of_an_editable_install(ngym, site, tmp_path) -> None:
-    """An author adds a task to pyproject.toml without installing the package again."""
-    sources = tmp_path / "sources"
-    sources.mkdir()
-    project = '[project]\nname = "foo"\nversion = "1.1"\n[project.entry-points."neurogym.tasks"]\n'
-    project += '"Dots-v0" = "foo.tasks:Dots"\n'
-    (sources / "pyproject.toml").write_text(project + '"New-v0" = "foo.tasks:New"\n')
-    site.add("foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
-    origin = {"url": sources.as_uri(), "dir_info": {"editable": True}}
-    (site.path / "foo-1.0.dist-info" / "direct_url.json").write_text(json.dumps(origin))
-    (problem,) = problems(ngym, "--no-import", package="foo")
-    assert problem[:2] == ("error", "stale")
-    assert "'version 1.1', 'New-v0'" in problem[2]
-    assert f"`python -m pip install -e {sources}`" in problem[2]
-
-
-def test_entry_points_of_a_newer_core_are_not_stale(ngym, site, tmp_path) -> None:
-    sources = tmp_path / "sources"
-    sources.mkdir()
-    project = '[project]\nname = "foo"\nversion = "1.0"\n[project.entry-points."neurogym.lazy"]\n'
-    (sources / "pyproject.toml").write_text(project + 'later = "foo.tasks:later"\n')
-    site.add("foo", groups={"neurogym.lazy": {"later": "foo.tasks:later"}})
-    origin = {"url": sources.as_uri(), "dir_info": {"editable": True}}
-    (site.path / "foo-1.0.dist-info" / "direct_url.json").write_text(json.dumps(origin))
-    found = problems(ngym, "--no-import", package="foo")
-    assert "stale" not in [code for _, code, _ in found], found
 
 
 def test_at_40_columns_nothing_but_paths_is_wider(ngym, site) -> None:

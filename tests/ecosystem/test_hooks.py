@@ -67,7 +67,6 @@ def test_without_plugins_environments_are_unchanged_and_there_is_no_listener(sit
     env = Env()
     assert hooks.wrap_env(env, None) is env
     assert hooks.trial_end_listeners() == ()
-    assert hooks.check_task(None) == []
 
 
 def test_plugins_are_not_imported_before_a_hook_is_called(add) -> None:
@@ -201,9 +200,13 @@ def test_a_switch_set_to_zero_is_off(add, monkeypatch) -> None:
 def test_each_plugin_reports_its_own_checks(add) -> None:
     add("aaa", HEAD + "@hookimpl\ndef ngym_check_task(spec): return f'fine {spec}'")
     add("bad", HEAD + "@hookimpl\ndef ngym_check_task(spec): raise SystemExit")
-    results = dict(hooks.check_task("s"))
-    assert results["aaa"] == "fine s"
-    assert results["bad"].phase == "ngym_check_task"
+    calls = {
+        offer.distribution: call for offer, call in hooks.plugins().implementing("ngym_check_task")
+    }
+    assert calls["aaa"](spec="s") == ["fine s"]
+    with pytest.raises(hooks.PluginFailureError) as caught:
+        calls["bad"](spec="s")
+    assert caught.value.failure.phase == "ngym_check_task"
 
 
 REGISTRY = (
@@ -289,10 +292,12 @@ def test_every_hook_is_described() -> None:
         "ngym_listed",
         "ngym_resembling",
         "ngym_looks_like",
-        "ngym_checkup",
     )
+    assert hooks.hooks_of("neurogym.checkups") == ("ngym_checkup",)
+    assert hooks.hooks_of("neurogym.former_names") == ("ngym_former_name",)
     assert hooks.hooks_of("neurogym.studies") == (
         "ngym_session_figure",
+        "ngym_save_figure",
         "ngym_read_experiment",
         "ngym_save_experiment",
     )

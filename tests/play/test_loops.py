@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from neurogym_study import read_csv
 
 from neurogym_core import (
     STAY,
     Choice,
     Dataset,
     Task,
-    TrialRecord,
     make,
     make_vec,
     run,
@@ -182,7 +182,7 @@ def test_the_last_values_of_trial_state_are_in_the_record_of_every_player(tmp_pa
     assert env.record["harvests"].tolist() == [2, 0, 2]
     assert env.record["found"][:, 1].tolist() == [2, 0, 2]
     assert np.allclose(env.record["reward"], env.record["found"][:, 0])
-    assert TrialRecord.from_csv(tmp_path / "trials.csv") == env.record
+    assert read_csv(tmp_path / "trials.csv") == env.record
 
 
 def test_each_subject_beside_others_has_its_own_values():

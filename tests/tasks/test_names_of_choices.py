@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from neurogym_study import read_csv
 
 from neurogym_core import (
     Axis,
@@ -177,8 +178,8 @@ def test_files_have_indices_unless_names_are_asked_for(tmp_path):
     record = run(Named, "oracle", 4, seed=0)
     record.to_csv(tmp_path / "indices.csv")
     record.with_names().to_csv(tmp_path / "names.csv")
-    assert TrialRecord.from_csv(tmp_path / "indices.csv") == record
-    assert set(TrialRecord.from_csv(tmp_path / "names.csv")["choice"]) <= {"left", "right"}
+    assert read_csv(tmp_path / "indices.csv") == record
+    assert set(read_csv(tmp_path / "names.csv")["choice"]) <= {"left", "right"}
 
 
 def test_choices_without_names_stay_numbers():

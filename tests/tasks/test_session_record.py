@@ -7,13 +7,13 @@ import pickle
 
 import numpy as np
 import pytest
+from neurogym_study import read_csv
 
 from neurogym_core import (
     Choice,
     Dataset,
     Outcome,
     Task,
-    TrialRecord,
     make,
     make_vec,
     run,
@@ -160,12 +160,12 @@ def test_a_copy_of_an_env_has_the_columns(kernel):
 def test_csv_and_record_trials_keep_the_columns(tmp_path):
     record = run(ByArrays, "oracle", 7, num_envs=1, seed=1)
     record.to_csv(tmp_path / "one.csv")
-    assert TrialRecord.from_csv(tmp_path / "one.csv") == record
+    assert read_csv(tmp_path / "one.csv") == record
     env = RecordTrials(make(ByArrays, seed=1), tmp_path / "two.csv")
     env.reset(seed=1)
     for _ in range(21):
         env.step(env.unwrapped.target)
-    for one in (env.record, TrialRecord.from_csv(tmp_path / "two.csv")):
+    for one in (env.record, read_csv(tmp_path / "two.csv")):
         assert all(np.array_equal(one[name], record[name]) for name in COLUMNS)
 
 

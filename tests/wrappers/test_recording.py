@@ -10,10 +10,11 @@ import sys
 import gymnasium
 import numpy as np
 import pytest
+from neurogym_study import read_csv
 from small_tasks import Choosing, Going, Steering
 
-from neurogym_core import TrialRecord, make, make_vec
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import make, make_vec
+from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.wrappers import RecordTrials
 
 
@@ -37,7 +38,7 @@ def test_memory_and_file_have_the_trials_of_info(task, tmp_path):
     told = play(env, 300)
     assert len(told) > 10
     assert len(env.record) == len(told)
-    assert TrialRecord.from_csv(tmp_path / "trials.csv") == env.record
+    assert read_csv(tmp_path / "trials.csv") == env.record
     for row, kept in zip(told, env.record.rows(), strict=True):
         assert {name: value for name, value in kept.items() if value == value} == row
 
@@ -59,7 +60,7 @@ def test_the_vector_twin_keeps_the_same_trials(mode, tmp_path):
         *_, info = env.step(rng.integers(0, 4, 3))
         count += int(info["_trial"].sum()) if "_trial" in info else 0
     assert len(env.record) == count > 30
-    assert TrialRecord.from_csv(file) == env.record
+    assert read_csv(file) == env.record
     assert set(env.record["env"]) == {0, 1, 2}
 
 
@@ -84,9 +85,10 @@ def test_a_file_that_exists_is_not_overwritten_and_can_be_added_to(tmp_path):
             Choosing, wrap=("RecordTrials", {"file": file, "append": bool(k), "memory": False})
         )
         play(env, 100, seed=k)
-    record = TrialRecord.from_csv(file)
+    record = read_csv(file)
     assert (record["trial"] == 0).sum() == 2
-    assert env.record == record  # without memory, from the file
+    with pytest.raises(NotSupportedError, match=r"trials\.csv.*memory=True.*read_csv"):
+        env.record  # noqa: B018
     with pytest.raises(InvalidValueError, match=r"which exists\. .* append=True"):
         make(Choosing, wrap=("RecordTrials", {"file": file}))
     with pytest.raises(InvalidValueError, match="Record another task in another file"):
@@ -115,7 +117,7 @@ def test_half_a_last_line_does_not_spoil_the_file(tmp_path, rows, lost):
         env = recording(file)
     assert file.read_bytes() == b"".join(lines[:-1])
     finished = play(env, 100, seed=5)
-    record = TrialRecord.from_csv(file)
+    record = read_csv(file)
     assert len(record) == rows + len(finished)
     np.testing.assert_array_equal(record["side"][rows:], [trial["side"] for trial in finished])
 
@@ -126,7 +128,7 @@ def test_half_a_header_is_no_header(tmp_path):
     with pytest.warns(UserWarning, match="half a line"):
         env = recording(file)
     finished = play(env, 100)
-    assert len(TrialRecord.from_csv(file)) == len(finished)
+    assert len(read_csv(file)) == len(finished)
 
 
 def test_nothing_is_lost_when_the_run_is_killed(tmp_path):
@@ -147,6 +149,6 @@ def test_nothing_is_lost_when_the_run_is_killed(tmp_path):
     finally:
         os.kill(child.pid, signal.SIGKILL)
         child.wait()
-    record = TrialRecord.from_csv(tmp_path / "trials.csv")
+    record = read_csv(tmp_path / "trials.csv")
     assert len(record) >= told == 50
     np.testing.assert_array_equal(record["trial"], np.arange(len(record)))

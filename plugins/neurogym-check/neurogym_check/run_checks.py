@@ -19,7 +19,7 @@ from neurogym_check.check_types import (
     Level,
     NotApplicable,
 )
-from neurogym_core.ecosystem import hooks
+from neurogym_core.ecosystem.hooks import PluginFailure, PluginFailureError, plugins
 from neurogym_core.ecosystem.names import clean, said_by
 from neurogym_core.errors import InvalidValueError, listed, unknown
 
@@ -183,9 +183,15 @@ def plugin_results(
     except Exception:
         return []  # the task cannot be made; G000 reports the error
     results = []
-    for distribution, said in hooks.check_task(spec):
-        for item in said if isinstance(said, list | tuple) else [said]:
-            results.append(_excused(_read(candidate.name, distribution, item), reasons or {}))
+    for offer, call in plugins().implementing("ngym_check_task"):
+        try:
+            answers = call(spec=spec)
+        except PluginFailureError as error:
+            answers = [error.failure]
+        for said in answers:
+            for item in said if isinstance(said, list | tuple) else [said]:
+                result = _read(candidate.name, offer.distribution, item)
+                results.append(_excused(result, reasons or {}))
     return results
 
 
@@ -200,7 +206,7 @@ def _read(task: str, distribution: str, item: Any) -> CheckResult:
         result = CheckResult(
             task, str(item["code"]), status, family=distribution, details=details, **texts
         )
-    elif isinstance(item, hooks.PluginFailure):
+    elif isinstance(item, PluginFailure):
         return CheckResult(task, PLUGIN, "failed", str(item), family=distribution)
     else:
         reason = (

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from neurogym_core.canvas import Box, figure_style
+from neurogym_core.canvas import Box
 from neurogym_core.plots import TRIAL_WIDTH, TrialTrace, draw_trial, trace_of_parts, trial_height
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
@@ -22,10 +22,9 @@ def frame_of(task: Task, trace: TrialTrace) -> np.ndarray:
     """
     channels = tuple((name, part.start, part.stop) for name, part in trace.channels.items())
     height = _frame_height(task, channels)
-    with figure_style("screen"):
-        figure = RasterFigure(TRIAL_WIDTH, height, _DPI)
-        draw_trial(Box(figure, 0, 0, TRIAL_WIDTH, height), trace)
-        return figure.draw()
+    figure = RasterFigure(TRIAL_WIDTH, height, _DPI)
+    draw_trial(Box(figure, 0, 0, TRIAL_WIDTH, height), trace)
+    return figure.draw()
 
 
 @lru_cache(maxsize=32)

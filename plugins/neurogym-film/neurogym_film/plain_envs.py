@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.canvas import INK, SMALL, Box, heading, magnified, new_figure
+from neurogym_core.canvas import INK, SMALL, Box, heading, new_figure
 from neurogym_core.errors import NotSupportedError
 from neurogym_core.play.make import bare_env, resolve
 from neurogym_core.plots import TrialTrace, trial_figure
@@ -57,7 +57,7 @@ def _film(env: Any, task: str, seed: int | None) -> Any:
         axes.set_axis_off()
         axes.set_title(f"step {step}", fontsize=SMALL, color=INK, pad=3)
     heading(box.figure, task, gap / width, 1 - 0.12 / height)
-    return magnified(box.figure)
+    return box.figure
 
 
 def _observed(env: Any, task: str, seed: int | None) -> Any:

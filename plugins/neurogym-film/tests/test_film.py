@@ -9,7 +9,6 @@ from neurogym_film.film import frames_of, save_film
 from neurogym_film.raster import RasterFigure
 
 from neurogym_core import canvas, make, plots
-from neurogym_core.canvas import figure_style
 from neurogym_core.cli import main
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.errors import InvalidValueError
@@ -155,11 +154,3 @@ def test_a_picture_shows_no_step_of_the_trial_before():
     before = env.render()
     env.step(0)  # a trial of one step: the coming one has begun
     np.testing.assert_array_equal(env.render(), before)
-
-
-def test_frames_of_a_film_have_the_same_size_in_every_style():
-    env = make("control/AntiReach-v0", render_mode="rgb_array")
-    env.reset(seed=0)
-    with figure_style("slide"):
-        assert env.render().shape == (before := env.render().shape)
-    assert env.render().shape == before

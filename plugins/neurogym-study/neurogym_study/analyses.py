@@ -15,7 +15,6 @@ import pandas as pd
 
 from neurogym_core.canvas import BLUE, GREEN, GREY, VERMILION
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.trials.intervals import wilson_interval
 from neurogym_study import measures
 from neurogym_study.behaviour import (
     ANGULAR_ERROR,
@@ -37,6 +36,7 @@ from neurogym_study.figures import (
     with_unit,
 )
 from neurogym_study.findings import Analysis, Finding, Result, figure
+from neurogym_study.intervals import wilson_interval
 from neurogym_study.proportions import (
     ProportionRow,
     accuracy,

@@ -152,8 +152,8 @@ def _report(
     figure: Path | None,
     style: str,
 ) -> None:
-    from neurogym_core.canvas import figure_style
     from neurogym_study.comparison import compare_with
+    from neurogym_study.figure_styles import figure_style
     from neurogym_study.report import write_report
 
     with figure_style(style):

@@ -13,11 +13,11 @@ import pandas as pd
 
 from neurogym_core.canvas import BLUE, GREY, VERMILION, cycle_colour
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.trials.intervals import wilson_interval
 from neurogym_study.analyses import MISFIT, block_shift, misfit_of, varied_times
 from neurogym_study.behaviour import Behaviour, CannotTellError
 from neurogym_study.figures import MARKERS, StrengthAxis, legend_above, with_unit
 from neurogym_study.findings import Analysis, Finding, Result, figure
+from neurogym_study.intervals import wilson_interval
 from neurogym_study.psychometric import fit_psychometric
 from neurogym_study.references import Reference, Subject, share_correct, summarised
 

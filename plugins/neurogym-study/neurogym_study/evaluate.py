@@ -145,11 +145,11 @@ def _played_task(name: str, given: dict[str, Any]) -> Played:
 def _report(
     played: Played, folder: Path, csv: Path | None, given: dict[str, Any], trained: Path | None
 ) -> None:
-    from neurogym_core.canvas import figure_style
     from neurogym_study.analyses import analyse
     from neurogym_study.behaviour import Behaviour, Roles
     from neurogym_study.curves import seeds_of, training_finding
     from neurogym_study.exchange import write_csv
+    from neurogym_study.figure_styles import figure_style
     from neurogym_study.report import write_report
 
     with usage_errors():

@@ -1,6 +1,6 @@
 """Figures of psychometric and chronometric functions, learning curves, and the strength axis.
 
-All follow `figure_style` of `neurogym_core.canvas`, in the sizes of `neurogym_study.style`.
+All follow `figure_style` of `neurogym_study.figure_styles`, in the sizes of `neurogym_study.style`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ from neurogym_core.canvas import (
     VERMILION,
     Box,
     cycle_colour,
-    figure_style,
-    magnified,
     new_figure,
     number,
     text_width,
 )
 from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_core.plots import TRIAL_WIDTH, TrialTrace, draw_trial, trial_height
+from neurogym_study.figure_styles import figure_style, magnified
 from neurogym_study.findings import figure as panels_of
 from neurogym_study.findings import legible
 from neurogym_study.style import current_sizes, drawing

@@ -6,11 +6,19 @@ know the targets. One object plays all envs of a vector env, with separate value
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
+from neurogym_core.errors import (
+    InvalidValueError,
+    NotSupportedError,
+    UnknownNameError,
+    did_you_mean,
+    listed,
+)
 from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.subjects import Subject, evidence_channel
+from neurogym_core.subjects import Subject
 
 
 class QLearner(Subject):
@@ -286,6 +294,60 @@ class WinStayLoseShift(Subject):
         return choice
 
 
+class Integrator(Subject):
+    """Ideal observer of noisy evidence: sums a channel over the trial and reports the largest sum.
+
+    It rests until a slot is asked. It is optimal if the evidence units have independent Gaussian
+    noise of equal SD and differ only in their mean (Bogacz et al. 2006,
+    doi:10.1037/0033-295X.113.4.700).
+
+    Args:
+        channel: the evidence channel.
+        group: the actions that report the units of the channel: those of the same names, or, where
+            names differ, in the same order; by default the first group other than resting.
+        seed: seed of the random numbers that break ties.
+
+    Raises:
+        UnknownNameError: the task has no such channel or group.
+        NotSupportedError: the channel has not as many units as the group has choices.
+    """
+
+    carries_state = False
+
+    def __init__(
+        self, channel: str = "stimulus", group: str | None = None, seed: int | None = 0
+    ) -> None:
+        super().__init__(seed)
+        self.channel, self.group = channel, group
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        task = env.task
+        part = evidence_channel(task, self.channel, "integrator")
+        group = self.group or next(name for name in task.actions if name != task.actions.rest_name)
+        choices = task.actions[group]
+        if choices.stop - choices.start != part.stop - part.start:
+            raise NotSupportedError(
+                f"{task.name} has {part.stop - part.start} units in the channel {self.channel!r}"
+                f" and {choices.stop - choices.start} choices in {group!r}. Expected as many"
+                " choices as units. Give the integrator another channel= or group=."
+            )
+        units, names = task.channels.units(self.channel), task.actions.units(group)
+        matched = sorted(units) == sorted(names)
+        order = [units.index(name) for name in names] if matched else range(len(units))
+        self._units, self._first = part.start + np.array(order), choices.start
+        self._sum = np.zeros((env.num_envs, part.stop - part.start))
+        self._trial = env.trial_number.copy()
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        fresh = env.trial_number != self._trial
+        self._sum[fresh] = 0
+        self._trial = env.trial_number.copy()
+        self._sum += observations[:, self._units]
+        ties = 1e-9 * self.rng.random(self._sum.shape)
+        choice = self._first + np.argmax(self._sum + ties, axis=1)
+        return np.where(env.is_asked, choice, env.task.actions.rest or 0)
+
+
 class DiffusionObserver(Subject):
     """Accumulates evidence to a bound, then answers: an observer with reaction times.
 
@@ -381,3 +443,24 @@ class DiffusionObserver(Subject):
         decides = undecided & (self._sum.max(axis=1) >= self.bound)
         self._since[decides] = 0.0
         self._decision[decides] = np.argmax(self._sum[decides], axis=1)
+
+
+def evidence_channel(task: Any, channel: str, subject: str) -> slice:
+    """Return the units of the channel in which a subject looks for evidence.
+
+    Args:
+        task: the task.
+        channel: name of the channel.
+        subject: name of the subject, for the error.
+
+    Raises:
+        UnknownNameError: the task has no such channel; says how to name another.
+    """
+    if channel in task.channels:
+        units: slice = task.channels[channel]
+        return units
+    raise UnknownNameError(
+        f"The subject {subject!r} needs evidence in a channel {channel!r}. {task.name} has the"
+        f" channels {listed(task.channels)}.{did_you_mean(channel, task.channels)} Name one of"
+        f" them: {subject}:channel={next(iter(task.channels))}, or another subject."
+    )

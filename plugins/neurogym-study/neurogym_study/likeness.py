@@ -183,8 +183,8 @@ def _report(
     out: Path,
     given: dict[str, Any],
 ) -> None:
-    from neurogym_core.canvas import figure_style
     from neurogym_study.curves import training_finding
+    from neurogym_study.figure_styles import figure_style
     from neurogym_study.likenesses import counted, findings_of, score, write_likeness
     from neurogym_study.signatures import signatures
 

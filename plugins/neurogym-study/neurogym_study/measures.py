@@ -19,7 +19,7 @@ from scipy.special import i0e, ive
 from scipy.stats import norm
 
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.trials.intervals import wilson_interval
+from neurogym_study.intervals import wilson_interval
 from neurogym_study.psychometric import PsychometricFit, fit_curve
 
 Z = float(norm.ppf(0.975))

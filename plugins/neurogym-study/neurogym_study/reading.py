@@ -11,7 +11,7 @@ import numpy as np
 
 from neurogym_core import TrialRecord
 from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.trials.record import gathered
+from neurogym_study.csv_files import gathered, read_csv
 from neurogym_study.recipes import Recipe, evaluated, names_in, read_recipe, unit_factor
 
 SUFFIXES = (".csv", ".tsv", ".nwb", ".parquet")
@@ -114,7 +114,7 @@ def _table(path: Path) -> tuple[dict[str, np.ndarray], Mapping[str, Any]]:
     meta = read_meta(path)
     if suffix == ".csv":
         try:
-            record = TrialRecord.from_csv(path, meta=meta)
+            record = read_csv(path, meta=meta)
             if "outcome" in record:
                 return {name: record[name] for name in record.columns}, meta
         except InvalidValueError:

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from neurogym_core.canvas import save_figure
 from neurogym_core.files import replacing
+from neurogym_study.figure_styles import save_figure
 from neurogym_study.findings import Finding
 
 STYLE = """

@@ -28,7 +28,6 @@ from neurogym_core.canvas import (
     cycle_colour,
     heading,
     key,
-    magnified,
     name_row,
     new_figure,
     number,
@@ -47,6 +46,7 @@ from neurogym_core.tasks.task import Task
 from neurogym_core.trials.interface import Angle
 from neurogym_core.trials.record import OUTCOME_NAMES, PERIOD_COLUMNS, RECORD_NAMES, TrialRecord
 from neurogym_core.trials.slot_columns import SLOTS
+from neurogym_study.figure_styles import magnified
 
 # Private sizes are in inches, unless noted.
 

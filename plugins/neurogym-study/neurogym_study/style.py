@@ -1,4 +1,4 @@
-"""Sizes of the figures of analyses in the styles of `neurogym_core.canvas.figure_style`."""
+"""Sizes of the figures of analyses in the styles of `neurogym_study.figure_styles`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import matplotlib
 
-from neurogym_core.canvas import GREY, INK, SETTINGS, SMALL, TEXT, current_style
+from neurogym_core.canvas import GREY, INK, SETTINGS, SMALL, TEXT
+from neurogym_study.figure_styles import current_style
 
 
 class Sizes(NamedTuple):

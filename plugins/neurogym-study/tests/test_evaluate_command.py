@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from neurogym_study import read_record
+from neurogym_study import read_csv, read_record
 from neurogym_study.behaviour import Behaviour
 from neurogym_study.playing import design_of
 
-from neurogym_core import Choice, Task, TrialRecord, make_task
+from neurogym_core import Choice, Task, make_task
 
 
 def rows(path):
@@ -25,7 +25,7 @@ def test_a_trained_run_is_played_and_reported(toys, sides, ngym):
     ngym("train", sides, "--model", "toy", "--updates", 40, "--out", "run", "--option", "rate=0.02")
     code, said = ngym("evaluate", "run", "--n-trials", 200, "--csv", "trials.csv")
     assert code == 0, said
-    record = TrialRecord.from_csv("trials.csv")
+    record = read_csv("trials.csv")
     assert len(record) == 200
     counts = np.unique(np.stack([record["side"], record["strength"]]), axis=1, return_counts=True)[
         1
@@ -59,7 +59,7 @@ def test_a_subject_plays_a_task_with_settings(sides, ngym):
     )
     code, said = ngym("evaluate", sides, *words, "--csv", "t.csv")
     assert code == 0, said
-    record = TrialRecord.from_csv("t.csv")
+    record = read_csv("t.csv")
     assert set(record["side"]) == {1}
     assert set(record["strength"]) == {0.5, 1, 2}
     assert "Accuracy per condition" in said
@@ -69,10 +69,10 @@ def test_a_subject_plays_a_task_with_settings(sides, ngym):
 def test_wrappers_of_tasks_are_applied(sides, ngym):
     words = ("--subject", "premature", "--n-trials", 100, "--csv", "t.csv")
     assert ngym("evaluate", sides, *words)[0] == 0
-    plain = TrialRecord.from_csv("t.csv")
+    plain = read_csv("t.csv")
     code, said = ngym("evaluate", sides, *words, "--wrap", "TrialHistory")
     assert code == 0, said
-    assert plain != TrialRecord.from_csv("t.csv")
+    assert plain != read_csv("t.csv")
     assert "TrialHistory" in Path("evaluation/report.html").read_text("utf-8")
 
 

@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from neurogym_study import TaskExperiment, load
+from neurogym_study import TaskExperiment, load, read_csv
 from neurogym_study.task_experiment import _Reader, written
 
-from neurogym_core import Choice, Dataset, TrialRecord, make, make_task
+from neurogym_core import Choice, Dataset, make, make_task
 from neurogym_core.cli import main
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 
@@ -394,7 +394,7 @@ def test_a_run_of_the_command_line_can_be_saved_and_repeated(tmp_path):
     assert "The experiment is in" in done.output
     again = ngym("run", str(path), "--csv", str(second))
     assert again.exit_code == 0, again.output
-    assert TrialRecord.from_csv(first) == TrialRecord.from_csv(second)
+    assert read_csv(first) == read_csv(second)
     assert "core/PassReward" in path.read_text()
 
 

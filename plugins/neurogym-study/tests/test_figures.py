@@ -17,10 +17,10 @@ from neurogym_study import (
 )
 from neurogym_study.evaluate import command as evaluate
 from neurogym_study.exchange import write_csv
+from neurogym_study.figure_styles import STYLES, figure_style, save_figure
 from neurogym_study.figures import StrengthAxis, with_unit
 from neurogym_study.findings import figure as panels_of
 
-from neurogym_core.canvas import STYLES, figure_style, save_figure
 from neurogym_core.errors import InvalidValueError, UnknownNameError
 from neurogym_core.plots import TrialTrace
 from neurogym_core.trials.record import TrialRecord

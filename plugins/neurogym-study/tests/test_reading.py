@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from neurogym_study import read_record
+from neurogym_study import read_csv, read_record
 from neurogym_study.analyses import ANALYSES
 from neurogym_study.behaviour import Behaviour
 from neurogym_study.recipes import evaluated, read_recipe, recipe_names
@@ -223,7 +223,7 @@ def test_a_labs_file_is_evaluated_from_the_command_line(ngym):
     assert code == 0, said
     assert "Block shift: +0." in said
     assert "2 subjects, mean ± standard deviation" in said
-    assert len(TrialRecord.from_csv("ours.csv")) == 1600
+    assert len(read_csv("ours.csv")) == 1600
     code, said = ngym("compare", "mice.csv", "--recipe", "ibl", "--with", "ibl-2025")
     assert code == 0, said
     assert "block_shift" in said

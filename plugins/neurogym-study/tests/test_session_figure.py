@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from neurogym_study.hooks import best_as_session
 from neurogym_study.sessions import running_mean, session_figure
 
 from neurogym_core import (
@@ -19,7 +20,6 @@ from neurogym_core import (
     make_task,
     run,
 )
-from neurogym_core.cli._drawing import best_as_session
 from neurogym_core.errors import InvalidValueError, UnknownNameError
 from neurogym_core.plots import save_figure
 

@@ -14,8 +14,8 @@ from torch.utils.data import IterableDataset, get_worker_info
 
 from neurogym_core import Dataset, TrialRecord
 from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.play.dataset import ARRAYS, Batch, Chunk, Window, made_once
-from neurogym_core.tasks.old_names import CALLED, missing
+from neurogym_core.play.dataset import ARRAYS, CALLED, Batch, Chunk, Window, made_once
+from neurogym_core.tasks.former_names import missing
 from neurogym_torch.packing import pack, unpack
 from neurogym_torch.prefetching import Ahead
 from neurogym_torch.rendering import moved, render

@@ -7,10 +7,11 @@ import io
 import gymnasium
 import numpy as np
 import pytest
+from neurogym_study import read_csv
 from neurogym_wrappers import Monitor, TTLPulse
 from small_tasks import Choosing, Steering
 
-from neurogym_core import Choice, TrialRecord, make, make_vec
+from neurogym_core import Choice, make, make_vec
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
 from neurogym_core.wrappers import PassReward, RecordTrials
 
@@ -141,4 +142,4 @@ def test_a_condition_of_several_values_is_spread_over_columns(tmp_path):
         conditions={"strength": Choice((1, 2))},
     )
     play(env, 60)
-    assert TrialRecord.from_csv(file)["mapping"].shape[1] == 3
+    assert read_csv(file)["mapping"].shape[1] == 3

@@ -88,7 +88,9 @@ def effects(offers: Mapping[str, Mapping[str, str]]) -> list[str]:
     """Return sentences about the effects of a package besides its tasks and wrappers."""
     texts = {
         "plugins": "its hooks ({}) run in every `make`, for the tasks of all packages",
-        "registries": "its hooks ({}) run in `ngym info`, `new` and `doctor`, and on unknown names",
+        "registries": "its hooks ({}) run in `ngym info` and `new`, and on unknown names",
+        "checkups": "its hooks ({}) run in `ngym doctor`",
+        "former_names": "its hooks ({}) run on unknown names",
         "commands": "it adds commands to ngym: {}",
         "subjects": "it adds subjects: {}",
         "trainers": "it adds trainers: {}",

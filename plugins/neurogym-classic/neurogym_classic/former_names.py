@@ -1,9 +1,10 @@
-"""Names of NeuroGym, for the errors about unknown names: parameters, rewards, attributes."""
+"""A hook for the errors about unknown names: replacements of the names of NeuroGym."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Sequence
+
+from neurogym_core.ecosystem import hookimpl
 
 _NEW = {
     "cohs": ("coherences",),
@@ -73,7 +74,7 @@ _OF_ENVS = {
 _OF_DATASETS = {
     "env": "dataset.task, dataset.n_inputs and dataset.n_outputs; make(dataset.task) is an env",
 }
-OF_MODULE = {
+_OF_MODULE = {
     "get_collection": "`ngym list NAMESPACE` on the command line",
     "all_tasks": "`ngym list` on the command line",
     "all_envs": "`ngym list` on the command line",
@@ -89,45 +90,19 @@ OF_MODULE = {
     "utils": "`ngym plot`, neurogym_core.plots and the package neurogym-study",
     "wrappers": "make(task, wrap='PassReward')",
 }
-CALLED = (
-    "dataset() was called, as in NeuroGym. Expected next(dataset). Write batch = next(dataset),"
-    " then batch.inputs and batch.targets, (batch, time, …)."
-)
-OLD_ATTRIBUTES = {"env": _OF_ENVS, "dataset": _OF_DATASETS}
+
+_ATTRIBUTES = {"env": _OF_ENVS, "dataset": _OF_DATASETS, "module": _OF_MODULE}
 
 
-def missing(owner: object, name: str, kind: str) -> Any:
-    """Raise the error for a missing attribute; for one of NeuroGym, say what to use here.
-
-    Called by ``__getattr__``, for want of an attribute of this name.
-
-    Args:
-        owner: the object.
-        name: the attribute.
-        kind: a key of `OLD_ATTRIBUTES`.
-    """
-    use = OLD_ATTRIBUTES[kind].get(name)
-    if use is None:
-        # Raises the error of Python, or of a property that failed.
-        return object.__getattribute__(owner, name)
-    raise AttributeError(
-        f"{type(owner).__name__!r} has no attribute {name!r}. NeuroGym's {name!r} is here: {use}.",
-        name=name,
-        obj=owner,
-    )
-
-
-def new_name(name: object, known: Iterable[str]) -> str:
-    """Return a sentence about the present name of a name of NeuroGym, or an empty string.
-
-    Args:
-        name: the given name.
-        known: the names that exist.
-    """
-    known = set(known)
-    if name in _ELSEWHERE and name not in known:
-        return f" {_ELSEWHERE[str(name)]}"
-    for new in _NEW.get(str(name), ()):
-        if new in known:
-            return f" NeuroGym's {name!r} is {new!r} here."
-    return ""
+@hookimpl
+def ngym_former_name(kind: str, name: str, known: Sequence[str]) -> str | None:
+    """Return a sentence about a name of NeuroGym, or None for any other name."""
+    if kind in _ATTRIBUTES:
+        use = _ATTRIBUTES[kind].get(name)
+        return None if use is None else f"NeuroGym's {name!r} is here: {use}."
+    if name in known:
+        return None
+    if name in _ELSEWHERE:
+        return _ELSEWHERE[name]
+    new = next((new for new in _NEW.get(name, ()) if new in known), None)
+    return None if new is None else f"NeuroGym's {name!r} is {new!r} here."

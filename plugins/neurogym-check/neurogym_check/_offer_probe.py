@@ -1,0 +1,52 @@
+"""Import the offers of a package: ``python -m neurogym_check._offer_probe PACKAGE FIRST``.
+
+``ngym doctor`` runs this in a child process. It imports the usable offers of a package, beginning
+with offer number FIRST. It prints ``{"start": index}`` before each offer and ``{"done": index,
+"message": … or null, "printed": bytes}`` after it, so that the parent process knows which offer
+hung or ended the process.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from neurogym_core.child import answer_with, claim_stdout, leave, printed_bytes
+from neurogym_core.cli import require_command
+from neurogym_core.ecosystem.discovery import installed, load
+from neurogym_core.ecosystem.hooks import SPECIFICATIONS, load_plugin, new_manager
+from neurogym_core.ecosystem.names import said_by
+from neurogym_core.ecosystem.records import Offer
+from neurogym_core.errors import NeurogymError
+
+
+def main(arguments: list[str]) -> None:
+    """Import the offers of the distribution that the first argument names, and end the process."""
+    answer, descriptor = claim_stdout()
+    distribution, first = arguments
+    packages = [one for one in installed().packages if one.distribution == distribution]
+    offers = [offer for package in packages for offer in package.offers if offer.usable]
+    for index, offer in enumerate(offers):
+        if index < int(first):
+            continue
+        answer_with(answer, {"start": index})
+        before, message = printed_bytes(descriptor), None
+        try:
+            _import(offer)
+        except BaseException as error:
+            message = str(error) if isinstance(error, NeurogymError) else said_by(error)
+        printed = printed_bytes(descriptor) - before
+        answer_with(answer, {"done": index, "message": message, "printed": printed})
+    leave()
+
+
+def _import(offer: Offer) -> None:
+    if offer.group == "neurogym.commands":
+        require_command(offer, load(offer))
+    elif offer.group in SPECIFICATIONS:
+        load_plugin(new_manager(offer.group), offer)
+    else:
+        load(offer)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
