@@ -22,7 +22,7 @@ from neurogym_core.cli import new
 pytestmark = pytest.mark.slow
 RESOLUTIONS = ("lowest-direct", "highest")
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-OURS = (".", "plugins/neurogym-check", "plugins/neurogym-classic", "plugins/neurogym-registry")
+OURS = (".", *(f"plugins/neurogym-{name}" for name in ("check", "classic", "film", "registry")))
 
 
 @pytest.fixture(scope="module")

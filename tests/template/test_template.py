@@ -246,12 +246,12 @@ def needed(kind: str, folder: Path) -> list[Path]:
     return [environments.build_wheel(sources, folder / "needed")] if kind == "classic" else []
 
 
-def test_a_classic_task_needs_the_package_of_the_classic_form(rendered: dict) -> None:
+def test_a_classic_task_needs_the_packages_that_play_and_draw_it(rendered: dict) -> None:
     for (_, kind, _), package in rendered.items():
-        needs = tomllib.loads((package / "pyproject.toml").read_text("utf-8"))["project"][
-            "dependencies"
-        ]
-        assert ("neurogym-classic>=1.0,<2" in needs) is (kind == "classic")
+        project = tomllib.loads((package / "pyproject.toml").read_text("utf-8"))["project"]
+        assert ("neurogym-classic>=1.0,<2" in project["dependencies"]) is (kind == "classic")
+        drawing = project["optional-dependencies"]["test"]
+        assert ("neurogym-film>=1.0,<2" in drawing) is (kind == "classic")
 
 
 @pytest.mark.slow
