@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -232,6 +233,21 @@ def test_without_cookiecutter_it_says_what_to_do(
     result = ngym_new(tmp_path)
     assert result.exit_code == 1
     assert "`ngym new` needs cookiecutter" in result.stderr
+
+
+def test_a_template_that_pip_has_compiled_leaves_no_byte_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    template = tmp_path / "template"
+    shutil.copytree(new.template_folder(), template)
+    caches = [path.parent / "__pycache__" for path in template.rglob("__init__.py")]
+    for cache in caches:
+        cache.mkdir()
+        (cache / "__init__.cpython-311.pyc").write_bytes(b"\x00")
+    assert caches
+    monkeypatch.setattr(new, "template_folder", lambda: template)
+    assert ngym_new(tmp_path / "here").exit_code == 0
+    assert list((tmp_path / "here").rglob("__pycache__")) == []
 
 
 def test_nothing_is_left_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
