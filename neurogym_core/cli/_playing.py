@@ -164,7 +164,7 @@ def _cell(value: Any) -> str:
         more = ["…"] if len(value) > ITEMS else []
         return f"({', '.join([_cell(item) for item in value[:ITEMS]] + more)})"
     if isinstance(value, float):
-        return "–" if value != value else f"{value:.4g}"
+        return "–" if value != value else f"{round(value, 12) + 0.0:.4g}"  # -1 and ten times 0.1: 0
     return str(value)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -136,4 +137,7 @@ def render(answers: Mapping[str, str], folder: Path) -> Path:
             output_dir=str(folder),
             config_file=str(settings),
         )
+    # pip compiles the Python files of an installed template, and cookiecutter copies the results.
+    for cache in Path(made).rglob("__pycache__"):
+        shutil.rmtree(cache)
     return Path(made)

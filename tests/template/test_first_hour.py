@@ -22,7 +22,7 @@ from neurogym_core.cli import new
 pytestmark = pytest.mark.slow
 RESOLUTIONS = ("lowest-direct", "highest")
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-OURS = (".", "plugins/neurogym-check", "plugins/neurogym-classic", "plugins/neurogym-registry")
+OURS = (".", *(f"plugins/neurogym-{name}" for name in ("check", "classic", "film", "registry")))
 
 
 @pytest.fixture(scope="module")
@@ -118,11 +118,12 @@ def test_every_printed_command_works(
 
 def test_added_parts_work_in_it(tmp_path: Path, wheels: Path) -> None:
     lab = Lab(tmp_path, wheels, "table", "highest")
-    for kind in ("session", *PARTS):
+    for kind in ("session", "classic", *PARTS):
         name = f"My{kind.title()}"
         lab.ours("-m", "neurogym_core.cli", "add", lab.package, "--task", name, "--kind", kind)
     lab.install()
     assert " failed" not in lab.says("python -m pytest -q")
+    lab.says("ngym plot MyClassic-v0 -o classic.svg")
     assert "MySession" in lab.says("ngym run MySession-v0 --n-trials 5")
     assert "SideMemory" in lab.says("ngym run SideMemory-v0 --wrap MyWrapper:factor=0.1")
     assert "summary" in lab.says("ngym run SideMemory-v0 --subject my_subject:action=2")

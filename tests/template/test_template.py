@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -234,6 +235,21 @@ def test_without_cookiecutter_it_says_what_to_do(
     assert "`ngym new` needs cookiecutter" in result.stderr
 
 
+def test_a_template_that_pip_has_compiled_leaves_no_byte_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    template = tmp_path / "template"
+    shutil.copytree(new.template_folder(), template)
+    caches = [path.parent / "__pycache__" for path in template.rglob("__init__.py")]
+    for cache in caches:
+        cache.mkdir()
+        (cache / "__init__.cpython-311.pyc").write_bytes(b"\x00")
+    assert caches
+    monkeypatch.setattr(new, "template_folder", lambda: template)
+    assert ngym_new(tmp_path / "here").exit_code == 0
+    assert list((tmp_path / "here").rglob("__pycache__")) == []
+
+
 def test_nothing_is_left_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert ngym_new(tmp_path / "here").exit_code == 0
@@ -246,12 +262,12 @@ def needed(kind: str, folder: Path) -> list[Path]:
     return [environments.build_wheel(sources, folder / "needed")] if kind == "classic" else []
 
 
-def test_a_classic_task_needs_the_package_of_the_classic_form(rendered: dict) -> None:
+def test_a_classic_task_needs_the_packages_that_play_and_draw_it(rendered: dict) -> None:
     for (_, kind, _), package in rendered.items():
-        needs = tomllib.loads((package / "pyproject.toml").read_text("utf-8"))["project"][
-            "dependencies"
-        ]
-        assert ("neurogym-classic>=1.0,<2" in needs) is (kind == "classic")
+        project = tomllib.loads((package / "pyproject.toml").read_text("utf-8"))["project"]
+        assert ("neurogym-classic>=1.0,<2" in project["dependencies"]) is (kind == "classic")
+        drawing = project["optional-dependencies"]["test"]
+        assert ("neurogym-film>=1.0,<2" in drawing) is (kind == "classic")
 
 
 @pytest.mark.slow

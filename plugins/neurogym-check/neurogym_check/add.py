@@ -52,7 +52,9 @@ def command(folder: Path, name: str, kind: str) -> None:
     for path in add_to(folder, name, kind):
         click.echo(f"Wrote {path}.")
     click.echo("Install the package again, because its entry points have changed:")
-    click.echo(f'  python -m pip install -e "{os.path.join(".", folder)}[test]"')
+    # Without "./", pip would look for a package of this name on its index.
+    place = os.path.join(".", folder) if folder.parts else "."
+    click.echo(f'  python -m pip install -e "{place}[test]"')
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,11 @@ def add_to(folder: Path, name: str, kind: str) -> list[Path]:
                 " was written."
             )
     project = package.folder / "pyproject.toml"
-    files[project] = _with_entry(package.project, group, entry, value)
+    text = _with_entry(package.project, group, entry, value)
+    if kind == "classic":
+        text = _with_requirement(text, "dependencies", "neurogym-classic>=1.0,<2")
+        text = _with_requirement(text, "test", "neurogym-film>=1.0,<2")
+    files[project] = text
     if kind not in ("subject", "command"):
         manifest = module / "ngym.toml"
         source = "templates/wrapper.toml" if kind == "wrapper" else f"{_INSIDE}/ngym.toml"
@@ -204,3 +210,27 @@ def _with_entry(text: str, group: str, name: str, value: str) -> str:
         place = next(tools, len(lines))
         lines[place:place] = [header, line, ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _with_requirement(text: str, key: str, requirement: str) -> str:
+    """Return pyproject.toml with a requirement added to `dependencies`, or to the extra `test`.
+
+    Raises:
+        InvalidValueError: pyproject.toml has no such list of its own.
+    """
+    name = requirement.partition(">")[0]
+    if any(one.startswith(name) for one in _requirements(text, key)):
+        return text
+    added = re.sub(rf"(?m)^{key} *= *\[", f'{key} = ["{requirement}", ', text, count=1)
+    if requirement not in _requirements(added, key):
+        raise InvalidValueError(
+            f"pyproject.toml has no list {key!r}, to which {requirement!r} would be added."
+            " Expected that of `ngym new`. Add the list. Nothing was written."
+        )
+    return added
+
+
+def _requirements(text: str, key: str) -> list[str]:
+    project = tomllib.loads(text)["project"]
+    where = project if key == "dependencies" else project.get("optional-dependencies", {})
+    return list(where.get(key, []))

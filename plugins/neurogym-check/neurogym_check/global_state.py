@@ -22,6 +22,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -111,6 +112,12 @@ class NamedObjects:
 
 def peak_memory() -> int:
     """Return the peak memory of this process in bytes; 0 on systems that do not report it."""
+    # On Linux, `getrusage` of a new process begins with the peak of the process that started it,
+    # so that a large parent would hide what its child takes.
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/status").read_text("ascii", "replace").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
     if resource is None:
         return 0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

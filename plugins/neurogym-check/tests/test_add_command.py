@@ -62,6 +62,33 @@ def test_a_part_is_added_with_its_entry_point_manifest_row_digest_and_tests(
     assert (package / "tests/test_second_thing.py").is_file()
 
 
+def test_a_classic_task_brings_the_packages_that_play_and_draw_it(package: Path) -> None:
+    for name in ("SecondThing", "ThirdThing"):
+        assert add(package, "classic", name).exit_code == 0
+    project = tomllib.loads((package / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["dependencies"].count("neurogym-classic>=1.0,<2") == 1
+    assert project["optional-dependencies"]["test"].count("neurogym-film>=1.0,<2") == 1
+
+
+def test_a_package_without_lists_of_requirements_is_left_unchanged(package: Path) -> None:
+    path = package / "pyproject.toml"
+    text = path.read_text("utf-8").replace("dependencies = [", "dependencies=[\n  ", 1)
+    path.write_text(text.replace("test = [", "tests = [", 1), "utf-8")
+    before = path.read_text("utf-8")
+    result = add(package, "classic")
+    assert "no list 'test'" in result.stderr
+    assert path.read_text("utf-8") == before
+
+
+def test_the_command_that_installs_it_again_names_the_current_folder(
+    package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(package)
+    words = ["add", "--task", "SecondThing"]
+    printed = CliRunner().invoke(main, words, prog_name="ngym").stdout
+    assert 'pip install -e ".[test]"' in printed
+
+
 def test_the_parts_pass_the_linter(package: Path) -> None:
     for kind in GROUPS:
         assert add(package, kind, f"Second{kind.title().replace('-', '')}").exit_code == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -319,6 +320,25 @@ def test_a_slow_import_is_a_warning(package):
     (result,) = check_task(package(source=SOURCE + lines), select=["M005"])
     assert result.ok
     assert "takes 2." in str(result.details)
+
+
+@pytest.mark.slow
+def test_an_import_that_takes_much_memory_is_a_warning(package):
+    (result,) = check_task(
+        package(source=f"{SOURCE}\nbytes_ = b'x' * 700_000_000\n"), select=["M005"]
+    )
+    assert result.ok
+    assert "takes 0.7 GB of memory" in str(result.details)
+
+
+def test_the_memory_of_the_process_that_starts_the_check_does_not_count():
+    child = "from neurogym_check.global_state import peak_memory; print(peak_memory())"
+    parent = (
+        "import subprocess, sys; large = b'x' * 300_000_000;"
+        f" print(subprocess.check_output([sys.executable, '-c', {child!r}], text=True))"
+    )
+    peak = subprocess.check_output([sys.executable, "-c", parent], text=True)
+    assert 0 <= int(peak) < 250_000_000
 
 
 @pytest.mark.parametrize(

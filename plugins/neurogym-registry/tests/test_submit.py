@@ -13,6 +13,8 @@ import environments
 import made_packages as packages
 import pytest
 from click.testing import CliRunner
+from neurogym_registry.commands import submit
+from neurogym_registry.submission import Submission
 from neurogym_registry.wheels import TEMPLATE_TEXTS
 
 from neurogym_core.cli import main
@@ -47,6 +49,22 @@ def package(author, tmp_path_factory: pytest.TempPathFactory) -> Path:
     author.ngym("new", folder, *answers, check=True)
     makers.finish(folder / NAME)
     return folder / NAME
+
+
+@pytest.mark.parametrize(
+    ("keepers", "number", "noted"),
+    [(True, "", True), (True, "github_id = 7\n", False), (False, "", False)],
+)
+def test_a_new_package_that_its_author_could_not_submit_is_noted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], keepers: bool, number: str, noted: bool
+) -> None:
+    file = f"packages/{NAME}.toml"
+    (tmp_path / "packages").mkdir()
+    (tmp_path / file).write_text(f'[[maintainers]]\nname = "Ana"\n{number}', "utf-8")
+    if keepers:
+        (tmp_path / "keepers.toml").write_text("schema = 1\n", "utf-8")
+    submit._show(tmp_path, Submission(files=(file,), warnings=(), title="Title", text="Text"))
+    assert ("has no github_id" in capsys.readouterr().err) is noted
 
 
 OPTIONS = ("--no-isolation", "--github", "ana", "--github-id", "7")

@@ -175,6 +175,17 @@ def _show(folder: Path, submission: Submission) -> None:
     click.echo(f"Wrote these valid files to {folder}:")
     for file in submission.files:
         click.echo(f"  {file}")
+    if (folder / "keepers.toml").is_file():
+        for file in submission.files:
+            if file.startswith("packages/") and "github_id" not in (folder / file).read_text(
+                "utf-8"
+            ):
+                click.echo(
+                    f"Note: {file} has no github_id. This registry compares accounts by number, and"
+                    " accepts the new package from a keeper only. Write github_id = NUMBER below"
+                    " your name there; the option --github-id does so.",
+                    err=True,
+                )
     click.echo("\nOpen a pull request with these files.\n")
     click.echo(f"Title: {submission.title}\n")
     click.echo(submission.text)
