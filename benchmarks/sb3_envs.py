@@ -1,7 +1,7 @@
 """Steps per second of ``make_vec_env(id, 16)`` of Stable-Baselines3, beside NeuroGym 2.3.1.
 
 ``python -m benchmarks.sb3_envs`` prints a table. Both libraries play PerceptualDecisionMaking with
-their default parameters, each in a process of its own; the two sides of a round run directly after
+their default parameters, each in a separate process; the two sides of a round run directly after
 one another, and CPU times do not count other programs. ``--peer PYTHON`` names the Python of an
 environment with NeuroGym 2.3.1 and Stable-Baselines3; without it, `.venv-peer` is made, and
 Stable-Baselines3 installed into it.
