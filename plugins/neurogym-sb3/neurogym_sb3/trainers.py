@@ -32,6 +32,8 @@ A2C_DEFAULTS = {"n_steps": 20, "gamma": 0.9, "gae_lambda": 1.0, "ent_coef": 0.03
 class AgentTrainer(Trainer):
     """Trains an agent by reward, with an algorithm of Stable-Baselines3.
 
+    Tests of an agent that learns in a `Curriculum` play its last stage, the task itself.
+
     An agent that is resumed from a checkpoint keeps its weights and its optimizer, but begins new
     sessions, so its results differ from those of an uninterrupted run.
 
@@ -92,8 +94,18 @@ class AgentTrainer(Trainer):
         self.rollout = n_steps * envs
         self.model = self._make_model()
         self.evaluation = TrialEvaluation(
-            self.tasks[0], test_every, test_trials, wrap=self.wrap, seed=seed + 1000
+            self.tasks[0],
+            test_every,
+            test_trials,
+            wrap=self.wrap,
+            seed=seed + 1000,
+            conditions=self._tested,
         )
+
+    @property
+    def _tested(self) -> dict[str, Any]:
+        """The conditions of tests: with Curriculum those of the task itself, its last stage."""
+        return getattr(self.env.task, "last_stage", {})
 
     @abstractmethod
     def _make_model(self) -> BaseAlgorithm:
@@ -125,7 +137,10 @@ class AgentTrainer(Trainer):
     def play(
         self, n_trials: int, *, which: int = 0, seed: int | None = None, **settings: Any
     ) -> TrialRecord:
-        """Play as `Trainer.play` does, with the wrappers of the training."""
+        """Play as `Trainer.play` does, with the wrappers of the training; of Curriculum, the last
+        stage.
+        """
+        settings["conditions"] = {**self._tested, **(settings.get("conditions") or {})}
         return run(self.tasks[0], self.subject(), n_trials, seed=seed, wrap=self.wrap, **settings)
 
     def save(self, folder: Path) -> None:

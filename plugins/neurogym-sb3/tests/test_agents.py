@@ -19,7 +19,7 @@ from neurogym_sb3.trainers import A2CTrainer, PPOTrainer, RecurrentPPOTrainer
 from neurogym_study import Experiment, Run
 from stable_baselines3 import PPO
 
-from neurogym_core import run
+from neurogym_core import make_task, run
 from neurogym_core.cli import main
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.terminal.settings import read_value
@@ -69,8 +69,21 @@ def test_it_learns_and_stops_at_the_criterion(sides):
 def test_wrappers_reach_training_testing_and_playing(sides):
     trainer = RecurrentPPOTrainer(sides, wrap=("PassReward", "PassAction"), **SMALL)
     assert trainer.env.observation_space.shape == (3 + 1 + 3,)
+    assert trainer.env.task == trainer.tasks[0]
     trainer.train(128)
     assert len(trainer.play(20, seed=1)) == 20
+
+
+def test_tests_of_an_agent_play_the_last_stage_of_a_curriculum(sides):
+    stages = ({"sigma": 0.1}, {"sigma": 0.2})
+    task = make_task(sides, wrap=[("Curriculum", {"stages": stages, "window": 5})])
+    trainer = PPOTrainer(task, **SMALL)
+    played = []
+    trainer.train(128, on_test=lambda trainer, row: played.append(trainer.evaluation.record))
+    assert len(played) == 2
+    for record in (*played, trainer.play(20, seed=3)):
+        assert set(record["stage"].tolist()) == {2}
+    assert set(trainer.play(20, seed=3, conditions={"stage": 0})["stage"].tolist()) == {0}
 
 
 def test_advantage_actor_critic_with_an_lstm_is_ppo_with_one_batch_per_rollout(sides):
