@@ -48,6 +48,12 @@ class Goal:
     wrap: tuple[Mapping[str, Any], ...] = ()
 
 
+RSG_STAGES = {
+    "name": "Curriculum", "stages": [{"tolerance_share": share} for share in (0.64, 0.32, 0.16)],
+    "advance_at": 0.6, "window": 50,
+}  # fmt: skip
+"""Makes ReadySetGo easier first: an agent that has never been rewarded would never go."""
+
 GOALS = {  # the cheapest first
     "bandit": Goal(
         "value/Bandit-v0", 0.95, 50_000, 2_500, "guessing is 0.67; the better arm is 1",
@@ -70,8 +76,15 @@ GOALS = {  # the cheapest first
         "chance is 0.5; the best observer reaches 0.81",
     ),
     "ready-set-go": Goal(
-        "timing/ReadySetGo-v0", 0.6, 400_000, 20_000,
+        "timing/ReadySetGo-v0", 0.6, 150_000, 10_000,
         "a clock is 0.29, reproducing the measured interval 0.58; the best is 0.82",
+    ),
+    "ready-set-go in stages": Goal(
+        "timing/ReadySetGo-v0", 0.55, 150_000, 10_000,
+        "with `dt=50`, and tolerances of 64, 32 and 16 % before that of the task, 8 %, which is the"
+        " one that is tested; a clock is 0.29, reproducing the measured interval 0.55; the best is"
+        " 0.76",
+        {"dt": 50}, (RSG_STAGES,),
     ),
     "context": Goal(
         "perceptual/ManteDecisionMaking-v0", 0.8, 400_000, 20_000,
@@ -92,7 +105,7 @@ def ppo(**options: Any) -> Setting:
     """Return a setting of PPO with an LSTM; all options that were varied are stated."""
     common = {
         "envs": 16, "n_steps": 128, "batch": 512, "n_epochs": 10, "gamma": 0.99,
-        "gae_lambda": 0.85, "learning_rate": 3e-3, "ent_coef": 0.01,
+        "gae_lambda": 0.85, "learning_rate": 3e-3, "ent_coef": 0.01, "normalize_advantage": True,
     }  # fmt: skip
     return Setting("recurrent-ppo", {**common, **options})
 
@@ -101,7 +114,7 @@ def a2c(**options: Any) -> Setting:
     """Return a setting of A2C with an LSTM; all options that were varied are stated."""
     common = {
         "a2c": True, "envs": 16, "n_steps": 20, "gamma": 0.9, "gae_lambda": 1.0,
-        "learning_rate": 3e-3, "ent_coef": 0.03,
+        "learning_rate": 3e-3, "ent_coef": 0.03, "normalize_advantage": False,
     }  # fmt: skip
     return Setting("recurrent-ppo", {**common, **options})
 
@@ -112,9 +125,10 @@ SETTINGS = {
     "ppo as it was": ppo(batch=128, n_epochs=5, gae_lambda=0.95),
     "ppo envs=32 n_steps=64": ppo(envs=32, n_steps=64, n_epochs=5, gae_lambda=0.95),
     "a2c": a2c(),
+    "a2c as it was": a2c(normalize_advantage=True),
+    "a2c gamma=0.95 gae_lambda=0.95": a2c(gamma=0.95, gae_lambda=0.95),
+    "a2c ent_coef=0.01": a2c(ent_coef=0.01),
     "a2c n_steps=64": a2c(n_steps=64),
-    "a2c n_steps=64 gae_lambda=0.85": a2c(n_steps=64, gae_lambda=0.85),
-    "a2c gamma=0.99 gae_lambda=0.85": a2c(gamma=0.99, gae_lambda=0.85),
 }
 CHOSEN = ("ppo", "a2c")
 """The settings that are the defaults."""
@@ -251,6 +265,7 @@ def setting_rows(tried: set[str]) -> list[str]:
     """Return the table of the options of the settings that were tried."""
     names = (
         "envs", "n_steps", "batch", "n_epochs", "learning_rate", "gamma", "gae_lambda", "ent_coef",
+        "normalize_advantage",
     )  # fmt: skip
     lines = [f"| setting | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
     for name, setting in SETTINGS.items():
