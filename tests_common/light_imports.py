@@ -7,8 +7,9 @@ import os
 import subprocess
 import sys
 
-# Modules outside the standard library that commands without NumPy may import.
-ALLOWED = {"neurogym_core", "click", "rich", "importlib_metadata", "zipp", "lazy_importer"}
+# Modules outside the standard library that commands without NumPy may import. Rich 13 imports
+# attr where another package has installed it.
+ALLOWED = {"neurogym_core", "click", "rich", "importlib_metadata", "zipp", "lazy_importer", "attr"}
 CODE = """
 import io, json, os, sys
 before = set(sys.modules)

@@ -1,4 +1,4 @@
-"""Scripts of the repository as modules, for tests of what they do."""
+"""Scripts of the repository as modules, for tests."""
 
 from __future__ import annotations
 

@@ -37,6 +37,7 @@ class Goal:
         test_every: steps between tests.
         why: the criterion in words, beside the levels of the task.
         parameters, wrap: as in `Experiment`.
+        note: a paragraph of the page below the table.
     """
 
     task: str
@@ -46,7 +47,32 @@ class Goal:
     why: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     wrap: tuple[Mapping[str, Any], ...] = ()
+    note: str = ""
 
+
+RSG_STAGES = {
+    "name": "Curriculum", "stages": [{"tolerance_share": share} for share in (0.64, 0.32, 0.16)],
+    "advance_at": 0.6, "window": 50,
+}  # fmt: skip
+"""Makes ReadySetGo easier first: an agent that has never been rewarded would never go."""
+
+TRAP = """\
+An agent that is never rewarded learns never to go. Here one that goes with the same probability on each step after Set
+earns 0.025 per trial at most (with a probability of 0.03; 4,000 trials), because it mostly goes too early, and one that
+does so from the beginning of the trial earns 0.008 at most (0.01), because going before Set costs 0.1 each time. Never
+going earns 0. With seed 0 the most probable action was never to go, up to 161,792 steps with the defaults, and up to 120,832
+with `ent_coef=0.03`. In the paper, the tolerance follows performance, so that an animal that goes at other times is rewarded,
+too; the next section does the same."""
+STAGES = """\
+```
+ngym train ReadySetGo-v0 --algo recurrent-ppo --set dt=50 --wrap 'curriculum:stages=[{tolerance_share=0.64},{tolerance_share=0.32},{tolerance_share=0.16}],advance_at=0.6,window=50' --steps 150000 --out agent
+```
+
+With a tolerance of 64 %, going at random after Set earns 0.20 per trial (with a probability of 0.1 per step of 50 ms), eight
+times as much. Other ways out are less certain: with `dt=50` alone, seed 0 never went within 61,440 steps; with `ent_coef=0.03`
+as well, seed 0 was correct in 32 % of trials after 61,440 steps, and seed 1 never went within 120,832; with `ent_coef=0.05`,
+seed 0 was correct in 44 % after 120,832. With `dt=20` and these stages, seed 0 was correct in 53 % after 81,920 steps, and
+in none after 120,832."""
 
 GOALS = {  # the cheapest first
     "bandit": Goal(
@@ -70,8 +96,16 @@ GOALS = {  # the cheapest first
         "chance is 0.5; the best observer reaches 0.81",
     ),
     "ready-set-go": Goal(
-        "timing/ReadySetGo-v0", 0.6, 400_000, 20_000,
+        "timing/ReadySetGo-v0", 0.6, 150_000, 10_000,
         "a clock is 0.29, reproducing the measured interval 0.58; the best is 0.82",
+        note=TRAP,
+    ),
+    "ready-set-go in stages": Goal(
+        "timing/ReadySetGo-v0", 0.55, 150_000, 10_000,
+        "with `dt=50`, and tolerances of 64, 32 and 16 % before that of the task, 8 %, which is the"
+        " one that is tested; a clock is 0.29, reproducing the measured interval 0.55; the best is"
+        " 0.76",
+        {"dt": 50}, (RSG_STAGES,), STAGES,
     ),
     "context": Goal(
         "perceptual/ManteDecisionMaking-v0", 0.8, 400_000, 20_000,
@@ -92,7 +126,7 @@ def ppo(**options: Any) -> Setting:
     """Return a setting of PPO with an LSTM; all options that were varied are stated."""
     common = {
         "envs": 16, "n_steps": 128, "batch": 512, "n_epochs": 10, "gamma": 0.99,
-        "gae_lambda": 0.85, "learning_rate": 3e-3, "ent_coef": 0.01,
+        "gae_lambda": 0.85, "learning_rate": 3e-3, "ent_coef": 0.01, "normalize_advantage": True,
     }  # fmt: skip
     return Setting("recurrent-ppo", {**common, **options})
 
@@ -101,7 +135,7 @@ def a2c(**options: Any) -> Setting:
     """Return a setting of A2C with an LSTM; all options that were varied are stated."""
     common = {
         "a2c": True, "envs": 16, "n_steps": 20, "gamma": 0.9, "gae_lambda": 1.0,
-        "learning_rate": 3e-3, "ent_coef": 0.03,
+        "learning_rate": 3e-3, "ent_coef": 0.03, "normalize_advantage": False,
     }  # fmt: skip
     return Setting("recurrent-ppo", {**common, **options})
 
@@ -112,9 +146,10 @@ SETTINGS = {
     "ppo as it was": ppo(batch=128, n_epochs=5, gae_lambda=0.95),
     "ppo envs=32 n_steps=64": ppo(envs=32, n_steps=64, n_epochs=5, gae_lambda=0.95),
     "a2c": a2c(),
+    "a2c as it was": a2c(normalize_advantage=True),
+    "a2c gamma=0.95 gae_lambda=0.95": a2c(gamma=0.95, gae_lambda=0.95),
+    "a2c ent_coef=0.01": a2c(ent_coef=0.01),
     "a2c n_steps=64": a2c(n_steps=64),
-    "a2c n_steps=64 gae_lambda=0.85": a2c(n_steps=64, gae_lambda=0.85),
-    "a2c gamma=0.99 gae_lambda=0.85": a2c(gamma=0.99, gae_lambda=0.85),
 }
 CHOSEN = ("ppo", "a2c")
 """The settings that are the defaults."""
@@ -189,8 +224,11 @@ Agents with an LSTM of 64 units learn six tasks of the catalogue with their defa
 the [README of neurogym-sb3](../plugins/neurogym-sb3/README.md). An agent stops at the first test on {tests} trials whose mean
 performance meets the criterion, or after the maximum of steps; a test counts trials in which the agent acted too early as
 0. The defaults of `ngym train --algo recurrent-ppo` are the setting `{ppo}`, and with `--option a2c=true` the setting
-`{a2c}`. Other settings were tried with fewer seeds; [decision 51](decisions/0051-advantages-of-agents-look-a-few-steps-ahead.md)
-compares some of them.
+`{a2c}`. Other settings were tried with fewer seeds; decisions
+[51](decisions/0051-advantages-of-agents-look-a-few-steps-ahead.md) and [52](decisions/0052-a2c-does-not-normalise-advantages.md)
+compare some of them.
+
+{recommended}
 
 - **met**: seeds that met the criterion, of those that were trained.
 - **steps**: steps until the criterion, for each of these seeds in order, in thousands; – if it was not met.
@@ -203,10 +241,12 @@ compares some of them.
 def page(measured: dict[str, Any]) -> str:
     """Return the page."""
     ppo_name, a2c_name = CHOSEN
-    parts = [HEAD.format(tests=TEST_TRIALS, fresh=FRESH, ppo=ppo_name, a2c=a2c_name)]
+    chosen = {"ppo": ppo_name, "a2c": a2c_name, "recommended": recommended(measured)}
+    parts = [HEAD.format(tests=TEST_TRIALS, fresh=FRESH, **chosen)]
     parts.append(when(measured))
     trained = {(one["goal"], one["setting"]) for one in measured["runs"].values()}
-    parts += [section(name, measured) for name in GOALS if name in {goal for goal, _ in trained}]
+    shown = {goal for goal, _ in trained} | {name for name, goal in GOALS.items() if goal.note}
+    parts += [section(name, measured) for name in GOALS if name in shown]
     unfinished = [
         f"{name} with {setting} ({SEEDS - count} seeds)"
         for name in GOALS
@@ -219,18 +259,38 @@ def page(measured: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
+def recommended(measured: Mapping[str, Any]) -> str:
+    """Return the paragraph that says which of the chosen settings met more criteria."""
+    counts = {}
+    for setting in CHOSEN:
+        runs = [run for name in GOALS for run in found(measured, name, setting)]
+        tasks = len({run["goal"] for run in runs})
+        met = sum(run["met"] for run in runs)
+        counts[setting] = f"{met} of {len(runs)} trainings on {tasks} tasks"
+    ppo_name, a2c_name = CHOSEN
+    return (
+        f"**Recommended: `--algo recurrent-ppo` with its defaults**, which met the criterion in"
+        f" {counts[ppo_name]}; A2C met it in {counts[a2c_name]}."
+    )
+
+
 def section(name: str, measured: Mapping[str, Any]) -> str:
     """Return the section of one task."""
     goal = GOALS[name]
     lines = [
         f"## {name}\n",
         f"`{goal.task}`: criterion {goal.criterion:g} within {goal.steps:,} steps; {goal.why}.\n",
-        "| setting | met | steps (thousands) | new trials | CPU (s) |",
-        "|---|---|---|---|---|",
     ]
+    if any(found(measured, name, setting) for setting in SETTINGS):
+        lines += [
+            "| setting | met | steps (thousands) | new trials | CPU (s) |",
+            "|---|---|---|---|---|",
+        ]
     for setting in (*CHOSEN, *(one for one in SETTINGS if one not in CHOSEN)):
         if runs := found(measured, name, setting):
             lines.append(f"| {setting} | {' | '.join(cells(runs))} |")
+    if goal.note:
+        lines += ["", goal.note] if lines[-1].startswith("|") else [goal.note]
     return "\n".join([*lines, ""])
 
 
@@ -251,6 +311,7 @@ def setting_rows(tried: set[str]) -> list[str]:
     """Return the table of the options of the settings that were tried."""
     names = (
         "envs", "n_steps", "batch", "n_epochs", "learning_rate", "gamma", "gae_lambda", "ent_coef",
+        "normalize_advantage",
     )  # fmt: skip
     lines = [f"| setting | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
     for name, setting in SETTINGS.items():

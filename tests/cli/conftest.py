@@ -48,7 +48,7 @@ def shell():
             env=env | {"PYTHONPATH": os.pathsep.join(path)} | environment,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
         )
 
     return run

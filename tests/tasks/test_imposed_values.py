@@ -92,7 +92,7 @@ WRONG = {
     "a distribution": ({"strength": Uniform(0, 1)}, "strength=Uniform"),
     "a function": ({"side": len}, "side=<built-in"),
     "a complex number": ({"strength": 1j}, "strength=1j"),
-    "a date": ({"strength": np.datetime64("2020-01-01")}, "strength=np.datetime64"),
+    "a date": ({"strength": np.datetime64("2020-01-01")}, r"strength=(np|numpy)\.datetime64"),
     "one number for two": ({"pair": 0.5}, r"pair=0.5 of shape \(\).*Expected 2 numbers"),
     "three numbers for two": ({"pair": [1, 2, 3]}, r"of shape \(3,\).*Expected 2 numbers"),
     "rows of three for two": ({"pair": np.zeros((5, 3))}, r"of shape \(5, 3\).*2 numbers"),

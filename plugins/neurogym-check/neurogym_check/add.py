@@ -216,7 +216,7 @@ def _with_requirement(text: str, key: str, requirement: str) -> str:
     """Return pyproject.toml with a requirement added to `dependencies`, or to the extra `test`.
 
     Raises:
-        InvalidValueError: pyproject.toml has no such list of its own.
+        InvalidValueError: pyproject.toml has no such list.
     """
     name = requirement.partition(">")[0]
     if any(one.startswith(name) for one in _requirements(text, key)):

@@ -113,7 +113,7 @@ class NamedObjects:
 def peak_memory() -> int:
     """Return the peak memory of this process in bytes; 0 on systems that do not report it."""
     # On Linux, `getrusage` of a new process begins with the peak of the process that started it,
-    # so that a large parent would hide what its child takes.
+    # so that a large parent would hide its child's peak.
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/status").read_text("ascii", "replace").splitlines():
             if line.startswith("VmHWM:"):

@@ -228,13 +228,13 @@ def with_a_later_time(published: Published, others: Any) -> None:
 
 ATTACKS = {
     unsigned: "has no signature of its index",
-    changed: "digest mismatch",
-    replaced: "digest mismatch",
+    changed: "VerificationError",
+    replaced: "VerificationError",
     by_another_account: "do not match",
     from_another_branch: "do not match",
     by_another_issuer: "does not match",
     by_other_services: "does not hold",
-    of_another_registry: "digest mismatch",
+    of_another_registry: "VerificationError",
     no_bundle: "does not hold",
     nested_bundle: "does not hold",
     without_log: "does not hold",

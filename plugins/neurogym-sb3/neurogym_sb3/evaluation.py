@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from stable_baselines3.common.callbacks import BaseCallback
@@ -24,6 +24,7 @@ class TrialEvaluation(BaseCallback):
         n_trials: trials per test.
         wrap: the wrappers of the agent's training.
         seed: seed of the test trials.
+        conditions: conditions to impose on the test trials, as in `neurogym_core.run`.
         stop: called with the record of every test; training ends if it returns True.
         params: parameters of the task.
 
@@ -39,12 +40,14 @@ class TrialEvaluation(BaseCallback):
         *,
         wrap: Any = (),
         seed: int = 1000,
+        conditions: Mapping[str, Any] | None = None,
         stop: Callable[[TrialRecord], bool] | None = None,
         **params: Any,
     ) -> None:
         super().__init__()
         self.task, self.every, self.n_trials = task, every, n_trials
         self.wrap, self.seed, self.stop, self.params = wrap, seed, stop, params
+        self.conditions = dict(conditions or {})
         self.record: TrialRecord | None = None
         self._due, self._stopped = every, False
 
@@ -52,7 +55,7 @@ class TrialEvaluation(BaseCallback):
         """Play the test trials, and return their record."""
         subject = AgentSubject(self.model)
         # The agent does not learn while it is tested, so copies of it share the trials.
-        settings = {"num_envs": 16, **self.params}
+        settings = {"num_envs": 16, "conditions": self.conditions, **self.params}
         self.record = run(
             self.task, subject, self.n_trials, seed=self.seed, wrap=self.wrap, **settings
         )

@@ -23,14 +23,18 @@ from neurogym_sb3.vec_env import SB3VecEnv
 CHECKPOINT = "checkpoint.zip"
 PPO_DEFAULTS = {
     "n_steps": 128, "batch": 512, "n_epochs": 10, "gamma": 0.99, "gae_lambda": 0.85,
-    "ent_coef": 0.01,
+    "ent_coef": 0.01, "normalize_advantage": True,
 }  # fmt: skip
-A2C_DEFAULTS = {"n_steps": 20, "gamma": 0.9, "gae_lambda": 1.0, "ent_coef": 0.03}
+A2C_DEFAULTS = {
+    "n_steps": 20, "gamma": 0.9, "gae_lambda": 1.0, "ent_coef": 0.03, "normalize_advantage": False,
+}  # fmt: skip
 """Settings of agents with an LSTM; see `RecurrentPPOTrainer`."""
 
 
 class AgentTrainer(Trainer):
     """Trains an agent by reward, with an algorithm of Stable-Baselines3.
+
+    Tests of an agent that learns in a `Curriculum` play its last stage, the task itself.
 
     An agent that is resumed from a checkpoint keeps its weights and its optimizer, but begins new
     sessions, so its results differ from those of an uninterrupted run.
@@ -92,8 +96,18 @@ class AgentTrainer(Trainer):
         self.rollout = n_steps * envs
         self.model = self._make_model()
         self.evaluation = TrialEvaluation(
-            self.tasks[0], test_every, test_trials, wrap=self.wrap, seed=seed + 1000
+            self.tasks[0],
+            test_every,
+            test_trials,
+            wrap=self.wrap,
+            seed=seed + 1000,
+            conditions=self._tested,
         )
+
+    @property
+    def _tested(self) -> dict[str, Any]:
+        """The conditions of tests: with Curriculum those of the task itself, its last stage."""
+        return getattr(self.env.task, "last_stage", {})
 
     @abstractmethod
     def _make_model(self) -> BaseAlgorithm:
@@ -125,7 +139,10 @@ class AgentTrainer(Trainer):
     def play(
         self, n_trials: int, *, which: int = 0, seed: int | None = None, **settings: Any
     ) -> TrialRecord:
-        """Play as `Trainer.play` does, with the wrappers of the training."""
+        """Play as `Trainer.play` does, with the wrappers of the training; of Curriculum, the last
+        stage.
+        """
+        settings["conditions"] = {**self._tested, **(settings.get("conditions") or {})}
         return run(self.tasks[0], self.subject(), n_trials, seed=seed, wrap=self.wrap, **settings)
 
     def save(self, folder: Path) -> None:
@@ -226,8 +243,10 @@ class RecurrentPPOTrainer(AgentTrainer):
     The defaults were chosen by training (docs/agent-results.md): rollouts that hold several trials,
     enough entropy to leave the first thing that agents learn, which is never to act, and a
     gae_lambda that keeps rewards of later trials out of the advantage. A2C uses
-    rollouts of 20 steps, as NeuroGym's example does: they suit short trials. It learns from few
-    updates if rewards of later trials count little (gamma 0.9) and the advantage is normalised.
+    rollouts of 20 steps, as NeuroGym's example does, and learns from few updates if rewards of
+    later trials count little (gamma 0.9). Its advantage is not normalised: while an agent never
+    acts, the advantage is noise, which normalising would make as large as a reward. A2C learns
+    fewer tasks than PPO, which is recommended.
 
     Args:
         batch: steps per minibatch (not with `a2c`, which uses whole rollouts); None: 512.
@@ -235,6 +254,8 @@ class RecurrentPPOTrainer(AgentTrainer):
         a2c: see above.
         n_steps, gamma, gae_lambda, ent_coef: None: 128, 0.99, 0.85 and 0.01; with `a2c` 20, 0.9, 1
             and 0.03.
+        normalize_advantage: give the advantages of a minibatch mean 0 and SD 1; None: yes, but not
+            with `a2c`.
         learning_rate: as in `AgentTrainer`.
         common: further settings, as in `AgentTrainer`.
     """
@@ -253,6 +274,7 @@ class RecurrentPPOTrainer(AgentTrainer):
         gamma: float | None = None,
         gae_lambda: float | None = None,
         ent_coef: float | None = None,
+        normalize_advantage: bool | None = None,
         **common: Any,
     ) -> None:
         if a2c and not (batch is None and n_epochs is None):
@@ -263,12 +285,13 @@ class RecurrentPPOTrainer(AgentTrainer):
         self.a2c = a2c
         given = {
             "n_steps": n_steps, "gamma": gamma, "gae_lambda": gae_lambda, "ent_coef": ent_coef,
-            "batch": batch, "n_epochs": n_epochs,
+            "batch": batch, "n_epochs": n_epochs, "normalize_advantage": normalize_advantage,
         }  # fmt: skip
         defaults = A2C_DEFAULTS if a2c else PPO_DEFAULTS
         self.chosen = {name: value for name, value in defaults.items() if given[name] is None}
         own = given | self.chosen
         self._batch, self._epochs = own.pop("batch"), own.pop("n_epochs")
+        self._normalize = own.pop("normalize_advantage")
         super().__init__(tasks, learning_rate=learning_rate, **own, **common)
 
     def _make_model(self) -> RecurrentPPO:
@@ -281,4 +304,5 @@ class RecurrentPPOTrainer(AgentTrainer):
             }
         else:
             own = {"batch_size": min(self._batch, self.rollout), "n_epochs": self._epochs}
+        own["normalize_advantage"] = self._normalize
         return RecurrentPPO("MlpLstmPolicy", self.env, policy_kwargs=policy, **own, **self.settings)

@@ -67,7 +67,7 @@ class SB3VecEnv(VecEnv):
     @property
     def task(self) -> Any:
         """The task of the envs."""
-        return self.env.task
+        return self.env.unwrapped.task
 
     @property
     def recent_performance(self) -> float:

@@ -18,7 +18,7 @@ from neurogym_study import Experiment, Run
 from scripts import loaded
 from stable_baselines3 import PPO
 
-from neurogym_core import run
+from neurogym_core import make_task, run
 from neurogym_core.cli import main
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.terminal.settings import read_value
@@ -68,14 +68,28 @@ def test_it_learns_and_stops_at_the_criterion(sides):
 def test_wrappers_reach_training_testing_and_playing(sides):
     trainer = RecurrentPPOTrainer(sides, wrap=("PassReward", "PassAction"), **SMALL)
     assert trainer.env.observation_space.shape == (3 + 1 + 3,)
+    assert trainer.env.task == trainer.tasks[0]
     trainer.train(128)
     assert len(trainer.play(20, seed=1)) == 20
+
+
+def test_tests_of_an_agent_play_the_last_stage_of_a_curriculum(sides):
+    stages = ({"sigma": 0.1}, {"sigma": 0.2})
+    task = make_task(sides, wrap=[("Curriculum", {"stages": stages, "window": 5})])
+    trainer = PPOTrainer(task, **SMALL)
+    played = []
+    trainer.train(128, on_test=lambda trainer, row: played.append(trainer.evaluation.record))
+    assert len(played) == 2
+    for record in (*played, trainer.play(20, seed=3)):
+        assert set(record["stage"].tolist()) == {2}
+    assert set(trainer.play(20, seed=3, conditions={"stage": 0})["stage"].tolist()) == {0}
 
 
 def test_advantage_actor_critic_with_an_lstm_is_ppo_with_one_batch_per_rollout(sides):
     model = RecurrentPPOTrainer(sides, a2c=True, **SMALL).model
     assert (model.n_epochs, model.batch_size) == (1, 4 * 16)
-    assert model.normalize_advantage
+    assert not model.normalize_advantage
+    assert RecurrentPPOTrainer(sides, **SMALL).model.normalize_advantage
     assert model.gamma == 0.9
     assert model.gae_lambda == 1.0
     assert isinstance(model.policy.optimizer, torch.optim.RMSprop)
@@ -90,10 +104,8 @@ def test_the_defaults_are_the_settings_that_were_measured(a2c, sides, monkeypatc
     trainer = RecurrentPPOTrainer(sides, a2c=a2c)
     assert trainer.settings == measured.settings
     assert trainer.rollout == measured.rollout
-    assert (trainer.model.batch_size, trainer.model.n_epochs) == (
-        measured.model.batch_size,
-        measured.model.n_epochs,
-    )
+    for name in ("batch_size", "n_epochs", "normalize_advantage"):
+        assert getattr(trainer.model, name) == getattr(measured.model, name)
 
 
 def test_the_help_of_ngym_train_has_the_defaults_of_agents(sides):
@@ -113,7 +125,10 @@ def test_the_help_of_ngym_train_has_the_defaults_of_agents(sides):
     [
         ({}, {"n_steps": 128, "batch": 512, "n_epochs": 10, "gamma": 0.99, "gae_lambda": 0.85}),
         ({"gamma": 0.9, "batch": 64}, {"gamma": 0.9, "batch": 64, "n_epochs": 10}),
-        ({"a2c": True}, {"n_steps": 20, "batch": None, "gamma": 0.9, "gae_lambda": 1.0}),
+        (
+            {"a2c": True},
+            {"n_steps": 20, "batch": None, "gamma": 0.9, "normalize_advantage": False},
+        ),
     ],
 )
 def test_a_run_keeps_the_defaults_with_which_it_began(options, chosen, tmp_path):
@@ -260,6 +275,16 @@ def test_the_defaults_learn_a_task_with_a_delay(seed):
     """
     trainer = RecurrentPPOTrainer("memory/DelayMatchSample-v0", seed=seed)
     assert trainer.train(100_000, criterion=0.9) == "criterion"
+
+
+@pytest.mark.slow
+def test_actor_critic_learns_to_act_where_never_acting_earns_half():
+    """When its defaults were chosen, seed 0 met it after 20,160 steps.
+
+    With normalised advantages it never went, with any of six seeds. The seed is fixed, as above.
+    """
+    trainer = RecurrentPPOTrainer("control/GoNogo-v0", seed=0, a2c=True)
+    assert trainer.train(60_000, criterion=0.9) == "criterion"
 
 
 @pytest.mark.parametrize("algo", ["ppo", "recurrent-ppo"])

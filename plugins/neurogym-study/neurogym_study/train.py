@@ -85,8 +85,8 @@ AMOUNTS = {"model": ("updates", 2000), "algo": ("steps", 50_000)}
 @click.option(
     "--wrap",
     multiple=True,
-    metavar="WRAPPER",
-    help="A wrapper, e.g. ReactionTime; innermost first.",
+    metavar="NAME[:KEY=VALUE,...]",
+    help="A wrapper with its settings, e.g. reaction_time:urgency=-0.01; innermost first.",
 )
 @click.option("--pass-reward", is_flag=True, help="Show the agent its last reward.")
 @click.option("--pass-action", is_flag=True, help="Show the agent its last action.")
@@ -135,7 +135,8 @@ def command(
     Settings of recurrent-ppo of neurogym-sb3, with their defaults:
       envs=16  n_steps=128 (per env and rollout: let it hold several trials)
       batch=512  n_epochs=10  hidden=64  learning_rate=3e-3  gamma=0.99 (per step)
-      gae_lambda=0.85  ent_coef=0.01  a2c=false  test_every=5000  test_trials=500
+      gae_lambda=0.85  ent_coef=0.01  a2c=false (true learns fewer tasks)
+      test_every=5000  test_trials=500
     """
     run = _resumed(resume, tasks, given) if resume is not None else _begun(tasks, given)
     with usage_errors(), run.locked():
@@ -309,6 +310,7 @@ def _experiment(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experiment
     Options of the command line override the experiment file.
     """
     from neurogym_core.ecosystem.files import is_file_reference
+    from neurogym_core.terminal.settings import read_wrap
     from neurogym_study.experiment import Experiment, read_experiment, task_entry, wrapper_entry
 
     file = len(tasks) == 1 and tasks[0].endswith(".toml")
@@ -330,7 +332,8 @@ def _experiment(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experiment
         file, colon, inside = trainer.partition(".py")
         trainer, options["module"] = OWN, str(Path(file + colon).resolve()) + inside
     options.update({name: said[name] for name in ("batch", "threads") if name in said})
-    wrap = [*said.get("wrap", ()), *given["wrap"], *_passed(given)]
+    named = [{"name": name, **settings} for name, settings in map(read_wrap, given["wrap"])]
+    wrap = [*said.get("wrap", ()), *named, *_passed(given)]
     experiment = Experiment(
         tasks=tuple(task_entry(task) for task in said["tasks"]),
         kind=kind,

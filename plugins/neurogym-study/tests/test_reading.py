@@ -104,6 +104,17 @@ def test_bids_events_are_read_with_missing_values(tmp_path):
     assert record["coherence"].tolist() == [3.2, 6.4]
 
 
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+def test_numbers_of_other_programs_are_read_to_the_last_digit(suffix, tmp_path):
+    values = np.random.default_rng(0).uniform(0, 30, 300).tolist()
+    separator = "," if suffix == "csv" else "\t"
+    path = tmp_path / f"trials.{suffix}"
+    rows = [f"{value!r}{separator}left" for value in values]
+    path.write_text("\n".join([f"reward{separator}chosen", *rows, ""]))
+    record = read_record(path, {"performance": "reward", "reward": "reward", "outcome": "chosen"})
+    assert record["reward"].tolist() == values
+
+
 def test_seconds_are_noticed(tmp_path):
     (tmp_path / "lab.csv").write_text("correct,reaction_time\n1,0.4\n0,0.9\n", "utf-8")
     with pytest.raises(InvalidValueError, match="look like seconds"):

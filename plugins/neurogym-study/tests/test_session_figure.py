@@ -123,7 +123,10 @@ def test_trials_that_did_not_have_a_slot_have_no_tick():
 
 def test_bands_are_as_long_as_the_value_persists():
     axes = rows(session_figure(make_record()))["rule"]
-    assert [(band.get_x(), band.get_width()) for band in axes.patches] == [
+    corners = [band.get_patch_transform().transform_path(band.get_path()) for band in axes.patches]
+    left = [float(path.vertices[:, 0].min()) for path in corners]
+    right = [float(path.vertices[:, 0].max()) for path in corners]
+    assert [(first, last - first) for first, last in zip(left, right, strict=True)] == [
         (-0.5, 15),
         (14.5, 15),
         (29.5, 15),

@@ -107,6 +107,17 @@ def test_resuming_keeps_the_settings(toys, sides, ngym):
     assert "--updates" in said
 
 
+def test_wrappers_have_settings_on_the_command_line(toys, sides, ngym):
+    code, said = ngym(
+        "train", sides, "--model", "toy", "--updates", 10, "--out", "run", "--quiet",
+        "--wrap", "curriculum:stages=[{timing={fixation=200}}],advance_at=0.6,window=50",
+    )  # fmt: skip
+    assert code == 0, said
+    (wrap,) = json.loads(Path("run/settings.json").read_text("utf-8"))["experiment"]["wrap"]
+    assert (wrap["name"], wrap["advance_at"], wrap["window"]) == ("curriculum", 0.6, 50)
+    assert wrap["stages"] == [{"timing": {"fixation": 200}}]
+
+
 def test_an_agent_counts_steps_and_takes_wrappers_of_envs(toys, sides, ngym):
     words = ("--algo", "toy-agent", "--steps", 20, "--pass-reward", "--pass-action", "--out", "run")
     code, said = ngym("train", sides, *words)

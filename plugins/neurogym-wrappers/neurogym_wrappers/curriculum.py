@@ -62,6 +62,11 @@ class Curriculum(MixtureBase):
         }
         self._mix(tasks, settings, rule=False, labels=range(len(tasks)))
 
+    @property
+    def last_stage(self) -> dict[str, int]:
+        """The conditions to impose for trials of the task itself, as in tests of an agent."""
+        return {self.task_condition: len(self.stages)}
+
     def _stage(self, k: int, stage: Mapping[str, Any]) -> Task:
         try:
             made = task_from_entry({"task": self.task, **stage})
