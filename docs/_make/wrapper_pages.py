@@ -277,18 +277,20 @@ def _snippet(name: str, example: Example) -> str:
     wrap = f"({name!r}, {_written(example.wrap)})" if example.wrap else repr(name)
     lines = example.code.splitlines()
     taken = {"run", *(["make_task"] if "make_task" in example.note else [])}
-    taken |= {
-        line.rpartition(" ")[2] for line in lines if line.startswith("from neurogym_core import ")
-    }
+    imports = [line for line in lines if line.startswith("from ")]
+    own = [line for line in imports if line.startswith("from neurogym_core import ")]
+    others = [line for line in imports if line not in own]
+    taken |= {line.rpartition(" ")[2] for line in own}
     names = sorted(taken, key=lambda name: (name.islower(), name))
     code = "\n".join(
         [
             f"from neurogym_core import {', '.join(names)}",
+            *others,
             "",
             f"wrap = {wrap}",
             f'record = run("{example.task}", "{example.subject}", 100,'
             f" num_envs=1, seed=0, wrap=wrap{params})",
-            *(line for line in lines if not line.startswith("from ")),
+            *(line for line in lines if line not in imports),
         ]
     )
     code = code.replace("'", '"')
