@@ -68,6 +68,11 @@ WHY = {
         " follow from a misjudged motion. With the environment shown, an ideal observer is correct"
         " in 79 % of the trials."
     ),
+    "perceptual/RoitmanShadlen-v0": (
+        "The answer is free from the onset of the motion on, and targets ask for it on every step."
+        " Networks that learn from targets thus answer on the first step: the GRU after 20 ms."
+        " Subjects that wait (`diffusion`) are correct in about 80 % of the trials."
+    ),
     "control/StopSignal-v0": (
         "The staircase lets a subject that presses as soon as it can fail in half of the stop"
         " trials. It then earns 0.875, which is the halfway point."
