@@ -499,6 +499,13 @@ def _unlearned(tasks: list[str], runs: list[dict[str, Any]]) -> Iterator[str]:
         " An agent that answers no trials has learned that it costs less not to act, before it met"
         " enough rewards.\n"
     )
+    short = [
+        f"`{task}`"
+        for task in tasks
+        if any(run["until"] in (UPDATES, STEPS) for run in runs if run["task"] == task)
+    ]
+    if short:
+        yield f"Some of their networks had the shorter budget only: {', '.join(short)}.\n"
     for task in tasks:
         own = [(name, runs_of(task, name, runs)) for name in TRAINERS]
         seen = "; ".join(finding(name, some) for name, some in own if some)
