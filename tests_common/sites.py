@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -71,6 +72,16 @@ def call_ngym(*arguments: str, charset: str = "utf-8", **environment: str) -> Re
     runner = CliRunner(charset=charset)
     env = {"COLUMNS": None, "NO_COLOR": None, "FORCE_COLOR": None, **environment}
     return runner.invoke(main, list(arguments), prog_name="ngym", env=env)
+
+
+def problems(*options: str, package: str, **environment: str) -> list[tuple[str, str, str]]:
+    """Return (level, code, message) of each problem of a package that ``ngym doctor`` finds."""
+    result = json.loads(call_ngym("doctor", "--json", *options, **environment).stdout)
+    return [
+        (row["level"], row["code"], row["message"])
+        for row in result["problems"]
+        if row["package"] == package
+    ]
 
 
 def called(*words: object) -> tuple[int, str]:

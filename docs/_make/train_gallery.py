@@ -45,6 +45,8 @@ SUPERVISED, AGENTS, IMAGES = ("gru", "rnn"), ("recurrent-ppo",), ("cnn",)
 TRAINERS = (*SUPERVISED, *AGENTS, *IMAGES)
 UPDATES, STEPS, IMAGE_UPDATES = 1000, 50_000, 100
 """Budgets of networks, of agents, and of networks that see images."""
+PIXELS, IMAGE_BATCH = 32, 16
+"""Width of the images, and the trials of a batch of these networks."""
 LONGER = 4
 """Tasks that nothing has learned are trained on, to this multiple of the budgets."""
 HIDDEN = 64
@@ -242,11 +244,12 @@ def train(job: Job, out: Path) -> list[dict[str, Any]]:
 def _trained_on_images(job: Job, level: float) -> dict[str, Any]:
     """Train a convolutional network, without checkpoints; return its record, for JSON."""
     import torch
-    from train_on_images import BATCH, ImageTraining
+    from train_on_images import ImageTraining
 
     torch.set_num_threads(1)
     [seed] = job.seeds
-    training, curve, began = ImageTraining(job.task, seed), [], time.monotonic()
+    training = ImageTraining(job.task, seed, PIXELS, IMAGE_BATCH)
+    curve, began = [], time.monotonic()
     cpu, every = time.process_time(), max(job.until // TESTS, 1)
     while True:
         tests = training.test(TEST_TRIALS, seed=1000 * (seed + 1))
@@ -262,7 +265,7 @@ def _trained_on_images(job: Job, level: float) -> dict[str, Any]:
         "seed": seed,
         "until": job.until,
         "unit": "updates",
-        "batch": BATCH,
+        "batch": IMAGE_BATCH,
         "done": training.done,
         "curve": [[row["updates"], round(row["accuracy"], 4)] for row in curve],
         "answered": round(sum(one["outcome"] != "miss" for one in tests) / len(tests), 3),
@@ -461,15 +464,14 @@ def page(measured: dict[str, Any]) -> str:
     parts = [
         HEAD.format(
             hidden=HIDDEN, short=BATCHES[0], long=BATCHES[1], steps=LONG, updates=UPDATES,
-            agent_steps=STEPS, image_updates=IMAGE_UPDATES, image_batch=16, pixels=32, longer_updates=UPDATES * LONGER, longer_steps=STEPS * LONGER,
-            trials=TEST_TRIALS, solved=SOLVED, gain=GAIN, fresh=FRESH,
-            sessions=SESSIONS,
-            same=SAME,
+            agent_steps=STEPS, longer_updates=UPDATES * LONGER, longer_steps=STEPS * LONGER,
+            image_updates=IMAGE_UPDATES, image_batch=IMAGE_BATCH, pixels=PIXELS, trials=TEST_TRIALS,
+            solved=SOLVED, gain=GAIN, fresh=FRESH, sessions=SESSIONS, same=SAME,
         )
     ]  # fmt: skip
     parts.append(when(measured))
     trained = [task for task in known if any(run["task"] == task for run in runs)]
-    unlearned = [task for task in trained if learned_by(known[task], runs) == "no"]
+    unlearned = _unlearned_of(trained, measured["runs"])
     rows = [row for task in trained for row in _rows(known[task], runs)]
     minutes = sum(run["cpu"] for run in runs) / 60
     parts.append(
@@ -616,13 +618,11 @@ def main(
         complete(incomplete(read(measured), chosen, out), out, measured)
     if not (write or only_complete):
         for times in (1, LONGER):
+            runs = read(measured)["runs"]
             if times > 1:
-                chosen = _unlearned_of(chosen, read(measured)["runs"])
-            todo = [
-                job
-                for job in _jobs(chosen, updates * times, steps * times, seeds)
-                if not job.is_in(read(measured)["runs"])
-            ]
+                chosen = _unlearned_of(chosen, runs)
+            planned = _jobs(chosen, updates * times, steps * times, seeds)
+            todo = [job for job in planned if not job.is_in(runs)]
             budget = f"{updates * times:,} updates or {steps * times:,} steps"
             click.echo(f"{len(todo)} trainings of {len(chosen)} tasks, to {budget}, remain.")
             failed += _train_all(todo, jobs, out, measured, page_file)

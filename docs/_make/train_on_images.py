@@ -16,8 +16,8 @@ from torch import nn
 
 from neurogym_core import make
 
-PIXELS, UNITS, BATCH, ENVS, RATE = 32, 64, 16, 16, 2e-3
-"""Width of the images, units of the GRU, trials of a batch, envs of a test, learning rate."""
+UNITS, ENVS, RATE = 64, 16, 2e-3
+"""Units of the GRU, envs of a test, learning rate."""
 
 
 class ImageNetwork(nn.Module):
@@ -25,14 +25,15 @@ class ImageNetwork(nn.Module):
 
     Args:
         outputs: number of actions, or of coordinates.
+        pixels: width of the images, a multiple of 4.
     """
 
-    def __init__(self, outputs: int) -> None:
+    def __init__(self, outputs: int, pixels: int) -> None:
         super().__init__()
         self.see = nn.Sequential(
             nn.Conv2d(6, 16, 5, stride=2, padding=2, bias=False), nn.GroupNorm(1, 16), nn.ReLU(),
             nn.Conv2d(16, 16, 5, stride=2, padding=2), nn.GroupNorm(1, 16), nn.ReLU(),
-            nn.Flatten(), nn.Linear(16 * (PIXELS // 4) ** 2, UNITS), nn.ReLU(),
+            nn.Flatten(), nn.Linear(16 * (pixels // 4) ** 2, UNITS), nn.ReLU(),
         )  # fmt: skip
         self.remember = nn.GRU(UNITS, UNITS, batch_first=True)
         self.answer = nn.Linear(UNITS, outputs)
@@ -60,19 +61,23 @@ class ImageTraining:
     Args:
         task: id of a task whose observations are images.
         seed: seed of the weights and of the trials.
+        pixels: width of the images.
+        batch: trials of an update.
 
     Attributes:
         done: number of updates.
     """
 
-    def __init__(self, task: str, seed: int) -> None:
+    def __init__(self, task: str, seed: int, pixels: int, batch: int) -> None:
         torch.manual_seed(seed)
-        self.envs = [make(task, size=PIXELS) for _ in range(ENVS)]
+        self.pixels, self.batch = pixels, batch
+        self.envs = [make(task, size=pixels) for _ in range(ENVS)]
         self.space = self.envs[0].action_space
         self.discrete = isinstance(self.space, Discrete)
-        self.network = ImageNetwork(int(self.space.n) if self.discrete else self.space.shape[0])
+        outputs = int(self.space.n) if self.discrete else self.space.shape[0]
+        self.network = ImageNetwork(outputs, pixels)
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=RATE)
-        self.source = make(task, size=PIXELS)
+        self.source = make(task, size=pixels)
         self.image, _ = self.source.reset(seed=seed)
         self.done = 0
 
@@ -91,11 +96,11 @@ class ImageTraining:
 
     def update(self) -> None:
         """Learn from a batch of trials; the last step, the answer, weighs as much as the others."""
-        trials = [self.trial() for _ in range(BATCH)]
+        trials = [self.trial() for _ in range(self.batch)]
         longest = max(len(targets) for _, targets in trials)
-        images = np.zeros((BATCH, longest, 6, PIXELS, PIXELS), np.float32)
-        weights = np.zeros((BATCH, longest), np.float32)
-        wanted = np.zeros((BATCH, longest, *trials[0][1].shape[1:]), trials[0][1].dtype)
+        images = np.zeros((self.batch, longest, 6, self.pixels, self.pixels), np.float32)
+        weights = np.zeros((self.batch, longest), np.float32)
+        wanted = np.zeros((self.batch, longest, *trials[0][1].shape[1:]), trials[0][1].dtype)
         for row, (pairs, targets) in enumerate(trials):
             images[row, : len(pairs)], wanted[row, : len(pairs)] = pairs, targets
             weights[row, : len(pairs) - 1] = 1 / (len(pairs) - 1)
@@ -106,7 +111,7 @@ class ImageTraining:
             losses = nn.functional.cross_entropy(outputs.transpose(1, 2), goal, reduction="none")
         else:
             losses = ((outputs - goal.float()) ** 2).sum(dim=2)
-        loss = (losses * torch.from_numpy(weights)).sum() / BATCH
+        loss = (losses * torch.from_numpy(weights)).sum() / self.batch
         self.optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)

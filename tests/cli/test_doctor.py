@@ -6,20 +6,11 @@ import json
 import sys
 
 import pytest
+from sites import problems
 
 
 def words(text: str) -> str:
     return " ".join(text.split())
-
-
-def problems(ngym, *options: str, package: str, **environment: str) -> list[tuple[str, str, str]]:
-    """(level, code, message) of a package's problems."""
-    result = json.loads(ngym("doctor", "--json", *options, **environment).stdout)
-    return [
-        (row["level"], row["code"], row["message"])
-        for row in result["problems"]
-        if row["package"] == package
-    ]
 
 
 def test_versions_origins_and_counts_are_shown(ngym, site) -> None:
@@ -44,11 +35,11 @@ def test_versions_origins_and_counts_are_shown(ngym, site) -> None:
     ],
 )
 def test_a_problem_has_level_code_and_message(
-    ngym, site, fields: dict, level: str, code: str, said: str
+    site, fields: dict, level: str, code: str, said: str
 ) -> None:
     manifest = None if "neurogym.manifest" in fields.get("groups", {}) else site.row("Dots-v0")
     site.add("foo", **{"tasks": {"Dots-v0": ""}, "manifest": manifest, **fields})
-    (problem,) = problems(ngym, package="foo")
+    (problem,) = problems(package="foo")
     assert problem[:2] == (level, code)
     assert said in problem[2]
 
@@ -91,28 +82,28 @@ def test_a_problem_that_a_package_finds_is_shown_with_the_package_that_has_it(
 ) -> None:
     site.add("foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
     add_checkup(site, "knows", tmp_path / "canary")
-    assert problems(ngym, package="foo") == [("error", "revoked", "Foo steals.")]
-    assert problems(ngym, package="knows") == []
+    assert problems(package="foo") == [("error", "revoked", "Foo steals.")]
+    assert problems(package="knows") == []
     assert "1 checkup" in ngym("doctor", "--no-import").stdout
 
 
 def test_without_imports_only_packages_of_this_project_are_asked(
-    ngym, site, tmp_path, monkeypatch
+    site, tmp_path, monkeypatch
 ) -> None:
     for name in [name for name in sys.modules if name.startswith("neurogym_registry")]:
         monkeypatch.delitem(sys.modules, name)  # other tests may have imported the real package
     site.add("foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
     add_checkup(site, "knows", tmp_path / "canary")
-    assert problems(ngym, "--no-import", package="foo") == []
+    assert problems("--no-import", package="foo") == []
     assert not (tmp_path / "canary").exists()
     add_checkup(site, "neurogym-registry", tmp_path / "ours")
-    assert problems(ngym, "--no-import", package="foo") == [("error", "revoked", "Foo steals.")]
+    assert problems("--no-import", package="foo") == [("error", "revoked", "Foo steals.")]
     assert not (tmp_path / "canary").exists()
 
 
-def test_a_package_whose_checkup_fails_is_named(ngym, site, tmp_path) -> None:
+def test_a_package_whose_checkup_fails_is_named(site, tmp_path) -> None:
     add_checkup(site, "knows", tmp_path / "missing" / "canary")
-    (problem,) = problems(ngym, package="knows")
+    (problem,) = problems(package="knows")
     assert problem[:2] == ("error", "import")
     assert "FileNotFoundError" in problem[2]
     assert "python -m pip uninstall knows" in problem[2]

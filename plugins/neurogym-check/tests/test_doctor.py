@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from sites import problems
 
 CLICK = "import click\n@click.command()\ndef drill(): pass\n"
 PLUGIN = (
@@ -12,17 +13,7 @@ PLUGIN = (
 )
 
 
-def problems(ngym, *options: str, package: str, **environment: str) -> list[tuple[str, str, str]]:
-    """(level, code, message) of a package's problems."""
-    result = json.loads(ngym("doctor", "--json", *options, **environment).stdout)
-    return [
-        (row["level"], row["code"], row["message"])
-        for row in result["problems"]
-        if row["package"] == package
-    ]
-
-
-def test_a_good_package_of_every_kind_of_offer_has_no_problem(ngym, site) -> None:
+def test_a_good_package_of_every_kind_of_offer_has_no_problem(site) -> None:
     groups = {
         "neurogym.commands": {"drill": "neurogym_task_foo.cli:drill"},
         "neurogym.plugins": {"log": "neurogym_task_foo.plugin"},
@@ -37,7 +28,7 @@ def test_a_good_package_of_every_kind_of_offer_has_no_problem(ngym, site) -> Non
         groups=groups,
         files=files,
     )
-    assert problems(ngym, package="neurogym-task-foo") == []
+    assert problems(package="neurogym-task-foo") == []
 
 
 @pytest.mark.parametrize(
@@ -66,10 +57,10 @@ def test_a_good_package_of_every_kind_of_offer_has_no_problem(ngym, site) -> Non
     ],
 )
 def test_an_import_that_fails_is_a_problem_with_level_code_and_message(
-    ngym, site, fields: dict, level: str, code: str, said: str
+    site, fields: dict, level: str, code: str, said: str
 ) -> None:
     site.add("foo", **{"tasks": {"Dots-v0": ""}, "manifest": site.row("Dots-v0"), **fields})
-    (problem,) = problems(ngym, package="foo")
+    (problem,) = problems(package="foo")
     assert problem[:2] == (level, code)
     assert said in problem[2]
 
@@ -83,12 +74,10 @@ def test_without_imports_nothing_of_the_packages_runs(ngym, site, tmp_path) -> N
     assert (tmp_path / "canary").exists()
 
 
-def test_blocked_packages_are_not_imported(ngym, site, tmp_path) -> None:
+def test_blocked_packages_are_not_imported(site, tmp_path) -> None:
     source = f"open({str(tmp_path / 'canary')!r}, 'w')\nclass Dots: pass"
     site.add("foo", tasks={"Dots-v0": ""}, files={"tasks.py": source})
-    assert ("note", "blocked") in [
-        one[:2] for one in problems(ngym, package="foo", NGYM_BLOCK="foo")
-    ]
+    assert ("note", "blocked") in [one[:2] for one in problems(package="foo", NGYM_BLOCK="foo")]
     assert not (tmp_path / "canary").exists()
 
 
@@ -110,7 +99,7 @@ def test_an_offer_that_ends_the_process_does_not_hide_the_others(ngym, site) -> 
     assert "NameError" in mine["x-foo/D-v0"]
 
 
-def test_stale_metadata_of_an_editable_install(ngym, site, tmp_path) -> None:
+def test_stale_metadata_of_an_editable_install(site, tmp_path) -> None:
     """An author adds a task to pyproject.toml without installing the package again."""
     sources = tmp_path / "sources"
     sources.mkdir()
@@ -120,13 +109,13 @@ def test_stale_metadata_of_an_editable_install(ngym, site, tmp_path) -> None:
     site.add("foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
     origin = {"url": sources.as_uri(), "dir_info": {"editable": True}}
     (site.path / "foo-1.0.dist-info" / "direct_url.json").write_text(json.dumps(origin))
-    (problem,) = problems(ngym, "--no-import", package="foo")
+    (problem,) = problems("--no-import", package="foo")
     assert problem[:2] == ("error", "stale")
     assert "'version 1.1', 'New-v0'" in problem[2]
     assert f"`python -m pip install -e {sources}`" in problem[2]
 
 
-def test_entry_points_of_a_newer_core_are_not_stale(ngym, site, tmp_path) -> None:
+def test_entry_points_of_a_newer_core_are_not_stale(site, tmp_path) -> None:
     sources = tmp_path / "sources"
     sources.mkdir()
     project = '[project]\nname = "foo"\nversion = "1.0"\n[project.entry-points."neurogym.lazy"]\n'
@@ -134,5 +123,5 @@ def test_entry_points_of_a_newer_core_are_not_stale(ngym, site, tmp_path) -> Non
     site.add("foo", groups={"neurogym.lazy": {"later": "foo.tasks:later"}})
     origin = {"url": sources.as_uri(), "dir_info": {"editable": True}}
     (site.path / "foo-1.0.dist-info" / "direct_url.json").write_text(json.dumps(origin))
-    found = problems(ngym, "--no-import", package="foo")
+    found = problems("--no-import", package="foo")
     assert "stale" not in [code for _, code, _ in found], found
