@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -101,7 +102,10 @@ def _step(found: Candidate, path: Path) -> Step:
 
 def configuration() -> dict[str, str]:
     """Return pip's settings, e.g. ``{"index-url": "https://…"}``; {} if pip cannot be run."""
-    command = [sys.executable, "-m", "pip", "config", "list"]
+    program = _program()
+    if program is None:
+        return {}
+    command = [*program, "config", "list"]
     environment = os.environ | {"PYTHONSAFEPATH": "1"}  # as in `_pip`
     try:
         done = subprocess.run(
@@ -170,6 +174,8 @@ def install(steps: Sequence[Step], *, show: bool) -> None:
     Raises:
         InstallError: pip failed; packages that were new are removed again.
     """
+    if not available():
+        raise _no_pip("install")
     with TemporaryDirectory(prefix="ngym-") as name:
         folder = Path(name)
         for one in steps:
@@ -197,6 +203,8 @@ def uninstall(name: str) -> None:
     Raises:
         InstallError: pip failed.
     """
+    if not available():
+        raise _no_pip("uninstall")
     _pip("uninstall", "--yes", name)
 
 
@@ -270,14 +278,38 @@ def available() -> bool:
     return importlib.util.find_spec("pip") is not None
 
 
+def can_download() -> bool:
+    """Whether wheels can be downloaded: by the environment's pip, or by that of `ensurepip`."""
+    return _program() is not None
+
+
+def _program() -> list[str] | None:
+    """Return the start of pip's command line, or None.
+
+    Without pip in the environment, it is the wheel that Python has for `ensurepip`, as a program.
+    Some Linux distributions put it elsewhere, or leave it out."""
+    if available():
+        return [sys.executable, "-m", "pip"]
+    spec = importlib.util.find_spec("ensurepip")
+    folders = [Path(one) / "_bundled" for one in (spec and spec.submodule_search_locations) or ()]
+    folders += [Path(one) for one in (sysconfig.get_config_var("WHEEL_PKG_DIR"),) if one]
+    wheels = [wheel for folder in folders for wheel in sorted(folder.glob("pip-*.whl"))]
+    return [sys.executable, str(wheels[-1] / "pip")] if wheels else None
+
+
+def _no_pip(command: str) -> InstallError:
+    return InstallError(
+        f"The environment of {sys.executable} has no pip. Expected pip, which ngym uses to"
+        f" {command} packages. Install it with `python -m ensurepip`, or use the tool that made"
+        f" this environment, e.g. `uv pip {command}`. Nothing was changed."
+    )
+
+
 def _pip(command: str, *arguments: str, show: bool = False) -> None:
-    if not available():
-        raise InstallError(
-            f"The environment of {sys.executable} has no pip. Expected pip, which ngym uses to"
-            f" {command} packages. Install it with `python -m ensurepip`, or use the tool that made"
-            " this environment. Nothing was changed."
-        )
-    call = [sys.executable, "-m", "pip", command, "--disable-pip-version-check", "--no-input"]
+    program = _program()
+    if program is None:
+        raise _no_pip(command)
+    call = [*program, command, "--disable-pip-version-check", "--no-input"]
     if not show:
         call.append("--quiet")
     environment = os.environ | {"PYTHONSAFEPATH": "1"}  # a file pip.py in this folder is not pip

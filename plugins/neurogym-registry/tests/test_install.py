@@ -17,7 +17,7 @@ from typing import Any
 import environments
 import made_packages as packages
 import pytest
-from neurogym_registry import writing
+from neurogym_registry import pip, writing
 from neurogym_registry.releases import make_release
 from neurogym_registry.wheels import read_wheel
 
@@ -402,8 +402,8 @@ def test_a_package_that_cannot_be_imported_is_removed_without_running_it(
 
 
 @pytest.mark.slow
-def test_without_pip_it_prints_a_line_for_uv(
-    town: Town, tmp_path: Path, third_party: Path, wheels: list[Path]
+def test_without_pip_the_printed_lines_and_command_install_the_plan_with_uv(
+    town: Town, tmp_path: Path, third_party: Path
 ) -> None:
     bare = tmp_path / "bare"
     bare.mkdir()
@@ -413,23 +413,48 @@ def test_without_pip_it_prints_a_line_for_uv(
     environment = environments.Environment(tmp_path / "venv", bare)
     for folder in town.environment.site.glob("neurogym_*"):
         shutil.copytree(folder, environment.site / folder.name)
-    path = town.release()
+    helper = town.depend("helper")
+    path = town.release(dots(requires=("neurogym-core>=1.0,<2", "helper")))
+    shown = environment.ngym("install", "dots", "--dry-run", **town.variables)
+    assert (shown.returncode, helper.name in shown.stdout) == (0, True), shown.stderr
     refused = environment.ngym("install", "dots", "--yes", **town.variables)
     assert refused.returncode == 1
     assert "has no pip" in refused.stderr
-    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    assert refused.stdout == f"{NAME}==1.0.0 --hash=sha256:{sha256}\n"
-    assert f"`uv pip install --python {environment.python} --no-build" in refused.stderr
-    lines = tmp_path / "requirements.txt"
-    command = [sys.executable, "-m", "uv", "pip", "install", "--python", str(environment.python)]
-    command += ["--no-build", "--no-index", "--no-deps", "--find-links", str(town.wheels)]
+    sha256, of_helper = (hashlib.sha256(one.read_bytes()).hexdigest() for one in (path, helper))
+    assert refused.stdout.splitlines() == [
+        f"{NAME}==1.0.0 --hash=sha256:{sha256}",
+        f"helper==1.0 --hash=sha256:{of_helper}",
+    ]
+    command = refused.stderr.partition("`uv ")[2].partition("`")[0].split()
+    assert str(environment.python) in command
+    uv = {**os.environ, "UV_NO_INDEX": "1", "UV_FIND_LINKS": str(town.wheels)}
     for content, good in (
-        (refused.stdout.replace(sha256, "a" * 64), False),
+        (refused.stdout.replace(of_helper, "a" * 64), False),
         (refused.stdout, True),
     ):
-        lines.write_text(content)
-        installed = subprocess.run([*command, "-r", str(lines)], capture_output=True, text=True)
-        assert (installed.returncode == 0) is good, installed.stderr
+        (tmp_path / "requirements.txt").write_text(content)
+        done = subprocess.run(
+            [sys.executable, "-m", "uv", *command], capture_output=True, text=True, cwd=tmp_path,
+            env=uv,
+        )  # fmt: skip
+        assert (done.returncode == 0) is good, done.stderr
+    assert "summary" in environment.ngym("run", "Dots-v0", "--n-trials", "5", check=True).stdout
+    assert "already installed" in environment.ngym("install", "dots", **town.variables).stdout
+    refused = environment.ngym("uninstall", "dots", "--yes")
+    assert (refused.returncode, "`uv pip uninstall" in refused.stderr) == (1, True)
+
+
+def test_without_any_pip_it_prints_a_line_with_the_hash_of_the_package(
+    keeper: Any, ngym: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeper.package(NAME, "1.0.0")
+    keeper.build()
+    monkeypatch.setattr(pip, "_program", lambda: None)
+    refused = ngym("install", "dots", "--dry-run", NGYM_REGISTRY=keeper.folder.as_uri())
+    assert refused.exit_code == 1
+    assert refused.stdout == f"{NAME}==1.0.0 --hash=sha256:{'a' * 64}\n"
+    assert "neither pip nor ensurepip" in refused.stderr
+    assert "requirements of the package are not compared" in refused.stderr
 
 
 @pytest.mark.slow

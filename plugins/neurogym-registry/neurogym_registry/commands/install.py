@@ -73,7 +73,7 @@ def command(
     if pip.installed_version(listing.name) == release["version"]:
         click.echo(f"{listing.name} {release['version']} is already installed.")
         return
-    if not pip.available():
+    if not pip.can_download():
         _print_without_pip(listing, release)
     with TemporaryDirectory(prefix="ngym-") as folder:
         with busy("Downloading and reading the wheels ..."):
@@ -82,6 +82,8 @@ def command(
         if as_lock:
             click.echo(pip.lock(steps), nl=False)
             return
+        if not pip.available() and not dry_run:
+            _print_for_uv(listing, steps)
         _show_plan(listing, release, steps)
         if dry_run:
             return
@@ -125,6 +127,24 @@ def _read(path: Path) -> Wheel:
         raise InstallError(f"{error} Nothing was installed.") from error
 
 
+def _print_for_uv(listing: Listing, steps: Sequence[pip.Step]) -> None:
+    """Print the plan as a requirements file, with the command of uv that installs it, and stop.
+
+    Raises:
+        click.exceptions.Exit: always.
+    """
+    remember(listing.name, listing.address)
+    click.echo(pip.lock(steps), nl=False)
+    click.echo(
+        f"Nothing was installed: the environment of {sys.executable} has no pip. Look at the plan"
+        f" (`ngym install {listing.name} --dry-run`), write the lines above into a file"
+        " requirements.txt, and install exactly these files: `uv pip install --python"
+        f" {sys.executable} --no-deps --no-build --require-hashes -r requirements.txt`.",
+        err=True,
+    )
+    raise click.exceptions.Exit(1)
+
+
 def _print_without_pip(listing: Listing, release: Mapping[str, Any]) -> None:
     """Print the requirement of the package with its hashes, and stop.
 
@@ -134,7 +154,7 @@ def _print_without_pip(listing: Listing, release: Mapping[str, Any]) -> None:
     hashes = " ".join(f"--hash=sha256:{file['sha256']}" for file in release["files"])
     click.echo(f"{listing.name}=={release['version']} {hashes}")
     click.echo(
-        f"Nothing was installed: the environment of {sys.executable} has no pip. Write the line"
+        f"Nothing was installed: {sys.executable} has neither pip nor ensurepip. Write the line"
         " above into a file requirements.txt, and install it from wheels only: `uv pip install"
         f" --python {sys.executable} --no-build -r requirements.txt`. uv compares the hash; the"
         " requirements of the package are not compared with the registry.",
