@@ -175,7 +175,7 @@ def install(steps: Sequence[Step], *, show: bool) -> None:
         InstallError: pip failed; packages that were new are removed again.
     """
     if not available():
-        raise _no_pip("install")
+        raise _no_pip("install", *(one.name for one in steps))
     with TemporaryDirectory(prefix="ngym-") as name:
         folder = Path(name)
         for one in steps:
@@ -204,7 +204,7 @@ def uninstall(name: str) -> None:
         InstallError: pip failed.
     """
     if not available():
-        raise _no_pip("uninstall")
+        raise _no_pip("uninstall", name)
     _pip("uninstall", "--yes", name)
 
 
@@ -297,11 +297,12 @@ def _program() -> list[str] | None:
     return [sys.executable, str(wheels[-1] / "pip")] if wheels else None
 
 
-def _no_pip(command: str) -> InstallError:
+def _no_pip(command: str, *names: str) -> InstallError:
+    by_uv = " ".join(("uv pip", command, "--python", sys.executable, *names))
     return InstallError(
         f"The environment of {sys.executable} has no pip. Expected pip, which ngym uses to"
         f" {command} packages. Install it with `python -m ensurepip`, or use the tool that made"
-        f" this environment, e.g. `uv pip {command}`. Nothing was changed."
+        f" this environment, e.g. `{by_uv}`. Nothing was changed."
     )
 
 

@@ -51,9 +51,23 @@ def resolve(
         )
     raise InstallError(
         f"No release of {listing.name} can be installed: {'; '.join(shown) or 'it has none'}."
-        f" Expected one that fits {CORE} {core} and Python {platform.python_version()}. Change"
-        " these versions, or request a pre-release with ==VERSION."
+        f" Expected one that fits {CORE} {core} and Python {platform.python_version()}."
+        f" {_remedy(listing, releases, core)}"
     )
+
+
+def _remedy(listing: Listing, releases: Mapping[str, Mapping[str, Any]], core: str) -> str:
+    """Return what to do where none of the releases can be installed."""
+    sound = [one for one in releases.values() if listing.revocation(one["version"]) is None]
+    remedies = []
+    if any(one["yanked"] is None and _misfit(one, core) is not None for one in sound):
+        remedies.append("use an environment with these versions")
+    if any(one["yanked"] is None and _misfit(one, core) is None for one in sound):
+        remedies.append("request a pre-release with ==VERSION")
+    if any(one["yanked"] is not None and _misfit(one, core) is None for one in sound):
+        remedies.append("request a yanked release with ==VERSION --yanked")
+    said = ", or ".join(remedies or ["ask its maintainers for a new release"])
+    return f"{said[0].upper()}{said[1:]}."
 
 
 def unfit(listing: Listing, release: Mapping[str, Any], core: str) -> str | None:

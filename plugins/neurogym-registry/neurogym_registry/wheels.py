@@ -80,6 +80,14 @@ class Wheel:
             archive.extractall(folder)
 
 
+class WheelError(RegistryError):
+    """A wheel was refused; the message is for its author, ``reason`` also for others."""
+
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file, in hexadecimal digits."""
     with path.open("rb") as stream:
@@ -90,7 +98,7 @@ def read_wheel(path: Path) -> Wheel:
     """Read a wheel.
 
     Raises:
-        RegistryError: the file is not a wheel, its name and METADATA disagree, its metadata cannot
+        WheelError: the file is not a wheel, its name and METADATA disagree, its metadata cannot
             be read whole, or it has other files, entry points or requirements than a package of
             tasks needs.
     """
@@ -321,8 +329,9 @@ def _text(path: Path, archive: zipfile.ZipFile, name: str, most: int) -> str:
     return data.decode("utf-8")
 
 
-def _refusal(path: Path, reason: str) -> RegistryError:
-    return RegistryError(
+def _refusal(path: Path, reason: str) -> WheelError:
+    return WheelError(
         f"{clean(path.name)} was given as a wheel, but {reason}. Expected a wheel that `python -m"
-        " build --wheel` made from a package of tasks. Build it again."
+        " build --wheel` made from a package of tasks. Build it again.",
+        reason,
     )

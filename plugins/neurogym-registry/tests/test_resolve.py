@@ -77,6 +77,21 @@ def test_where_none_fits_the_reason_of_each_is_said() -> None:
         assert part in said
 
 
+@pytest.mark.parametrize(
+    ("releases", "remedy"),
+    [
+        ({"1.2.0": {}}, "Ask its maintainers for a new release."),
+        ({"1.3.0": {"yanked": "Wrong."}}, "Request a yanked release with ==VERSION --yanked."),
+        ({"1.2.0": {}, "1.4.0rc1": {}}, "Request a pre-release with ==VERSION."),
+        ({"2.0.0": {"requires_core": ">=2,<3"}}, "Use an environment with these versions."),
+    ],
+)
+def test_where_none_fits_the_remedy_is_one_that_helps(releases: dict, remedy: str) -> None:
+    with pytest.raises(InstallError) as told:
+        resolve(listing(releases, EVIL), None, "1.4.0")
+    assert str(told.value).endswith(f". {remedy}")
+
+
 def test_a_version_asked_for_may_be_a_pre_release_and_in_another_spelling() -> None:
     assert chosen("1.4.0rc1", v1_4_0rc1={}, v1_0_0={}) == "1.4.0rc1"
     assert chosen("1", v1_4_0={}, v1_0_0={}) == "1.0.0"

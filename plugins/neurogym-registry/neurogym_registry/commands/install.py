@@ -23,7 +23,7 @@ from neurogym_registry.kit import MISSING, has_kit
 from neurogym_registry.releases import examine_installed
 from neurogym_registry.resolve import resolve
 from neurogym_registry.sources import remember
-from neurogym_registry.wheels import Wheel, read_wheel
+from neurogym_registry.wheels import Wheel, WheelError, read_wheel
 
 
 @click.command(short_help="Install a package of the registry.")
@@ -123,8 +123,12 @@ def _planned(
 def _read(path: Path) -> Wheel:
     try:
         return read_wheel(path)
-    except RegistryError as error:
-        raise InstallError(f"{error} Nothing was installed.") from error
+    except WheelError as error:
+        raise InstallError(
+            f"{clean(path.name)}, which a registry lists, is not installed: {error.reason}."
+            " Expected a wheel with one package of tasks and nothing beside it. Choose another"
+            " version, and report this to the keepers of the registry. Nothing was installed."
+        ) from error
 
 
 def _print_for_uv(listing: Listing, steps: Sequence[pip.Step]) -> None:
