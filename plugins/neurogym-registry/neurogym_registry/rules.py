@@ -75,7 +75,8 @@ RULES = {
     "vocabulary": (
         "Tags and species are words of the vocabulary (neurogym_core/ecosystem/vocabulary.toml)."
     ),
-    "conformance": "A release was checked at the full level, and no check failed.",
+    "conformance": "A release was checked at the full level, no check failed, and each excused"
+    " check has a reason.",
     "digest": "A task whose behaviour differs from an earlier release has a new -vN.",
     "figure": (
         "The figure of a trial has the hash in the release file, and contains no script and no"
@@ -101,6 +102,8 @@ _PAGES = (
     "index.json.sigstore.json", "keepers.toml", "revoked.json",
 )  # fmt: skip
 _FOLDERS = (".github/", "index/", "schema/")
+SHORTEST_REASON = 10
+"""Letters that the reason for an excused check has at least."""
 
 
 def validate(
@@ -121,6 +124,7 @@ def validate(
     found += _names(registry, old)
     if old is not None:
         found += _added_only(registry, old)
+        found += _excused(registry, old)
     if wheels is not None:
         found += _wheels(registry, wheels)
     if not any(one.level == "error" for one in found):
@@ -135,6 +139,7 @@ def changed_registry(registry: Registry, old: Registry) -> list[Violation]:
         found += check(registry)
     found += _names(registry, old)
     found += _added_only(registry, old)
+    found += _excused(registry, old)
     return found
 
 
@@ -421,6 +426,14 @@ def _conformance(
             " submit`."
         )
         yield _of_release(name, version, "conformance", "conformance", message)
+    for index, one in enumerate(_excuses(release)):
+        if sum(letter.isalpha() for letter in one["reason"]) < SHORTEST_REASON:
+            message = (
+                f"excuses {one['check']} of {one['task']} with {clean(one['reason'])!r}. Expected a"
+                " sentence that says why the check does not apply. Write one."
+            )
+            where = f"conformance.expected_failures[{index}].reason"
+            yield _of_release(name, version, "conformance", where, message)
 
 
 def _texts(
@@ -563,6 +576,29 @@ def _added_only(new: Registry, old: Registry) -> Iterator[Violation]:
                 " changed. Expected revocations to stay. Put it back."
             )
             yield Violation(rule="add-only", file="revoked.json", field="revoked", message=message)
+
+
+def _excused(new: Registry, old: Registry) -> Iterator[Violation]:
+    """Yield a warning for each excused check of a new release, for its reviewers."""
+    for name, versions in new.releases.items():
+        for version in sorted(versions.keys() - old.releases.get(name, {}).keys()):
+            for index, one in enumerate(_excuses(versions[version])):
+                yield Violation(
+                    level="warning",
+                    rule="conformance",
+                    file=release_file(name, version),
+                    field=f"conformance.expected_failures[{index}]",
+                    message=f"{one['check']} of {one['task']} fails: {clean(one['reason'])!r}."
+                    " Expected no failing check. Accept the release only if the reason holds.",
+                )
+
+
+def _excuses(release: dict[str, Any]) -> list[dict[str, str]]:
+    """Return the rows of excused checks that fit the schema; the others are its violations."""
+    said = release.get("conformance")
+    rows = _rows(said, "expected_failures") if isinstance(said, dict) else []
+    keys = ("task", "check", "reason")
+    return [row for row in rows if all(isinstance(row.get(key), str) for key in keys)]
 
 
 def _unchanged(

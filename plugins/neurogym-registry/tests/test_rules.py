@@ -116,6 +116,32 @@ def test_modules_and_entry_points_are_of_the_package_itself(keeper, change) -> N
     assert keeper.rules() == {("error", "own-modules")}
 
 
+@pytest.mark.parametrize(
+    ("reason", "rules"),
+    [
+        ("x", {("error", "conformance"), ("warning", "conformance")}),
+        ("Its sessions have no trials of equal length.", {("warning", "conformance")}),
+    ],
+)
+def test_excused_checks_of_new_releases_are_shown_and_need_a_reason(
+    keeper, tmp_path: Path, reason: str, rules: set
+) -> None:
+    before = shutil.copytree(keeper.folder, tmp_path / "before")
+    excuse = {"task": "Dots-v0", "check": "A001", "reason": reason}
+    keeper.package(NAME, "1.0.0", conformance={**CONFORMANCE, "expected_failures": [excuse]})
+    assert keeper.rules(against=before) == rules
+    (shown,) = (one for one in validate(keeper.folder, before) if one.level == "warning")
+    assert f"A001 of Dots-v0 fails: {reason!r}" in shown.message
+    assert keeper.rules(against=keeper.folder) == {one for one in rules if one[0] == "error"}
+
+
+def test_excuses_that_break_the_schema_are_its_violations(keeper, tmp_path: Path) -> None:
+    before = shutil.copytree(keeper.folder, tmp_path / "before")
+    said = {**CONFORMANCE, "expected_failures": [{"task": "Dots-v0"}, {"reason": 3}, "A001"]}
+    keeper.package(NAME, "1.0.0", conformance=said)
+    assert keeper.rules(against=before) == {("error", "schema")}
+
+
 def test_a_word_outside_the_vocabulary_is_a_warning(keeper) -> None:
     keeper.package(NAME, "1.0.0", tasks=[row(tags=["best-ever"])])
     assert keeper.rules() == {("warning", "vocabulary")}

@@ -285,5 +285,7 @@ def _show(found: list[Violation]) -> None:
         page.text(f"[{rule}] {RULES[rule]}", style="dim")
     wrong = len(errors(found))
     warned = len(found) - wrong
-    page.heading(f"{wrong} errors, {warned} warnings." if found else "No errors, no warnings.")
+    counts = ((wrong, "error"), (warned, "warning"))
+    said = [f"{n or 'no'} {what}{'s' if n != 1 else ''}" for n, what in counts]
+    page.heading(f"{', '.join(said).capitalize()}.")
     page.show()
