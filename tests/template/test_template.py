@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import os
 import shutil
 import subprocess
 import sys
@@ -24,9 +25,17 @@ AUTHORS = ("Ana O'Neil", "Zoë Žižek-李")
 COMBINATIONS = list(itertools.product(new.LICENCES, new.KINDS, AUTHORS))
 
 
-def answers(task: str = "SideMemory", lab: str = "my-lab", **more: str) -> list[str]:
-    given = {"task": task, "lab": lab, "author": "Ana", "licence": "MIT", "kind": "table", **more}
-    return [part for key, value in given.items() for part in (f"--{key}", value)]
+GIVEN = {
+    "task": "SideMemory",
+    "lab": "my-lab",
+    "author": "Ana",
+    "licence": "MIT",
+    "kind": "table",
+}
+
+
+def answers(**more: str) -> list[str]:
+    return [part for key, value in {**GIVEN, **more}.items() for part in (f"--{key}", value)]
 
 
 def ngym_new(folder: Path, **given: str):
@@ -196,6 +205,22 @@ def test_plain_cookiecutter_refuses_them_too(tmp_path: Path) -> None:
             tmp_path,
         )
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", new.KINDS)
+def test_plain_cookiecutter_writes_the_files_of_ngym_new(tmp_path: Path, kind: str) -> None:
+    assert ngym_new(tmp_path / "ngym", kind=kind).exit_code == 0
+    given = {**GIVEN, "kind": kind}
+    command = [sys.executable, "-m", "cookiecutter", "--no-input", "-o", tmp_path / "plain"]
+    words = [f"task_name={given.pop('task')}", *(f"{key}={one}" for key, one in given.items())]
+    home = {**os.environ, "HOME": str(tmp_path / "home")}  # for its replay file
+    subprocess.run([*map(str, command), str(new.template_folder()), *words], env=home, check=True)
+
+    def files(folder: str) -> dict[str, bytes]:
+        made = (path for path in (tmp_path / folder).rglob("*") if path.is_file())
+        return {str(path.relative_to(tmp_path / folder)): path.read_bytes() for path in made}
+
+    assert files("plain") == files("ngym") != {}
 
 
 def test_an_existing_folder_is_left_unchanged(tmp_path: Path) -> None:
