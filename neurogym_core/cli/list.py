@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import click
 
+from neurogym_core.ecosystem.companions import REGISTRY, comes_with
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.manifest import vocabulary
 from neurogym_core.ecosystem.names import clean, tag_key
@@ -31,6 +32,8 @@ _OTHERS = {
     "registries": "registry hooks",
     "checkups": "hooks of `ngym doctor`",
     "former_names": "hooks of errors about unknown names",
+    "studies": "hooks of `ngym plot` and `ngym run`",
+    "films": "hooks of figures and films",
 }
 """{kind of other offers: its name in `ngym list --all`}"""
 
@@ -95,11 +98,7 @@ def command(
         if rows or (too and (_mark(package.problems) or (everything and not broken)))
     ]
     if not shown:
-        what = "wrapper" if wrappers else "task"
-        click.echo(
-            f"No installed {what} matches. To install the {what}s of this project, run `make"
-            " install` in its checkout."
-        )
+        click.echo(_nothing("wrappers" if wrappers else "tasks"))
         return
     page = Page()
     often = Counter(entry.name for entry in (*installed().tasks, *installed().wrappers))
@@ -124,6 +123,15 @@ def command(
         page.text("")
         page.text("!: a problem. `ngym doctor` describes it and its remedy.")
     page.show()
+
+
+def _nothing(kind: str) -> str:
+    """Return what to say instead of an empty list."""
+    if any(getattr(package, kind) for package in installed().packages):
+        return f"No installed {kind[:-1]} matches. `ngym list --all` shows all."
+    search = any(offer.name == "search" for offer in installed().commands)
+    where = "" if search else f" {comes_with('ngym search', REGISTRY)}"
+    return f"No {kind} are installed. `ngym search` finds packages that have some.{where}"
 
 
 def _word(kind: str, text: str) -> str:

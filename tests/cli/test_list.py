@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
+
+from neurogym_core.ecosystem import refresh
+from neurogym_core.ecosystem.hooks import SPECIFICATIONS
 
 
 @pytest.fixture(autouse=True)
@@ -121,6 +125,23 @@ def test_unusable_tasks_are_marked(ngym) -> None:
 
 def test_an_empty_list_is_reported(ngym) -> None:
     assert "No installed task matches" in ngym("list", "--tag", "bandit").stdout
+
+
+def test_without_installed_tasks_it_says_how_to_find_some(ngym, site) -> None:
+    shutil.rmtree(site.path)
+    site.path.mkdir()
+    refresh()
+    text = ngym("list").stdout
+    assert text.startswith("No tasks are installed. `ngym search` finds packages")
+    assert "pip install neurogym-registry" in text
+    assert "matches" not in text
+
+
+def test_all_hooks_of_a_package_are_listed(ngym, site) -> None:
+    groups = {group: {f"my-{group[9:]}": "bar.tasks"} for group in SPECIFICATIONS}
+    site.add("bar", groups=groups, manifest=None)
+    text = ngym("list", "--all").stdout
+    assert all(f": my-{group[9:]}" in text for group in SPECIFICATIONS), text
 
 
 def test_at_40_columns_nothing_is_cut(ngym) -> None:

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 from neurogym_registry import cache, sources
+from neurogym_registry.commands.shared import effects
 from neurogym_registry.writing import write_text
 
 from neurogym_core.ecosystem import find_task
+from neurogym_core.ecosystem.hooks import SPECIFICATIONS
 from neurogym_core.errors import UnknownTaskError
 
 makers = sys.modules["ngym_test_registry_makers"]
@@ -278,3 +280,10 @@ def test_a_package_of_which_all_releases_are_revoked_is_marked(ngym, registry) -
 
 def words(text: str) -> str:
     return " ".join(text.split())
+
+
+def test_the_effects_of_a_package_name_when_its_hooks_run() -> None:
+    offers = {group.removeprefix("neurogym."): {"mine": "a.b"} for group in SPECIFICATIONS}
+    assert all(one.startswith("its hooks (mine) run ") for one in effects(offers))
+    assert len(effects(offers)) == len(SPECIFICATIONS)
+    assert effects({"new-kind": {"mine": "a.b"}}) == ["it adds new-kind: mine"]

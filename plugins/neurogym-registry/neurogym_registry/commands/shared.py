@@ -91,6 +91,8 @@ def effects(offers: Mapping[str, Mapping[str, str]]) -> list[str]:
         "registries": "its hooks ({}) run in `ngym info` and `new`, and on unknown names",
         "checkups": "its hooks ({}) run in `ngym doctor`",
         "former_names": "its hooks ({}) run on unknown names",
+        "studies": "its hooks ({}) run in `ngym plot` and `ngym run`",
+        "films": "its hooks ({}) run when tasks are drawn",
         "commands": "it adds commands to ngym: {}",
         "subjects": "it adds subjects: {}",
         "trainers": "it adds trainers: {}",
