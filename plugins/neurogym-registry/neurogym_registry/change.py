@@ -130,6 +130,15 @@ def _ids(entry: dict[str, Any]) -> set[int]:
     return {row["github_id"] for row in rows if isinstance(row.get("github_id"), int)}
 
 
+def ignores(folder: Path, file: str) -> bool:
+    """Whether git ignores a file of a folder; False without git, or outside of a repository."""
+    command = ["git", "-C", str(folder), "check-ignore", "--quiet", file]
+    try:
+        return subprocess.run(command, capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
 def _violation(file: str, message: str) -> Violation:
     return Violation(
         rule="owners", file=clean(file), message=f"{message} Ask them to make the change."

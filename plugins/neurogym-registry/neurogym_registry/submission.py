@@ -14,6 +14,8 @@ from typing import Any
 
 from neurogym_core.ecosystem.names import clean
 from neurogym_core.errors import RegistryError
+from neurogym_registry.change import ignores
+from neurogym_registry.effects import effects
 from neurogym_registry.folder import (
     Violation,
     entry_file,
@@ -134,7 +136,7 @@ def submit(
         release = json.loads((draft / release_file(wheel.name, wheel.version)).read_text("utf-8"))
     new = "list" if entry is not None else "release"
     return Submission(
-        files=tuple(file for file in files if not is_built(file)),
+        files=tuple(file for file in files if not is_built(file) and not ignores(registry, file)),
         warnings=tuple(one for one in found if one.level == "warning"),
         title=f"{new.capitalize()} {wheel.name} {wheel.version}",
         text=_text(release, first=entry is not None),
@@ -174,10 +176,12 @@ def _text(release: Mapping[str, Any], *, first: bool) -> str:
         "python": "?",
     }
     (file,) = release["files"]
-    tasks = [
+    offers = [
         f"- `{task['name']}`: {clean(task['summary'])} {_papers(task)}".rstrip()
         for task in release["tasks"]
     ]
+    offers += [f"- wrapper `{one['name']}`: {clean(one['summary'])}" for one in release["wrappers"]]
+    offers += [f"- **{text}**" for text in effects(release["offers"])]
     excuses = [
         f"  - `{one['task']}` {one['check']}: {one['reason']}" for one in said["expected_failures"]
     ]
@@ -185,7 +189,7 @@ def _text(release: Mapping[str, Any], *, first: bool) -> str:
         [
             f"{'New package' if first else 'New release'}: {release['name']} {release['version']}",
             "",
-            *tasks,
+            *offers,
             "",
             f"- wheel: `{file['filename']}`, SHA-256 `{file['sha256']}`, {file['size']:,} bytes",
             f"- licence: {release['license']}; needs neurogym-core {release['requires_core']},"

@@ -39,8 +39,10 @@ def test_a_registry_that_cannot_be_read_refuses_no_name(ngym, site, tmp_path: Pa
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path], third_party: Path):
     made = environments.Environment(tmp_path_factory.mktemp("env") / "venv", third_party)
-    classic = environments.REPOSITORY / "plugins" / "neurogym-classic"
-    made.pip_install([*wheels, environments.build_wheel(classic, made.folder / "dist")])
+    plugins = environments.REPOSITORY / "plugins"
+    classic = [plugins / "neurogym-classic", plugins / "neurogym-film"]  # play and draw
+    built = [environments.build_wheel(source, made.folder / "dist") for source in classic]
+    made.pip_install([*wheels, *built])
     return made
 
 

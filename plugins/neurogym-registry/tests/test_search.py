@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from neurogym_registry import cache, sources
-from neurogym_registry.commands.shared import effects
+from neurogym_registry.effects import effects
 from neurogym_registry.writing import write_text
 
 from neurogym_core.ecosystem import find_task

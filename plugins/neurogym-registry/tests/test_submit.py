@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
 import sys
 import time
 import tomllib
@@ -180,8 +181,19 @@ def plain_wheel(tmp_path: Path) -> Path:
         " neurogym-core>=1.0,<2\nAuthor: Ana, Bo\nAuthor-email: Cleo"
         " <cleo@example.org>\nProject-URL: Source, https://example.org/walk\n"
     )
-    groups = {"neurogym.commands": {"walk": "neurogym_task_walk.tasks:walk"}}
-    package = packages.Package(name=NAME, version="1.0.0", groups=groups, metadata=metadata)
+    groups = {
+        "neurogym.commands": {"walk": "neurogym_task_walk.tasks:walk"},
+        "neurogym.plugins": {"watch": "neurogym_task_walk.tasks"},
+        "neurogym.wrappers": {"Trim": "neurogym_task_walk.tasks:Trim"},
+    }
+    row = 'name = "Trim"\ntitle = "Trim"\nsummary = "Trims."\ntags = ["wrapper-timing"]\n'
+    package = packages.Package(
+        name=NAME,
+        version="1.0.0",
+        groups=groups,
+        metadata=metadata,
+        manifest=f"schema = 1\n[[wrapper]]\n{row}",
+    )
     return packages.wheel(package, tmp_path)
 
 
@@ -196,6 +208,29 @@ def test_the_entry_is_written_from_the_wheel(keeper, plain_wheel: Path) -> None:
     again = ngym("submit", plain_wheel, "--registry", keeper.folder)
     assert again.exit_code == 1
     assert "released already" in again.stderr
+
+
+def test_the_pull_request_says_what_a_package_does_besides_its_tasks(
+    keeper, plain_wheel: Path
+) -> None:
+    said = ngym("submit", plain_wheel, "--registry", keeper.folder).stdout
+    assert "\n- wrapper `Trim`: Trims.\n" in said
+    assert "\n- **it adds commands to ngym: walk**\n" in said
+    assert "\n- **its hooks (watch) run in every `make`, for the tasks of all packages**\n" in said
+
+
+@pytest.mark.parametrize("committed", [False, True])
+def test_an_index_that_git_ignores_is_not_for_the_pull_request(
+    tmp_path: Path, plain_wheel: Path, committed: bool
+) -> None:
+    registry = tmp_path / "registry"
+    assert ngym("registry", "new", registry, "--keeper", "Ana", "--github-id", 7).exit_code == 0
+    if committed:
+        (registry / ".gitignore").unlink()
+    subprocess.run(["git", "init", "--quiet", str(registry)], check=True)
+    files = ngym("submit", plain_wheel, "--registry", registry).stdout.partition("Open a pull")[0]
+    assert f"  releases/{NAME}/1.0.0.json\n" in files
+    assert ("  index.json\n" in files) is committed
 
 
 def test_what_breaks_a_rule_is_not_written(keeper, plain_wheel: Path) -> None:

@@ -18,7 +18,8 @@ from neurogym_core.terminal.output import Page
 from neurogym_registry import pip
 from neurogym_registry.client import Catalogue, Listing
 from neurogym_registry.closure import closure
-from neurogym_registry.commands.shared import busy, effects, look_for, registry_options
+from neurogym_registry.commands.shared import busy, look_for, registry_options
+from neurogym_registry.effects import effects
 from neurogym_registry.kit import MISSING, has_kit
 from neurogym_registry.releases import examine_installed
 from neurogym_registry.resolve import resolve

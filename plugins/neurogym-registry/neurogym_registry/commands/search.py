@@ -14,8 +14,9 @@ from neurogym_core.ecosystem.names import canonical, tag_key
 from neurogym_core.errors import did_you_mean
 from neurogym_core.terminal.output import Page, print_json
 from neurogym_registry.client import Catalogue, Listing
-from neurogym_registry.commands.shared import effects, read_catalogue, registry_options
+from neurogym_registry.commands.shared import read_catalogue, registry_options
 from neurogym_registry.data import how_to_install
+from neurogym_registry.effects import effects
 
 Found = tuple[Listing, Mapping[str, Any] | None]
 
