@@ -111,9 +111,10 @@ def inspect_wheel(wheel: Wheel, folder: Path) -> Inspection:
         failure = f"the process {child.ending}" if value is None else value.get("failure")
         if failure:
             raise RegistryError(
-                f"{name} of {wheel.name} {wheel.version} cannot be described: {clean(str(failure))}"
-                " Expected a task that can be imported and made with its defaults. Try `ngym info"
-                f" {name}`, correct the task, and build the wheel again."
+                f"{name} of {wheel.name} {wheel.version} cannot be described:"
+                f" {clean(str(failure)).rstrip('.')}. Expected a task that can be imported and"
+                f" made with its defaults. Try `ngym info {name}`, correct the task, and build the"
+                " wheel again."
             )
     return Inspection(folder=pictures, tasks=rows)
 
