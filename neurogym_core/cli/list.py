@@ -14,14 +14,10 @@ from neurogym_core.ecosystem.manifest import vocabulary
 from neurogym_core.ecosystem.names import clean, tag_key
 from neurogym_core.ecosystem.records import TaskInfo, WrapperInfo
 from neurogym_core.errors import did_you_mean
+from neurogym_core.terminal.complete import complete_word
 from neurogym_core.terminal.output import Page, print_json
 
 Entry: TypeAlias = TaskInfo | WrapperInfo
-
-
-def _complete_word(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    words = vocabulary().words[str(param.name)]
-    return [word for word in words if word.startswith(incomplete)]
 
 
 _OTHERS = {
@@ -39,10 +35,10 @@ _OTHERS = {
 
 
 @click.command()
-@click.option("--tag", "tags", multiple=True, metavar="TAG", shell_complete=_complete_word,
+@click.option("--tag", "tags", multiple=True, metavar="TAG", shell_complete=complete_word,
               help="Only tasks with this tag. Repeat it for tasks with all of the"
               " tags.")  # fmt: skip
-@click.option("--species", multiple=True, metavar="NAME", shell_complete=_complete_word,
+@click.option("--species", multiple=True, metavar="NAME", shell_complete=complete_word,
               help="Only tasks for this species. Repeat it for tasks of any of the"
               " species.")  # fmt: skip
 @click.option("--wrappers", is_flag=True, help="List wrappers, which modify tasks, instead.")

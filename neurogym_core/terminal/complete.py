@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from neurogym_core.ecosystem.discovery import installed
+from neurogym_core.ecosystem.discovery import declared, installed
+from neurogym_core.ecosystem.manifest import vocabulary
+from neurogym_core.ecosystem.names import CORE, canonical
 
 
 def complete_task(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
@@ -20,10 +23,36 @@ def complete_task(ctx: click.Context, param: click.Parameter, incomplete: str) -
     return found or [CompletionItem(incomplete, type="file")]
 
 
-def complete_anything(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-    """Complete the names of tasks, wrappers and packages, and files."""
-    names = [wrapper.name for wrapper in installed().wrappers if wrapper.usable]
-    names += [package.distribution for package in installed().packages]
-    found = [CompletionItem(name) for name in sorted(set(names)) if name.startswith(incomplete)]
+def complete_wrapper(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    """Complete the names of usable wrappers."""
+    return _items({one.name for one in installed().wrappers if one.usable}, incomplete)
+
+
+def complete_package(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    """Complete the names of installed packages, also of broken ones, without the core."""
+    names = {one.distribution for one in declared().packages}
+    return _items({name for name in names if canonical(name) != CORE}, incomplete)
+
+
+def complete_word(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    """Complete the words of the vocabulary, for the parameters ``tags`` and ``species``."""
+    words = vocabulary().words[str(param.name)]
+    return [CompletionItem(word) for word in words if word.startswith(incomplete)]
+
+
+def complete_target(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    """Complete the names of tasks and packages, and files."""
+    found = _items({one.distribution for one in installed().packages}, incomplete)
     tasks = complete_task(ctx, param, incomplete)
     return [*found, *(item for item in tasks if item.type != "file" or not found)]
+
+
+def complete_anything(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    """Complete the names of tasks, wrappers and packages, and files."""
+    found = complete_wrapper(ctx, param, incomplete)
+    others = complete_target(ctx, param, incomplete)
+    return [*found, *(item for item in others if item.type != "file" or not found)]
+
+
+def _items(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in sorted(names) if name.startswith(incomplete)]

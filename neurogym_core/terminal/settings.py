@@ -21,6 +21,7 @@ from neurogym_core.ecosystem.discovery import (
 )
 from neurogym_core.ecosystem.names import SUBJECT_SETTINGS, SUBJECTS, clean, read_subject
 from neurogym_core.errors import InvalidValueError, UnknownNameError
+from neurogym_core.terminal.complete import complete_wrapper
 
 SUBJECT_HELP = "The subject that plays; `ngym run --help` lists the subjects."
 
@@ -104,6 +105,7 @@ def play_options(subject: str | None, seed: int | None = 0) -> Callable[[Callabl
         click.option("--condition", "conditions", multiple=True, metavar="NAME=VALUE",
                      help="Impose a condition on all trials, e.g. coherence=51.2."),
         click.option("--wrap", "wrap", multiple=True, metavar="NAME[:KEY=VALUE,...]",
+                     shell_complete=complete_wrapper,
                      help="Apply a wrapper with its settings, e.g. reaction_time:urgency=-0.01;"
                      " innermost first."),
     )  # fmt: skip

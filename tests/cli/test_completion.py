@@ -54,6 +54,14 @@ def test_commands_tasks_and_tags_are_completed_without_importing_them(ngym, site
     assert complete(ngym, "ngym list --tag work") == ["working-memory"]
 
 
+def test_the_arguments_of_other_commands_are_completed_too(ngym, site) -> None:
+    site.add("bar", groups={"neurogym.wrappers": {"Trim": "bar.tasks:Trim"}}, manifest=None)
+    site.add("neurogym-task-foo", tasks={"Dots-v0": ""})
+    assert complete(ngym, "ngym run Dots-v0 --wrap Tr") == ["Trim"]
+    assert complete(ngym, "ngym plot Dots-v0 --wrap React") == ["ReactionTime"]
+    assert complete(ngym, "ngym info Tr") == ["Trim"]
+
+
 def test_options_of_a_foreign_command_are_not_completed_by_running_it(ngym, site, tmp_path) -> None:
     canary = tmp_path / "canary"
     site.add(

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from neurogym_core.terminal.complete import complete_anything
+from neurogym_core.terminal.complete import complete_target
 from neurogym_core.terminal.output import print_json
 
 
 @click.command(short_help="Run the conformance checks on tasks.")
-@click.argument("targets", metavar="ID|PACKAGE|PATH...", nargs=-1, shell_complete=complete_anything)
+@click.argument("targets", metavar="ID|PACKAGE|PATH...", nargs=-1, shell_complete=complete_target)
 @click.option(
     "--level",
     default="quick",

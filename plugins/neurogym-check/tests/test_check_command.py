@@ -161,3 +161,14 @@ def _changed(text: str) -> str:
 
 def test_a_file_has_no_digest(ngym, file):
     assert "only an installed Task has one" in ngym("check", file(GOOD), "--write-digests").stdout
+
+
+def test_tasks_and_packages_are_completed_but_no_wrappers(ngym, site) -> None:
+    site.add("neurogym-task-foo", tasks={"Report-v0": ""})
+    found = {}
+    for word in ("Rep", "neurogym-task", "React"):
+        given = {"COMP_WORDS": f"ngym check {word}", "COMP_CWORD": "2"}
+        found[word] = ngym(_NGYM_COMPLETE="bash_complete", **given).stdout.splitlines()
+    assert found["Rep"] == ["plain,Report-v0"]
+    assert found["neurogym-task"] == ["plain,neurogym-task-foo"]
+    assert found["React"] == ["file,React"]

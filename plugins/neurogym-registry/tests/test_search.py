@@ -287,3 +287,17 @@ def test_the_effects_of_a_package_name_when_its_hooks_run() -> None:
     assert all(one.startswith("its hooks (mine) run ") for one in effects(offers))
     assert len(effects(offers)) == len(SPECIFICATIONS)
     assert effects({"new-kind": {"mine": "a.b"}}) == ["it adds new-kind: mine"]
+
+
+def test_names_and_words_are_completed_from_copies_of_indexes(ngym, registry, site) -> None:
+    source = {"__init__.py": "raise SystemExit"}
+    site.add("broken-lab", tasks={"Dots-v0": ""}, files=source, manifest="[")
+    for line, expected in (
+        ("ngym install neurogym-task-d", ["neurogym-task-dots"]),
+        ("ngym search --tag working", ["working-memory"]),
+        ("ngym uninstall bro", ["broken-lab"]),
+        ("ngym uninstall neurogym-co", [""]),  # not the core
+    ):
+        words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
+        rows = ngym(_NGYM_COMPLETE="bash_complete", **words).stdout.splitlines()
+        assert [row.partition(",")[2] for row in rows] == expected, line

@@ -18,7 +18,7 @@ from neurogym_core.terminal.output import Page
 from neurogym_registry import pip
 from neurogym_registry.client import Catalogue, Listing
 from neurogym_registry.closure import closure
-from neurogym_registry.commands.shared import busy, look_for, registry_options
+from neurogym_registry.commands.shared import busy, complete_listed, look_for, registry_options
 from neurogym_registry.effects import effects
 from neurogym_registry.kit import MISSING, has_kit
 from neurogym_registry.releases import examine_installed
@@ -28,7 +28,7 @@ from neurogym_registry.wheels import Wheel, WheelError, read_wheel
 
 
 @click.command(short_help="Install a package of the registry.")
-@click.argument("package", metavar="PACKAGE[==VERSION]")
+@click.argument("package", metavar="PACKAGE[==VERSION]", shell_complete=complete_listed)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option("--dry-run", is_flag=True, help="Show the plan, and stop.")
 @click.option(

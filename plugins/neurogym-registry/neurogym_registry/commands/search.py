@@ -12,6 +12,7 @@ from neurogym_core.ecosystem.discovery import declared
 from neurogym_core.ecosystem.manifest import vocabulary
 from neurogym_core.ecosystem.names import canonical, tag_key
 from neurogym_core.errors import did_you_mean
+from neurogym_core.terminal.complete import complete_word
 from neurogym_core.terminal.output import Page, print_json
 from neurogym_registry.client import Catalogue, Listing
 from neurogym_registry.commands.shared import read_catalogue, registry_options
@@ -28,6 +29,7 @@ MOST_PACKAGES = 50
 @click.option(
     "--tag",
     "tags",
+    shell_complete=complete_word,
     multiple=True,
     metavar="TAG",
     help="Only tasks with this tag; if repeated, with all of them.",

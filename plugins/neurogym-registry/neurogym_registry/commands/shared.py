@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from neurogym_core.ecosystem.names import clean, namespace_of
-from neurogym_core.errors import UnknownTaskError, did_you_mean
+from neurogym_core.errors import RegistryError, UnknownTaskError, did_you_mean
 from neurogym_registry.client import Catalogue, Listing, catalogue
 
 _FunctionT = TypeVar("_FunctionT", bound=Callable[..., Any])
@@ -82,6 +83,16 @@ def look_for(name: str, *, offline: bool, refresh: bool) -> tuple[Catalogue, Lis
         if listing is None or listing.outdated:
             found = read_catalogue(offline=False, refresh=True)
     return found, required(found, name)
+
+
+def complete_listed(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    """Complete the names of listed packages, without using the network."""
+    try:
+        found = catalogue(offline=True)
+    except RegistryError:
+        return []
+    names = [name for name in found.names if name.startswith(incomplete)]
+    return [CompletionItem(name) for name in names]
 
 
 @contextmanager

@@ -8,13 +8,14 @@ from neurogym_core.ecosystem.discovery import declared, refresh
 from neurogym_core.ecosystem.names import CORE, canonical, clean
 from neurogym_core.ecosystem.records import KINDS, PackageInfo
 from neurogym_core.errors import InstallError, UnknownTaskError, did_you_mean
+from neurogym_core.terminal.complete import complete_package
 from neurogym_registry import pip
 from neurogym_registry.commands.shared import busy
 from neurogym_registry.sources import forget
 
 
 @click.command(short_help="Remove an installed package.")
-@click.argument("package", metavar="PACKAGE")
+@click.argument("package", metavar="PACKAGE", shell_complete=complete_package)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 def command(package: str, yes: bool) -> None:
     """Remove an installed package with pip, without running its code.
