@@ -7,6 +7,7 @@ import warnings
 
 import pytest
 
+from neurogym_core import Task, make
 from neurogym_core.ecosystem import find_task, hooks
 from neurogym_core.errors import PluginError, RegistryError, UnknownTaskError
 
@@ -26,6 +27,17 @@ class Env:
     def step(self, action: object) -> None: ...
 
     def reset(self) -> None: ...
+
+
+class Nothing(Task):
+    """A task with nothing to report."""
+
+    def define(self):
+        self.observe(light=1)
+        self.act(rest=1)
+
+    def new_trial(self, trial):
+        trial.periods("wait", wait=100)
 
 
 @pytest.fixture
@@ -189,6 +201,25 @@ def test_plugins_can_be_switched_off(add, monkeypatch, variable: str, value: str
     assert hooks.trial_end_listeners() == ()
     assert hooks.plugins().failures == []
     assert "aaa.plugin" not in sys.modules
+
+
+def test_make_runs_no_hooks_where_they_are_declined(add) -> None:
+    add("aaa", f"{HEAD}raise SystemExit\n")
+    make(Nothing, plugins=False)
+    assert "aaa.plugin" not in sys.modules
+    with pytest.warns(RuntimeWarning, match="of aaa 1.0 failed"):
+        make(Nothing)
+
+
+@pytest.mark.parametrize("group", hooks.SPECIFICATIONS)
+def test_a_blocked_package_runs_no_hooks_of_any_group(site, monkeypatch, group: str) -> None:
+    source = {"plugin.py": f"{HEAD}@hookimpl\ndef {hooks.hooks_of(group)[0]}():\n    pass\n"}
+    site.add("aaa", files=source, groups={group: {"hooks": "aaa.plugin"}})
+    monkeypatch.setenv("NGYM_BLOCK", "aaa")
+    assert hooks.plugins(group).manager.get_plugins() == set()
+    assert "aaa.plugin" not in sys.modules
+    monkeypatch.delenv("NGYM_BLOCK")
+    assert len(hooks.plugins(group).manager.get_plugins()) == 1
 
 
 def test_a_switch_set_to_zero_is_off(add, monkeypatch) -> None:
