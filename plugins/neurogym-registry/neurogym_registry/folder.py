@@ -96,16 +96,30 @@ def read_registry(folder: Path) -> Registry:
         for name in sorted(files):
             if name not in IGNORED:
                 reader.take(Path(top, name))
-    return Registry(
-        folder=folder,
-        entries=reader.entries,
-        releases=reader.releases,
-        digests=reader.digests,
-        sources=reader.sources,
-        revoked=tuple(reader.revoked),
-        others=frozenset(reader.others),
-        violations=tuple(reader.violations),
-    )
+    return reader.registry()
+
+
+def read_package(folder: Path, name: str) -> Registry:
+    """Read the files of one package, and the revocations; the others are in `Registry.known`.
+
+    A registry can have half a million files."""
+    reader = _Reader(folder)
+    for file in files_of(folder, name):
+        reader.take(folder / file)
+    known = {path.name.removesuffix(".toml") for path in folder.glob("packages/*.toml")}
+    return reader.registry(known - reader.entries.keys())
+
+
+def files_of(folder: Path, name: str) -> list[str]:
+    """Return the files of a package that exist, and ``revoked.json``, relative to the folder."""
+    files = [entry_file(name), sources_file(name), "revoked.json"]
+    releases = sorted((folder / "releases" / name).rglob("*"))
+    files += [path.relative_to(folder).as_posix() for path in releases if not path.is_dir()]
+    return [
+        file
+        for file in files
+        if os.path.lexists(folder / file) and not set(IGNORED) & set(file.split("/"))
+    ]
 
 
 def dumps(value: Any) -> str:
@@ -141,6 +155,19 @@ class _Reader:
                 self.take_revoked(self.read(path, name))
             case _:
                 self.others.add(name)
+
+    def registry(self, known: Iterable[str] = ()) -> Registry:
+        return Registry(
+            folder=self.folder,
+            entries=self.entries,
+            releases=self.releases,
+            digests=self.digests,
+            sources=self.sources,
+            revoked=tuple(self.revoked),
+            others=frozenset(self.others),
+            known=frozenset(known),
+            violations=tuple(self.violations),
+        )
 
     def put(self, rows: dict[str, dict[str, Any]], key: str, value: Any) -> None:
         if value is not None:

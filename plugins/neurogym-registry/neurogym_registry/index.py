@@ -42,11 +42,6 @@ def package_file(name: str) -> str:
     return f"index/{name}.json.gz"
 
 
-def is_built(file: str) -> bool:
-    """Whether `ngym registry build` writes a file that no registry commits."""
-    return file == "index.json.gz" or file.startswith("index/")
-
-
 def split(index: Mapping[str, Any]) -> Split:
     """Move the rows of packages with releases into package files.
 

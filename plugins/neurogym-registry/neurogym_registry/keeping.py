@@ -9,7 +9,7 @@ from typing import Any
 
 from neurogym_core.ecosystem.names import canonical, clean
 from neurogym_core.errors import RegistryError
-from neurogym_registry.folder import dumps, entry_file, read_registry, release_file
+from neurogym_registry.folder import dumps, entry_file, read_package, release_file
 from neurogym_registry.writing import write_text
 
 
@@ -71,7 +71,7 @@ def revoke(folder: Path, name: str, versions: list[str], reason: str, advisory: 
         advisory: https address with details; may be empty.
     """
     path = folder / "revoked.json"
-    rows: list[dict[str, Any]] = list(read_registry(folder).revoked)
+    rows: list[dict[str, Any]] = list(read_package(folder, canonical(name)).revoked)
     row = {"name": canonical(name), "versions": versions, "reason": _reason(reason)}
     dated = {**row, "date": date.today().isoformat()}
     rows.append({**dated, **({"advisory": advisory} if advisory else {})})
@@ -85,7 +85,7 @@ def transfer(folder: Path, name: str, to: dict[str, Any], reason: str) -> Path:
     Raises:
         RegistryError: the package is not listed.
     """
-    entry = read_registry(folder).entries.get(canonical(name))
+    entry = read_package(folder, canonical(name)).entries.get(canonical(name))
     if entry is None:
         raise _unknown(folder, name, "")
     before = ", ".join(clean(str(row.get("name"))) for row in entry["maintainers"])

@@ -21,6 +21,7 @@ from neurogym_registry.folder import (
     Registry,
     dumps,
     entry_file,
+    read_package,
     read_registry,
     release_file,
     sources_file,
@@ -181,7 +182,7 @@ def refuse_release(folder: Path, wheel: Wheel) -> None:
         RegistryError: the package has no entry, the release exists, a file has texts of the
             template, or the manifest is invalid.
     """
-    if wheel.name not in read_registry(folder).entries:
+    if wheel.name not in read_package(folder, wheel.name).entries:
         raise RegistryError(
             f"{wheel.name} has no {entry_file(wheel.name)} in this registry. Expected an entry"
             " before the first release. Write it (see the registry's README), or use `ngym submit`."
@@ -208,7 +209,7 @@ def add_release(
     conformance: Mapping[str, Any] | None,
     provenance: str | None = None,
 ) -> list[Path]:
-    """Write the release file of a wheel, its figures, and the index; return the written paths.
+    """Write the release file of a wheel, and its figures; return the written paths.
 
     Raises:
         RegistryError: see `refuse_release`.
@@ -219,7 +220,7 @@ def add_release(
     files = {} if inspection is None else _figures(inspection, release, target.parent)
     files[target] = dumps(release).encode()
     write_together(files)
-    return [*files, write_index(folder)]
+    return list(files)
 
 
 def write_index(folder: Path) -> Path:
@@ -229,11 +230,11 @@ def write_index(folder: Path) -> Path:
     repository with packages, their contents are written first."""
     from neurogym_registry.first_party import contents_of  # it imports this module
 
-    for name, entry in _readable(folder).entries.items():
+    for name, entry in readable(folder).entries.items():
         sources = folder.resolve().parent / str(entry.get("folder"))
         if "folder" in entry and sources.is_dir():
             write_text(folder / sources_file(name), dumps(contents_of(sources)))
-    index, files = split(build_index(_readable(folder)))
+    index, files = split(build_index(readable(folder)))
     for name, text in files.items():
         write_bytes(folder / package_file(name), packed(text))
     target, text = folder / "index.json", written(index)
@@ -242,7 +243,12 @@ def write_index(folder: Path) -> Path:
     return target
 
 
-def _readable(folder: Path) -> Registry:
+def readable(folder: Path) -> Registry:
+    """Return a whole registry.
+
+    Raises:
+        RegistryError: a file cannot be read.
+    """
     registry = read_registry(folder)
     if registry.violations:
         raise RegistryError(

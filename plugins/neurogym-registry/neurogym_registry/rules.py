@@ -132,14 +132,24 @@ def validate(
     return sorted(found, key=lambda one: (one.level != "error", one.file, one.field))
 
 
-def changed_registry(registry: Registry, old: Registry) -> list[Violation]:
-    """Return the violations in a part of a registry, compared with the same part before."""
+def changed_registry(
+    registry: Registry, old: Registry, wheels: Path | None = None
+) -> list[Violation]:
+    """Return the violations in a part of a registry, compared with the same part before.
+
+    Args:
+        registry: the part.
+        old: the part before the change.
+        wheels: a folder of wheels; those of releases are compared with the release files.
+    """
     found = list(registry.violations)
     for check in (_layout, _entries, _sources, _releases, _revocations):
         found += check(registry)
     found += _names(registry, old)
     found += _added_only(registry, old)
     found += _excused(registry, old)
+    if wheels is not None:
+        found += _wheels(registry, wheels)
     return found
 
 

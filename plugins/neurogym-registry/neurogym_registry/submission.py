@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,14 +18,14 @@ from neurogym_registry.effects import effects
 from neurogym_registry.folder import (
     Violation,
     entry_file,
-    read_registry,
+    files_of,
+    read_package,
     release_file,
 )
-from neurogym_registry.index import is_built
-from neurogym_registry.releases import Inspection, add_release
-from neurogym_registry.rules import errors, validate
+from neurogym_registry.releases import Inspection, add_release, readable, write_index
+from neurogym_registry.rules import changed_registry, errors
 from neurogym_registry.wheels import Wheel
-from neurogym_registry.writing import write_text, write_together
+from neurogym_registry.writing import write_bytes, write_text, write_together
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +40,7 @@ class Submission:
 
 def is_listed(registry: Path, name: str) -> bool:
     """Whether a package has an entry in the registry."""
-    return name in read_registry(registry).entries
+    return name in read_package(registry, name).entries
 
 
 def entry_text(
@@ -78,6 +77,13 @@ def entry_text(
     return "\n".join(lines) + "\n"
 
 
+def commits_index(folder: Path) -> bool:
+    """Whether the index of a registry is one of its files; git ignores others.
+
+    The publishing workflow of a large registry builds its index."""
+    return not ignores(folder, "index.json")
+
+
 def refuse_early(registry: Path, wheel: Wheel, entry: str | None) -> None:
     """Raise the errors of `submit` that are known without running code of the package.
 
@@ -97,15 +103,18 @@ def _draft(
     conformance: Mapping[str, Any] | None,
     provenance: str | None,
 ) -> Iterator[tuple[Path, list[Violation]]]:
-    """Yield a copy of the registry with the release in it, and the violations there."""
+    """Yield a copy of the package's files with the release in it, and the violations there."""
+    old = read_package(registry, wheel.name)
     with TemporaryDirectory(prefix="ngym-") as name:
         draft = Path(name) / "registry"
-        shutil.copytree(registry, draft)
+        for file in files_of(registry, wheel.name):
+            write_bytes(draft / file, (registry / file).read_bytes())
         if entry is not None:
             write_text(draft / entry_file(wheel.name), entry)
         add_release(draft, wheel, inspection, conformance, provenance)
-        found = validate(draft, registry, wheel.path.parent)
-        yield draft, [one for one in found if wheel.name in one.file or one.level == "error"]
+        new = replace(read_package(draft, wheel.name), known=old.known)
+        found = changed_registry(new, replace(old, known=frozenset()), wheel.path.parent)
+        yield draft, sorted(found, key=lambda one: (one.level != "error", one.file, one.field))
 
 
 def submit(
@@ -132,11 +141,17 @@ def submit(
     with _draft(registry, wheel, entry, inspection, conformance, provenance) as (draft, found):
         _refuse(errors(found))
         files = _changed(draft, registry)
+        built = commits_index(registry)
+        if built:
+            readable(registry)
         write_together({registry / file: (draft / file).read_bytes() for file in files})
+        if built:
+            files = ["index.json", *files]
+            write_index(registry)
         release = json.loads((draft / release_file(wheel.name, wheel.version)).read_text("utf-8"))
     new = "list" if entry is not None else "release"
     return Submission(
-        files=tuple(file for file in files if not is_built(file) and not ignores(registry, file)),
+        files=tuple(files),
         warnings=tuple(one for one in found if one.level == "warning"),
         title=f"{new.capitalize()} {wheel.name} {wheel.version}",
         text=_text(release, first=entry is not None),

@@ -11,7 +11,7 @@ from pathlib import Path
 import environments
 import pytest
 from neurogym_registry.first_party import contents_of
-from neurogym_registry.releases import add_release, inspect_wheel
+from neurogym_registry.releases import add_release, inspect_wheel, write_index
 from neurogym_registry.rules import errors, validate
 from neurogym_registry.wheels import read_wheel
 
@@ -69,6 +69,7 @@ def test_a_wheel_of_this_repository_makes_a_valid_release(plugin: Path, tmp_path
     wheel = read_wheel(environments.build_wheel(plugin, tmp_path / "dist"))
     inspection = inspect_wheel(wheel, tmp_path / "inspected")
     add_release(registry, wheel, inspection, CONFORMANCE if inspection.tasks else None)
+    write_index(registry)
     found = validate(registry, against=REGISTRY, wheels=tmp_path / "dist")
     assert [str(one) for one in errors(found)] == []
     pictures = list((registry / "releases" / wheel.name).glob("*/*.svg"))

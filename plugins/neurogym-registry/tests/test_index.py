@@ -9,10 +9,11 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from neurogym_registry import rules
-from neurogym_registry.folder import Registry, dumps
+from neurogym_registry.folder import Registry, dumps, read_package, read_registry
 from neurogym_registry.index import build_index, is_revoked
 from neurogym_registry.schemas import breaches
 from neurogym_registry.versions import is_prerelease, version_key
+from neurogym_registry.writing import write_text
 from packaging.version import Version
 
 makers = sys.modules["ngym_test_registry_makers"]
@@ -93,6 +94,22 @@ def test_in_any_history_the_serial_grows_and_nothing_is_taken_back(
         # A lower serial reveals an older registry, unless the step only added a package.
         assert list(rules._added_only(registry, changed))
         registry = changed
+
+
+def test_the_files_of_one_package_are_read_as_in_the_whole_registry(keeper) -> None:
+    keeper.package("neurogym-task-dots", "1.0.0", "1.1.0")
+    keeper.package("neurogym-task-other", "1.0.0")
+    folder = keeper.folder / "releases" / "neurogym-task-dots"
+    write_text(folder / "1.0.0" / "Dots-v0.svg", "<svg/>")
+    write_text(folder / "2.0.0.json", "{")
+    keeper.revoke({"name": "x", "versions": ["*"], "reason": "Evil.", "date": "2026-11-21"})
+    whole, part = read_registry(keeper.folder), read_package(keeper.folder, "neurogym-task-dots")
+    assert part.names == whole.names
+    for field in ("entries", "releases", "digests"):
+        own = {"neurogym-task-dots": getattr(whole, field)["neurogym-task-dots"]}
+        assert getattr(part, field) == own
+    assert (part.revoked, part.violations) == (whole.revoked, whole.violations)
+    assert part.others == whole.others == {"releases/neurogym-task-dots/1.0.0/Dots-v0.svg"}
 
 
 @settings(max_examples=60)

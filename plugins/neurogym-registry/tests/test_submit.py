@@ -233,6 +233,29 @@ def test_an_index_that_git_ignores_is_not_for_the_pull_request(
     assert ("  index.json\n" in files) is committed
 
 
+def test_only_the_files_of_the_package_are_read(keeper, plain_wheel: Path, tmp_path: Path) -> None:
+    """A large registry has half a million files; its index is built when it is published."""
+    broken = keeper.release("neurogym-task-other")
+    broken.write_text("{", "utf-8")
+    refused = ngym("submit", plain_wheel, "--registry", keeper.folder)
+    assert refused.exit_code == 1
+    assert "The index cannot be built" in refused.stderr
+    assert not (keeper.folder / "packages").exists()
+    subprocess.run(["git", "init", "--quiet", str(keeper.folder)], check=True)
+    (keeper.folder / ".gitignore").write_text("/index.json*\n", "utf-8")
+    result = ngym("submit", plain_wheel, "--registry", keeper.folder)
+    assert result.exit_code == 0, result.output
+    assert not (keeper.folder / "index.json").exists()
+
+
+def test_a_name_is_compared_with_all_names_of_the_registry(keeper, plain_wheel: Path) -> None:
+    keeper.entry("neurogym-task-wa1k")
+    keeper.build()
+    refused = ngym("submit", plain_wheel, "--registry", keeper.folder)
+    assert refused.exit_code == 1
+    assert "looks like 'neurogym-task-wa1k'" in refused.stderr
+
+
 def test_what_breaks_a_rule_is_not_written(keeper, plain_wheel: Path) -> None:
     keeper.entry("neurogym-task-walks")
     keeper.build()

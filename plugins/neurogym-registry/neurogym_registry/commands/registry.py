@@ -30,6 +30,7 @@ from neurogym_registry.releases import add_release as add
 from neurogym_registry.rules import RULES, errors
 from neurogym_registry.rules import validate as find
 from neurogym_registry.signatures import sign
+from neurogym_registry.submission import commits_index
 from neurogym_registry.wheels import Wheel, read_wheel
 from neurogym_registry.writing import write_text
 
@@ -148,7 +149,7 @@ def read_excuses(texts: Sequence[str]) -> dict[str, str]:
 )
 @excuse_option
 def add_release(wheel: Path, folder: Path, no_check: bool, excuses: tuple[str, ...]) -> None:
-    """Write the release file of a wheel, figures of its tasks, and the index.
+    """Write the release file of a wheel, figures of its tasks, and the index if it is committed.
 
     The tasks are imported in a child process: use this command only on wheels whose code you trust.
     """
@@ -159,6 +160,8 @@ def add_release(wheel: Path, folder: Path, no_check: bool, excuses: tuple[str, .
     with examined(read, reasons, check=not no_check) as (inspection, conformance):
         for path in add(folder, read, inspection, conformance):
             click.echo(f"Wrote {path}.")
+    if commits_index(folder):
+        click.echo(f"Wrote {write_index(folder)}.")
 
 
 @command.command(name="new")
