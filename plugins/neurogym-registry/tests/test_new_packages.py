@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
 import environments
 import pytest
+import yaml
 
 from neurogym_core.cli import new
 
@@ -63,3 +66,56 @@ def test_a_package_of_each_kind_is_taken_by_a_registry(
     assert (
         json.loads(environment.ngym("registry", "validate", keeper.folder, *options).stdout) == []
     )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="the workflow runs in bash")
+@pytest.mark.parametrize("excused", [True, False])
+def test_the_kit_workflow_checks_new_releases_and_knows_their_excuses(
+    environment, tmp_path: Path, excused: bool
+) -> None:
+    environment.ngym("new", tmp_path, *answers("of-kit"), check=True)
+    package = tmp_path / "neurogym-task-of-kit"
+    makers.finish(package)
+    (package / "neurogym_task_of_kit" / "digests.toml").write_text("", "utf-8")
+    wheel = environments.build_wheel(package, tmp_path / "dist")
+    folder = tmp_path / "registry"
+    options = ("--keeper", "Ana", "--github-id", 7)
+    environment.ngym("registry", "new", folder, *options, check=True)
+    git(folder, "init", "--quiet")
+    base = commit(folder)
+    reason = ("--expected-failure", "R002=Its behaviour is not decided.")
+    makers.Keeper(folder).entry(package.name)
+    environment.ngym("registry", "add-release", wheel, folder, *reason, check=True)
+    if not excused:
+        path = folder / "releases" / package.name / "0.1.0.json"
+        release = json.loads(path.read_text("utf-8"))
+        release["conformance"]["expected_failures"] = []
+        path.write_text(json.dumps(release), "utf-8")
+    commit(folder)
+    workflow = yaml.safe_load((folder / ".github/workflows/kit.yml").read_text("utf-8"))
+    step = workflow["jobs"]["kit"]["steps"][-1]
+    home = {"HOME": str(tmp_path), "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheel.parent)}
+    path = f"{environment.python.parent}{os.pathsep}{os.environ['PATH']}"
+    variables = {"PATH": path, **home, **step["env"], "BASE": base}
+    try:
+        done = subprocess.run(
+            ["bash", "-e", "-c", step["run"]], cwd=tmp_path, env=variables, capture_output=True,
+            text=True, timeout=300,
+        )  # fmt: skip
+        assert (done.returncode == 0) is excused, done.stdout + done.stderr
+        assert "Installed neurogym-task-of-kit 0.1.0." in done.stdout
+        assert ("1 expected failure" in done.stdout) is excused
+    finally:
+        environment.run("-m", "pip", "uninstall", "--yes", "--quiet", package.name)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def commit(folder: Path) -> str:
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "x")
+    return git(folder, "rev-parse", "HEAD")
