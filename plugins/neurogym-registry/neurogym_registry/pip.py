@@ -28,6 +28,11 @@ from neurogym_registry.wheels import sha256_of
 PROTECTED = (CORE, "gymnasium", "numpy")
 """Packages that an installation must not change: results of other packages depend on them."""
 SECONDS = 600
+_SETTINGS = {
+    True: "`python -m pip config list`",
+    False: "PIP_INDEX_URL and the files of pip's configuration; uv's settings are not read",
+}
+"""Where pip's settings are seen, with and without pip in the environment."""
 _AT_START = re.compile(
     r"^([^/]+\.data/(purelib|platlib)/)?([^/]+\.pth|(site|user)customize(\.|/).*)$"
 )
@@ -343,7 +348,7 @@ def _pip(command: str, *arguments: str, show: bool = False) -> None:
         said = _errors(said_by_pip or "") or "see its messages above"
         raise InstallError(
             f"pip {command} failed: {said.rstrip('.')}. Expected pip to find and {command} the"
-            " packages. Check where it looks for them (`python -m pip config list`), and try again."
+            f" packages. Check where it looks for them ({_SETTINGS[available()]}), and try again."
         )
 
 

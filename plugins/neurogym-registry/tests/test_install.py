@@ -414,8 +414,10 @@ def test_without_pip_the_printed_lines_and_command_install_the_plan_with_uv(
     environment = environments.Environment(tmp_path / "venv", bare)
     for folder in town.environment.site.glob("neurogym_*"):
         shutil.copytree(folder, environment.site / folder.name)
-    helper = town.depend("helper")
     path = town.release(dots(requires=("neurogym-core>=1.0,<2", "helper")))
+    missing = environment.ngym("install", "dots", "--yes", **town.variables)
+    assert "PIP_INDEX_URL and the files of pip's configuration" in missing.stderr
+    helper = town.depend("helper")
     shown = environment.ngym("install", "dots", "--dry-run", **town.variables)
     assert (shown.returncode, helper.name in shown.stdout) == (0, True), shown.stderr
     refused = environment.ngym("install", "dots", "--yes", **town.variables)
