@@ -348,12 +348,23 @@ def _pip(command: str, *arguments: str, show: bool = False) -> None:
         said = _errors(said_by_pip or "") or "see its messages above"
         raise InstallError(
             f"pip {command} failed: {said.rstrip('.')}. Expected pip to find and {command} the"
-            f" packages. Check where it looks for them ({_SETTINGS[available()]}), and try again."
+            f" packages. {_remedy(said)}, and try again."
         )
 
 
 def _errors(text: str) -> str:
-    """Return the lines that pip marks as errors, or the last three lines."""
+    """Return the lines that pip marks as errors, or the last three lines.
+
+    Of an error that pip does not expect, these are the last line of its traceback."""
     lines = [clean(line) for line in text.splitlines() if line.strip()]
     marked = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
-    return " ".join(marked or lines[-3:])
+    return lines[-1] if marked == ["Exception:"] else " ".join(marked or lines[-3:])
+
+
+def _remedy(said: str) -> str:
+    """Return what to do about an error of pip."""
+    if "No space left" in said:
+        return "Make space in the environment and in the folder for temporary files"
+    if "No matching distribution" in said or "Could not find" in said:
+        return f"Check where it looks for them ({_SETTINGS[available()]})"
+    return "Correct this, or run pip itself to see all of its messages"

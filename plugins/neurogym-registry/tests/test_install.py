@@ -21,6 +21,8 @@ from neurogym_registry import pip, writing
 from neurogym_registry.releases import make_release
 from neurogym_registry.wheels import read_wheel
 
+from neurogym_core.errors import InstallError
+
 makers = sys.modules["ngym_test_registry_makers"]
 NAME = "neurogym-task-dots"
 TASK = """
@@ -446,6 +448,26 @@ def test_without_pip_the_printed_lines_and_command_install_the_plan_with_uv(
     refused = environment.ngym("uninstall", "dots", "--yes")
     command = f"`uv pip uninstall --python {environment.python} {NAME}`"
     assert (refused.returncode, command in refused.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("said", "shown", "remedy"),
+    [
+        ("ERROR: Exception:\nTraceback\nOSError: No space left on x", "OSError: No", "Make space"),
+        ("ERROR: No matching distribution found for x", "found for x", "Check where it looks"),
+        ("ERROR: x has an invalid RECORD", "invalid RECORD", "Correct this, or run pip itself"),
+        ("one\ntwo\nthree\nfour", "two three four", "Correct this"),
+    ],
+)  # fmt: skip
+def test_errors_of_pip_are_shown_with_a_remedy_that_fits(
+    monkeypatch: pytest.MonkeyPatch, said: str, shown: str, remedy: str
+) -> None:
+    fails = f"import sys; print({said!r}, file=sys.stderr); sys.exit(2)"
+    monkeypatch.setattr(pip, "_program", lambda: [sys.executable, "-c", fails])
+    with pytest.raises(InstallError) as told:
+        pip.look_up(["x"])
+    assert shown in str(told.value)
+    assert f" packages. {remedy}" in str(told.value)
 
 
 def test_without_any_pip_it_prints_a_line_with_the_hash_of_the_package(
