@@ -13,6 +13,7 @@ a finished one lacks a measurement that was added later, its checkpoint plays th
 from __future__ import annotations
 
 import functools
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -29,6 +30,7 @@ from neurogym_study.analyses import psychometric_function
 from neurogym_study.behaviour import CannotTellError, with_declared
 from neurogym_study.policies import SAME, partial
 from neurogym_study.trainers import trainer_named
+from neurogym_study.training import PROGRESS_FILE
 
 from neurogym_core import Task, TrialRecord, make, make_task
 from neurogym_core.ecosystem.discovery import installed
@@ -42,13 +44,21 @@ OWN = "neurogym-task-"
 
 SUPERVISED, AGENTS, IMAGES = ("gru", "rnn"), ("recurrent-ppo",), ("cnn",)
 """Trainers: "rnn" is the leaky RNN, and "cnn" the network of `train_on_images`."""
-TRAINERS = (*SUPERVISED, *AGENTS, *IMAGES)
+IN_STAGES = ("recurrent-ppo-stages",)
+TRAINERS = (*SUPERVISED, *AGENTS, *IN_STAGES, *IMAGES)
 UPDATES, STEPS, IMAGE_UPDATES = 1000, 50_000, 100
 """Budgets of networks, of agents, and of networks that see images."""
 PIXELS, IMAGE_BATCH = 32, 16
 """Width of the images, and the trials of a batch of these networks."""
 LONGER = 4
 """Tasks that nothing has learned are trained on, to this multiple of the budgets."""
+STAGES: dict[str, tuple[dict[str, Any], ...]] = {
+    "value/LeverPressWithPokeRest-v0": ({"presses": 1}, {"presses": 2}, {"presses": 3}),
+    "value/SelfInitiatedChoice-v0": ({"dt": 500}, {"dt": 250}),
+}
+"""Easier versions of tasks whose reward an agent does not find by chance; task -> parameters."""
+STAGE_STEPS, STAGE_LEVEL = 20_000, 0.7
+"""Largest number of steps of a stage, and the performance at which the next one begins."""
 HIDDEN = 64
 """Number of recurrent units."""
 FEEDBACK = ("PassReward", "PassAction")
@@ -108,6 +118,11 @@ class Job:
     until: int
 
     @property
+    def algorithm(self) -> str:
+        """Name of the trainer in the packages."""
+        return AGENTS[0] if self.trainer in IN_STAGES else self.trainer
+
+    @property
     def keys(self) -> list[str]:
         """Names of the trainings, one per seed, in the file of the measurements."""
         return [f"{self.task} {self.trainer} {seed} {self.until}" for seed in self.seeds]
@@ -159,7 +174,7 @@ def trainers_of(task_id: str) -> tuple[str, ...]:
     try:
         trainer_named(SUPERVISED[0])(task, test_trials=2)
     except NotSupportedError:
-        return AGENTS
+        return AGENTS + IN_STAGES * (task_id in STAGES)
     known = levels(catalogue()[task_id])
     hidden = stateful(task) and known.get("all", 0.0) < known["oracle"] - SAME
     return SUPERVISED + AGENTS if hidden else SUPERVISED
@@ -229,7 +244,8 @@ def train(job: Job, out: Path) -> list[dict[str, Any]]:
         return [_trained_on_images(job, level)]
     trainers = trainers_for(job, out)
     criteria = [
-        lambda record, trainer=trainer: settled(trainer.curve, level) for trainer in trainers
+        lambda record, trainer=trainer: settled(curve_of(job, trainer, out), level)
+        for trainer in trainers
     ]
     folders = job.folders(out)
     if job.trainer in SUPERVISED:
@@ -238,7 +254,7 @@ def train(job: Job, out: Path) -> list[dict[str, Any]]:
         train_together(trainers, job.until, out=folders, criterion=criteria)
     else:
         trainers[0].train(job.until, out=folders[0], criterion=criteria[0])
-    return measurements(job, trainers)
+    return measurements(job, trainers, out)
 
 
 def _trained_on_images(job: Job, level: float) -> dict[str, Any]:
@@ -289,15 +305,56 @@ def trainers_for(job: Job, out: Path) -> list[Any]:
     torch.set_flush_denormal(True)
     own = settings_of(job)
     trainers = [
-        trainer_named(job.trainer)(make_task(job.task), seed=seed, **own) for seed in job.seeds
+        trainer_named(job.algorithm)(make_task(job.task), seed=seed, **own) for seed in job.seeds
     ]
     for trainer, folder in zip(trainers, job.starts(out), strict=True):
-        if folder is not None:
-            trainer.load(folder)
+        start = folder or (last_stage(job, out) if job.trainer in IN_STAGES else None)
+        if start is not None:
+            trainer.load(start)
     return trainers
 
 
-def measurements(job: Job, trainers: Sequence[Any]) -> list[dict[str, Any]]:
+def stage_folders(job: Job, out: Path) -> list[Path]:
+    """Return the folders of the checkpoints at the ends of the stages."""
+    [seed] = job.seeds
+    name = f"{job.task} {job.trainer} {seed}".replace("/", "-").replace(" ", "-")
+    return [out / f"{name}-stage-{number}" for number in range(len(STAGES[job.task]))]
+
+
+def last_stage(job: Job, out: Path) -> Path:
+    """Train on the easier versions, one after the other; return the folder of the last one.
+
+    A stage ends at `STAGE_LEVEL`, or after `STAGE_STEPS`. Finished ones are not repeated.
+    """
+    [seed] = job.seeds
+    folders = stage_folders(job, out)
+    for number, (stage, folder) in enumerate(zip(STAGES[job.task], folders, strict=True)):
+        if any(folder.glob("checkpoint.*")):
+            continue
+        trainer = trainer_named(job.algorithm)(
+            make_task(job.task, **stage), seed=seed, **settings_of(job)
+        )
+        if number:
+            trainer.load(folders[number - 1])
+        trainer.train(
+            trainer.done + STAGE_STEPS,
+            criterion=lambda record: float(record["performance"].mean()) > STAGE_LEVEL,
+        )
+        folder.mkdir(parents=True, exist_ok=True)
+        trainer.save(folder)
+    return folders[-1]
+
+
+def curve_of(job: Job, trainer: Any, out: Path) -> list[dict[str, float]]:
+    """Return the tests on the task itself: without those of the stages."""
+    begun = -1
+    if job.trainer in IN_STAGES:
+        text = (stage_folders(job, out)[-1] / PROGRESS_FILE).read_text(encoding="utf-8")
+        begun = json.loads(text)[trainer.unit]
+    return [row for row in trainer.curve if row[trainer.unit] > begun]
+
+
+def measurements(job: Job, trainers: Sequence[Any], out: Path) -> list[dict[str, Any]]:
     """Return a record of each finished training, for JSON.
 
     Seeds that are trained together share the processor: each counts an equal part of the CPU time
@@ -320,7 +377,8 @@ def measurements(job: Job, trainers: Sequence[Any]) -> list[dict[str, Any]]:
                 "batch": settings_of(job).get("batch"),
                 "done": trainer.done,
                 "curve": [
-                    [int(row[trainer.unit]), round(row["accuracy"], 4)] for row in trainer.curve
+                    [int(row[trainer.unit]), round(row["accuracy"], 4)]
+                    for row in curve_of(job, trainer, out)
                 ],
                 "answered": round(trainer.curve[-1]["answered"], 3),
                 "final": round(float(fresh["performance"].mean()), 4),
@@ -368,7 +426,9 @@ def incomplete(measured: Mapping[str, Any], tasks: Sequence[str], out: Path) -> 
     """Return the finished trainings of tasks that have checkpoints, but lack a measurement."""
     groups: dict[tuple[Any, ...], list[int]] = {}
     for run in measured["runs"].values():
-        alone = run["seed"] if run["trainer"] in AGENTS else None  # networks are trained together
+        alone = (
+            run["seed"] if run["trainer"] in AGENTS + IN_STAGES else None
+        )  # networks are trained together
         group = (run["task"], run["trainer"], run["until"], alone)
         groups.setdefault(group, []).append(run["seed"])
     found = [
@@ -392,7 +452,7 @@ def complete(jobs: Sequence[Job], out: Path, path: Path) -> None:
     """
     for number, job in enumerate(jobs, 1):
         known = read(path)["runs"]
-        records = measurements(job, trainers_for(job, out))
+        records = measurements(job, trainers_for(job, out), out)
         same = all(
             known[key][name] == record[name]
             for key, record in zip(job.keys, records, strict=True)
@@ -435,6 +495,9 @@ Networks are trained on the tasks of the catalogue with the default settings of 
   actions, or follow from earlier trials that single trials do not show, for at most {agent_steps:,} steps. It plays sessions, and
   observes its last action and its reward (`PassAction`, `PassReward`). `jax-ppo` of neurogym-jax plays no task whose
   trials depend on actions.
+- `recurrent-ppo-stages` is the same agent, trained on easier versions of the task before, each until its performance is
+  above {stage_level}, or for {stage_steps:,} steps; its steps and CPU time contain these stages. It is there for tasks
+  whose reward an untrained agent does not find: {stages}.
 - `cnn`, two convolutions and a GRU in PyTorch (`docs/_make/train_on_images.py`), is trained on the correct actions of
   tasks that show images, here {pixels} pixels wide, for at most {image_updates:,} updates of {image_batch} trials.
 
@@ -466,6 +529,7 @@ def page(measured: dict[str, Any]) -> str:
             hidden=HIDDEN, short=BATCHES[0], long=BATCHES[1], steps=LONG, updates=UPDATES,
             agent_steps=STEPS, longer_updates=UPDATES * LONGER, longer_steps=STEPS * LONGER,
             image_updates=IMAGE_UPDATES, image_batch=IMAGE_BATCH, pixels=PIXELS, trials=TEST_TRIALS,
+            stage_level=STAGE_LEVEL, stage_steps=STAGE_STEPS, stages=_stages(),
             solved=SOLVED, gain=GAIN, fresh=FRESH, sessions=SESSIONS, same=SAME,
         )
     ]  # fmt: skip
@@ -488,6 +552,15 @@ def page(measured: dict[str, Any]) -> str:
     if missing:
         parts.append("Not trained: " + ", ".join(f"`{task}`" for task in missing) + ".\n")
     return "\n".join(parts)
+
+
+def _stages() -> str:
+    """Describe the stages of each task."""
+    return "; ".join(
+        f"`{task}`, with "
+        + ", ".join(f"{name}={value}" for stage in stages for name, value in stage.items())
+        for task, stages in STAGES.items()
+    )
 
 
 def _unlearned(tasks: list[str], runs: list[dict[str, Any]]) -> Iterator[str]:
@@ -663,7 +736,7 @@ def _jobs(tasks: list[str], updates: int, steps: int, seeds: int) -> Iterator[Jo
             yield Job(task, name, tuple(range(seeds)), updates)
     for seed in range(seeds):
         for task, names in trainers.items():
-            for name in set(names) & set(AGENTS):
+            for name in [one for one in names if one in AGENTS + IN_STAGES]:
                 yield Job(task, name, (seed,), steps)
             for name in set(names) & set(IMAGES):
                 yield Job(task, name, (seed,), min(updates, IMAGE_UPDATES))

@@ -275,3 +275,30 @@ def test_two_tasks_are_trained_and_an_interrupted_training_continues(tmp_path):
     assert all(f"| `{task}` |" in page.read_text("utf-8") for task in PAIR)
     again = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "0 trainings" in again.stdout
+
+
+def test_a_training_in_stages_counts_their_steps_and_not_their_tests(tmp_path, monkeypatch):
+    pytest.importorskip("sb3_contrib")
+    maker = loaded("train_gallery")
+    task, made = "control/GoNogo-v0", []
+    monkeypatch.setattr(maker, "STAGES", {task: ({"dt": 250}, {"dt": 200})})
+    monkeypatch.setattr(maker, "STAGE_STEPS", 2048)  # one rollout
+    monkeypatch.setattr(maker, "FRESH", 20)
+    original = maker.make_task
+    monkeypatch.setattr(
+        maker, "make_task", lambda task, **own: made.append(own) or original(task, **own)
+    )
+    assert maker.trainers_of("value/SelfInitiatedChoice-v0") == ("recurrent-ppo",)
+    made.clear()
+    job = maker.Job(task, "recurrent-ppo-stages", (0,), 6144)
+    [trainer] = maker.trainers_for(job, tmp_path)
+    assert made == [{}, {"dt": 250}, {"dt": 200}]
+    assert (trainer.done, maker.curve_of(job, trainer, tmp_path)) == (4096, [])
+    trainer.train(6144, out=job.folders(tmp_path)[0])
+    [record] = maker.measurements(job, [trainer], tmp_path)
+    assert record["done"] == 6144
+    assert [steps for steps, _ in record["curve"]] == [6144]
+    assert record["cpu"] > 0
+    made.clear()
+    assert maker.trainers_for(job, tmp_path)[0].done == 6144
+    assert made == [{}], "the stages are not repeated"
