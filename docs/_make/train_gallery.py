@@ -44,6 +44,8 @@ OWN = "neurogym-task-"
 
 SUPERVISED, AGENTS, IMAGES = ("gru", "rnn"), ("recurrent-ppo",), ("cnn",)
 """Trainers: "rnn" is the leaky RNN, and "cnn" the network of `train_on_images`."""
+BY_REWARD = ("perceptual/PostDecisionWager-v0", "perceptual/RoitmanShadlen-v0")
+"""Tasks with targets that do not show the best policy: when to wager, and how long to look."""
 IN_STAGES = ("recurrent-ppo-stages",)
 TRAINERS = (*SUPERVISED, *AGENTS, *IN_STAGES, *IMAGES)
 UPDATES, STEPS, IMAGE_UPDATES = 1000, 50_000, 100
@@ -79,6 +81,22 @@ WHY = {
         "The environment is hidden: it can be inferred only from unrewarded choices, which may also"
         " follow from a misjudged motion. With the environment shown, an ideal observer is correct"
         " in 79 % of the trials."
+    ),
+    "ibl/IBLWheel-v0": (
+        "The best policy without memory (the shortcut) turns the wheel back when it sees more, and"
+        " takes 27 steps per trial. The agent takes 19, and thereby earns 40 % more per step."
+    ),
+    "value/DriftingBandit-v0": (
+        "Learning is possible: `q_learner` with alpha=0.3 and beta=10 earns 0.93."
+    ),
+    "control/HierarchicalReasoning-v0": (
+        "A trial has one reward, at its end, and only if both answers were correct. A policy of the"
+        " trial before (the audit's `history`) earns 0.70, little more than halfway."
+    ),
+    "value/SelfInitiatedChoice-v0": (
+        "The nose has to stay for 5 to 10 steps before anything is rewarded, which random actions do"
+        " not achieve. In stages the agent earns as much as the best policy of the current"
+        " observation (the shortcut), but does not learn which hole is better in the block."
     ),
     "perceptual/RoitmanShadlen-v0": (
         "The answer is free from the onset of the motion on, and targets ask for it on every step."
@@ -162,7 +180,8 @@ def trainers_of(task_id: str) -> tuple[str, ...]:
     """Return the names of the trainers for a task.
 
     Where trials follow from earlier ones, and one trial does not show everything, networks that are
-    trained on single trials miss something: an agent, which plays sessions, is trained, too.
+    trained on single trials miss something: an agent, which plays sessions, is trained, too. So it
+    is where targets do not show the best policy.
     """
     env = make(task_id)
     try:
@@ -177,7 +196,7 @@ def trainers_of(task_id: str) -> tuple[str, ...]:
         return AGENTS + IN_STAGES * (task_id in STAGES)
     known = levels(catalogue()[task_id])
     hidden = stateful(task) and known.get("all", 0.0) < known["oracle"] - SAME
-    return SUPERVISED + AGENTS if hidden else SUPERVISED
+    return SUPERVISED + AGENTS if hidden or task_id in BY_REWARD else SUPERVISED
 
 
 def levels(entry: Any) -> dict[str, float]:
@@ -492,7 +511,8 @@ Networks are trained on the tasks of the catalogue with the default settings of 
   ({long} where trials last more than {steps} steps), for at most {updates:,} updates. The seeds of a network are trained at once
   (`neurogym_torch.train_together`).
 - `recurrent-ppo` of neurogym-sb3, an agent with an LSTM, is trained on reward where trials depend on the subject's
-  actions, or follow from earlier trials that single trials do not show, for at most {agent_steps:,} steps. It plays sessions, and
+  actions, or follow from earlier trials that single trials do not show, and where targets do not show the best policy
+  ({by_reward}), for at most {agent_steps:,} steps. It plays sessions, and
   observes its last action and its reward (`PassAction`, `PassReward`). `jax-ppo` of neurogym-jax plays no task whose
   trials depend on actions.
 - `recurrent-ppo-stages` is the same agent, trained on easier versions of the task before, each until its performance is
@@ -530,6 +550,7 @@ def page(measured: dict[str, Any]) -> str:
             agent_steps=STEPS, longer_updates=UPDATES * LONGER, longer_steps=STEPS * LONGER,
             image_updates=IMAGE_UPDATES, image_batch=IMAGE_BATCH, pixels=PIXELS, trials=TEST_TRIALS,
             stage_level=STAGE_LEVEL, stage_steps=STAGE_STEPS, stages=_stages(),
+            by_reward=", ".join(f"`{task}`" for task in BY_REWARD),
             solved=SOLVED, gain=GAIN, fresh=FRESH, sessions=SESSIONS, same=SAME,
         )
     ]  # fmt: skip
