@@ -48,7 +48,7 @@ BY_REWARD = ("perceptual/PostDecisionWager-v0", "perceptual/RoitmanShadlen-v0")
 """Tasks with targets that do not show the best policy: when to wager, and how long to look."""
 IN_STAGES = ("recurrent-ppo-stages",)
 TRAINERS = (*SUPERVISED, *AGENTS, *IN_STAGES, *IMAGES)
-UPDATES, STEPS, IMAGE_UPDATES = 1000, 50_000, 100
+UPDATES, STEPS, IMAGE_UPDATES = 1000, 50_000, 200
 """Budgets of networks, of agents, and of networks that see images."""
 PIXELS, IMAGE_BATCH = 32, 16
 """Width of the images, and the trials of a batch of these networks."""
@@ -59,8 +59,16 @@ STAGES: dict[str, tuple[dict[str, Any], ...]] = {
     "value/SelfInitiatedChoice-v0": ({"dt": 500}, {"dt": 250}),
 }
 """Easier versions of tasks whose reward an agent does not find by chance; task -> parameters."""
-STAGE_STEPS, STAGE_LEVEL = 20_000, 0.7
-"""Largest number of steps of a stage, and the performance at which the next one begins."""
+IMAGE_STAGES: dict[str, tuple[dict[str, Any], ...]] = {
+    "visual/RandomDotMotion-v0": (
+        {"dt": 32, "speed": 0.78125, "coherences": (100,), "life": float("inf")},
+        {"dt": 32, "speed": 0.78125, "coherences": (51.2,)},
+        {"dt": 32, "speed": 0.78125},
+    ),
+}
+"""The same for the networks that see images: half as many of them, with the same displacements."""
+STAGE_STEPS, STAGE_UPDATES, STAGE_LEVEL = 20_000, 150, 0.7
+"""Largest number of steps or updates of a stage, and the performance at which the next begins."""
 HIDDEN = 64
 """Number of recurrent units."""
 FEEDBACK = ("PassReward", "PassAction")
@@ -283,16 +291,26 @@ def _trained_on_images(job: Job, level: float) -> dict[str, Any]:
 
     torch.set_num_threads(1)
     [seed] = job.seeds
-    training = ImageTraining(job.task, seed, PIXELS, IMAGE_BATCH)
-    curve, began = [], time.monotonic()
-    cpu, every = time.process_time(), max(job.until // TESTS, 1)
+    own = {"seed": seed, "pixels": PIXELS, "batch": IMAGE_BATCH}
+    every, test_seed = max(job.until // TESTS, 1), 1000 * (seed + 1)
+    began, cpu, earlier = time.monotonic(), time.process_time(), None
+    for stage in IMAGE_STAGES.get(job.task, ()):
+        training = ImageTraining(job.task, **own, **stage)
+        training.take_over(earlier or training)
+        for _ in range(0, STAGE_UPDATES, every):
+            training.update(every)
+            if _correct(training.test(TEST_TRIALS, test_seed)) > STAGE_LEVEL:
+                break
+        earlier = training
+    training = ImageTraining(job.task, **own)
+    training.take_over(earlier or training)
+    curve, until = [], training.done + job.until
     while True:
-        tests = training.test(TEST_TRIALS, seed=1000 * (seed + 1))
+        tests = training.test(TEST_TRIALS, test_seed)
         curve.append({"updates": training.done, "accuracy": _correct(tests)})
-        if training.done >= job.until or settled(curve, level):
+        if training.done >= until or settled(curve, level):
             break
-        for _ in range(min(every, job.until - training.done)):
-            training.update()
+        training.update(min(every, until - training.done))
     cpu, wall = time.process_time() - cpu, time.monotonic() - began
     return {
         "task": job.task,
@@ -519,7 +537,8 @@ Networks are trained on the tasks of the catalogue with the default settings of 
   above {stage_level}, or for {stage_steps:,} steps; its steps and CPU time contain these stages. It is there for tasks
   whose reward an untrained agent does not find: {stages}.
 - `cnn`, two convolutions and a GRU in PyTorch (`docs/_make/train_on_images.py`), is trained on the correct actions of
-  tasks that show images, here {pixels} pixels wide, for at most {image_updates:,} updates of {image_batch} trials.
+  tasks that show images, here {pixels} pixels wide, for at most {image_updates:,} updates of {image_batch} trials, after
+  stages of at most {stage_updates} updates: {image_stages}.
 
 Tasks that nothing has learned by then are trained on, to {longer_updates:,} updates or {longer_steps:,} steps.
 
@@ -549,7 +568,8 @@ def page(measured: dict[str, Any]) -> str:
             hidden=HIDDEN, short=BATCHES[0], long=BATCHES[1], steps=LONG, updates=UPDATES,
             agent_steps=STEPS, longer_updates=UPDATES * LONGER, longer_steps=STEPS * LONGER,
             image_updates=IMAGE_UPDATES, image_batch=IMAGE_BATCH, pixels=PIXELS, trials=TEST_TRIALS,
-            stage_level=STAGE_LEVEL, stage_steps=STAGE_STEPS, stages=_stages(),
+            stage_level=STAGE_LEVEL, stage_steps=STAGE_STEPS, stages=_stages(STAGES),
+            stage_updates=STAGE_UPDATES, image_stages=_stages(IMAGE_STAGES),
             by_reward=", ".join(f"`{task}`" for task in BY_REWARD),
             solved=SOLVED, gain=GAIN, fresh=FRESH, sessions=SESSIONS, same=SAME,
         )
@@ -575,12 +595,14 @@ def page(measured: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
-def _stages() -> str:
+def _stages(stages: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     """Describe the stages of each task."""
     return "; ".join(
         f"`{task}`, with "
-        + ", ".join(f"{name}={value}" for stage in stages for name, value in stage.items())
-        for task, stages in STAGES.items()
+        + ", then ".join(
+            " and ".join(f"`{name}={value}`" for name, value in stage.items()) for stage in own
+        )
+        for task, own in stages.items()
     )
 
 
