@@ -95,7 +95,7 @@ class Network:
         """Play `TRIALS` trials of its task."""
         if self.job is None:
             return play_run(Run.open(self.folder), TRIALS, seed=seed)
-        trainer = trainer_named(self.job.trainer)(
+        trainer = trainer_named(self.job.algorithm)(
             make_task(self.job.task), seed=self.job.seeds[0], **train_gallery.settings_of(self.job)
         )
         trainer.load(self.folder)

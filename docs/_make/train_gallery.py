@@ -13,6 +13,7 @@ a finished one lacks a measurement that was added later, its checkpoint plays th
 from __future__ import annotations
 
 import functools
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -29,6 +30,7 @@ from neurogym_study.analyses import psychometric_function
 from neurogym_study.behaviour import CannotTellError, with_declared
 from neurogym_study.policies import SAME, partial
 from neurogym_study.trainers import trainer_named
+from neurogym_study.training import PROGRESS_FILE
 
 from neurogym_core import Task, TrialRecord, make, make_task
 from neurogym_core.ecosystem.discovery import installed
@@ -42,13 +44,31 @@ OWN = "neurogym-task-"
 
 SUPERVISED, AGENTS, IMAGES = ("gru", "rnn"), ("recurrent-ppo",), ("cnn",)
 """Trainers: "rnn" is the leaky RNN, and "cnn" the network of `train_on_images`."""
-TRAINERS = (*SUPERVISED, *AGENTS, *IMAGES)
-UPDATES, STEPS, IMAGE_UPDATES = 1000, 50_000, 100
+BY_REWARD = ("perceptual/PostDecisionWager-v0", "perceptual/RoitmanShadlen-v0")
+"""Tasks with targets that do not show the best policy: when to wager, and how long to look."""
+IN_STAGES = ("recurrent-ppo-stages",)
+TRAINERS = (*SUPERVISED, *AGENTS, *IN_STAGES, *IMAGES)
+UPDATES, STEPS, IMAGE_UPDATES = 1000, 50_000, 200
 """Budgets of networks, of agents, and of networks that see images."""
 PIXELS, IMAGE_BATCH = 32, 16
 """Width of the images, and the trials of a batch of these networks."""
 LONGER = 4
 """Tasks that nothing has learned are trained on, to this multiple of the budgets."""
+STAGES: dict[str, tuple[dict[str, Any], ...]] = {
+    "value/LeverPressWithPokeRest-v0": ({"presses": 1}, {"presses": 2}, {"presses": 3}),
+    "value/SelfInitiatedChoice-v0": ({"dt": 500}, {"dt": 250}),
+}
+"""Easier versions of tasks whose reward an agent does not find by chance; task -> parameters."""
+IMAGE_STAGES: dict[str, tuple[dict[str, Any], ...]] = {
+    "visual/RandomDotMotion-v0": (
+        {"dt": 32, "speed": 0.78125, "coherences": (100,), "life": float("inf")},
+        {"dt": 32, "speed": 0.78125, "coherences": (51.2,)},
+        {"dt": 32, "speed": 0.78125},
+    ),
+}
+"""The same for the networks that see images: half as many of them, with the same displacements."""
+STAGE_STEPS, STAGE_UPDATES, STAGE_LEVEL = 20_000, 150, 0.7
+"""Largest number of steps or updates of a stage, and the performance at which the next begins."""
 HIDDEN = 64
 """Number of recurrent units."""
 FEEDBACK = ("PassReward", "PassAction")
@@ -69,6 +89,22 @@ WHY = {
         "The environment is hidden: it can be inferred only from unrewarded choices, which may also"
         " follow from a misjudged motion. With the environment shown, an ideal observer is correct"
         " in 79 % of the trials."
+    ),
+    "ibl/IBLWheel-v0": (
+        "The best policy without memory (the shortcut) turns the wheel back when it sees more, and"
+        " takes 27 steps per trial. The agent takes 19, and thereby earns 40 % more per step."
+    ),
+    "value/DriftingBandit-v0": (
+        "Learning is possible: `q_learner` with alpha=0.3 and beta=10 earns 0.93."
+    ),
+    "control/HierarchicalReasoning-v0": (
+        "A trial has one reward, at its end, and only if both answers were correct. A policy of the"
+        " trial before (the audit's `history`) earns 0.70, little more than halfway."
+    ),
+    "value/SelfInitiatedChoice-v0": (
+        "The nose has to stay for 5 to 10 steps before anything is rewarded, which random actions do"
+        " not achieve. In stages the agent earns as much as the best policy of the current"
+        " observation (the shortcut), but does not learn which hole is better in the block."
     ),
     "perceptual/RoitmanShadlen-v0": (
         "The answer is free from the onset of the motion on, and targets ask for it on every step."
@@ -106,6 +142,11 @@ class Job:
     trainer: str
     seeds: tuple[int, ...]
     until: int
+
+    @property
+    def algorithm(self) -> str:
+        """Name of the trainer in the packages."""
+        return AGENTS[0] if self.trainer in IN_STAGES else self.trainer
 
     @property
     def keys(self) -> list[str]:
@@ -147,7 +188,8 @@ def trainers_of(task_id: str) -> tuple[str, ...]:
     """Return the names of the trainers for a task.
 
     Where trials follow from earlier ones, and one trial does not show everything, networks that are
-    trained on single trials miss something: an agent, which plays sessions, is trained, too.
+    trained on single trials miss something: an agent, which plays sessions, is trained, too. So it
+    is where targets do not show the best policy.
     """
     env = make(task_id)
     try:
@@ -159,10 +201,10 @@ def trainers_of(task_id: str) -> tuple[str, ...]:
     try:
         trainer_named(SUPERVISED[0])(task, test_trials=2)
     except NotSupportedError:
-        return AGENTS
+        return AGENTS + IN_STAGES * (task_id in STAGES)
     known = levels(catalogue()[task_id])
     hidden = stateful(task) and known.get("all", 0.0) < known["oracle"] - SAME
-    return SUPERVISED + AGENTS if hidden else SUPERVISED
+    return SUPERVISED + AGENTS if hidden or task_id in BY_REWARD else SUPERVISED
 
 
 def levels(entry: Any) -> dict[str, float]:
@@ -229,7 +271,8 @@ def train(job: Job, out: Path) -> list[dict[str, Any]]:
         return [_trained_on_images(job, level)]
     trainers = trainers_for(job, out)
     criteria = [
-        lambda record, trainer=trainer: settled(trainer.curve, level) for trainer in trainers
+        lambda record, trainer=trainer: settled(curve_of(job, trainer, out), level)
+        for trainer in trainers
     ]
     folders = job.folders(out)
     if job.trainer in SUPERVISED:
@@ -238,7 +281,7 @@ def train(job: Job, out: Path) -> list[dict[str, Any]]:
         train_together(trainers, job.until, out=folders, criterion=criteria)
     else:
         trainers[0].train(job.until, out=folders[0], criterion=criteria[0])
-    return measurements(job, trainers)
+    return measurements(job, trainers, out)
 
 
 def _trained_on_images(job: Job, level: float) -> dict[str, Any]:
@@ -248,16 +291,26 @@ def _trained_on_images(job: Job, level: float) -> dict[str, Any]:
 
     torch.set_num_threads(1)
     [seed] = job.seeds
-    training = ImageTraining(job.task, seed, PIXELS, IMAGE_BATCH)
-    curve, began = [], time.monotonic()
-    cpu, every = time.process_time(), max(job.until // TESTS, 1)
+    own = {"seed": seed, "pixels": PIXELS, "batch": IMAGE_BATCH}
+    every, test_seed = max(job.until // TESTS, 1), 1000 * (seed + 1)
+    began, cpu, earlier = time.monotonic(), time.process_time(), None
+    for stage in IMAGE_STAGES.get(job.task, ()):
+        training = ImageTraining(job.task, **own, **stage)
+        training.take_over(earlier or training)
+        for _ in range(0, STAGE_UPDATES, every):
+            training.update(every)
+            if _correct(training.test(TEST_TRIALS, test_seed)) > STAGE_LEVEL:
+                break
+        earlier = training
+    training = ImageTraining(job.task, **own)
+    training.take_over(earlier or training)
+    curve, until = [], training.done + job.until
     while True:
-        tests = training.test(TEST_TRIALS, seed=1000 * (seed + 1))
+        tests = training.test(TEST_TRIALS, test_seed)
         curve.append({"updates": training.done, "accuracy": _correct(tests)})
-        if training.done >= job.until or settled(curve, level):
+        if training.done >= until or settled(curve, level):
             break
-        for _ in range(min(every, job.until - training.done)):
-            training.update()
+        training.update(min(every, until - training.done))
     cpu, wall = time.process_time() - cpu, time.monotonic() - began
     return {
         "task": job.task,
@@ -289,15 +342,56 @@ def trainers_for(job: Job, out: Path) -> list[Any]:
     torch.set_flush_denormal(True)
     own = settings_of(job)
     trainers = [
-        trainer_named(job.trainer)(make_task(job.task), seed=seed, **own) for seed in job.seeds
+        trainer_named(job.algorithm)(make_task(job.task), seed=seed, **own) for seed in job.seeds
     ]
     for trainer, folder in zip(trainers, job.starts(out), strict=True):
-        if folder is not None:
-            trainer.load(folder)
+        start = folder or (last_stage(job, out) if job.trainer in IN_STAGES else None)
+        if start is not None:
+            trainer.load(start)
     return trainers
 
 
-def measurements(job: Job, trainers: Sequence[Any]) -> list[dict[str, Any]]:
+def stage_folders(job: Job, out: Path) -> list[Path]:
+    """Return the folders of the checkpoints at the ends of the stages."""
+    [seed] = job.seeds
+    name = f"{job.task} {job.trainer} {seed}".replace("/", "-").replace(" ", "-")
+    return [out / f"{name}-stage-{number}" for number in range(len(STAGES[job.task]))]
+
+
+def last_stage(job: Job, out: Path) -> Path:
+    """Train on the easier versions, one after the other; return the folder of the last one.
+
+    A stage ends at `STAGE_LEVEL`, or after `STAGE_STEPS`. Finished ones are not repeated.
+    """
+    [seed] = job.seeds
+    folders = stage_folders(job, out)
+    for number, (stage, folder) in enumerate(zip(STAGES[job.task], folders, strict=True)):
+        if any(folder.glob("checkpoint.*")):
+            continue
+        trainer = trainer_named(job.algorithm)(
+            make_task(job.task, **stage), seed=seed, **settings_of(job)
+        )
+        if number:
+            trainer.load(folders[number - 1])
+        trainer.train(
+            trainer.done + STAGE_STEPS,
+            criterion=lambda record: float(record["performance"].mean()) > STAGE_LEVEL,
+        )
+        folder.mkdir(parents=True, exist_ok=True)
+        trainer.save(folder)
+    return folders[-1]
+
+
+def curve_of(job: Job, trainer: Any, out: Path) -> list[dict[str, float]]:
+    """Return the tests on the task itself: without those of the stages."""
+    begun = -1
+    if job.trainer in IN_STAGES:
+        text = (stage_folders(job, out)[-1] / PROGRESS_FILE).read_text(encoding="utf-8")
+        begun = json.loads(text)[trainer.unit]
+    return [row for row in trainer.curve if row[trainer.unit] > begun]
+
+
+def measurements(job: Job, trainers: Sequence[Any], out: Path) -> list[dict[str, Any]]:
     """Return a record of each finished training, for JSON.
 
     Seeds that are trained together share the processor: each counts an equal part of the CPU time
@@ -320,7 +414,8 @@ def measurements(job: Job, trainers: Sequence[Any]) -> list[dict[str, Any]]:
                 "batch": settings_of(job).get("batch"),
                 "done": trainer.done,
                 "curve": [
-                    [int(row[trainer.unit]), round(row["accuracy"], 4)] for row in trainer.curve
+                    [int(row[trainer.unit]), round(row["accuracy"], 4)]
+                    for row in curve_of(job, trainer, out)
                 ],
                 "answered": round(trainer.curve[-1]["answered"], 3),
                 "final": round(float(fresh["performance"].mean()), 4),
@@ -368,7 +463,9 @@ def incomplete(measured: Mapping[str, Any], tasks: Sequence[str], out: Path) -> 
     """Return the finished trainings of tasks that have checkpoints, but lack a measurement."""
     groups: dict[tuple[Any, ...], list[int]] = {}
     for run in measured["runs"].values():
-        alone = run["seed"] if run["trainer"] in AGENTS else None  # networks are trained together
+        alone = (
+            run["seed"] if run["trainer"] in AGENTS + IN_STAGES else None
+        )  # networks are trained together
         group = (run["task"], run["trainer"], run["until"], alone)
         groups.setdefault(group, []).append(run["seed"])
     found = [
@@ -392,7 +489,7 @@ def complete(jobs: Sequence[Job], out: Path, path: Path) -> None:
     """
     for number, job in enumerate(jobs, 1):
         known = read(path)["runs"]
-        records = measurements(job, trainers_for(job, out))
+        records = measurements(job, trainers_for(job, out), out)
         same = all(
             known[key][name] == record[name]
             for key, record in zip(job.keys, records, strict=True)
@@ -432,11 +529,16 @@ Networks are trained on the tasks of the catalogue with the default settings of 
   ({long} where trials last more than {steps} steps), for at most {updates:,} updates. The seeds of a network are trained at once
   (`neurogym_torch.train_together`).
 - `recurrent-ppo` of neurogym-sb3, an agent with an LSTM, is trained on reward where trials depend on the subject's
-  actions, or follow from earlier trials that single trials do not show, for at most {agent_steps:,} steps. It plays sessions, and
+  actions, or follow from earlier trials that single trials do not show, and where targets do not show the best policy
+  ({by_reward}), for at most {agent_steps:,} steps. It plays sessions, and
   observes its last action and its reward (`PassAction`, `PassReward`). `jax-ppo` of neurogym-jax plays no task whose
   trials depend on actions.
+- `recurrent-ppo-stages` is the same agent, trained on easier versions of the task before, each until its performance is
+  above {stage_level}, or for {stage_steps:,} steps; its steps and CPU time contain these stages. It is there for tasks
+  whose reward an untrained agent does not find: {stages}.
 - `cnn`, two convolutions and a GRU in PyTorch (`docs/_make/train_on_images.py`), is trained on the correct actions of
-  tasks that show images, here {pixels} pixels wide, for at most {image_updates:,} updates of {image_batch} trials.
+  tasks that show images, here {pixels} pixels wide, for at most {image_updates:,} updates of {image_batch} trials, after
+  stages of at most {stage_updates} updates: {image_stages}.
 
 Tasks that nothing has learned by then are trained on, to {longer_updates:,} updates or {longer_steps:,} steps.
 
@@ -466,6 +568,9 @@ def page(measured: dict[str, Any]) -> str:
             hidden=HIDDEN, short=BATCHES[0], long=BATCHES[1], steps=LONG, updates=UPDATES,
             agent_steps=STEPS, longer_updates=UPDATES * LONGER, longer_steps=STEPS * LONGER,
             image_updates=IMAGE_UPDATES, image_batch=IMAGE_BATCH, pixels=PIXELS, trials=TEST_TRIALS,
+            stage_level=STAGE_LEVEL, stage_steps=STAGE_STEPS, stages=_stages(STAGES),
+            stage_updates=STAGE_UPDATES, image_stages=_stages(IMAGE_STAGES),
+            by_reward=", ".join(f"`{task}`" for task in BY_REWARD),
             solved=SOLVED, gain=GAIN, fresh=FRESH, sessions=SESSIONS, same=SAME,
         )
     ]  # fmt: skip
@@ -488,6 +593,17 @@ def page(measured: dict[str, Any]) -> str:
     if missing:
         parts.append("Not trained: " + ", ".join(f"`{task}`" for task in missing) + ".\n")
     return "\n".join(parts)
+
+
+def _stages(stages: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    """Describe the stages of each task."""
+    return "; ".join(
+        f"`{task}`, with "
+        + ", then ".join(
+            " and ".join(f"`{name}={value}`" for name, value in stage.items()) for stage in own
+        )
+        for task, own in stages.items()
+    )
 
 
 def _unlearned(tasks: list[str], runs: list[dict[str, Any]]) -> Iterator[str]:
@@ -663,7 +779,7 @@ def _jobs(tasks: list[str], updates: int, steps: int, seeds: int) -> Iterator[Jo
             yield Job(task, name, tuple(range(seeds)), updates)
     for seed in range(seeds):
         for task, names in trainers.items():
-            for name in set(names) & set(AGENTS):
+            for name in [one for one in names if one in AGENTS + IN_STAGES]:
                 yield Job(task, name, (seed,), steps)
             for name in set(names) & set(IMAGES):
                 yield Job(task, name, (seed,), min(updates, IMAGE_UPDATES))

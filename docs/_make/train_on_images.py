@@ -63,23 +63,28 @@ class ImageTraining:
         seed: seed of the weights and of the trials.
         pixels: width of the images.
         batch: trials of an update.
+        params: parameters of the task.
 
     Attributes:
         done: number of updates.
     """
 
-    def __init__(self, task: str, seed: int, pixels: int, batch: int) -> None:
+    def __init__(self, task: str, seed: int, pixels: int, batch: int, **params: Any) -> None:
         torch.manual_seed(seed)
         self.pixels, self.batch = pixels, batch
-        self.envs = [make(task, size=pixels) for _ in range(ENVS)]
+        self.envs = [make(task, size=pixels, **params) for _ in range(ENVS)]
         self.space = self.envs[0].action_space
         self.discrete = isinstance(self.space, Discrete)
         outputs = int(self.space.n) if self.discrete else self.space.shape[0]
         self.network = ImageNetwork(outputs, pixels)
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=RATE)
-        self.source = make(task, size=pixels)
+        self.source = make(task, size=pixels, **params)
         self.image, _ = self.source.reset(seed=seed)
         self.done = 0
+
+    def take_over(self, earlier: ImageTraining) -> None:
+        """Continue with the network of an earlier training, e.g. on an easier version."""
+        self.network, self.optimizer, self.done = earlier.network, earlier.optimizer, earlier.done
 
     def trial(self) -> tuple[np.ndarray, np.ndarray]:
         """Return pairs of images (T, 6, y, x) and correct actions (T, ...) of a new trial."""
@@ -94,8 +99,12 @@ class ImageTraining:
                 self.image, _ = self.source.reset()
         return np.stack(pairs), np.asarray(targets)
 
-    def update(self) -> None:
-        """Learn from a batch of trials; the last step, the answer, weighs as much as the others."""
+    def update(self, times: int = 1) -> None:
+        """Learn from batches of trials; the last step, the answer, weighs as much as the others."""
+        for _ in range(times):
+            self._learn()
+
+    def _learn(self) -> None:
         trials = [self.trial() for _ in range(self.batch)]
         longest = max(len(targets) for _, targets in trials)
         images = np.zeros((self.batch, longest, 6, self.pixels, self.pixels), np.float32)

@@ -275,3 +275,56 @@ def test_two_tasks_are_trained_and_an_interrupted_training_continues(tmp_path):
     assert all(f"| `{task}` |" in page.read_text("utf-8") for task in PAIR)
     again = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "0 trainings" in again.stdout
+
+
+def test_a_training_in_stages_counts_their_steps_and_not_their_tests(tmp_path, monkeypatch):
+    pytest.importorskip("sb3_contrib")
+    maker = loaded("train_gallery")
+    task, made = "control/GoNogo-v0", []
+    monkeypatch.setattr(maker, "STAGES", {task: ({"timing": {"delay": 100}}, {"timing": {"delay": 300}})})
+    monkeypatch.setattr(maker, "STAGE_STEPS", 2048)  # one rollout
+    monkeypatch.setattr(maker, "FRESH", 20)
+    monkeypatch.setattr(maker, "TEST_TRIALS", 20)
+    original = maker.make_task
+    monkeypatch.setattr(
+        maker, "make_task", lambda task, **own: made.append(own) or original(task, **own)
+    )
+    assert maker.trainers_of("value/SelfInitiatedChoice-v0") == ("recurrent-ppo",)
+    made.clear()
+    job = maker.Job(task, "recurrent-ppo-stages", (0,), 6144)
+    [trainer] = maker.trainers_for(job, tmp_path)
+    assert made == [{}, *maker.STAGES[task]]
+    assert (trainer.done, maker.curve_of(job, trainer, tmp_path)) == (4096, [])
+    trainer.train(6144, out=job.folders(tmp_path)[0])
+    [record] = maker.measurements(job, [trainer], tmp_path)
+    assert record["done"] == 6144
+    assert [steps for steps, _ in record["curve"]] == [6144]
+    assert record["cpu"] > 0
+    made.clear()
+    assert maker.trainers_for(job, tmp_path)[0].done == 6144
+    assert made == [{}], "the stages are not repeated"
+
+
+def test_a_network_that_sees_images_continues_after_an_easier_version(monkeypatch):
+    torch = pytest.importorskip("torch")
+    maker, images = loaded("train_gallery"), loaded("train_on_images")
+    monkeypatch.setitem(sys.modules, "train_on_images", images)
+    task, starts = "visual/RandomDotMotion-v0", []
+
+    class Noted(images.ImageTraining):
+        def __init__(self, task, seed, pixels, batch, **params):
+            super().__init__(task, seed, 16, 2, timing={"stimulus": 64}, **params)
+            starts.append((params, self))
+
+    monkeypatch.setattr(images, "ImageTraining", Noted)
+    monkeypatch.setattr(maker, "IMAGE_STAGES", {task: ({"dt": 32}, {"coherences": (100,)})})
+    monkeypatch.setattr(maker, "STAGE_UPDATES", 4)
+    monkeypatch.setattr(maker, "STAGE_LEVEL", 1.0)
+    monkeypatch.setattr(maker, "TEST_TRIALS", 16)
+    monkeypatch.setattr(maker, "FRESH", 16)
+    [record] = maker.train(maker.Job(task, "cnn", (0,), 3), DOCS)
+    assert [params for params, _ in starts] == [{"dt": 32}, {"coherences": (100,)}, {}]
+    assert record["curve"][0][0] == 2 * 4, "updates of the stages count, their tests do not"
+    assert record["done"] == 2 * 4 + 3
+    assert all(one.network is starts[0][1].network for _, one in starts)
+    assert torch.isfinite(torch.tensor(record["final"]))

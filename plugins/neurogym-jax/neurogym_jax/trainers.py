@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from neurogym_study.training import Trainer, Watch
+from neurogym_study.training import Trainer, Watch, sessions_of_test
 
 from neurogym_core import run
 from neurogym_core.errors import InvalidValueError
@@ -121,11 +121,12 @@ class JaxPPOTrainer(Trainer):
 
     def _test(self, watch: Watch) -> bool:
         """Test all networks on the same trials; return True if training has to stop."""
+        sessions = sessions_of_test(self.tasks[0], self.test_trials)
         for which in range(self.seeds):
             if which in self._kept:
                 continue
             record = run(self.tasks[0], self._subject(which), self.test_trials,
-                         seed=self.seed + 1000, num_envs=16)  # fmt: skip
+                         seed=self.seed + 1000, num_envs=sessions)  # fmt: skip
             self._tested[which] = record
             if watch.meets(record):
                 self._kept[which] = self._subject(which).weights

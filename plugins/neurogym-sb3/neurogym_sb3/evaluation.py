@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from typing import Any
 
+from neurogym_study.training import sessions_of_test
 from stable_baselines3.common.callbacks import BaseCallback
 
-from neurogym_core import TrialRecord, run
+from neurogym_core import TrialRecord, make, run
 from neurogym_sb3.subjects import AgentSubject
 
 
 class TrialEvaluation(BaseCallback):
     """A callback for ``model.learn`` that lets the agent play test trials in separate envs.
 
-    Every test plays the same trials, at the first start of a rollout after `every` steps. The mean
+    Every test plays the same trials, at the first start of a rollout after `every` steps; where
+    trials depend on earlier ones, in sessions of about 100 trials. The mean
     performance and the fraction of trials with an answer (outcome not "miss") go to the logger as
     ``trials/performance`` and ``trials/answered``.
 
@@ -48,6 +51,8 @@ class TrialEvaluation(BaseCallback):
         self.task, self.every, self.n_trials = task, every, n_trials
         self.wrap, self.seed, self.stop, self.params = wrap, seed, stop, params
         self.conditions = dict(conditions or {})
+        with closing(make(task, wrap=wrap, **params)) as env:
+            self._envs = sessions_of_test(env.unwrapped.task, n_trials)
         self.record: TrialRecord | None = None
         self._due, self._stopped = every, False
 
@@ -55,7 +60,7 @@ class TrialEvaluation(BaseCallback):
         """Play the test trials, and return their record."""
         subject = AgentSubject(self.model)
         # The agent does not learn while it is tested, so copies of it share the trials.
-        settings = {"num_envs": 16, "conditions": self.conditions, **self.params}
+        settings = {"num_envs": self._envs, "conditions": self.conditions, **self.params}
         self.record = run(
             self.task, subject, self.n_trials, seed=self.seed, wrap=self.wrap, **settings
         )

@@ -166,6 +166,18 @@ def test_every_evaluation_plays_the_same_trials(sides):
     assert evaluation.record is seen[-1]
 
 
+@pytest.mark.parametrize(
+    ("task", "sessions"), [("control/CardSorting-v0", 2), ("memory/DelayMatchSample-v0", 16)]
+)
+def test_tests_play_long_sessions_where_trials_depend_on_earlier_ones(task, sessions):
+    # In CardSorting, the first ten trials of a session have the same rule, for example.
+    trainer = PPOTrainer(make_task(task), **SMALL | {"test_trials": 200})
+    trainer.train(128)
+    record = trainer.evaluation.record
+    assert len(record) == 200
+    assert len(set(zip(record["env"], record["session"], strict=True))) == sessions
+
+
 def test_evaluation_can_stop_training(sides):
     model = PPO(
         "MlpPolicy", SB3VecEnv(sides, 4, seed=1), n_steps=16, batch_size=32, seed=0, device="cpu"

@@ -279,8 +279,16 @@ def drawn(one: Score) -> Any:
             )  # fmt: skip
         axes.axvline(0, color=GREY, lw=0.6 * style.line, ls="--")
         if seeds:
-            axes.plot([row.value for row in seeds], np.full(len(seeds), at[0] - 0.3), ".",
-                      ms=style.marker, mew=0, alpha=0.7, color=BLUE, label="each seed")  # fmt: skip
+            axes.plot(
+                [row.value for row in seeds],
+                np.full(len(seeds), at[0] - 0.3),
+                ".",
+                ms=style.marker,
+                mew=0,
+                alpha=0.7,
+                color=BLUE,
+                label="each seed or subject",
+            )
         for place, row in zip(at, rows, strict=True):
             colour = BLUE if row.kind == "subject" else GREY
             ends = np.clip([row.low, row.high], -1e9, 1e9)  # an open end leaves the figure

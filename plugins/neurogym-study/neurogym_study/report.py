@@ -94,9 +94,10 @@ def _picture(finding: Finding) -> str:
 def _table(finding: Finding) -> str:
     if finding.table is None:
         return ""
-    shown = finding.table.head(ROWS)
+    shown = finding.table.head(ROWS).astype(object)
+    shown = shown.where(shown.notna(), "–")  # `na_rep` leaves out columns of objects
     text = shown.to_html(
-        index=False, escape=True, border=0, float_format=lambda value: f"{value:.4g}", na_rep="–"
+        index=False, escape=True, border=0, float_format=lambda value: f"{value:.4g}"
     )
     left = len(finding.table) - len(shown)
     return text + (f"<p>… and {left} more rows in {_text(finding.name)}.csv.</p>" if left else "")

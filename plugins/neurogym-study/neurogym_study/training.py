@@ -20,6 +20,7 @@ import numpy as np
 from neurogym_core import Task, TrialRecord, make_task, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.files import replacing
+from neurogym_core.tasks.drawing import stateful
 from neurogym_study.callbacks import OnTest
 
 Criterion = float | Callable[[TrialRecord], bool] | None
@@ -29,6 +30,8 @@ function of the record of the test trials."""
 CURVE_FILE, PROGRESS_FILE = "curve.csv", "checkpoint.json"
 SMALL = 512
 """Hidden units up to which a network learns on one thread by default."""
+SIDE_BY_SIDE, SESSION = 16, 100
+"""Envs of a test of an agent, and trials of its sessions where trials depend on earlier ones."""
 
 
 class Trainer(ABC):
@@ -326,6 +329,15 @@ def threads_for(threads: int, hidden: int) -> int | None:
     and two trainings side by side take each other's cores.
     """
     return threads or (1 if hidden <= SMALL else None)
+
+
+def sessions_of_test(task: Task, n_trials: int) -> int:
+    """Return the number of envs in which an agent plays `n_trials` test trials side by side.
+
+    There are 16, or, if the trials of the task depend on earlier ones, so few that a session has
+    about 100 trials: the first trials of a session are no sample of it.
+    """
+    return min(SIDE_BY_SIDE, -(-n_trials // SESSION)) if stateful(task) else SIDE_BY_SIDE
 
 
 def write_curve(curve: Sequence[Mapping[str, float]], path: Path) -> None:

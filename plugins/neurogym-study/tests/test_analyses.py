@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from neurogym_study.analyses import ANALYSES, analyse, block_shift, psychometric_function
 from neurogym_study.behaviour import Behaviour, CannotTellError, Roles
+from neurogym_study.findings import Finding
 from neurogym_study.playing import play_task
 from neurogym_study.report import page, write_report
 from neurogym_study.standard import standard_measures
@@ -534,3 +536,16 @@ def test_a_strength_that_never_varies_is_named():
         {name: record[name] for name in record.columns} | {"coherence": np.full(200, 51.2)}
     )
     assert why_not("psychometric", constant) == "'coherence' is the same in all trials."
+
+
+def test_a_report_shows_a_dash_for_numbers_that_do_not_exist_and_keeps_the_others(tmp_path):
+    table = pd.DataFrame(
+        {"n": [3, 4], "z": [None, None], "p": [0.123456, None], "who": ["a", None]}
+    )
+    write_report(tmp_path, "Report", {}, [Finding("one", "One", table=table)])
+    shown = (tmp_path / "report.html").read_text("utf-8")
+    assert "None" not in shown
+    assert "nan" not in shown.lower()
+    assert shown.count("<td>–</td>") == 4
+    assert "<td>3</td>" in shown
+    assert "<td>0.1235</td>" in shown
