@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean  # the same on all versions of Python, unlike sum
 from typing import Any
 
 import click
@@ -300,7 +301,7 @@ def cells(runs: list[dict[str, Any]]) -> list[str]:
     """Return the cells of a setting in a table: met, steps, performance and CPU time."""
     fresh = [run["fresh"] for run in runs]
     steps = ", ".join(f"{run['steps'] / 1000:.0f}" if run["met"] else "–" for run in runs)
-    mean, seconds = (sum(values) / len(runs) for values in (fresh, [run["cpu"] for run in runs]))
+    mean, seconds = (fmean(values) for values in (fresh, [run["cpu"] for run in runs]))
     return [
         f"{sum(run['met'] for run in runs)} of {len(runs)}",
         steps,
