@@ -223,8 +223,9 @@ HEAD = """# Agents with a memory: settings and results
 
 *Measured and written by `docs/_make/agents.py` (`make train-agents`); do not edit it here.*
 
-Agents with an LSTM of 64 units learn six tasks of the catalogue with their default parameters, and the task of a command in
-the [README of neurogym-sb3](../plugins/neurogym-sb3/README.md). An agent stops at the first test on {tests} trials whose mean
+Agents with an LSTM of 64 units were trained on six tasks of the catalogue, and on the task of a command in the
+[README of neurogym-sb3](../plugins/neurogym-sb3/README.md). With its defaults, PPO learns all of them but ReadySetGo, which it
+learns only [in stages](#ready-set-go-in-stages). An agent stops at the first test on {tests} trials whose mean
 performance meets the criterion, or after the maximum of steps; a test counts trials in which the agent acted too early as
 0. The defaults of `ngym train --algo recurrent-ppo` are the setting `{ppo}`, and with `--option a2c=true` the setting
 `{a2c}`. Other settings were tried with fewer seeds; decisions
