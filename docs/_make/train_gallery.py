@@ -20,6 +20,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
+from statistics import fmean  # the same on all versions of Python, unlike sum
 from typing import Any
 
 import click
@@ -633,11 +634,11 @@ def _unlearned(tasks: list[str], runs: list[dict[str, Any]]) -> Iterator[str]:
 
 def finding(trainer: str, own: list[dict[str, Any]]) -> str:
     """Describe the last tests of a network that did not learn."""
-    final = sum(run["final"] for run in own) / len(own)
+    final = fmean(run["final"] for run in own)
     rising = sum(_rises([score for _, score in run["curve"]]) for run in own)
-    answered = sum(run["answered"] for run in own) / len(own)
+    answered = fmean(run["answered"] for run in own)
     state = f"{rising} of {len(own)} still rising" if rising else "not rising"
-    before = sum(run["curve"][0][1] for run in own) / len(own)
+    before = fmean(run["curve"][0][1] for run in own)
     return f"{trainer} {final:.2f}, {state}, {answered:.0%} answered, {before:.2f} before"
 
 
@@ -653,7 +654,7 @@ def runs_of(task: str, trainer: str, runs: list[dict[str, Any]]) -> list[dict[st
 
 def verdict(own: list[dict[str, Any]], known: Mapping[str, float]) -> str:
     """Return "yes", "as all" or "no"; see the page."""
-    final = sum(run["final"] for run in own) / len(own)
+    final = fmean(run["final"] for run in own)
     if known["oracle"] - known["shortcut"] < SAME:
         return "yes" if final > known["oracle"] - SAME else "no"
     if final > known["halfway"]:
@@ -685,9 +686,9 @@ def _rows(entry: Any, runs: list[dict[str, Any]]) -> Iterator[str]:
             f"{known['all']:.2f}" if "all" in known else "",
             f"{known['oracle']:.2f}",
             halfway(own, known),
-            f"{sum(final) / len(final):.2f}{spread}",
+            f"{fmean(final):.2f}{spread}",
             verdict(own, known),
-            f"{sum(run['cpu'] for run in own) / len(own) / 60:.2f}",
+            f"{fmean(run['cpu'] for run in own) / 60:.2f}",
         ]
         yield "| " + " | ".join(cells) + " |"
 

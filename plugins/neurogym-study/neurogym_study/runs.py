@@ -128,6 +128,13 @@ class Run:
             for path in self.folder.iterdir()
         )
 
+    def withdraw(self) -> None:
+        """Remove the settings if the run has neither a test nor a checkpoint, so that it can be
+        created again.
+        """
+        if not self.started and not (self.folder / CURVE_FILE).exists():
+            (self.folder / SETTINGS_FILE).unlink(missing_ok=True)
+
     def trainer(self) -> Trainer:
         """Return the trainer of the newest checkpoint, or a new one if there is none.
 

@@ -158,6 +158,10 @@ def command(
                 f"Interrupted after {trainer.done} {trainer_line}; the checkpoint is written."
                 f" `ngym train --resume {run.folder}` continues."
             ) from None
+        except Exception:
+            if resume is None:
+                run.withdraw()  # the same command can follow a repair
+            raise
     last = trainer.curve[-1]
     reached = (
         "the criterion is met" if why == "criterion" else f"{trainer.done} {trainer.unit} done"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -43,15 +44,22 @@ def test_a_killed_driver_leaves_what_is_done_and_the_next_one_does_the_rest(
 ):
     words = (*SLOW, "--vary", "seed=0:12")
     driver = start(*words)
-    wait_for(lambda: results() >= 3)
-    workers = owners()
+    workers = set()
+
+    def both_and_three_results():
+        workers.update(owners())  # between two runs a worker holds none
+        return len(workers) == 2 and results() >= 3
+
+    wait_for(both_and_three_results)
     driver.kill()
     for worker in workers:  # else they end the runs that they have begun
         os.kill(worker, signal.SIGKILL)
     done = results()
     assert 3 <= done < 12
     said = start(*words).said()
-    assert f"12 of 12 runs done ({done} before), 0 failed" in said
+    before = re.search(r"12 of 12 runs done \((\d+) before\), 0 failed", said)
+    assert before is not None, said
+    assert done <= int(before[1]) <= done + 2  # a worker may have ended its run as it was killed
     assert len(calls()) - 12 <= 2  # the two that were killed
     assert [row["seed"] for row in table()] == list(range(12))
     disturbed = table()

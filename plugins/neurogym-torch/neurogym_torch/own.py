@@ -67,9 +67,9 @@ class OwnNetwork(Network):
                 found = tuple(value.shape) if isinstance(value, Tensor) else type(value).__name__
                 raise InvalidValueError(
                     f"{type(self.module).__name__} was called with inputs {tuple(inputs.shape)} and"
-                    f" returned {name} {found}. Expected (B, T, …) with the same B and T; for"
-                    " recurrent layers of torch, use batch_first=True. Return outputs, or (outputs,"
-                    " activations)."
+                    f" returned {name} {found}. Expected (B, T, …) with the same B and T. Return"
+                    " outputs, or (outputs, activations); of a recurrent layer of torch with"
+                    " batch_first=True, its output of all steps, not its last state."
                 )
         return outputs, hidden
 

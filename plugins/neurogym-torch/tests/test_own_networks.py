@@ -90,6 +90,27 @@ def test_it_is_trained_by_name_and_resumed(tmp_path, monkeypatch):
         Run.open(tmp_path / "run").trainer()
 
 
+def test_a_failure_before_the_first_test_leaves_the_folder_free_for_the_corrected_file(
+    tmp_path, monkeypatch
+):
+    """The class returns the last state of torch's GRU, as many scripts do."""
+    monkeypatch.chdir(tmp_path)
+    words = ["train", "PerceptualDecisionMaking-v0", "--model", "my_net.py:Net", "--updates", "5"]
+    words += ["--out", "run", "--quiet"]
+    for name, value in SMALL.items():
+        words += ["--option", f"{name}={value}"]
+    last_state = FILE.replace("h, _ =", "h, last =").replace("(h), h", "(h), last")
+    Path("my_net.py").write_text(last_state, "utf-8")
+    failed = CliRunner().invoke(main, words)
+    assert failed.exit_code == 2
+    assert "activations (1, 20, 8)" in failed.output
+    assert "not its last state" in failed.output
+    assert not Path("run/settings.json").exists()
+    Path("my_net.py").write_text(FILE, "utf-8")
+    result = CliRunner().invoke(main, words, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+
+
 def test_its_weights_are_those_of_the_seed(tasks):
     first, again, other = (
         OwnTrainer(tasks.Sides, module=nn_net(), seed=seed, **SMALL) for seed in (1, 1, 2)
