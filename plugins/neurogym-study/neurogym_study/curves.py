@@ -23,17 +23,21 @@ CRITERION = 0.8
 
 
 def seeds_of(folder: Path) -> list[Path]:
-    """Return the folders of a run, and of the runs beside it that differ only in the seed."""
-    own = _but_seed(Run.open(folder))
-    found = []
-    for other in sorted(folder.resolve().parent.iterdir()):
+    """Return the folders of a run, and of the runs beside it that differ only in the seed.
+
+    Copies of a run count once.
+    """
+    run, found = Run.open(folder), {}
+    own = folder.resolve()
+    for other in (own, *sorted(own.parent.iterdir())):
         try:
-            same = other.is_dir() and _but_seed(Run.open(other)) == own
+            known = Run.open(other) if other.is_dir() else None
         except NeurogymError:
             continue  # no run
+        same = known is not None and _but_seed(known) == _but_seed(run)
         if same and (other / CURVE_FILE).is_file():
-            found.append(other)
-    return found
+            found.setdefault(known.experiment.seed, other)
+    return sorted(found.values())
 
 
 def _but_seed(run: Run) -> dict[str, Any]:

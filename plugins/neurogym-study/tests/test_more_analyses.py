@@ -6,6 +6,7 @@ than 1 of 10,000; seeds are fixed.
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -249,4 +250,7 @@ def test_learning_curves_join_the_seeds_of_a_run(tmp_path):
     (other / "curve.csv").write_text("updates,accuracy\n0,0.5\n400,0.5\n", "utf-8")
     (tmp_path / "notes").mkdir()
     assert seeds_of(folders[0]) == folders
+    shutil.copytree(folders[1], tmp_path / "a-copy")
+    assert seeds_of(folders[0]) == [tmp_path / "a-copy", folders[0], *folders[2:]]
+    assert seeds_of(folders[1]) == folders, "the run that was asked for, not its copy"
     assert training_finding(folders).notes == tuple(result.notes)
