@@ -281,7 +281,9 @@ def test_a_training_in_stages_counts_their_steps_and_not_their_tests(tmp_path, m
     pytest.importorskip("sb3_contrib")
     maker = loaded("train_gallery")
     task, made = "control/GoNogo-v0", []
-    monkeypatch.setattr(maker, "STAGES", {task: ({"timing": {"delay": 100}}, {"timing": {"delay": 300}})})
+    monkeypatch.setattr(
+        maker, "STAGES", {task: ({"timing": {"delay": 100}}, {"timing": {"delay": 300}})}
+    )
     monkeypatch.setattr(maker, "STAGE_STEPS", 2048)  # one rollout
     monkeypatch.setattr(maker, "FRESH", 20)
     monkeypatch.setattr(maker, "TEST_TRIALS", 20)
