@@ -61,12 +61,13 @@ STAGES: dict[str, tuple[dict[str, Any], ...]] = {
 """Easier versions of tasks whose reward an agent does not find by chance; task -> parameters."""
 IMAGE_STAGES: dict[str, tuple[dict[str, Any], ...]] = {
     "visual/RandomDotMotion-v0": (
+        {"dt": 32, "coherences": (100,), "life": float("inf")},
         {"dt": 32, "speed": 0.78125, "coherences": (100,), "life": float("inf")},
         {"dt": 32, "speed": 0.78125, "coherences": (51.2,)},
         {"dt": 32, "speed": 0.78125},
     ),
 }
-"""The same for the networks that see images: half as many of them, with the same displacements."""
+"""The same for networks that see images: half as many of them, with larger displacements first."""
 STAGE_STEPS, STAGE_UPDATES, STAGE_LEVEL = 20_000, 150, 0.7
 """Largest number of steps or updates of a stage, and the performance at which the next begins."""
 HIDDEN = 64
