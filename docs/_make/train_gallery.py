@@ -66,8 +66,13 @@ IMAGE_STAGES: dict[str, tuple[dict[str, Any], ...]] = {
         {"dt": 32, "speed": 0.78125, "coherences": (51.2,)},
         {"dt": 32, "speed": 0.78125},
     ),
+    "visual/VisualSearch-v0": (
+        {"dt": 100, "conditions": {"kind": "pop_out", "angle": 0, "colour": "red"}},
+        {"dt": 100, "conditions": {"kind": "pop_out"}},
+        {"dt": 100},
+    ),
 }
-"""The same for networks that see images: half as many of them, with larger displacements first."""
+"""The same for networks that see images: fewer images per trial, and larger displacements first."""
 STAGE_STEPS, STAGE_UPDATES, STAGE_LEVEL = 20_000, 150, 0.7
 """Largest number of steps or updates of a stage, and the performance at which the next begins."""
 HIDDEN = 64
@@ -538,7 +543,7 @@ Networks are trained on the tasks of the catalogue with the default settings of 
   above {stage_level}, or for {stage_steps:,} steps; its steps and CPU time contain these stages. It is there for tasks
   whose reward an untrained agent does not find: {stages}.
 - `cnn`, two convolutions and a GRU in PyTorch (`docs/_make/train_on_images.py`), is trained on the correct actions of
-  tasks that show images, here {pixels} pixels wide, for at most {image_updates:,} updates of {image_batch} trials, after
+  tasks that show images, here {pixels} pixels wide (where actions are points, it chooses one of a grid), for at most {image_updates:,} updates of {image_batch} trials, after
   stages of at most {stage_updates} updates: {image_stages}.
 
 Tasks that nothing has learned by then are trained on, to {longer_updates:,} updates or {longer_steps:,} steps.
