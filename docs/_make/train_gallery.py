@@ -103,14 +103,22 @@ WHY = {
     "value/DriftingBandit-v0": (
         "Learning is possible: `q_learner` with alpha=0.3 and beta=10 earns 0.93."
     ),
+    "control/CardSorting-v0": (
+        "The rule shows only in the feedback of several trials, and changes after ten correct"
+        " sorts."
+    ),
+    "perceptual/PostDecisionWager-v0": (
+        "Targets are directions in all trials, so that networks that learn from targets never bet;"
+        " the best policy without bets earns 0.74."
+    ),
     "control/HierarchicalReasoning-v0": (
         "A trial has one reward, at its end, and only if both answers were correct. A policy of the"
         " trial before (the audit's `history`) earns 0.70, little more than halfway."
     ),
     "value/SelfInitiatedChoice-v0": (
-        "The nose has to stay for 5 to 10 steps before anything is rewarded, which random actions do"
-        " not achieve. In stages the agent earns as much as the best policy of the current"
-        " observation (the shortcut), but does not learn which hole is better in the block."
+        "The nose has to stay for 5 to 10 steps before anything is rewarded: one of three seeds found"
+        " this by chance. In stages the agent comes near the best policy of the current observation"
+        " (the shortcut), but does not learn which hole is better in the block."
     ),
     "perceptual/RoitmanShadlen-v0": (
         "The answer is free from the onset of the motion on, and targets ask for it on every step."
