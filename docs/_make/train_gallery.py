@@ -62,12 +62,18 @@ STAGES: dict[str, tuple[dict[str, Any], ...]] = {
 """Easier versions of tasks whose reward an agent does not find by chance; task -> parameters."""
 IMAGE_STAGES: dict[str, tuple[dict[str, Any], ...]] = {
     "visual/RandomDotMotion-v0": (
+        {"dt": 32, "coherences": (100,), "life": float("inf")},
         {"dt": 32, "speed": 0.78125, "coherences": (100,), "life": float("inf")},
         {"dt": 32, "speed": 0.78125, "coherences": (51.2,)},
         {"dt": 32, "speed": 0.78125},
     ),
+    "visual/VisualSearch-v0": (
+        {"dt": 100, "conditions": {"kind": "pop_out", "angle": 0, "colour": "red"}},
+        {"dt": 100, "conditions": {"kind": "pop_out"}},
+        {"dt": 100},
+    ),
 }
-"""The same for the networks that see images: half as many of them, with the same displacements."""
+"""The same for networks that see images: fewer images per trial, and larger displacements first."""
 STAGE_STEPS, STAGE_UPDATES, STAGE_LEVEL = 20_000, 150, 0.7
 """Largest number of steps or updates of a stage, and the performance at which the next begins."""
 HIDDEN = 64
@@ -98,14 +104,22 @@ WHY = {
     "value/DriftingBandit-v0": (
         "Learning is possible: `q_learner` with alpha=0.3 and beta=10 earns 0.93."
     ),
+    "control/CardSorting-v0": (
+        "The rule shows only in the feedback of several trials, and changes after ten correct"
+        " sorts."
+    ),
+    "perceptual/PostDecisionWager-v0": (
+        "Targets are directions in all trials, so that networks that learn from targets never bet;"
+        " the best policy without bets earns 0.74."
+    ),
     "control/HierarchicalReasoning-v0": (
         "A trial has one reward, at its end, and only if both answers were correct. A policy of the"
         " trial before (the audit's `history`) earns 0.70, little more than halfway."
     ),
     "value/SelfInitiatedChoice-v0": (
-        "The nose has to stay for 5 to 10 steps before anything is rewarded, which random actions do"
-        " not achieve. In stages the agent earns as much as the best policy of the current"
-        " observation (the shortcut), but does not learn which hole is better in the block."
+        "The nose has to stay for 5 to 10 steps before anything is rewarded: one of three seeds found"
+        " this by chance. In stages the agent comes near the best policy of the current observation"
+        " (the shortcut), but does not learn which hole is better in the block."
     ),
     "perceptual/RoitmanShadlen-v0": (
         "The answer is free from the onset of the motion on, and targets ask for it on every step."
@@ -538,7 +552,7 @@ Networks are trained on the tasks of the catalogue with the default settings of 
   above {stage_level}, or for {stage_steps:,} steps; its steps and CPU time contain these stages. It is there for tasks
   whose reward an untrained agent does not find: {stages}.
 - `cnn`, two convolutions and a GRU in PyTorch (`docs/_make/train_on_images.py`), is trained on the correct actions of
-  tasks that show images, here {pixels} pixels wide, for at most {image_updates:,} updates of {image_batch} trials, after
+  tasks that show images, here {pixels} pixels wide (where actions are points, it chooses one of a grid), for at most {image_updates:,} updates of {image_batch} trials, after
   stages of at most {stage_updates} updates: {image_stages}.
 
 Tasks that nothing has learned by then are trained on, to {longer_updates:,} updates or {longer_steps:,} steps.

@@ -18,13 +18,15 @@ from neurogym_core import make
 
 UNITS, ENVS, RATE = 64, 16, 2e-3
 """Units of the GRU, envs of a test, learning rate."""
+GRID = 11
+"""Width of the grid of points from which a network with continuous actions chooses."""
 
 
 class ImageNetwork(nn.Module):
-    """Two convolutions, a linear layer and a GRU; a linear readout gives logits or a point.
+    """Two convolutions, a linear layer and a GRU; a linear readout gives logits.
 
     Args:
-        outputs: number of actions, or of coordinates.
+        outputs: number of actions.
         pixels: width of the images, a multiple of 4.
     """
 
@@ -41,7 +43,7 @@ class ImageNetwork(nn.Module):
     def forward(
         self, images: torch.Tensor, state: torch.Tensor | None = None
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return outputs (B, T, outputs) and the state for pairs of images (B, T, 6, y, x)."""
+        """Return logits (B, T, outputs) and the state for pairs of images (B, T, 6, y, x)."""
         seen = self.see(images.flatten(0, 1)).unflatten(0, images.shape[:2])
         hidden, state = self.remember(seen, state)
         return self.answer(hidden), state
@@ -74,26 +76,32 @@ class ImageTraining:
         self.pixels, self.batch = pixels, batch
         self.envs = [make(task, size=pixels, **params) for _ in range(ENVS)]
         self.space = self.envs[0].action_space
-        self.discrete = isinstance(self.space, Discrete)
-        outputs = int(self.space.n) if self.discrete else self.space.shape[0]
-        self.network = ImageNetwork(outputs, pixels)
+        self.choices = np.arange(self.space.n) if isinstance(self.space, Discrete) else self._grid()
+        self.network = ImageNetwork(len(self.choices), pixels)
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=RATE)
         self.source = make(task, size=pixels, **params)
         self.image, _ = self.source.reset(seed=seed)
         self.done = 0
+
+    def _grid(self) -> np.ndarray:
+        """Return points (GRID ** 2, 2) of the space of actions, which has two dimensions."""
+        axes = np.linspace(self.space.low, self.space.high, GRID).T
+        return np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2).astype(np.float32)
 
     def take_over(self, earlier: ImageTraining) -> None:
         """Continue with the network of an earlier training, e.g. on an easier version."""
         self.network, self.optimizer, self.done = earlier.network, earlier.optimizer, earlier.done
 
     def trial(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return pairs of images (T, 6, y, x) and correct actions (T, ...) of a new trial."""
+        """Return pairs of images (T, 6, y, x) and correct choices (T,) of a new trial."""
         pairs, targets, last, over = [], [], self.image, False
         while not over:
             pairs.append(pair(self.image, last))
-            targets.append(self.source.unwrapped.target)
+            right = self.source.unwrapped.target
+            apart = np.abs(self.choices - right).reshape(len(self.choices), -1).sum(axis=1)
+            targets.append(int(apart.argmin()))
             last = self.image
-            self.image, _, _, end, info = self.source.step(targets[-1])
+            self.image, _, _, end, info = self.source.step(right)
             over = info["new_trial"]
             if end:
                 self.image, _ = self.source.reset()
@@ -109,17 +117,14 @@ class ImageTraining:
         longest = max(len(targets) for _, targets in trials)
         images = np.zeros((self.batch, longest, 6, self.pixels, self.pixels), np.float32)
         weights = np.zeros((self.batch, longest), np.float32)
-        wanted = np.zeros((self.batch, longest, *trials[0][1].shape[1:]), trials[0][1].dtype)
+        wanted = np.zeros((self.batch, longest), np.int64)
         for row, (pairs, targets) in enumerate(trials):
             images[row, : len(pairs)], wanted[row, : len(pairs)] = pairs, targets
             weights[row, : len(pairs) - 1] = 1 / (len(pairs) - 1)
             weights[row, len(pairs) - 1] = 1
         outputs, _ = self.network(torch.from_numpy(images))
         goal = torch.from_numpy(wanted)
-        if self.discrete:
-            losses = nn.functional.cross_entropy(outputs.transpose(1, 2), goal, reduction="none")
-        else:
-            losses = ((outputs - goal.float()) ** 2).sum(dim=2)
+        losses = nn.functional.cross_entropy(outputs.transpose(1, 2), goal, reduction="none")
         loss = (losses * torch.from_numpy(weights)).sum() / self.batch
         self.optimizer.zero_grad()
         loss.backward()
@@ -151,7 +156,4 @@ class ImageTraining:
 
     def actions(self, outputs: torch.Tensor) -> Sequence[Any]:
         """Return an action for each row of outputs (n, outputs)."""
-        if self.discrete:
-            return outputs.argmax(dim=1).tolist()
-        low, high = self.space.low, self.space.high
-        return list(np.clip(outputs.numpy(), low, high))
+        return list(self.choices[outputs.argmax(dim=1).numpy()])
