@@ -130,6 +130,10 @@ WHY = {
         "The staircase lets a subject that presses as soon as it can fail in half of the stop"
         " trials. It then earns 0.875, which is the halfway point."
     ),
+    "visual/VisualSearch-v0": (
+        "The network learned pop-out (0.96 of such trials in a stage with steps of 100 ms, seed 0),"
+        " and not the search for the remembered target among lines that share its features."
+    ),
     "value/DawTwoStep-v0": (
         "Only rewards show the reward probabilities, which drift. Learners whose settings were"
         " searched (`hybrid`) earn up to 0.96, which is the halfway point."
