@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,8 @@ from neurogym_film.frames import frame_of
 FILM_SUFFIXES = (".mp4", ".gif")
 FPS = 10
 """Frames per second by default."""
-_PALETTE_FRAMES = 64
+_COLOUR_ERROR = 24
+"""Largest difference of a colour in a GIF, of 255, before a frame gets a palette of its own."""
 
 
 def frames_of(
@@ -109,16 +110,7 @@ def _write_mp4(frames: Iterator[np.ndarray], path: Path, fps: float) -> None:
 
 
 def _write_gif(frames: Iterator[np.ndarray], path: Path, fps: float) -> None:
-    # With one palette for all frames, Pillow need not find one for each. It is that of some of the
-    # first frames: the very first one lacks colours.
-    early = list(islice(frames, _PALETTE_FRAMES))
-    sample = Image.fromarray(np.concatenate(early[:: max(len(early) // 8, 1)]))
-    plain = Image.Dither.NONE
-    palette = sample.quantize(255, dither=plain)
-    images: Iterator[Any] = (
-        Image.fromarray(frame).quantize(palette=palette, dither=plain)
-        for frame in chain(early, frames)
-    )
+    images = _with_palettes(frames)
     next(images).save(
         path,
         format="GIF",
@@ -129,3 +121,24 @@ def _write_gif(frames: Iterator[np.ndarray], path: Path, fps: float) -> None:
         optimize=False,
         disposal=1,
     )
+
+
+def _with_palettes(frames: Iterator[np.ndarray]) -> Iterator[Any]:
+    """Yield frames as images of 255 colours.
+
+    A frame has the palette of the one before it, which need not be found again, unless one of its
+    colours is missing there: the reward, for instance, is on the last frame of a trial only.
+    """
+    plain, palette = Image.Dither.NONE, None
+    for frame in frames:
+        full = Image.fromarray(frame)
+        image = None if palette is None else full.quantize(palette=palette, dither=plain)
+        if image is None or _error(image, frame) > _COLOUR_ERROR:
+            image = palette = full.quantize(255, dither=plain)
+        yield image
+
+
+def _error(image: Any, frame: np.ndarray) -> int:
+    """Return the largest difference between an image and its frame, 0 to 255."""
+    shown = np.asarray(image.convert("RGB"))
+    return int((np.maximum(shown, frame) - np.minimum(shown, frame)).max())

@@ -75,6 +75,19 @@ def test_a_gif_has_all_frames_in_their_colours(tmp_path):
     assert np.abs(shown - frames[-1]).mean() < 3
 
 
+@pytest.mark.parametrize(("task", "n_trials"), [(DOTS, 2), ("memory/ColourWheel-v0", 1)])
+def test_every_frame_of_a_gif_has_its_colours(tmp_path, task, n_trials):
+    """The reward is on the last frame of a trial only, and must be as green there as in a PNG."""
+    image = pytest.importorskip("PIL.Image")
+    frames = list(frames_of(task, "oracle", n_trials))
+    film = image.open(save_film(frames, tmp_path / "film.gif"))
+    assert film.n_frames == len(frames)
+    for k, frame in enumerate(frames):
+        film.seek(k)
+        shown = np.asarray(film.convert("RGB")).astype(int)
+        assert np.abs(shown - frame).max() <= 32, k
+
+
 def test_an_mp4_has_all_frames(tmp_path):
     ffmpeg = pytest.importorskip("imageio_ffmpeg")
     frames = list(frames_of(DOTS, "oracle"))
