@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ FILM_SUFFIXES = (".mp4", ".gif")
 FPS = 10
 """Frames per second by default."""
 _COLOUR_ERROR = 24
-"""Largest difference of a colour in a GIF, of 255, before a frame gets a palette of its own."""
+"""Largest difference of a colour in a GIF, of 255, before a frame gets another palette."""
 
 
 def frames_of(
@@ -37,6 +38,8 @@ def frames_of(
 ) -> Iterator[np.ndarray]:
     """Yield one frame for each step of `n_trials` trials, (height, width, 3) uint8 of one size.
 
+    The frames of a trial have the axes of the whole trial, in which it appears step by step.
+
     Args:
         task, subject, seed, conditions, wrap, params: as in `neurogym_core.plots.trace_of`.
         n_trials: number of trials.
@@ -44,8 +47,11 @@ def frames_of(
     """
     done = 0
     for step in steps_played(task, subject, seed, conditions, wrap=wrap, **params):
-        yield frame_of(step.task, step.trace())
         if step.ended:
+            whole, before = step.trace(), step._replace(outcome="").trace().subtitle
+            for shown in range(1, whole.steps):
+                yield frame_of(step.task, replace(whole, shown=shown, subtitle=before))
+            yield frame_of(step.task, whole)
             done += 1
             if progress is not None:
                 progress(done)
