@@ -61,7 +61,7 @@ def test_a_film_has_a_frame_of_one_size_for_each_step():
 
 
 def test_a_frame_of_a_film_is_the_whole_figure_up_to_its_step():
-    """All frames have one time axis: the steps of a frame stay in their place until the last one."""
+    """All frames have one time axis: steps stay in their place until the last frame."""
     frames = list(frames_of(DOTS, "oracle"))
     last, steps = frames[-1], len(frames)
     left, width = plots._LEFT * 100, (plots.TRIAL_WIDTH - plots._LEFT - plots._RIGHT) * 100
