@@ -288,7 +288,7 @@ def test_the_channel_that_such_an_error_proposes_is_the_noisy_one(subject):
 
         def new_trial(self, trial):
             trial.periods("stimulus")
-            trial.show("fixation", during="stimulus")
+            trial.show("fixation", 1, during="stimulus")
             trial.show("cues", 1, during="stimulus")
             trial.show("light", np.eye(2)[trial.side], during="stimulus", noise=self.noise)
             trial.answer("choose", trial.side, during="stimulus")
