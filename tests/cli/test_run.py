@@ -68,6 +68,11 @@ def test_trials_and_a_summary_are_printed(ngym):
     assert "1.000 of 5 answers" in result.stdout
 
 
+def test_the_number_of_trials_has_a_short_option(ngym):
+    short, long = (ngym("run", DOTS, option, "5").stdout for option in ("-n", "--n-trials"))
+    assert short == long != ""
+
+
 def test_steps_are_counted_and_unfinished_trials_left_out(ngym):
     text = ngym("run", DOTS, "--subject", "oracle", "--n-steps", "60").stdout
     assert [row[0] for row in table_rows(text)] == ["0", "1"]
