@@ -10,11 +10,12 @@ import click
 import numpy as np
 
 from neurogym_core.ecosystem.hooks import ask
+from neurogym_core.ecosystem.settings_text import read_wrap
 from neurogym_core.play import run
 from neurogym_core.play.make import resolve
 from neurogym_core.terminal.output import Page
 from neurogym_core.terminal.progress import Progress
-from neurogym_core.terminal.settings import checked_subject, read_wrap, task_settings
+from neurogym_core.terminal.settings import checked_subject, task_settings
 from neurogym_core.trials.record import DURATION, TrialRecord, is_clock_time
 
 ROWS = 20  # trials in the printed table; --csv writes all

@@ -14,7 +14,8 @@ import neurogym_core as ngym_core
 from neurogym_core import subjects
 from neurogym_core.cli import _playing
 from neurogym_core.ecosystem import names
-from neurogym_core.terminal.settings import SubjectName, read_value
+from neurogym_core.ecosystem.settings_text import read_value
+from neurogym_core.terminal.settings import SubjectName
 
 DOTS = "PerceptualDecisionMaking-v0"
 STUDENT = '''

@@ -43,8 +43,8 @@ def played_options(n_trials: str, seed: str) -> Callable[[Callable[..., Any]], C
     return with_options(
         click.option("--subject", metavar="NAME", type=SubjectName(),
                      help=f"{SUBJECT_HELP}  [default: guess]"),
-        click.option("-n", "--n-trials", default=2000, show_default=True, type=click.IntRange(min=1),
-                     help=n_trials),
+        click.option("-n", "--n-trials", default=2000, show_default=True,
+                     type=click.IntRange(min=1), help=n_trials),
         click.option("--which", default=0, show_default=True, type=click.IntRange(min=0),
                      help="Index of a task of a RUN."),
         click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help=seed),
