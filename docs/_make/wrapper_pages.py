@@ -48,6 +48,7 @@ class Example:
         subject: name of the subject.
         conditions: conditions imposed on the trial that is drawn.
         note: a paragraph at the end of the page.
+        picture: whether a picture can show the effect.
     """
 
     wrap: dict[str, Any]
@@ -59,6 +60,7 @@ class Example:
     subject: str = "oracle"
     conditions: dict[str, Any] = field(default_factory=lambda: {"direction": 1, "coherence": 51.2})
     note: str = ""
+    picture: bool = True
 
 
 EXAMPLES = {
@@ -213,14 +215,18 @@ EXAMPLES = {
         {"file": "trials.csv"},
         "record_trials:file=again.csv",
         'from neurogym_study import read_csv\nprint(len(read_csv("trials.csv")) >= 100)',
+        picture=False,
     ),
     "TTLPulse": Example(
         {"periods": (("stimulus",), ("decision",))},
         'ttl_pulse:periods=[["stimulus"],["decision"]]',
         'from neurogym_core import make\nenv = make("' + DOTS + '", wrap=wrap)\n'
         'print(env.reset(seed=0)[1]["signal_0"], [env.step(0)[4]["signal_0"] for _ in range(6)])',
+        picture=False,
     ),
-    "Monitor": Example({"every": 50}, "monitor:every=50", 'print(record["performance"].mean())'),
+    "Monitor": Example(
+        {"every": 50}, "monitor:every=50", 'print(record["performance"].mean())', picture=False
+    ),
 }
 
 
@@ -238,7 +244,11 @@ def page_of(name: str) -> str:
         f"# {info.title}",
         f"<!-- {MADE} -->",
         f"`{info.id}`, a wrapper of {kind}s. {info.summary}{_source(info)}",
-        f"![A trial before and after {info.title}](../images/wrappers/{stem_of(name)}.svg)",
+        *(
+            [f"![A trial before and after {info.title}](../images/wrappers/{stem_of(name)}.svg)"]
+            if example.picture
+            else []
+        ),
         _snippet(name, example),
         (
             f"```console\n$ ngym run {example.task}{_options(example)} --wrap '{example.line}'"
@@ -379,6 +389,8 @@ def _former(info: WrapperInfo) -> list[str]:
 WIDTH, LEFT, ROW, GAP = 400, 90, 26, 8
 BETWEEN = 24
 """Space between the two panels of a picture."""
+SMOOTHED = 20
+"""Trials whose mean is drawn as a line."""
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
@@ -499,12 +511,21 @@ def _trials_panel(title: str, condition: str, values: np.ndarray) -> tuple[str, 
         f'<rect x="{LEFT + k * step:.1f}" y="{v:.1f}" width="{step:.1f}" height="3"/>'
         for k, v in enumerate(y)
     )
+    means = np.convolve(y, np.full(SMOOTHED, 1 / SMOOTHED), "valid") + 1.5
+    first = LEFT + SMOOTHED / 2 * step
+    line = " ".join(f"{first + k * step:.1f},{v:.1f}" for k, v in enumerate(means))
+    ends = "".join(
+        f'<text class="p" text-anchor="end" x="{LEFT - 4}" y="{at}">{value:g}</text>'
+        for value, at in ((high, 26), (low, 18 + tall))
+    )
     return (
         (
             f'<text class="h" x="4" y="12">{title}</text><text x="4"'
-            f' y="{18 + tall // 2}">{escape(condition)}</text><g'
-            f' fill="{COLOURS[0]}">{dots}</g><text class="p" x="{LEFT}" y="{18 + tall + 14}">trials'
-            f" 1 to {len(values)}</text>"
+            f' y="{18 + tall // 2}">{escape(condition)}</text>{ends}<g'
+            f' fill="{COLOURS[0]}">{dots}</g><polyline points="{line}" fill="none"'
+            f' stroke="{COLOURS[1]}" stroke-width="1.5"/><text class="p" x="{LEFT}"'
+            f' y="{18 + tall + 14}">trials 1 to {len(values)}, and the mean of'
+            f" {SMOOTHED}</text>"
         ),
         18 + tall + 18,
     )
@@ -513,7 +534,7 @@ def _trials_panel(title: str, condition: str, values: np.ndarray) -> tuple[str, 
 def _trial_panel(title: str, trace: TrialTrace) -> tuple[str, int]:
     """Return a panel with the channels, actions and rewards of a trial, and its height."""
     step = (WIDTH - LEFT - 10) / max(trace.steps, 1)
-    parts, y = [f'<text class="h" x="4" y="12">{title}</text>'], 18
+    parts, y = [f'<text class="h" x="4" y="12">{title}, {trace.steps * trace.dt:g} ms</text>'], 18
     rows = [(name, trace.observations[:, part]) for name, part in trace.channels.items()]
     rows.append(("action", np.asarray(trace.actions, float).reshape(trace.steps, -1)))
     rows.append(("reward", np.asarray(trace.rewards, float).reshape(trace.steps, 1)))
@@ -561,7 +582,8 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
     for name in EXAMPLES:
         (PAGES / f"{stem_of(name)}.md").write_text(page_of(name), "utf-8")
-        (PICTURES / f"{stem_of(name)}.svg").write_text(picture_of(name), "utf-8")
+        if EXAMPLES[name].picture:
+            (PICTURES / f"{stem_of(name)}.svg").write_text(picture_of(name), "utf-8")
 
 
 __all__ = ["EXAMPLES", "main", "page_of", "picture_of"]
