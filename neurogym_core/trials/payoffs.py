@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.trials.arrays import Array
-from neurogym_core.trials.geometry import Geometry, spread, spread_index
+from neurogym_core.trials.geometry import Geometry, spread, spread_index, until
 from neurogym_core.trials.layout import END, STAY, Charge, Hold, Layout, Pays, Slot
 from neurogym_core.trials.record import Outcome
 
@@ -127,39 +127,101 @@ class Payoffs:
         }
         return replace(self, period=period, **wide)
 
-    def oracle_path(self, duration: Array, untimed: Sequence[int]) -> Array:
-        """Return the steps that the oracle plays in each segment, (n, S).
+    def oracle_path(
+        self,
+        duration: Array,
+        untimed: Sequence[int],
+        limit: Array,
+        answering: Array,
+        returns: bool = True,
+    ) -> Array:
+        """Return the steps that the oracle plays in each segment, (n, V), round after round.
 
-        The oracle answers on the last step of every window, so that periods run to their end. The
-        path ends where it would lead back to an earlier period: it visits periods in their order,
-        each at most once.
+        The oracle answers on the last step of every window, so that periods with a timer run to
+        their end. Only an action leads out of a period without one: there it answers on the first
+        step on which an answer leads out, or stays until the limit. It answers a slot once, unless
+        the slot can be answered again. A move to the same or an earlier period begins another round
+        of the S segments.
 
         Args:
             duration: (n, S) steps.
             untimed: indices of the periods that have no timer.
+            limit: (n,) steps after which the trials are over.
+            answering: (n, S) the column of the target of each segment.
+            returns: whether the oracle returns to periods; if not, its path ends there.
         """
         n, n_periods = len(duration), len(self.period_then)
-        exits = self._oracle_exits(duration)
-        # All trials take a step from period to period together; `alive` are those still on the way.
-        visited = np.zeros((n, n_periods), bool)
-        at, alive = np.zeros(n, np.int64), np.ones(n, bool)
         rows = np.arange(n)
-        for _ in range(n_periods):
-            visited[rows[alive], at[alive]] = True
-            following = np.where(exits[rows, at] == STAY, at + 1, exits[rows, at])
-            alive &= (following > at) & (following < n_periods)
+        closing = self._closing(duration)
+        endless = np.isin(np.arange(n_periods), untimed)
+        last = np.searchsorted(self.period, np.arange(n_periods), side="right") - 1
+        answered, once = np.zeros((n, len(self.slot_names)), bool), ~np.array(self.again, bool)
+        # All trials take a step from period to period together; `alive` are those still on the way.
+        at, alive = np.zeros(n, np.int64), np.ones(n, bool)
+        rounds, turn = [np.zeros_like(duration)], np.zeros(n, np.int64)
+        left, idle = limit.astype(np.int64), np.zeros(n, np.int64)
+        while alive.any():
+            steps = np.where((self.period == at[:, None]) & alive[:, None], duration, 0)
+            exits, by = self.period_then[at].astype(np.int64), np.full(n, -1)
+            for k in range(len(self.slot_names)):
+                leads = closing[rows, at, k] & (self.target_goto[:, k] != STAY) & ~answered[:, k]
+                exits[leads], by[leads] = self.target_goto[leads, k], k
+            leads = alive & ~endless[at] & (by >= 0)
+            answered[rows[leads], by[leads]] = once[by[leads]]
+            waits = np.flatnonzero(alive & endless[at])
+            if len(waits):
+                stays = self._first_exit(waits, steps, exits, answered, answering)
+                steps[stays, last[at[stays]]] = left[stays]
+                exits[stays] = END
+            steps = until(steps, left)
+            for number in np.unique(turn[alive]).tolist():
+                rounds[number] += np.where((turn == number)[:, None], steps, 0)
+            played = steps.sum(axis=1)
+            left -= played
+            # Periods of 0 steps that lead to each other end the trial, as in the kernel.
+            idle = np.where(played > 0, 0, idle + 1)
+            following = np.where(exits == STAY, at + 1, exits)
+            alive &= (following >= 0) & (following < n_periods) & (left > 0)
+            alive &= (idle <= 2 * n_periods) & ((following > at) | returns)
+            turn += alive & (following <= at)
+            if turn.max(initial=0) == len(rounds):
+                rounds.append(np.zeros_like(duration))
             at = np.where(alive, following, 0)
-        path = np.where(visited[:, self.period], duration, 0)
-        # Only an action leads out of a period without a timer. The oracle acts on the first step
-        # of the last segment, which would otherwise last until the trial's limit.
-        for place in untimed:
-            last = np.flatnonzero(self.period == place)[-1]
-            path[:, last] = np.minimum(path[:, last], 1)
-        return path
+        return np.concatenate(rounds, axis=1)
 
-    def _oracle_exits(self, duration: Array) -> Array:
-        """The successor of each period when the oracle plays, (n, P)."""
-        exits = np.broadcast_to(self.period_then, (len(duration), len(self.period_then))).copy()
+    def _first_exit(
+        self, rows: Array, steps: Array, exits: Array, answered: Array, answering: Array
+    ) -> Array:
+        """End the visits of periods without a timer where the oracle's answer leads out.
+
+        Args:
+            rows: (m,) the trials that are in such a period.
+            steps, exits, answered: (n, S), (n,), (n, K), of the visits; changed in these rows.
+            answering: as for `oracle_path`.
+
+        Returns:
+            The trials in which no answer leads out.
+        """
+        waiting = np.ones(len(rows), bool)
+        for s in np.flatnonzero(steps[rows].any(axis=0)).tolist():
+            column = answering[rows, s]
+            k, goto = self.slot[rows, s, column], self.goto[rows, s, column]
+            answers = waiting & (steps[rows, s] > 0) & (k >= 0)
+            answers[answers] = ~answered[rows[answers], k[answers]]
+            here = rows[answers]
+            answered[here, k[answers]] = ~np.array(self.again)[k[answers]]
+            leaves = answers & (goto != STAY)
+            out = rows[leaves]
+            exits[out] = goto[leaves]
+            steps[out, s] = 1
+            steps[out, s + 1 :] = 0
+            waiting &= ~leaves
+        return rows[waiting]
+
+    def _closing(self, duration: Array) -> Array:
+        """Whether the window of each slot closes in each period, (n, P, K)."""
+        n_periods = len(self.period_then)
+        closing = np.zeros((len(duration), n_periods, len(self.slot_names)), bool)
         played = duration > 0
         period_steps = np.stack(
             [duration[:, self.period == p].sum(axis=1) for p in range(len(self.period_then))],
@@ -169,13 +231,11 @@ class Payoffs:
             window = self.window[:, :, k] & played
             # A window closes in the last of its periods; there the oracle answers, and goes where
             # its answer leads. Elsewhere the period's own successor follows.
-            for p in range(len(self.period_then)):
-                closes = window[:, self.period == p].any(axis=1) & ~self._open_after(
+            for p in range(n_periods):
+                closing[:, p, k] = window[:, self.period == p].any(axis=1) & ~self._open_after(
                     window, period_steps, p
                 )
-                leaves = closes & (self.target_goto[:, k] != STAY)
-                exits[leaves, p] = self.target_goto[leaves, k]
-        return exits
+        return closing
 
     def _open_after(self, window: Array, period_steps: Array, p: int) -> Array:
         """Whether the window is still open in the period that follows period `p`, (n,)."""
