@@ -209,7 +209,7 @@ class Payoffs:
             answers = waiting & (steps[rows, s] > 0) & (k >= 0)
             answers[answers] = ~answered[rows[answers], k[answers]]
             here = rows[answers]
-            answered[here, k[answers]] = ~np.array(self.again)[k[answers]]
+            answered[here, k[answers]] = ~np.array(self.again, bool)[k[answers]]
             leaves = answers & (goto != STAY)
             out = rows[leaves]
             exits[out] = goto[leaves]

@@ -30,38 +30,49 @@ def written(batch) -> list:
 
 
 @held(150)
-@given(description=random_tasks.descriptions(), seed=st.integers(0, 99))
+@given(description=random_tasks.descriptions(untimed=True), seed=st.integers(0, 99))
 def test_what_is_rendered_is_what_was_said(description, seed):
     batch = random_tasks.task_of(description).sample(4, seed=seed)
     trials = written(batch)
-    for path, steps_of in ((batch.duration, "all_steps"), (batch.path, "oracle_steps")):
-        places = [(trial, *place) for trial in trials for place in getattr(trial, steps_of)()]
-        np.testing.assert_array_equal(
-            path.sum(axis=1), [len(list(getattr(trial, steps_of)())) for trial in trials]
-        )
-        if not places:
-            continue
+    lasts = np.stack([batch.duration[:, batch.period == p].sum(axis=1) for p in places_of(batch)])
+    every = [list(trial.all_steps(lengths)) for trial, lengths in zip(trials, lasts.T, strict=True)]
+    oracle = [list(trial.oracle_steps()) for trial in trials]
+    for path, played in ((batch.duration, every), (batch.path, oracle)):
+        places = [
+            (trial, *place) for trial, steps in zip(trials, played, strict=True) for place in steps
+        ]
+        np.testing.assert_array_equal(path.sum(axis=1), [len(steps) for steps in played])
         seen = np.array([trial.observation(p, k) for trial, p, k in places])
         np.testing.assert_allclose(batch.render(None, path), seen, atol=1e-5)
         np.testing.assert_array_equal(
             batch.render_targets(path), [trial.target(p, k) for trial, p, k in places]
         )
-        weights = np.repeat(batch.weight.ravel(), path.ravel())
+        shown_at = flat_places(batch, path)
+        weights = batch.weight.ravel()[shown_at]
         np.testing.assert_allclose(
             weights, [trial.weight(p, k) for trial, p, k in places], atol=1e-6
         )
-        period = np.repeat(np.broadcast_to(batch.period, path.shape).ravel(), path.ravel())
+        period = batch.period[shown_at % len(batch.period)]
         np.testing.assert_array_equal(period, [p for _, p, _ in places])
-        noise = np.repeat(
-            np.broadcast_to(batch.noise, batch.shown.shape).reshape(-1, seen.shape[1]),
-            path.ravel(),
-            axis=0,
-        )
+        noise = np.broadcast_to(batch.noise, batch.shown.shape).reshape(-1, seen.shape[1])[shown_at]
         np.testing.assert_allclose(
             noise, [trial.noise_sd(p, k) for trial, p, k in places], atol=1e-6
         )
     lengths = np.array([trial.length for trial in trials])
     np.testing.assert_array_equal(np.stack(list(batch.period_steps.values()), axis=1), lengths)
+
+
+def places_of(batch) -> range:
+    return range(len(batch.period_names))
+
+
+def flat_places(batch, path) -> np.ndarray:
+    """The index (trial, segment) of every step of a path, which goes through all segments again in
+    every further round."""
+    segments = len(batch.period)
+    column = np.tile(np.arange(path.shape[1]) % segments, len(path))
+    trial = np.repeat(np.arange(len(path)), path.shape[1])
+    return np.repeat(trial * segments + column, path.ravel())
 
 
 @held(40)
@@ -99,16 +110,16 @@ def test_one_trial_at_a_time_makes_the_same_table(description, seed):
 
 def _steps_of(batch, path) -> dict:
     """The contents of a table step by step, since it may be cut into segments in several ways."""
-    flat = path.ravel()
+    at = flat_places(batch, path)
     said = {
         name: getattr(batch.payoffs, name)
         for name in ("reward", "outcome", "goto", "score", "aborts")
     }
     said = {
-        name: np.repeat(values.reshape(-1, *values.shape[2:]), flat, axis=0)
+        name: values.reshape(-1, *values.shape[2:])[at]
         for name, values in said.items()
     }
-    weights = np.repeat(batch.weight.ravel(), flat)
+    weights = batch.weight.ravel()[at]
     shown, targets = batch.render(None, path), batch.render_targets(path)
     return {
         "steps": path.sum(axis=1),
