@@ -151,72 +151,72 @@ class Payoffs:
             returns: whether the oracle returns to periods; if not, its path ends there.
         """
         n, n_periods = len(duration), len(self.period_then)
-        rows = np.arange(n)
         closing = self._closing(duration)
         endless = np.isin(np.arange(n_periods), untimed)
         last = np.searchsorted(self.period, np.arange(n_periods), side="right") - 1
         answered, once = np.zeros((n, len(self.slot_names)), bool), ~np.array(self.again, bool)
-        # All trials take a step from period to period together; `alive` are those still on the way.
-        at, alive = np.zeros(n, np.int64), np.ones(n, bool)
-        rounds, turn = [np.zeros_like(duration)], np.zeros(n, np.int64)
         left, idle = limit.astype(np.int64), np.zeros(n, np.int64)
-        while alive.any():
-            steps = np.where((self.period == at[:, None]) & alive[:, None], duration, 0)
-            exits, by = self.period_then[at].astype(np.int64), np.full(n, -1)
+        path, turn = np.zeros((n, 1, duration.shape[1]), np.int64), np.zeros(n, np.int64)
+        # The trials that are on the way, and their periods; all go from period to period together.
+        rows, at = np.arange(n), np.zeros(n, np.int64)
+        while len(rows):
+            steps = np.where(self.period == at[:, None], duration[rows], 0)
+            exits, by = self.period_then[at].astype(np.int64), np.full(len(rows), -1)
             for k in range(len(self.slot_names)):
-                leads = closing[rows, at, k] & (self.target_goto[:, k] != STAY) & ~answered[:, k]
-                exits[leads], by[leads] = self.target_goto[leads, k], k
-            leads = alive & ~endless[at] & (by >= 0)
+                goto = self.target_goto[rows, k]
+                leads = closing[rows, at, k] & (goto != STAY) & ~answered[rows, k] & ~endless[at]
+                exits[leads], by[leads] = goto[leads], k
+            leads = by >= 0
             answered[rows[leads], by[leads]] = once[by[leads]]
-            waits = np.flatnonzero(alive & endless[at])
+            waits = np.flatnonzero(endless[at])
             if len(waits):
-                stays = self._first_exit(waits, steps, exits, answered, answering)
-                steps[stays, last[at[stays]]] = left[stays]
-                exits[stays] = END
-            steps = until(steps, left)
-            for number in np.unique(turn[alive]).tolist():
-                rounds[number] += np.where((turn == number)[:, None], steps, 0)
+                steps[waits], exits[waits] = self._first_exit(
+                    rows[waits], steps[waits], answered, answering
+                )
+                stays = waits[exits[waits] == STAY]
+                steps[stays, last[at[stays]]], exits[stays] = left[rows[stays]], END
+            steps = until(steps, left[rows])
+            path[rows, turn[rows]] += steps
             played = steps.sum(axis=1)
-            left -= played
+            left[rows] -= played
             # Periods of 0 steps that lead to each other end the trial, as in the kernel.
-            idle = np.where(played > 0, 0, idle + 1)
+            idle[rows] = np.where(played > 0, 0, idle[rows] + 1)
             following = np.where(exits == STAY, at + 1, exits)
-            alive &= (following >= 0) & (following < n_periods) & (left > 0)
-            alive &= (idle <= 2 * n_periods) & ((following > at) | returns)
-            turn += alive & (following <= at)
-            if turn.max(initial=0) == len(rounds):
-                rounds.append(np.zeros_like(duration))
-            at = np.where(alive, following, 0)
-        return np.concatenate(rounds, axis=1)
+            on = (following >= 0) & (following < n_periods) & (left[rows] > 0)
+            on &= (idle[rows] <= 2 * n_periods) & ((following > at) | returns)
+            turn[rows] += on & (following <= at)
+            rows, at = rows[on], following[on]
+            if turn.max(initial=0) == path.shape[1]:
+                path = np.concatenate([path, np.zeros_like(path)], axis=1)
+        return path[:, : turn.max(initial=0) + 1].reshape(n, -1)
 
     def _first_exit(
-        self, rows: Array, steps: Array, exits: Array, answered: Array, answering: Array
-    ) -> Array:
-        """End the visits of periods without a timer where the oracle's answer leads out.
+        self, rows: Array, steps: Array, answered: Array, answering: Array
+    ) -> tuple[Array, Array]:
+        """Return where the oracle's answers lead out of a period without a timer, and when.
 
         Args:
             rows: (m,) the trials that are in such a period.
-            steps, exits, answered: (n, S), (n,), (n, K), of the visits; changed in these rows.
+            steps: (m, S) the steps of the period.
+            answered: (n, K) whether each slot was answered; set for those that are answered here.
             answering: as for `oracle_path`.
 
         Returns:
-            The trials in which no answer leads out.
+            (m, S) steps until an answer leads out, and (m,) where to; STAY: none does.
         """
-        waiting = np.ones(len(rows), bool)
-        for s in np.flatnonzero(steps[rows].any(axis=0)).tolist():
+        steps, exits = steps.copy(), np.full(len(rows), STAY, np.int64)
+        again = np.array(self.again, bool)
+        for s in np.flatnonzero(steps.any(axis=0)).tolist():
             column = answering[rows, s]
             k, goto = self.slot[rows, s, column], self.goto[rows, s, column]
-            answers = waiting & (steps[rows, s] > 0) & (k >= 0)
+            answers = (exits == STAY) & (steps[:, s] > 0) & (k >= 0)
             answers[answers] = ~answered[rows[answers], k[answers]]
-            here = rows[answers]
-            answered[here, k[answers]] = ~np.array(self.again, bool)[k[answers]]
+            answered[rows[answers], k[answers]] = ~again[k[answers]]
             leaves = answers & (goto != STAY)
-            out = rows[leaves]
-            exits[out] = goto[leaves]
-            steps[out, s] = 1
-            steps[out, s + 1 :] = 0
-            waiting &= ~leaves
-        return rows[waiting]
+            exits[leaves] = goto[leaves]
+            steps[leaves, s] = 1
+            steps[leaves, s + 1 :] = 0
+        return steps, exits
 
     def _closing(self, duration: Array) -> Array:
         """Whether the window of each slot closes in each period, (n, P, K)."""

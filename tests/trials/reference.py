@@ -125,6 +125,12 @@ class WrittenTrial:
                     variance[j] += float(sigma) ** 2 / self.dt
         return [math.sqrt(each) for each in variance]
 
+    def noisy_observation(self, p: int, k: int, clock: int, key: int) -> np.ndarray:
+        """The observation, with the noise of this step of the trial."""
+        units = slice(0, self.task.channels.size)
+        numbers = gaussian(key, np.array([self.serial]), np.array([clock]), units)[0]
+        return np.asarray(self.observation(p, k)) + self.noise_sd(p, k) * numbers
+
     # ------------------------------------------------------------------ slots
 
     def asks(self, name: str) -> bool:
@@ -257,6 +263,15 @@ class WrittenTrial:
             left -= min(length, left)
             here = None if leads is None else self.enter(leads)
 
+    def late_action(self, path: list[tuple[int, int]], t: int) -> int:
+        """The action of the oracle on step `t` of its path."""
+        slot, rest = self.aimed(*path[t]), self.task.actions.rest
+        if slot is None or rest is None or slot.due is not None:
+            return self.target(*path[t])
+        untimed = self.names[path[t][0]] in self.trial.timeline.untimed
+        goes_on = t + 1 < len(path) and self.is_open(slot.name, *path[t + 1])
+        return rest if goes_on and not untimed else self.target(*path[t])
+
     def _oracle_visit(self, p: int, left: int, answered: set[str]) -> tuple[int, int | None]:
         """How long the oracle stays in a period, and where it goes then."""
         if self.names[p] not in self.trial.timeline.untimed:
@@ -368,9 +383,7 @@ class Subject:
 
     def noisy_observation(self, key: int) -> np.ndarray:
         """The observation, with the noise of this step of this trial."""
-        units = slice(0, self.written.task.channels.size)
-        numbers = gaussian(key, np.array([self.written.serial]), np.array([self.clock]), units)[0]
-        return np.asarray(self.observation) + self.written.noise_sd(*self.here) * numbers
+        return self.written.noisy_observation(*self.here, self.clock, key)
 
     @property
     def target(self) -> int:

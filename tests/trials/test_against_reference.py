@@ -8,12 +8,13 @@ import ngym_test_random_tasks as random_tasks
 import ngym_test_reference as reference
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from ngym_test_random_tasks import held, playable
 
-from neurogym_core import TaskEnv, TaskVectorEnv
+from neurogym_core import Dataset, TaskEnv, TaskVectorEnv
 from neurogym_core.play.dealer import Dealer
+from neurogym_core.play.replay import replay
 from neurogym_core.tasks.drawing import stateful
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.record import OUTCOME_NAMES
@@ -33,6 +34,7 @@ def written(batch) -> list:
 @given(description=random_tasks.descriptions(untimed=True), seed=st.integers(0, 99))
 def test_what_is_rendered_is_what_was_said(description, seed):
     batch = random_tasks.task_of(description).sample(4, seed=seed)
+    assume(batch.duration.sum() + batch.path.sum() <= 3000)  # the reference is slow
     trials = written(batch)
     lasts = np.stack([batch.duration[:, batch.period == p].sum(axis=1) for p in places_of(batch)])
     every = [list(trial.all_steps(lengths)) for trial, lengths in zip(trials, lasts.T, strict=True)]
@@ -154,6 +156,80 @@ def test_drawn_durations_lie_in_their_range(description, seed):
         steps = batch.period_steps[name]
         assert (steps >= math.floor(low / description.dt + 0.5)).all()
         assert (steps <= math.floor(high / description.dt + 0.5)).all()
+
+
+# ---------------------------------------------------------------------- datasets
+
+
+@held(60)
+@given(
+    description=random_tasks.descriptions(drawn=(None, "before"), untimed=True),
+    seed=st.integers(0, 99),
+)
+def test_a_dataset_shows_what_the_oracle_of_the_reference_plays(description, seed):
+    task, steps = playable(description), 70
+    batch = next(Dataset(task, 1, seq_len=steps, seed=seed))
+    dealer = Dealer(task, 1, np.random.SeedSequence(seed))
+    stream = Stream(task, np.random.SeedSequence(seed), 1)
+    t = 0
+    while t < steps:
+        trial = stream.coming(0)
+        for clock, (p, k) in enumerate(trial.oracle_steps()):
+            if t == steps:
+                break
+            seen = trial.noisy_observation(p, k, clock, dealer.key)
+            np.testing.assert_allclose(batch.inputs[0, t], seen, rtol=1e-5, atol=1e-5)
+            assert batch.targets[0, t] == trial.target(p, k)
+            assert batch.weights[0, t] == pytest.approx(trial.weight(p, k), abs=1e-6)
+            assert batch.new_trial[0, t] == (clock == 0)
+            t += 1
+
+
+@held(80)
+@given(
+    description=random_tasks.descriptions(untimed=True),
+    seed=st.integers(0, 99),
+    oracle=st.booleans(),
+)
+def test_actions_on_a_dataset_are_scored_as_the_reference_plays_them(description, seed, oracle):
+    """A subject that leaves the path of the oracle has not seen what follows: its trial stops."""
+    task = playable(description)
+    batch = task.sample(3, seed=seed)
+    assume(batch.path.sum() <= 1500)
+    trials, paths = written(batch), []
+    rng = np.random.default_rng(seed)
+    actions = np.zeros((3, int(batch.steps.max())), np.int64)
+    for i, trial in enumerate(trials):
+        paths.append(list(trial.oracle_steps()))
+        for t, (p, k) in enumerate(paths[i]):
+            if oracle:
+                actions[i, t] = trial.late_action(paths[i], t)
+            else:
+                actions[i, t] = rng.choice([0, trial.target(p, k), rng.integers(task.actions.size)])
+    record = replay(task, batch, actions)
+    for i, trial in enumerate(trials):
+        expected = played_along(trial, paths[i], actions[i])
+        row = {name: record[name][i] for name in expected}
+        for name, value in expected.items():
+            if isinstance(value, str):
+                assert row[name] == value, (name, row, expected)
+            else:
+                assert row[name] == pytest.approx(value, rel=1e-5, abs=1e-6), (name, row, expected)
+
+
+def played_along(trial, path, actions) -> dict:
+    """The results of a trial that stops where the subject leaves the path."""
+    subject = reference.Subject(lambda: trial, None)
+    for t, action in enumerate(actions[: len(path)].tolist()):
+        if subject.here != path[t]:
+            break
+        if subject.step(action)[1]:
+            return {name: subject.finished[name] for name in STOPPED}
+    record = subject._record()
+    return {name: record[name] for name in STOPPED}
+
+
+STOPPED = ("outcome", "performance", "reward", "steps", "aborts")
 
 
 # ---------------------------------------------------------------------- the players
