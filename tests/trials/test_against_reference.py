@@ -161,28 +161,45 @@ def test_drawn_durations_lie_in_their_range(description, seed):
 # ---------------------------------------------------------------------- datasets
 
 
-@held(60)
-@given(
-    description=random_tasks.descriptions(drawn=(None, "before"), untimed=True),
-    seed=st.integers(0, 99),
-)
-def test_a_dataset_shows_what_the_oracle_of_the_reference_plays(description, seed):
-    task, steps = playable(description), 70
-    batch = next(Dataset(task, 1, seq_len=steps, seed=seed))
-    dealer = Dealer(task, 1, np.random.SeedSequence(seed))
-    stream = Stream(task, np.random.SeedSequence(seed), 1)
-    t = 0
-    while t < steps:
+SUPERVISED = random_tasks.descriptions(drawn=(None, "before"), untimed=True)
+
+
+def check_shown(task, seed, batches, steps) -> None:
+    """Compare steps of a dataset of one row with the steps that the oracle of the reference plays.
+
+    Args:
+        batches: the dataset.
+        steps: number of steps to compare.
+    """
+    key, stream, t = Dealer(task, 1, seed).key, Stream(task, seed, 1), 0
+    batch, compared = next(batches), 0
+    while compared < steps:
         trial = stream.coming(0)
         for clock, (p, k) in enumerate(trial.oracle_steps()):
-            if t == steps:
-                break
-            seen = trial.noisy_observation(p, k, clock, dealer.key)
+            if t == batch.inputs.shape[1]:
+                batch, t = next(batches), 0
+            seen = trial.noisy_observation(p, k, clock, key)
             np.testing.assert_allclose(batch.inputs[0, t], seen, rtol=1e-5, atol=1e-5)
             assert batch.targets[0, t] == trial.target(p, k)
             assert batch.weights[0, t] == pytest.approx(trial.weight(p, k), abs=1e-6)
             assert batch.new_trial[0, t] == (clock == 0)
-            t += 1
+            t, compared = t + 1, compared + 1
+            if compared == steps:
+                return
+
+
+@held(80)
+@given(description=SUPERVISED, seed=st.integers(0, 99))
+def test_a_dataset_shows_whole_trials_as_the_oracle_of_the_reference_plays_them(description, seed):
+    task = playable(description)
+    check_shown(task, seed, Dataset(task, 1, seed=seed), 90)
+
+
+@held(8)
+@given(description=SUPERVISED, seed=st.integers(0, 99))
+def test_a_dataset_of_streams_shows_the_trials_one_after_another(description, seed):
+    task = playable(description)
+    check_shown(task, seed, Dataset(task, 1, seq_len=13, seed=seed), 90)
 
 
 @held(80)
