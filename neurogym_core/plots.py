@@ -166,7 +166,8 @@ def trace_of(
             observations are drawn, too.
         subject: as in `neurogym_core.run`: a name, perhaps with settings, or a callable ``(env,
             observations) -> actions``.
-        seed: seed of the trial, and of a subject given by name; a trained one plays the split "test".
+        seed: seed of the trial, and of a subject given by name. A trained subject plays the split
+            "test".
         conditions: imposed on the trial, e.g. ``{"coherence": 51.2}``.
 
     Raises:

@@ -697,9 +697,7 @@ class _Stepped(_TaskBatches):
 
     def __init__(self, dataset: Dataset, sequence: np.random.SeedSequence) -> None:
         super().__init__(dataset)
-        self.stepper = Stepper(
-            dataset.task, dataset.batch_size, sequence, split=dataset.split
-        )
+        self.stepper = Stepper(dataset.task, dataset.batch_size, sequence, split=dataset.split)
         self.stepper.may_wait = True  # rows of one trial wait for the longest
         self._observation = self.stepper.reset()
         self._lasted = np.zeros(dataset.batch_size, np.int64)  # steps of the current trials

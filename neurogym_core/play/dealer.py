@@ -1,7 +1,8 @@
 """`Dealer`: draw trials, and deal them to envs and to rows of datasets.
 
-Reproducibility depends on this file alone. A seed and a split determine three independent generators
-(conditions and durations; sessions; hooks) and the key of the noise. There are three ways to deal.
+Reproducibility depends on this file alone. A seed and a split determine three independent
+generators (conditions and durations; sessions; hooks) and the key of the noise. There are three
+ways to deal.
 *Shared*: trials that depend on nothing go in order to the env that asks next. *Per session*: trials
 that depend on earlier ones belong to an env; each env follows a chain of blocks at its own pace.
 *On demand*: trials that depend on outcomes are drawn when the previous trial has ended.

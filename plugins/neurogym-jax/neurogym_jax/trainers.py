@@ -81,9 +81,7 @@ class JaxPPOTrainer(Trainer):
         self.seeds, self.test_trials = seeds, test_trials
         self._tested: dict[int, TrialRecord] = {}
         self._kept: dict[int, dict[str, np.ndarray]] = {}
-        self.env = TaskEnv(
-            self.tasks[0], seed=seed, trials=trials, split=self.splits["training"]
-        )
+        self.env = TaskEnv(self.tasks[0], seed=seed, trials=trials, split=self.splits["training"])
         self.params = self.env.default_params
         self._decks = None if self.env.exact else self.env.decks(seed, trials)
         self.rollout = envs * n_steps

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from neurogym_sb3 import AgentSubject, SB3VecEnv
 from neurogym_sb3.trainers import A2CTrainer, RecurrentPPOTrainer

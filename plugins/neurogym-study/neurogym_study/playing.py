@@ -10,13 +10,13 @@ import numpy as np
 
 from neurogym_core import Task, TrialRecord, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.subjects import AUTO
 from neurogym_core.tasks.drawing import stateful
 from neurogym_core.tasks.state import period_names_of
 from neurogym_study.behaviour import KERNEL_BINS, SHOWN, with_declared
 from neurogym_study.measures import evidence_over_time
 from neurogym_study.runs import Run
 from neurogym_study.steps import Steps, record_steps
-from neurogym_core.subjects import AUTO
 from neurogym_study.training import Trainer
 
 LONG = 500
