@@ -18,8 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from neurogym_core.ecosystem.discovery import find_subject, load
-from neurogym_core.ecosystem.names import read_subject
+from neurogym_core.ecosystem.discovery import find_subject, load, named_subject
 from neurogym_core.ecosystem.records import advice
 from neurogym_core.errors import (
     InvalidValueError,
@@ -206,7 +205,7 @@ def subject_named(
         IncompatibleTaskError, BrokenTaskError: the package of the subject cannot be loaded.
         NotSupportedError: the object that the package offers is not a `Subject`.
     """
-    name, written = read_subject(name)
+    name, written = named_subject(name)
     given = {**written, **(settings or {})}
     cls = SUBJECTS.get(name) or _offered(name)
     defaults = settings_of(cls)

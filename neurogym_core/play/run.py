@@ -258,7 +258,7 @@ def run(
         task, subject, n_trials, num_envs=num_envs, seed=seed, split=split, conditions=conditions,
         wrap=wrap, params=params,
     )  # fmt: skip
-    facts = facts_of(game.task, task, subject, seed, wrap=wrap, split=game.split)
+    facts = facts_of(game.task, task, subject, seed, split=game.split, wrap=wrap)
     try:
         while game.played.count < n_trials:
             if game.step() and progress is not None:
@@ -274,8 +274,8 @@ def facts_of(
     subject: Any,
     seed: int | None,
     *,
+    split: str | None,
     wrap: Any = (),
-    split: str | None = None,
 ) -> dict[str, Any]:
     """Return the facts of a record, in values that JSON has; see `TrialRecord.meta`.
 
@@ -283,7 +283,7 @@ def facts_of(
         task: the task that is played.
         named: the task as the user gave it.
         subject, seed, wrap: as in `run`.
-        split: the split that was played.
+        split: the split that was played; `Game.split`.
     """
     bare = task
     while state_of(bare).wraps is not None:

@@ -121,7 +121,7 @@ def play_run(
     *,
     which: int = 0,
     seed: int = 0,
-    split: str | None = "test",
+    split: str | None = AUTO,
     imposed: Mapping[str, Any] | None = None,
 ) -> Played:
     """Play one of the tasks of a run with its trained network or agent.
@@ -131,7 +131,7 @@ def play_run(
         n_trials: number of trials, or a few more.
         which: index of the task.
         seed: seed of the trials.
-        split: stream of the trials, as in `neurogym_core.run`; "test" has new ones.
+        split: stream of the trials, as in `neurogym_core.run`; "auto" is "test", new ones.
         imposed: conditions of all trials.
 
     Raises:
@@ -154,7 +154,7 @@ def play_trainer(
     *,
     which: int = 0,
     seed: int = 0,
-    split: str | None = "test",
+    split: str | None = AUTO,
     imposed: Mapping[str, Any] | None = None,
 ) -> Played:
     """Play one of the tasks of a trainer with its network or agent.
@@ -177,7 +177,9 @@ def play_trainer(
         n_trials,
         seed,
         imposed or {},
-        lambda n, **how: trainer.play(n, which=which, split=split, **how),
+        lambda n, **how: trainer.play(
+            n, which=which, split="test" if split == AUTO else split, **how
+        ),
         copies=True,
     )
 

@@ -116,7 +116,7 @@ def record_steps(
             ends.append(len(rows["reward"]))
             if progress is not None:
                 progress(played.count)
-    facts = facts_of(bare.task, task, subject, seed, wrap=wrap, split=split)
+    facts = facts_of(bare.task, task, subject, seed, split=split, wrap=wrap)
     trial = np.repeat(np.arange(len(ends)), np.diff([0, *ends]))
     period, dt = np.array(rows["period"]), float(bare.task.dt)
     return Steps(
