@@ -1,6 +1,6 @@
 """Splits: disjoint streams of trials, so that a test shows nothing that training has shown.
 
-A split has generators of its own for conditions, sessions and hooks, from another spawn key of the
+Each split has separate generators for conditions, sessions and hooks, from another spawn key of the
 seed. The key of the noise carries the number of the split in its top bits: keys of two splits
 differ, whatever their seeds are. The stream without a split (None) has keys of all bits.
 """
@@ -64,7 +64,7 @@ def marked(key: int, split: str | None) -> int:
 
 
 def plain_seed(seed: int | None, split: str | None) -> int | None:
-    """Return the seed for an env that is not a `Task`: each split has a range of its own.
+    """Return the seed for an env that is not a `Task`: each split has a separate range.
 
     Args:
         seed: below 2**32 if there is a split; None stays None.

@@ -107,7 +107,7 @@ def frames_of_run(seed, split, n=64, **how):
 
 
 # Two noisy units of float32: two frames have the same bits by chance with a probability below
-# 2**-45, and a test compares fewer than 2**30 pairs, so that a false alarm has one below 2**-15.
+# 2**-42, and a test compares fewer than 2**28 pairs, so that a false alarm has one below 1e-4.
 
 
 def test_the_frames_of_a_test_do_not_occur_in_training():

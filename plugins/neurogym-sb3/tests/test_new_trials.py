@@ -33,8 +33,8 @@ def frames(monkeypatch):
     return learned, seen
 
 
-# Two noisy units: another frame has the same bits with a probability below 2**-45, and the tests
-# compare fewer than 2**25 pairs, so that a false alarm has a probability below 1e-6.
+# Two noisy units: another frame has the same bits with a probability below 2**-42, and the tests
+# compare fewer than 2**24 pairs, so that a false alarm has a probability below 1e-5.
 
 
 @pytest.mark.parametrize("trainer", [A2CTrainer, RecurrentPPOTrainer])

@@ -39,8 +39,8 @@ def frames(monkeypatch):
     return batches, seen
 
 
-# Two noisy units: another frame has the same bits with a probability below 2**-45, and the tests
-# compare fewer than 2**26 pairs, so that a false alarm has a probability below 1e-5.
+# Two noisy units: another frame has the same bits with a probability below 2**-42, and the tests
+# compare fewer than 2**25 pairs, so that a false alarm has a probability below 1e-5.
 
 
 @pytest.mark.parametrize("seq_len", [None, 30])
