@@ -32,9 +32,7 @@ def check_clocks(layout: Layout) -> None:
     if not untimed:
         return
     edits = (*layout.shows, *layout.holds, *layout.charges, *layout.weights, *layout.slots)
-    spans = [
-        edit.span for edit in edits if edit.span.start is not None or edit.span.stop is not None
-    ]
+    spans = [edit.span for edit in edits if edit.span.start is not None or edit.span.stop is not None]
     spans += [frames.span for frames in layout.frames]
     spans += [slot.span for slot in layout.slots if slot.due is not None]
     for span in spans:
