@@ -186,8 +186,8 @@ def trace_of(
     # Without this, a reader of the figure of a reaction-time task would wonder about the delay.
     player = player_of(subject)
     late = step.timed and isinstance(player, LateOracle)
-    waits = f", waits {number(player.wait)} ms" if late else ""
-    said = [f"{who}{waits}: {step.outcome}", describe(_named(step.task, told))]
+    waits = f", {number(player.wait)} ms after the question" if late else ""
+    said = [f"{_in_words(who)}{waits}: {step.outcome}", describe(_named(step.task, told))]
     return replace(step.trace(), subtitle=_fitting("; ".join(filter(None, said))))
 
 
@@ -284,6 +284,14 @@ def trace_so_far(
         periods=buffers.periods,
         subtitle=_fitting("; ".join(said), lines=1) if played else "",
     )
+
+
+def _in_words(subject: str) -> str:
+    """Return the name of a subject for readers; `late_oracle` is an oracle that waits."""
+    name, colon, settings = subject.partition(":")
+    if name == "late_oracle":
+        return "oracle"
+    return f"{name.replace('_', ' ')}{colon}{settings}"
 
 
 def describe(conditions: Mapping[str, Any]) -> str:
@@ -390,6 +398,8 @@ def _written(value: Any) -> str:
         return f"({first}, … {array.size} values)"
     if array.ndim:
         return f"({', '.join(_written(item) for item in array.ravel())})"
+    if array.dtype.kind == "b":
+        return "yes" if array.item() else "no"
     return f"{array.item():.4g}" if array.dtype.kind == "f" else str(array.item())
 
 
