@@ -176,7 +176,7 @@ class TrialBatch:
                 self.duration,
                 self.untimed_places,
                 self.limit,
-                self._answering,
+                self.answering,
                 # Where hooks decide, too, no table says how often a trial returns.
                 returns=not self.interface.hooks,
             )
@@ -192,7 +192,7 @@ class TrialBatch:
         return self.path[:, : len(self.period)]
 
     @property
-    def _answering(self) -> np.ndarray:
+    def answering(self) -> np.ndarray:
         """The column of the payoffs that the target is on each segment, (n, S)."""
         actions = self.interface.actions
         if not actions.continuous:
