@@ -280,7 +280,9 @@ class TrialBatch:
         """
         duration = self.path if duration is None else duration
         # One row per step: trials follow each other, and within a trial its segments.
-        observations = self.shown.reshape(-1, self.shown.shape[2])[self._places(duration)]
+        observations: np.ndarray = self.shown.reshape(-1, self.shown.shape[2])[
+            self._places(duration)
+        ]
         for frame in self.frames:
             if not frame.target:
                 self._add_frame(frame, observations, duration)
@@ -309,7 +311,9 @@ class TrialBatch:
             duration: (n, S) or (n, V) steps to render; default: the oracle's path.
         """
         duration = self.path if duration is None else duration
-        targets = self.target.reshape(-1, *self.target.shape[2:])[self._places(duration)]
+        targets: np.ndarray = self.target.reshape(-1, *self.target.shape[2:])[
+            self._places(duration)
+        ]
         for frame in self.frames:
             if frame.target:
                 self._add_frame(frame, targets, duration)

@@ -98,7 +98,7 @@ NAME = f"_kernel{sysconfig.get_config_var('EXT_SUFFIX')}"
 
 @pytest.fixture(scope="module")
 def usual(tmp_path_factory) -> str:
-    """What a kernel without further flags plays."""
+    """The digest of a game of a kernel without further flags."""
     target = tmp_path_factory.mktemp("usual") / NAME
     done = compiled(target, ())
     assert done.returncode == 0, done.stderr

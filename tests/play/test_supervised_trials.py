@@ -1,4 +1,4 @@
-"""Datasets show what the env plays under the oracle: limits, loops, and periods without a timer."""
+"""Datasets show the steps of an env under the oracle: limits, loops, periods without a timer."""
 
 from __future__ import annotations
 
@@ -122,7 +122,9 @@ def test_a_dataset_shows_what_the_env_plays_under_the_oracle(task, seq_len):
     while len(shown) < 120:
         batch = next(dataset)
         shown += list(zip(batch.inputs[0], batch.targets[0], strict=True))
-    for (seen, target), (expected, wanted) in zip(shown, played_late(made(task), 120)):
+    for (seen, target), (expected, wanted) in zip(
+        shown[:120], played_late(made(task), 120), strict=True
+    ):
         np.testing.assert_array_equal(seen, expected)
         assert target == wanted
 

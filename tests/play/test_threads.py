@@ -1,4 +1,4 @@
-"""An env that several threads use at once refuses all but one of them, and counts every trial once."""
+"""An env that several threads use at once refuses all but one, and counts every trial once."""
 
 from __future__ import annotations
 

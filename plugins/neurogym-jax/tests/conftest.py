@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from small_tasks import Pulses
+from small_tasks import Pulses, Waiting
 
 from neurogym_core import Angle, Axis, Choice, PowerLaw, Task, Uniform
 
@@ -111,28 +111,6 @@ class Tracked(Task):
         trial.timecourse("output", np.stack([ramp, -ramp], axis=-1), during="ramp")
         ends = np.stack([trial.slope, -trial.slope], axis=1)
         trial.answer("output", ends, during="report", tolerance=3.0)
-
-
-class Waiting(Task):
-    """A cue that changes, a wait without a timer, and two rounds of an answer; the limit is short
-    for some trials."""
-
-    timing = {"cue": Uniform(100, 400), "wait": float("inf"), "light": 200, "go": 200, "end": 500}
-    max_duration: float | None = 1900
-
-    def define(self):
-        self.observe(light=2)
-        self.act(rest=1, press=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
-
-    def new_trial(self, trial):
-        trial.periods("cue", "wait", "light", "go", "end", repeat=("light", "go"))
-        steps = int((trial.duration("cue") / trial.dt).max())
-        trial.timecourse("light", np.arange(1, steps + 1), during="cue")
-        trial.show("light", 0.5, during="wait", stop=300, noise=0.5)
-        trial.show("light", trial.side[:, None] == [0, 1], during="light")
-        trial.answer("press", 0, during="wait", start=200, then="light", slot="start")
-        trial.answer("choose", trial.side, during="go", then="light")
 
 
 class Cursor(Sides):
