@@ -125,6 +125,7 @@ class Stepper:
         n: number of envs.
         seed: seed of the `Dealer`.
         next_step: whether an env sits out the step after the end of a session.
+        split: split of the `Dealer`.
 
     Attributes:
         hooked: whether hooks or continuous actions add to the steps of the kernel.
@@ -137,10 +138,11 @@ class Stepper:
         n: int,
         seed: int | np.random.SeedSequence | None = None,
         next_step: bool = False,
+        split: str | None = None,
     ) -> None:
         self.task, self.n = task, n
         self.number_of = {name: number for number, name in enumerate(period_names_of(task))}
-        self.dealer = Dealer(task, n, seed)
+        self.dealer = Dealer(task, n, seed, split)
         self.begun = False
         self.hooked = hooked(task) or task.actions.continuous
         self.trial_state = {
