@@ -36,8 +36,8 @@ def loud(network):
 
 @pytest.mark.parametrize("which", range(3))
 def test_playing_and_scoring_whole_trials_agree(tasks, which):
-    # One env and a dataset of batch size 1 with the same seed and split are one stream; without noise, their
-    # observations are equal.
+    # One env and a dataset of batch size 1 with the same seed and split are one stream; without
+    # noise, their observations are equal.
     task = tasks.Sides(sigma=0.0)
     network = loud(loud(networks(task)[which]))
     played = run(task, NetworkSubject(network), 40, num_envs=1, seed=5, split=None)
