@@ -692,7 +692,7 @@ class _Streams(_TaskBatches):
 
 class _Stepped(_TaskBatches):
     """Batches of tasks that depend on actions, played by an oracle that answers at the end of every
-    response window, so that each window is seen completely.
+    response window, so that each window is seen completely; in periods without a timer at once.
     """
 
     def __init__(self, dataset: Dataset, sequence: np.random.SeedSequence) -> None:
@@ -751,7 +751,8 @@ class _Stepped(_TaskBatches):
         actions = self.stepper.task.actions
         if actions.rest is None:
             return target
-        waits = self.stepper.can_wait()
+        # Nothing but an answer leads out of a period without a timer, so it is given at once.
+        waits = self.stepper.can_wait() & np.isfinite(self.stepper.remaining)
         if actions.continuous:
             return np.where(waits[:, None], actions.from_task_units(actions.rest_value), target)
         return np.where(waits, actions.rest, target)

@@ -297,5 +297,7 @@ def _one_seed(seed: Any, num_envs: int) -> int | None:
             return None
         # Shifted by 1, so that None and 0 differ.
         numbers = [0 if item is None else item + 1 for item in seed]
-        return int(np.random.SeedSequence(numbers).generate_state(1)[0])
+        # 128 bits, since 32 are few enough for two lists to meet.
+        words = np.random.SeedSequence(numbers).generate_state(4)
+        return int.from_bytes(words.astype("<u4").tobytes(), "little")
     return seed  # type: ignore[no-any-return]

@@ -192,7 +192,8 @@ def _rendered(
 ) -> Batch:
     """Render some steps of trials on the oracle's path: (T,) serial numbers, types and clocks."""
     edges = jnp.cumsum(params.path[kind], axis=1)
-    segment = jnp.minimum((clock[:, None] >= edges).sum(axis=1), edges.shape[1] - 1)
+    column = jnp.minimum((clock[:, None] >= edges).sum(axis=1), edges.shape[1] - 1)
+    segment = column % params.shown.shape[1]
     inputs = params.shown[kind, segment]
     columns = params.segment[kind, segment]
     continuous = params.target.shape[2] > 0
@@ -200,7 +201,7 @@ def _rendered(
     if continuous:
         targets = params.target[kind, segment]
     if params.script.shape[0]:
-        onset = edges[jnp.arange(len(kind)), segment] - params.path[kind, segment]
+        onset = edges[jnp.arange(len(kind)), column] - params.path[kind, column]
         at = columns[:, SEGMENT.index("script_at")]
         row = jnp.maximum(at, 0) + clock - onset
         inputs = jnp.where((at < 0)[:, None], inputs, params.script[row])

@@ -49,7 +49,8 @@ class Params:
         segment, cell, kind, graded, shown, sd, script, target, target_script, aim: tables; see
             `packing.Packed`.
         needs, again, first_action: (K,), properties of the slots.
-        path: (k, S) int32, steps of each segment on the path of the oracle.
+        path: (k, V) int32, steps of each segment on the path of the oracle, round after round; V is
+            S or a multiple of it.
         weight: (k, S) float32, weight of a step in a supervised loss.
         deck: (D,) int32, type of each trial of the deck; (0,): types are drawn.
         first: () uint32, serial number of the first trial of the deck.
@@ -314,12 +315,21 @@ def _params(
         whole = np.concatenate(wide).astype(dtype)
         return np.pad(whole, [(0, types - len(whole)), (0, 0)])
 
+    most = max(path.shape[1] // weight.shape[1] for path, weight in paths)
+
+    def in_rounds(path: np.ndarray, own: int) -> np.ndarray:
+        turns = path.reshape(len(path), -1, own)
+        room = [(0, 0), (0, most - turns.shape[1]), (0, segments - own)]
+        wide: np.ndarray = np.pad(turns, room).reshape(len(path), most * segments)
+        return wide
+
+    in_order = np.concatenate([in_rounds(path, weight.shape[1]) for path, weight in paths])
     per_session = task.trials_per_session or ENDLESS
     longest = int(packed.kind[:, 0].max())
     shortest = min(int(path.sum(axis=1).min()) for path, _ in paths)
     arrays = dict(
         packed._asdict(),
-        path=padded([path for path, _ in paths], np.int32),
+        path=np.pad(in_order, [(0, types - len(in_order)), (0, 0)]).astype(np.int32),
         weight=padded([weight for _, weight in paths], np.float32),
         deck=deck,
         first=np.uint32(first),
