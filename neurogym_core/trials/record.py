@@ -27,7 +27,8 @@ column                  values
 ======================  ===========================================================================
 
 In tasks with several slots, the name of the slot precedes ``choice``, ``outcome``,
-``reaction_time`` and ``answer_time``: ``rule.choice`` and so on. Only times can be NaN."""
+``reaction_time``, ``answer_time`` and ``rest_correct``: ``rule.choice`` and so on. Only times can be
+NaN."""
 
 from __future__ import annotations
 
@@ -48,7 +49,13 @@ from neurogym_core.errors import InvalidValueError, UnknownNameError, listed, un
 from neurogym_core.files import replacing
 from neurogym_core.optional import optional
 from neurogym_core.trials.record_text import LEFT_OUT, html_of, text_of
-from neurogym_core.trials.slot_columns import CHOICES, SLOTS, align_slots, joined_choices
+from neurogym_core.trials.slot_columns import (
+    CHOICES,
+    REST_CORRECT,
+    SLOTS,
+    align_slots,
+    joined_choices,
+)
 
 DURATION = "duration."
 """Prefix of the columns of durations as built, and of durations that are imposed."""
@@ -109,6 +116,7 @@ RECORD_NAMES = frozenset(
         "trial_start",
         "trial_stop",
         "answer_time",
+        "rest_correct",
     ]
 )
 """Columns that players write; conditions and covariates must have other names."""
@@ -132,9 +140,9 @@ class TrialRecord(dict[str, np.ndarray]):
     (NaN equals NaN; the order of the columns and `meta` do not matter).
 
     A record is a mapping of names to columns: ``"coherence" in record``, ``for name in record``,
-    ``record.items()``, ``dict(record)``, ``pandas.DataFrame(record)``, ``polars.DataFrame(record)``.
-    As that of a `pandas.DataFrame`, its length is the number of rows, and not of columns:
-    ``len(record)`` trials, ``len(record.columns)`` columns. Pandas takes columns of one value per
+    ``record.items()``, ``dict(record)``, ``pandas.DataFrame(record)``,
+    ``polars.DataFrame(record)``. As that of a `pandas.DataFrame`, its length is the number of rows:
+    ``len(record)`` trials, ``len(record.columns)`` columns. pandas takes columns of one value per
     trial only; `to_pandas` splits the others.
 
     Args:
@@ -161,10 +169,10 @@ class TrialRecord(dict[str, np.ndarray]):
     __slots__ = ("_length", "_meta")
     _length: int
     _meta: dict[str, Any]
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
     # pandas takes no other mapping than a dict: of one, it would make a table of the names.
-    __setitem__ = __delitem__ = __ior__ = _immutable  # type: ignore[assignment]
-    clear = pop = popitem = setdefault = update = _immutable  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = _immutable
+    clear = pop = popitem = setdefault = update = _immutable
 
     def __init__(
         self, columns: Mapping[str, Any], *, meta: Mapping[str, Any] = MappingProxyType({})
@@ -226,9 +234,7 @@ class TrialRecord(dict[str, np.ndarray]):
                 raise self._unknown(key)
             return super().__getitem__(key)
         rows = key if isinstance(key, slice) else _row_selection(key, len(self))
-        return TrialRecord(
-            {name: column[rows] for name, column in self.items()}, meta=self._meta
-        )
+        return TrialRecord({name: column[rows] for name, column in self.items()}, meta=self._meta)
 
     def _unknown(self, name: str) -> UnknownNameError:
         slot = [column for column in self.keys() if column.startswith(f"{name}.")]
@@ -256,9 +262,7 @@ class TrialRecord(dict[str, np.ndarray]):
     def rows(self) -> Iterator[dict[str, Any]]:
         """Iterate over all rows; see `row`."""
         lists = [column.tolist() for column in self.values()]
-        return (
-            dict(zip(self.keys(), values, strict=True)) for values in zip(*lists, strict=True)
-        )
+        return (dict(zip(self.keys(), values, strict=True)) for values in zip(*lists, strict=True))
 
     def choices(self, column: str = "choice") -> tuple[str, ...]:
         """Return the names of the choices in a column, in the order of their indices.
@@ -335,10 +339,7 @@ class TrialRecord(dict[str, np.ndarray]):
             and any(text != str(k) for k, text in enumerate(self.choices(name)))
         }
         return TrialRecord(
-            {
-                name: self.names(name) if name in named else column
-                for name, column in self.items()
-            },
+            {name: self.names(name) if name in named else column for name, column in self.items()},
             meta=self._meta,
         )
 
@@ -387,9 +388,7 @@ class TrialRecord(dict[str, np.ndarray]):
                 " come from it. If there may be none, begin with TrialRecord({...}) of empty"
                 " columns."
             )
-        tables, slots = align_slots(
-            [dict(part) for part in parts], [part.meta for part in parts]
-        )
+        tables, slots = align_slots([dict(part) for part in parts], [part.meta for part in parts])
         for table in tables[1:]:
             if set(table) != set(tables[0]):
                 raise InvalidValueError(
@@ -466,7 +465,10 @@ def main_columns(columns: Iterable[str]) -> tuple[str, ...]:
     return tuple(
         name
         for name in columns
-        if name not in LEFT_OUT and not name.startswith(DURATION) and not is_clock_time(name)
+        if name not in LEFT_OUT
+        and not name.startswith(DURATION)
+        and not is_clock_time(name)
+        and name.rpartition(".")[2] != REST_CORRECT
     )
 
 

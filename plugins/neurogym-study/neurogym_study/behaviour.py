@@ -18,6 +18,7 @@ from neurogym_core.tasks.drawing import (
     evidence_of,
     has_answer,
 )
+from neurogym_core.trials.answers import answered
 from neurogym_core.trials.encoders import Ring
 from neurogym_core.trials.interface import Angle
 from neurogym_core.trials.record import PERIOD_COLUMNS, RECORD_NAMES
@@ -246,8 +247,9 @@ class Behaviour:
 
     @cached_property
     def answered(self) -> np.ndarray:
-        """Whether the trial was answered correctly or incorrectly."""
-        return np.isin(self.column("outcome"), ("correct", "error"))
+        """Whether the trial was answered correctly or incorrectly; right rests are no answers."""
+        self.column("outcome")  # raises the error if the record has none
+        return answered(self.record, self.slot)
 
     @cached_property
     def given(self) -> np.ndarray:

@@ -299,23 +299,38 @@ def indifference_point(log_ratio: ArrayLike, chose_b: ArrayLike) -> Measured:
 
 
 def d_prime(signal: ArrayLike, said_yes: ArrayLike) -> Measured:
-    """Return d' and the criterion of a yes/no task.
+    """Return hit rate, false alarm rate, d' and the criterion of a yes/no task.
 
-    Green & Swets (1966); counts get 1/2 and 1 added (Hautus 1995), so that rates of 0 and 1 are
-    finite; intervals by Gourevitch & Galanter (1967).
+    Green & Swets (1966); counts get 1/2 and 1 added for d' and criterion (Hautus 1995), so that
+    rates of 0 and 1 are finite; intervals by Gourevitch & Galanter (1967), of the rates by Wilson.
     """
     is_signal, yes = np.asarray(signal, bool), np.asarray(said_yes, bool)
-    z, variance = [], []
-    for mask in (is_signal, ~is_signal):
-        n = int(mask.sum()) + 1
-        rate = (int(yes[mask].sum()) + 0.5) / n
+    return sensitivity(
+        int(yes[is_signal].sum()), int(is_signal.sum()),
+        int(yes[~is_signal].sum()), int((~is_signal).sum()),
+    )  # fmt: skip
+
+
+def sensitivity(hits: int, signals: int, false_alarms: int, noises: int) -> Measured:
+    """Return the numbers of `d_prime` from counts.
+
+    Args:
+        hits, signals: answers "yes" to signals, and trials with a signal.
+        false_alarms, noises: answers "yes" without a signal, and trials without one.
+    """
+    z, variance, rates = [], [], {}
+    for name, k, n in (("hit rate", hits, signals), ("false alarm rate", false_alarms, noises)):
+        low, high = wilson_interval(k, n)
+        rates[name] = Measure(k / n if n else float("nan"), low, high, n)
+        rate = (k + 0.5) / (n + 1)
         z.append(float(norm.ppf(rate)))
-        variance.append(rate * (1 - rate) / n / float(norm.pdf(norm.ppf(rate))) ** 2)
+        variance.append(rate * (1 - rate) / (n + 1) / float(norm.pdf(norm.ppf(rate))) ** 2)
     error = float(np.sqrt(sum(variance)))
     d, c = z[0] - z[1], -sum(z) / 2
-    n = len(is_signal)
+    n = signals + noises
     return Measured(
         {
+            **rates,
             "d'": Measure(d, d - Z * error, d + Z * error, n),
             "criterion": Measure(c, c - Z * error / 2, c + Z * error / 2, n),
         }
