@@ -27,8 +27,8 @@ column                  values
 ======================  ===========================================================================
 
 In tasks with several slots, the name of the slot precedes ``choice``, ``outcome``,
-``reaction_time``, ``answer_time`` and ``rest_correct``: ``rule.choice`` and so on. Only times can be
-NaN."""
+``reaction_time``, ``answer_time`` and ``rest_correct``: ``rule.choice`` and so on. Only times can
+be NaN."""
 
 from __future__ import annotations
 

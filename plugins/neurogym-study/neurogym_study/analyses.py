@@ -15,6 +15,7 @@ import pandas as pd
 
 from neurogym_core.canvas import BLUE, GREEN, GREY, VERMILION
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.trials.answers import answered, detection, given_correct
 from neurogym_study import measures
 from neurogym_study.behaviour import (
     ANGULAR_ERROR,
@@ -83,9 +84,15 @@ def accuracy_per_condition(behaviour: Behaviour) -> Result:
     """
     outcomes, counts = np.unique(behaviour.column("outcome"), return_counts=True)
     judged = preferences(behaviour)
-    notes = []
+    notes = [
+        f"Left out, of all analyses: {count} trial{'s' * (count > 1)} without a {name!r}."
+        for name, count in behaviour.left_out.items()
+    ]
+    rested = int((behaviour.correct & ~behaviour.answered).sum())
+    if rested:
+        notes.append(f"{rested} right rests are no answers: see hits and false alarms.")
     if judged is not behaviour:
-        notes = ["No answer was correct or incorrect: correct are choices of the best offer."]
+        notes += ["No answer was correct or incorrect: correct are choices of the best offer."]
         behaviour = judged
     if not behaviour.answered.any():
         raise CannotTellError("no answer was correct or incorrect")
@@ -98,6 +105,80 @@ def accuracy_per_condition(behaviour: Behaviour) -> Result:
             ]
     said = ", ".join(f"{name} {count}" for name, count in zip(outcomes, counts, strict=True))
     return Result(pd.DataFrame(rows), _accuracy_figure(rows), [f"Outcomes: {said}.", *notes])
+
+
+def accuracy_of_slots(behaviour: Behaviour) -> Result:
+    """Fraction correct of each answer of a trial, also given that an earlier one was correct.
+
+    In an attentional blink, that of T2 given T1 correct is the measure (Chun & Potter 1995).
+    """
+    record = behaviour.record
+    slots = slots_of(record)
+    if len(slots) < 2:
+        raise CannotTellError("the trials have one answer")
+    rows = []
+    for k, slot in enumerate(slots):
+        given = answered(record, slot)
+        counts = {"": (int((given & (record[f"{slot}.outcome"] == "correct")).sum()), given.sum())}
+        counts |= {other: given_correct(record, slot, other) for other in slots[:k]}
+        for other, (right, n) in counts.items():
+            low, high = wilson_interval(right, n)
+            rows.append(
+                {
+                    "slot": slot,
+                    "given correct": other,
+                    "correct": right,
+                    "answered": int(n),
+                    "accuracy": right / n if n else np.nan,
+                    "low": low,
+                    "high": high,
+                }
+            )
+    said = [
+        f"{row['slot']}{row['given correct'] and ' given ' + row['given correct'] + ' correct'}"
+        f" {row['accuracy']:.3f} of {row['answered']} answers (95 % interval {row['low']:.3f} to"
+        f" {row['high']:.3f})"
+        for row in rows
+        if row["answered"]
+    ]
+    if not said:
+        raise CannotTellError("no answer was correct or incorrect")
+    return Result(pd.DataFrame(rows), notes=[f"{'; '.join(said)}."])
+
+
+def hits_and_false_alarms(behaviour: Behaviour) -> Result:
+    """Hit rate, false alarm rate, d' and criterion; Green & Swets (1966), see `measures.d_prime`.
+
+    In go/no-go tasks an answer is "yes", and a trial in which resting is wrong is a signal. Between
+    two choices, "yes" is that of one side, and the signal is that side.
+    """
+    counts = detection(behaviour.record, behaviour.slot)
+    if counts is not None:
+        found = measures.sensitivity(**vars(counts))
+        what = "Signals: trials in which resting is wrong; yes: an answer."
+    else:
+        try:
+            signal, yes = behaviour.right, behaviour.chose_right
+        except CannotTellError as error:
+            raise CannotTellError(f"no trial asks for rest, or all do, and {error}") from error
+        given = behaviour.answered
+        if given.sum() < FEWEST or len(np.unique(signal[given])) < 2:
+            raise CannotTellError(
+                f"{int(given.sum())} answered trials with"
+                f" {len(np.unique(signal[given]))} sides; at least {FEWEST} with two are needed"
+            )
+        found = measures.d_prime(signal[given], yes[given])
+        name = behaviour.record[behaviour.side][np.argmax(behaviour.right)]
+        what = f"Signals: {behaviour.side} = {_short(name)}; yes: the choice of that side."
+    rows = [
+        {"number": name, "value": one.value, "low": one.low, "high": one.high, "n": one.n}
+        for name, one in found.measures.items()
+    ]
+    said = "; ".join(
+        f"{row['number']} {row['value']:.3g} (95 % interval {row['low']:.3g} to {row['high']:.3g})"
+        for row in rows
+    )
+    return Result(pd.DataFrame(rows), notes=[f"{said}. {what}"])
 
 
 def _accuracy_row(name: str, value: Any, row: Any) -> dict[str, Any]:
@@ -725,6 +806,7 @@ def _logit(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def side_bias(behaviour: Behaviour) -> Result:
     """Choices to the right, over all trials and where the evidence is weakest, for each block."""
+    behaviour.check_sequence()
     behaviour = preferences(behaviour)
     chosen = behaviour.answered
     if not chosen.any():
@@ -992,6 +1074,7 @@ def learning(behaviour: Behaviour) -> Result:
 
     Trials are averaged in groups of at least 20, at most 50 groups.
     """
+    behaviour.check_sequence()
     record = behaviour.record
     score = (
         record["performance"].astype(float)
@@ -1202,6 +1285,8 @@ def kernel(behaviour: Behaviour) -> Result:
 
 ANALYSES = (
     Analysis("accuracy", "Accuracy per condition", accuracy_per_condition),
+    Analysis("slots", "Accuracy of each answer", accuracy_of_slots, of="trial"),
+    Analysis("detection", "Hits and false alarms", hits_and_false_alarms),
     Analysis("psychometric", "Psychometric function", psychometric),
     Analysis("psychometric-by", "Psychometric function by condition", psychometric_by),
     Analysis("chronometric", "Chronometric function", chronometric),
@@ -1210,10 +1295,10 @@ ANALYSES = (
     Analysis("kernel", "Psychophysical kernel", kernel),
     Analysis("reports", "Reported numbers and produced times", reports),
     Analysis("circular", "Errors on a circle", circular_errors),
-    Analysis("trials", "Performance over the trials", learning),
+    Analysis("trials", "Performance over the trials", learning, of="trial"),
     Analysis("history", "History effects", history),
     Analysis("bias", "Side bias and block shift", side_bias),
-    Analysis("stay", "Stay probabilities", stay),
+    Analysis("stay", "Stay probabilities", stay, of="first"),
     Analysis("wager", "Wagers", wager),
     Analysis("measures", "Standard measures", standard_measures),
 )

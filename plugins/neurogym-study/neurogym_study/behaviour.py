@@ -39,6 +39,8 @@ WANTED, REPORTED = "wanted", "reported"
 MOST = 8
 """Maximum number of values of a condition that has a curve for each."""
 OFFERS = ("wager", "offered")
+DESIGN, DRAWN, BALANCED = "design", "drawn", "balanced"
+"""Key of `meta` and its values: trials as the task drew them, or all combinations, shuffled."""
 
 
 class CannotTellError(Exception):
@@ -85,7 +87,8 @@ class Behaviour:
     """A trial record with the roles of its columns.
 
     Properties raise `CannotTellError` if the record lacks something that they need. Rows are in the
-    order in which each env played them.
+    order in which each env played them. Of a lab's trials, those without a strength or a side
+    (practice, instructions) are left out; `left_out` has their number by the name of the column.
 
     Args:
         record: the trials; needs the column ``outcome`` (correct, error, …), and ``choice`` for
@@ -101,6 +104,7 @@ class Behaviour:
             name = getattr(roles, role)
             if name is not None and name not in record:
                 raise unknown("column", name, record.columns, of="the trial record")
+        record, self.left_out = _complete(record, roles)
         self.record, self.roles = _in_order(record), roles
         self.slot = self._slot()
 
@@ -163,10 +167,15 @@ class Behaviour:
                 " --strength"
             )
         if not found:
-            constant = [name for name in self.record.columns if name in STRENGTHS]
+            named = [name for name in self.record.columns if name in STRENGTHS]
+            if named and self.record[named[0]].dtype.kind == "U":
+                raise CannotTellError(
+                    f"{named[0]!r} has texts, such as {str(self.record[named[0]][0])!r}; a strength"
+                    " needs numbers"
+                )
             raise CannotTellError(
-                f"{constant[0]!r} is the same in all trials"
-                if constant
+                f"{named[0]!r} is the same in all trials"
+                if named
                 else "no condition is known to be the strength of the evidence; name one with"
                 " --strength"
             )
@@ -314,7 +323,11 @@ class Behaviour:
 
         Rows may have been left out of the record; the trials after a gap do not count. Without the
         column ``trial``, no gap can be seen.
+
+        Raises:
+            CannotTellError: as `check_sequence`.
         """
+        self.check_sequence()
         same = np.ones(len(self), bool)
         same[:1] = False
         for name in ("subject", "session") if "subject" in self.record else ("env", "session"):
@@ -324,6 +337,14 @@ class Behaviour:
         if "trial" in self.record:
             same[1:] &= np.diff(self.record["trial"]) == 1
         return same
+
+    def check_sequence(self) -> None:
+        """Raise `CannotTellError` if the order of the trials is not that of the task."""
+        if self.record.meta.get(DESIGN) == BALANCED:
+            raise CannotTellError(
+                "the trials are a balanced design in shuffled order, and not the sequence of the"
+                " task; play them with --design drawn"
+            )
 
     def per_subject(self) -> dict[str, Behaviour]:
         """Return the behaviour of each subject by its name; one entry without the column."""
@@ -444,6 +465,32 @@ def slots_of(record: TrialRecord) -> list[str]:
         for name in record.columns
         if name.endswith(".choice") and not name.startswith(PERIOD_COLUMNS)
     ]
+
+
+def _complete(record: TrialRecord, roles: Roles) -> tuple[TrialRecord, dict[str, int]]:
+    """Return the trials of a lab that have a strength and a side, and the numbers of the others.
+
+    Trials that were played here have all their conditions.
+    """
+    if "steps" in record:
+        return record, {}
+    known, left_out = np.ones(len(record), bool), {}
+    names = {*STRENGTHS, *SIDES, roles.strength, roles.side} & set(record.columns)
+    for name in sorted(name for name in names if name is not None):
+        values = record[name]
+        missing = np.isnan(values) if values.dtype.kind == "f" else values == ""
+        if values.ndim == 1 and missing.any() and not missing.all():
+            if (known & missing).any():
+                left_out[name] = int((known & missing).sum())
+            known &= ~missing
+    if known.all():
+        return record, {}
+    # Without numbers, the trials beside those that are left out would count as consecutive.
+    numbered = record if "trial" in record else TrialRecord(
+        {**record, "trial": np.arange(len(record))}, meta=record.meta
+    )  # fmt: skip
+    whole: TrialRecord = numbered[known]
+    return whole, left_out
 
 
 def _in_order(record: TrialRecord) -> TrialRecord:
