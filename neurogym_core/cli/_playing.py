@@ -186,8 +186,8 @@ def summary(record: TrialRecord) -> dict[str, Any]:
         subjects, trials, steps, outcomes (name -> trials), performance (mean), reward (mean, sum),
         and answers, for each slot: slot (None: the only one), correct, answered, accuracy, given
         (the same for the trials in which an earlier slot was correct), detection (see `Detection`;
-        None where resting is never right, or always) with rates and what `ngym_sensitivity` adds,
-        reaction_time (ms, median).
+        None where resting is never right, or always) with its rates and the numbers of
+        `ngym_sensitivity`, reaction_time (ms, median).
     """
     outcomes, counts = np.unique(record["outcome"], return_counts=True)
     order = np.argsort(-counts, kind="stable")

@@ -123,7 +123,7 @@ def test_long_conditions_are_cut_in_the_table_only(ngym, tmp_path, monkeypatch):
     assert len(read_csv(path)["left"][0]) == 6
 
 
-# ---- what counts as an answer ----
+# ---- answers and rests ----
 
 TWO_ANSWERS = '''
 from neurogym_core import Choice, Task

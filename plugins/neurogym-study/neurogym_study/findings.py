@@ -46,7 +46,7 @@ class Analysis:
     """An analysis: ``do(behaviour)`` returns a `Result`, or raises `CannotTellError`.
 
     Attributes:
-        of: what its numbers are about, if trials have several answers: "slot" (the answer of the
+        of: subject of the numbers, if trials have several answers: "slot" (the answer of the
             behaviour), "first" (the first answer), or "trial". The title of the finding names it.
     """
 

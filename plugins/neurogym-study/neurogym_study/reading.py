@@ -225,8 +225,8 @@ def _check_copies(record: TrialRecord, source: str) -> None:
     if copies:
         raise InvalidValueError(
             f"{copies:,} of {len(record):,} rows of {source} have the same {', '.join(keys)} as"
-            " another. Expected each trial once. Leave copies out, or give the column that tells"
-            " these trials apart: --map session=THEIRS."
+            " another. Expected each trial once. Leave copies out, or give the column in which"
+            " these trials differ: --map session=THEIRS."
         )
 
 
