@@ -132,7 +132,18 @@ def _immutable(*_: object, **__: object) -> NoReturn:
     )
 
 
-class TrialRecord(dict[str, np.ndarray]):
+class _Columns(dict[str, np.ndarray]):
+    """A dict that cannot be changed.
+
+    pandas takes no other mapping than a dict: of one, it would make a table of the names.
+    """
+
+    __slots__ = ()
+    __setitem__ = __delitem__ = __ior__ = _immutable
+    clear = pop = popitem = setdefault = update = _immutable
+
+
+class TrialRecord(_Columns):
     """An immutable table with one row per finished trial; columns are read-only arrays.
 
     ``record["coherence"]`` is a column; ``record[record["outcome"] == "correct"]``,
@@ -169,10 +180,7 @@ class TrialRecord(dict[str, np.ndarray]):
     __slots__ = ("_length", "_meta")
     _length: int
     _meta: dict[str, Any]
-    __hash__ = None
-    # pandas takes no other mapping than a dict: of one, it would make a table of the names.
-    __setitem__ = __delitem__ = __ior__ = _immutable
-    clear = pop = popitem = setdefault = update = _immutable
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(
         self, columns: Mapping[str, Any], *, meta: Mapping[str, Any] = MappingProxyType({})
