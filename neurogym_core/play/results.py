@@ -228,8 +228,9 @@ def _times(block: Block, rows: Array) -> dict[str, Array]:
     for k, name in enumerate(types.slot_names):
         prefix = f"{name}." if len(types.slot_names) > 1 else ""
         columns[f"{prefix}answer_time"] = log.opened[rows, k] * dt + log.slot_time[rows, k]
-        missed = types.batch.payoffs.miss_outcome[kind, k]
-        columns[f"{prefix}{REST_CORRECT}"] = missed == Outcome.CORRECT
+        if "step_action" not in types.batch.interface.hooks:  # the hook may judge by itself
+            missed = types.batch.payoffs.miss_outcome[kind, k]
+            columns[f"{prefix}{REST_CORRECT}"] = missed == Outcome.CORRECT
     for prefix, clock in ((ONSET, log.onset[rows]), (OFFSET, log.offset[rows])):
         ms = np.where(clock == NOT_VISITED, np.nan, clock * dt)
         columns |= {prefix + name: ms[:, k] for k, name in enumerate(types.period_names)}

@@ -24,6 +24,9 @@ column                  values
 ``answer_time``         float, ms on the same clock; NaN without an answer; only in records of `run`
 ``onset.<period>``,     float, ms on the same clock, as played: the first onset and the last offset;
 ``offset.<period>``     NaN for periods that were not played; only in records of `run`
+``rest_correct``        bool, whether resting was the right answer (go/no-go); only in records of
+                        `run`, only if it was in some trial, and not of tasks with `step_action`,
+                        which judge behaviour themselves
 ======================  ===========================================================================
 
 In tasks with several slots, the name of the slot precedes ``choice``, ``outcome``,
@@ -132,18 +135,7 @@ def _immutable(*_: object, **__: object) -> NoReturn:
     )
 
 
-class _Columns(dict[str, np.ndarray]):
-    """A dict that cannot be changed.
-
-    pandas takes no other mapping than a dict: of one, it would make a table of the names.
-    """
-
-    __slots__ = ()
-    __setitem__ = __delitem__ = __ior__ = _immutable
-    clear = pop = popitem = setdefault = update = _immutable
-
-
-class TrialRecord(_Columns):
+class TrialRecord(dict[str, np.ndarray]):
     """An immutable table with one row per finished trial; columns are read-only arrays.
 
     ``record["coherence"]`` is a column; ``record[record["outcome"] == "correct"]``,
@@ -180,7 +172,10 @@ class TrialRecord(_Columns):
     __slots__ = ("_length", "_meta")
     _length: int
     _meta: dict[str, Any]
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
+    # pandas takes no other mapping than a dict: of one, it would make a table of the names.
+    __setitem__ = __delitem__ = __ior__ = _immutable
+    clear = pop = popitem = setdefault = update = _immutable
 
     def __init__(
         self, columns: Mapping[str, Any], *, meta: Mapping[str, Any] = MappingProxyType({})

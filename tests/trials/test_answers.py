@@ -90,3 +90,8 @@ def test_the_column_survives_blocks_that_are_joined():
         "control/GoNogo-v0", "guess", 5000, seed=0, conditions={"stimulus": ["go", "nogo"]}
     )
     assert np.array_equal(record["rest_correct"], record["stimulus"] == "nogo")
+
+
+def test_tasks_that_judge_behaviour_in_a_hook_say_nothing_about_rest():
+    """There, resting at the end may be the answer: to stop at the target."""
+    assert "rest_correct" not in run("motor/Reaching1D-v0", "oracle", 3, seed=0)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -22,11 +22,13 @@ from neurogym_study.behaviour import (
     KERNEL_BINS,
     REPORTED,
     SHOWN,
+    SIGNAL,
     WANTED,
     Behaviour,
     CannotTellError,
     slots_of,
     with_preferences,
+    with_rest_as_choice,
 )
 from neurogym_study.chronometric import reaction_times
 from neurogym_study.figures import (
@@ -56,6 +58,8 @@ It is far below 0.01, since 1 to 2 % of the data sets of 200 trials of a subject
 curve have p < 0.01, and up to 2 % of those of 2,000 (300 simulated data sets in each of 23 worlds).
 """
 QUANTILES = (0.1, 0.3, 0.5, 0.7, 0.9)
+SIDED = ("fraction of choices to the right", "fraction of answers, and not of rest")
+"""Labels of proportions of choices: between two sides, and between answer and rest."""
 CRITERION = 0.8
 """Performance whose first trials are reported."""
 
@@ -72,6 +76,24 @@ def preferences(behaviour: Behaviour) -> Behaviour:
     """
     record = with_preferences(behaviour.record)
     return behaviour if record is behaviour.record else Behaviour(record, behaviour.roles)
+
+
+def between_choices(behaviour: Behaviour) -> Behaviour:
+    """Return a behaviour whose answers are choices between two sides, or between offers.
+
+    In go/no-go tasks these are answer and rest: misses and right rests are choices of rest. See
+    also `preferences`.
+    """
+    behaviour = preferences(behaviour)
+    record = with_rest_as_choice(behaviour.record, behaviour.slot)
+    if record is behaviour.record:
+        return behaviour
+    return Behaviour(record, replace(behaviour.roles, side=SIGNAL))
+
+
+def _right_means(behaviour: Behaviour) -> list[str]:
+    """Return a sentence about the sides of a go/no-go task, for texts that call them right."""
+    return ["Right is an answer, and left is rest."] if behaviour.roles.side == SIGNAL else []
 
 
 # ---- accuracy ----
@@ -230,12 +252,14 @@ class PsychometricFunction:
         strength: name of the column of the strength.
         rows: a proportion per strength; continuous strengths are grouped into quantile bins.
         fit: the curve, logistic or Weibull; None if none could be fitted.
+        signal: whether the choice is that between answer and rest, see `between_choices`.
     """
 
     kind: str
     strength: str
     rows: list[ProportionRow]
     fit: PsychometricFit | None
+    signal: bool = False
 
     @property
     def xlabel(self) -> str:
@@ -245,7 +269,7 @@ class PsychometricFunction:
     @property
     def ylabel(self) -> str:
         """Label of the axis of proportions; "" for that of `psychometric_figure`."""
-        return "fraction of choices to the right" if self.kind == "choice" else ""
+        return SIDED[self.signal] if self.kind == "choice" else ""
 
 
 def psychometric_function(
@@ -261,7 +285,7 @@ def psychometric_function(
         CannotTellError: the strength is unknown or has fewer than three values, or no answer was
             correct or incorrect.
     """
-    behaviour = preferences(behaviour)
+    behaviour = between_choices(behaviour)
     try:
         strength, _ = behaviour.signed, behaviour.right
         kind = "choice"
@@ -276,7 +300,8 @@ def psychometric_function(
             f"{behaviour.strength!r} has {len(levels)} values; a curve needs at least three"
         )
     rows, fit = psychometric_points(behaviour, strength, kind, interval)
-    return PsychometricFunction(kind, behaviour.strength, rows, fit)
+    signal = behaviour.roles.side == SIGNAL
+    return PsychometricFunction(kind, behaviour.strength, rows, fit, signal)
 
 
 def psychometric(behaviour: Behaviour) -> Result:
@@ -286,7 +311,7 @@ def psychometric(behaviour: Behaviour) -> Result:
     """
     found = psychometric_function(behaviour)
     kind, rows, fit = found.kind, found.rows, found.fit
-    behaviour = preferences(behaviour)
+    behaviour = between_choices(behaviour)
     parts = behaviour.per_subject()
     each, notes = [], []
     if len(parts) > 1:
@@ -315,7 +340,7 @@ def psychometric(behaviour: Behaviour) -> Result:
         ylabel=found.ylabel,
         each=each,
     )
-    return Result(table, made, [*_said_of(fit), *notes])
+    return Result(table, made, [*_said_of(fit), *notes, *_right_means(behaviour)])
 
 
 def subject_of(behaviour: Behaviour) -> str:
@@ -328,7 +353,7 @@ def psychometric_by(behaviour: Behaviour) -> Result:
 
     The biases and slopes of their fits are in one table, with profile-likelihood intervals.
     """
-    behaviour = preferences(behaviour)
+    behaviour = between_choices(behaviour)
     parts = behaviour.parts()
     curves: dict[str, list[Any]] = {}
     fits: dict[str, Any] = {}
@@ -365,9 +390,9 @@ def psychometric_by(behaviour: Behaviour) -> Result:
         curves,
         fits,
         xlabel=_plain(with_unit(behaviour.strength)),
-        ylabel="fraction of choices to the right" if kind == "choice" else "",
+        ylabel=SIDED[behaviour.roles.side == SIGNAL] if kind == "choice" else "",
     )
-    return Result(pd.DataFrame(table), made, notes)
+    return Result(pd.DataFrame(table), made, [*notes, *_right_means(behaviour)])
 
 
 def _per_subject(parts: Mapping[str, Behaviour], kind: str) -> tuple[list[Any], list[Any]]:
@@ -680,7 +705,7 @@ def history(behaviour: Behaviour) -> Result:
 
     The last choice has separate weights after correct and incorrect trials.
     """
-    behaviour = preferences(behaviour)
+    behaviour = between_choices(behaviour)
     x, y, names, left_out = _history_design(behaviour)
     weights, errors = _logit(x, y)
     z = weights / errors
@@ -715,6 +740,7 @@ def history(behaviour: Behaviour) -> Result:
                 f" Left out, because the subject never erred: {', '.join(left_out)}."
                 * bool(left_out)
             ),
+            *_right_means(behaviour),
         ],
     )
 
@@ -807,7 +833,7 @@ def _logit(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def side_bias(behaviour: Behaviour) -> Result:
     """Choices to the right, over all trials and where the evidence is weakest, for each block."""
     behaviour.check_sequence()
-    behaviour = preferences(behaviour)
+    behaviour = between_choices(behaviour)
     chosen = behaviour.answered
     if not chosen.any():
         raise CannotTellError("no answer was correct or incorrect")
@@ -841,8 +867,8 @@ def side_bias(behaviour: Behaviour) -> Result:
     axes.set_yticks(at, [_plain(_of_block(row, behaviour)) for row in rows])
     axes.set_ylim(-0.6, len(at) - 0.4)
     axes.set_xlim(-0.02, 1.02)
-    axes.set_xlabel("fraction of choices to the right, 95 % interval")
-    return Result(pd.DataFrame(rows), made, notes)
+    axes.set_xlabel(f"{SIDED[behaviour.roles.side == SIGNAL]}, 95 % interval")
+    return Result(pd.DataFrame(rows), made, [*notes, *_right_means(behaviour)])
 
 
 def _of_block(row: Mapping[str, Any], behaviour: Behaviour) -> str:

@@ -18,10 +18,11 @@ from neurogym_core.tasks.drawing import (
     evidence_of,
     has_answer,
 )
-from neurogym_core.trials.answers import answered
+from neurogym_core.trials.answers import answered, of_slot
 from neurogym_core.trials.encoders import Ring
 from neurogym_core.trials.interface import Angle
 from neurogym_core.trials.record import PERIOD_COLUMNS, RECORD_NAMES
+from neurogym_core.trials.slot_columns import REST_CORRECT
 
 STRENGTHS = ("coherence", "contrast", "strength", "intensity")
 SIDES = ("answer", "side", "direction")
@@ -34,6 +35,8 @@ KERNEL_BINS = 6
 """Number of parts of the evidence that have a weight each."""
 SHOWN = "shown_evidence"
 """Column of the evidence as it was shown over time, (n, times), NaN where none was shown."""
+SIGNAL = "signal"
+"""Column of go/no-go tasks: whether an answer was right, and not rest."""
 WANTED, REPORTED = "wanted", "reported"
 """Columns of a number, or time in ms, and of the subject's report of it; NaN without a report."""
 MOST = 8
@@ -454,6 +457,25 @@ def with_preferences(record: TrialRecord) -> TrialRecord:
         return record
     named = np.where(best, "correct", "error")
     columns["outcome"] = np.where(choice < 0, outcome, named)
+    return TrialRecord(columns, meta=record.meta)
+
+
+def with_rest_as_choice(record: TrialRecord, slot: str | None) -> TrialRecord:
+    """Return the record of a go/no-go task as one of choices between answer and rest.
+
+    Misses become errors, right rests stay correct, and the column `SIGNAL` has the right choice:
+    True for an answer. Records in which resting is never right, or always, and those with several
+    answers to choose from, come back unchanged.
+    """
+    name, choices = of_slot(REST_CORRECT, slot), of_slot("choice", slot)
+    if name not in record or record[name].all() or not record[name].any():
+        return record
+    if max(len(record.choices(choices)), int(record[choices].max(initial=0)) + 1) > 1:
+        return record
+    outcome = record[of_slot("outcome", slot)]
+    columns = {one: values for one, values in record.items() if one != name}
+    columns[of_slot("outcome", slot)] = np.where(outcome == "miss", "error", outcome)
+    columns[SIGNAL] = ~record[name].astype(bool)
     return TrialRecord(columns, meta=record.meta)
 
 

@@ -6,7 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from neurogym_study import accuracy
-from neurogym_study.analyses import ANALYSES, analyse, block_shift, psychometric_function
+from neurogym_study.analyses import (
+    ANALYSES,
+    analyse,
+    between_choices,
+    block_shift,
+    psychometric_function,
+)
 from neurogym_study.behaviour import Behaviour, CannotTellError, Roles
 from neurogym_study.findings import Finding
 from neurogym_study.playing import play_task
@@ -609,6 +615,20 @@ def test_a_subject_that_never_answers_has_no_accuracy():
     record = go_nogo(200, 0.0, 0.0)
     assert why_not("accuracy", record) == "no answer was correct or incorrect."
     assert numbers_of(numbered("detection", record)).loc["hit rate", "value"] == 0
+
+
+def test_between_answer_and_rest_misses_and_right_rests_are_choices():
+    """A side bias of go/no-go trials is the fraction of answers among all of them."""
+    record = go_nogo(400, 0.9, 0.25)
+    found = table("bias", TrialRecord({**record, "trial": np.arange(400)}), Roles(side="stimulus"))
+    whole = found.table.iloc[0]
+    assert (whole["right"], whole["n"]) == (180 + 50, 400)
+    assert "Right is an answer, and left is rest." in found.notes
+
+
+def test_rest_is_no_choice_where_several_answers_can_be_given():
+    record = TrialRecord({**go_nogo(400, 0.9, 0.25), "choice": np.arange(400) % 2})
+    assert between_choices(Behaviour(record)).record is record
 
 
 def test_hits_of_two_choices_are_those_of_a_side():
