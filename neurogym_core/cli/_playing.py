@@ -15,7 +15,12 @@ from neurogym_core.play import run
 from neurogym_core.play.make import resolve
 from neurogym_core.terminal.output import Page, print_report
 from neurogym_core.terminal.progress import Progress
-from neurogym_core.terminal.settings import checked_subject, read_wrap, task_settings
+from neurogym_core.terminal.settings import (
+    checked_subject,
+    read_split,
+    read_wrap,
+    task_settings,
+)
 from neurogym_core.trials.answers import Detection, answered, detection, given_correct, of_slot
 from neurogym_core.trials.record import DURATION, TrialRecord, is_clock_time, main_columns
 from neurogym_core.trials.record_text import cell, number
@@ -62,12 +67,14 @@ def completed(
     subject: str | None,
     seed: int | None,
     subjects: int | None,
+    split: str | None,
 ) -> dict[str, Any]:
     """Return the experiment with the command line's values, or defaults where it has none."""
     changed: dict[str, Any] = {
         "subject": checked_subject(subject or experiment.get("subject") or "random"),
         "seed": next(one for one in (seed, experiment.get("seed"), 0) if one is not None),
         "subjects": subjects or experiment.get("subjects"),
+        "split": split or experiment.get("split"),
     }
     if n_steps or n_trials:
         changed |= {"steps": n_steps, "trials": n_trials}
@@ -88,6 +95,7 @@ class Game:
             self.n_trials,
             num_envs=experiment["subjects"],
             seed=experiment["seed"],
+            split=read_split(experiment["split"]),
             conditions=experiment["imposed"] or None,
             wrap=experiment["wrap"],
             params=experiment["settings"],
@@ -319,6 +327,7 @@ def show_json(
             "task": game.task,
             "subject": game.subject_name,
             "seed": game.seed,
+            "split": game.game.split,
             "stopped": stopped,
             "summary": None if record is None else summary(record),
             "choices": {} if record is None else record.meta.get(CHOICES, {}),

@@ -228,8 +228,8 @@ def test_json_has_all_trials_and_the_summary(ngym, tmp_path):
     assert result.exit_code == 0
     said = json.loads(result.stdout, parse_constant=no_constant)
     assert list(said) == [
-        "schema", "command", "task", "subject", "seed", "stopped", "summary", "choices", "trials",
-        "csv", "experiment",
+        "schema", "command", "task", "subject", "seed", "split", "stopped", "summary", "choices",
+        "trials", "csv", "experiment",
     ]  # fmt: skip
     assert (said["schema"], said["command"], said["seed"], said["stopped"]) == (1, "run", 2, False)
     assert said["csv"] == str(csv)

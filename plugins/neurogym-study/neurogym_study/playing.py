@@ -11,6 +11,7 @@ import numpy as np
 
 from neurogym_core import Task, TrialRecord, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
+from neurogym_core.subjects import AUTO
 from neurogym_core.tasks.drawing import stateful
 from neurogym_core.tasks.state import period_names_of, state_of
 from neurogym_core.trials.distributions import Choice, Distribution
@@ -45,6 +46,7 @@ def play_task(
     n_trials: int,
     *,
     seed: int = 0,
+    split: str | None = AUTO,
     imposed: Mapping[str, Any] | None = None,
     steps: bool = False,
     design: str | None = None,
@@ -56,6 +58,7 @@ def play_task(
         subject: as in `neurogym_core.run`.
         n_trials: number of trials, or a few more.
         seed: of the trials and the subject.
+        split: as in `neurogym_core.run`.
         imposed: conditions of all trials.
         steps: whether to record every step, for the evidence as it was shown; this is slower.
         design: as in `design_of`.
@@ -70,9 +73,9 @@ def play_task(
 
     def play(n: int, **how: Any) -> TrialRecord:
         if not steps:
-            return run(task, subject, n, **how)
+            return run(task, subject, n, split=split, **how)
         del how["num_envs"]
-        return with_shown(record_steps(task, subject, n, **how), task)
+        return with_shown(record_steps(task, subject, n, split=split, **how), task)
 
     chosen = design_of(task, n_trials, seed, imposed or {}, design)
     return _played(task, subject, n_trials, seed, imposed or {}, chosen, play, copies=False)
@@ -124,10 +127,20 @@ def play_run(
     *,
     which: int = 0,
     seed: int = 0,
+    split: str | None = AUTO,
     imposed: Mapping[str, Any] | None = None,
     design: str | None = None,
 ) -> Played:
-    """Play one of the tasks of a run with its trained network or agent; see `play_trainer`.
+    """Play one of the tasks of a run with its trained network or agent.
+
+    Args:
+        run: the run.
+        n_trials: number of trials, or a few more.
+        which: index of the task.
+        seed: seed of the trials.
+        split: stream of the trials, as in `neurogym_core.run`; "auto" is "test", new ones.
+        imposed: conditions of all trials.
+        design: as in `design_of`.
 
     Raises:
         InvalidValueError: the run has no such task, or no checkpoint yet.
@@ -137,8 +150,8 @@ def play_run(
             f"The run in {str(run.folder)!r} has no checkpoint yet. Train it: ngym train --resume."
         )
     return play_trainer(
-        run.trainer(), run.experiment.trainer, n_trials, which=which, seed=seed, imposed=imposed,
-        design=design,
+        run.trainer(), run.experiment.trainer, n_trials, which=which, seed=seed, split=split,
+        imposed=imposed, design=design,
     )  # fmt: skip
 
 
@@ -149,6 +162,7 @@ def play_trainer(
     *,
     which: int = 0,
     seed: int = 0,
+    split: str | None = AUTO,
     imposed: Mapping[str, Any] | None = None,
     design: str | None = None,
 ) -> Played:
@@ -157,9 +171,7 @@ def play_trainer(
     Args:
         trainer: the trainer, after training or `load`.
         name: its name, such as "gru"; the subject is called after it.
-        n_trials: number of trials, or a few more.
-        which: index of the task.
-        seed, imposed: as in `play_task`.
+        n_trials, which, seed, split, imposed: see `play_run`.
         design: as in `design_of`.
 
     Raises:
@@ -177,7 +189,9 @@ def play_trainer(
         seed,
         imposed or {},
         design_of(task, n_trials, seed, imposed or {}, design),
-        lambda n, **how: trainer.play(n, which=which, **how),
+        lambda n, **how: trainer.play(
+            n, which=which, split="test" if split == AUTO else split, **how
+        ),
         copies=True,
     )
 
@@ -203,6 +217,7 @@ def _played(
     )
     facts: dict[str, Any] = {
         "task": repr(task), "subject": subject, "trials": len(record), "seed": seed,
+        "split": record.meta.get("split") or "none",
         "design": f"{design.name}: {design.reason}",
     }  # fmt: skip
     if imposed:
