@@ -159,6 +159,8 @@ def _members(name: str, package: ModuleType = neurogym_core) -> Iterator[Entry]:
                 continue
             seen.add(member)
             function, kind = described
+            if getattr(function, "__annotations__", {}).get("return") == "NoReturn":
+                continue  # a method that is refused, such as those that change a dict
             doc = _own_doc(function)
             inherited = any(hasattr(one, member) for one in owner.__mro__[1:] if one in public)
             if doc or not inherited:

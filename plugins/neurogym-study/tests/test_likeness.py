@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -475,3 +476,34 @@ def test_the_command_lists_the_signatures():
     result = CliRunner().invoke(command, ["--list"])
     assert result.exit_code == 0
     assert len(result.output.strip().splitlines()) == len(KNOWN)
+
+
+# ---- for programs ----
+
+
+def no_constant(name):
+    raise AssertionError(f"{name} is no JSON")
+
+
+def test_json_is_that_of_the_file_with_its_paths(ngym):
+    words = ("RoitmanShadlen-v0", "--subject", "guess", "--seeds", 2, "--n-trials", 100)
+    code, said = ngym("likeness", *words, "--out", "l", "--json")
+    assert code == 0, said
+    data = json.loads(said, parse_constant=no_constant)
+    assert list(data) == [
+        "schema", "command", "facts", "tested", "untested", "report", "figures",
+    ]  # fmt: skip
+    assert (data["schema"], data["command"]) == (1, "likeness")
+    assert data["report"] == str(Path("l/report.html"))
+    assert data["facts"]["design"] == "balanced"
+    written = json.loads(Path("l/likeness.json").read_text("utf-8"), parse_constant=no_constant)
+    assert {name: data[name] for name in written} == written
+    row = data["tested"]["better-when-strong"]["rows"][0]
+    assert row.keys() >= {"who", "kind", "value", "low", "high", "n", "sign", "within"}
+
+
+def test_the_list_is_json_too(ngym):
+    code, said = ngym("likeness", "--list", "--json")
+    assert code == 0, said
+    found = {one["name"]: one for one in json.loads(said)["signatures"]}
+    assert found["better-when-strong"]["animals"] == ["monkey 1", "monkey 2"]
