@@ -210,6 +210,12 @@ def _function(
 
     Only networks whose function has the strength and the kind of the observer's are drawn.
     """
+    measured = {
+        trainer: [one["psychometric"] for one in group if one.get("psychometric")]
+        for trainer, group in runs.items()
+    }
+    if not any(measured.values()):  # always so in plain Gymnasium envs, which have no record
+        return []
     task = make_task(info.id)
     subject, observed = _observed(info, task)
     if observed is None:
@@ -217,14 +223,8 @@ def _function(
     kind = (observed.kind, observed.strength)
     rows = {
         f"{trainer} ({len(known)} seed{'s' * (len(known) > 1)})": _pooled(known)
-        for trainer, group in runs.items()
-        if (
-            known := [
-                one["psychometric"]["points"]
-                for one in group
-                if (found := one.get("psychometric")) and (found["kind"], found["strength"]) == kind
-            ]
-        )
+        for trainer, found in measured.items()
+        if (known := [one["points"] for one in found if (one["kind"], one["strength"]) == kind])
     }
     if not rows:
         return []

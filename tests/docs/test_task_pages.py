@@ -10,9 +10,17 @@ from typing import Any
 import pytest
 from scripts import loaded
 
+from neurogym_core import Task
+from neurogym_core.ecosystem.discovery import installed, load_task
 from neurogym_core.ecosystem.records import Reference, TaskInfo
 
 MAKE = Path(__file__).resolve().parents[2] / "docs" / "_make"
+PLAIN = [
+    task
+    for task in installed().tasks
+    if task.usable and not issubclass(load_task(task.id), Task)
+]
+"""Gymnasium envs that are not made of a `Task`."""
 
 
 @pytest.fixture(scope="module")
@@ -192,6 +200,28 @@ def test_pages_show_psychometric_functions_beside_the_ideal_observer(
     assert "the ideal observer (`integrator`)" in text
     assert "](PerceptualDecisionMaking-v0-psychometric.png)" in text
     assert (tmp_path / "PerceptualDecisionMaking-v0-psychometric.png").is_file()
+
+
+@pytest.mark.parametrize("task", PLAIN, ids=lambda task: task.id)
+def test_the_page_of_a_plain_env_shows_the_runs_of_the_gallery(
+    maker: Any, tmp_path: Path, task: TaskInfo
+) -> None:
+    pytest.importorskip("matplotlib")
+    runs = maker.task_training._gallery()[task.id]
+    text = "\n".join(maker.task_training.trained(task, tmp_path))
+    assert all(f"| `{trainer}` |" in text for trainer in runs)
+    assert "Psychometric" not in text
+
+
+def test_no_observer_plays_where_no_network_has_a_psychometric_function(
+    maker: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    name = "perceptual/PerceptualDecisionMaking-v0"
+    monkeypatch.setattr(maker.task_training, "_gallery", lambda: {name: {"gru": runs_of(name, "gru")}})
+    monkeypatch.setattr(maker.task_training, "_observed", None)  # not called
+    section = maker.task_training.trained(installed_task("PerceptualDecisionMaking-v0"), tmp_path)
+    assert "Psychometric" not in "\n".join(section)
 
 
 def test_points_of_seeds_are_pooled_by_value_or_by_bin(maker: Any) -> None:
