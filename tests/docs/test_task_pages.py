@@ -15,11 +15,9 @@ from neurogym_core.ecosystem.discovery import installed, load_task
 from neurogym_core.ecosystem.records import Reference, TaskInfo
 
 MAKE = Path(__file__).resolve().parents[2] / "docs" / "_make"
-PLAIN = [
-    task
-    for task in installed().tasks
-    if task.usable and not issubclass(load_task(task.id), Task)
-]
+INSTALLED = [task for task in installed().tasks if task.usable]
+TASKS = [task for task in INSTALLED if issubclass(load_task(task.id), Task)]
+PLAIN = [task for task in INSTALLED if task not in TASKS]
 """Gymnasium envs that are not made of a `Task`."""
 
 
@@ -141,10 +139,25 @@ def test_a_page_has_the_entries_of_the_changelog_that_name_the_task(maker: Any) 
     assert maker.task_context.changes(unknown) == []
 
 
-def test_code_of_training_that_fails_stops_the_page(maker: Any) -> None:
-    with pytest.raises(ZeroDivisionError):
-        maker.task_training._code("1 / 0  # {task}", info("A-v0"))
-    assert maker.task_training._code("n = {updates}", info("A-v0")) == ("```python\nn = 1000\n```")
+SHORT = {"updates": 2, "trials": 5, "rollout": 8, "minibatch": 128, "steps": 128}
+"""Settings of the code on a page, so that it takes a second."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
+def test_the_training_code_of_a_page_is_executed_with_less_training(
+    maker: Any, monkeypatch: pytest.MonkeyPatch, task: TaskInfo
+) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("sb3_contrib")
+    training = maker.task_training
+    monkeypatch.setattr(training, "FULL", {**training.FULL, **SHORT})
+    described = maker.describe("task", task.id)
+    page = "\n\n".join(training.training(task, described))
+    found = re.findall(r"```python\n(.*?)\n```", page, re.DOTALL)
+    assert len(found) == 1 + bool(described.get("supervised"))
+    for code in found:
+        exec(compile(code, "<training>", "exec"), {})
 
 
 def runs_of(task: str, trainer: str, **fields: Any) -> list[dict[str, Any]]:
