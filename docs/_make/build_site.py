@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 
 import api
@@ -64,18 +63,6 @@ Install a package with pip; its tasks, wrappers and commands are found at once.
 {apis}
 ```
 """
-WITH_API = (
-    "neurogym_check",
-    "neurogym_classic",
-    "neurogym_film",
-    "neurogym_jax",
-    "neurogym_sb3",
-    "neurogym_study",
-    "neurogym_sweep",
-    "neurogym_torch",
-    "neurogym_wrappers",
-)
-"""Packages with public names in Python; those that cannot be imported get no page."""
 CITE = """# How to cite
 
 Cite the software, and the papers of the tasks that you use. The page of a task has their DOIs and
@@ -116,17 +103,9 @@ def copy_files() -> None:
     public = (SOURCE / "docs" / "api.md").read_text("utf-8")
     glossary.write_text(glossary_links.linked(glossary.read_text("utf-8"), public), "utf-8")
     (SOURCE / "packages").mkdir()
-    found = []
-    for name in WITH_API:
-        try:
-            package = import_module(name)
-        except ImportError as error:
-            print(f"{name} gets no page: {error}.")
-            continue
-        text = api.page_of_package(package)
-        (SOURCE / "packages" / f"{name}.md").write_text(text, "utf-8")
-        found.append(name)
-    text = PACKAGES.format(apis="\n".join(found))
+    maker = [sys.executable, api.__file__, str(SOURCE / "packages")]
+    subprocess.run(maker, check=True)  # a process of its own, for its stand-ins
+    text = PACKAGES.format(apis="\n".join(api.PACKAGES))
     (SOURCE / "packages" / "index.md").write_text(text, "utf-8")
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
     fields = dict(re.findall(r'^[ -]*([\w-]+): "?([^"\n]+)"?$', citation, re.MULTILINE))

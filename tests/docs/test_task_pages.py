@@ -231,7 +231,9 @@ def test_no_observer_plays_where_no_network_has_a_psychometric_function(
 ) -> None:
     pytest.importorskip("matplotlib")
     name = "perceptual/PerceptualDecisionMaking-v0"
-    monkeypatch.setattr(maker.task_training, "_gallery", lambda: {name: {"gru": runs_of(name, "gru")}})
+    monkeypatch.setattr(
+        maker.task_training, "_gallery", lambda: {name: {"gru": runs_of(name, "gru")}}
+    )
     monkeypatch.setattr(maker.task_training, "_observed", None)  # not called
     section = maker.task_training.trained(installed_task("PerceptualDecisionMaking-v0"), tmp_path)
     assert "Psychometric" not in "\n".join(section)

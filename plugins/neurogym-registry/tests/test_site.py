@@ -219,4 +219,3 @@ def test_the_command_writes_the_page_of_the_registry_of_this_repository(tmp_path
     )
     assert done.exit_code == 0, done.output
     assert "visual/RandomDotMotion-v0" in target.read_text("utf-8")
-
