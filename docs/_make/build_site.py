@@ -28,7 +28,6 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "docs" / "_build" / "source"
 EXTRA = ROOT / "docs" / "_build" / "extra"
 """Files that are copied to the root of the site."""
-TARGET = ROOT / "site"
 FILES = (
     "README.md",
     "CITATION.cff",
@@ -123,6 +122,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--registry", type=Path, default=ROOT / "registry", metavar="FOLDER", help=text
     )
+    text = "folder to write the site to"
+    parser.add_argument("--to", type=Path, default=ROOT / "site", metavar="FOLDER", help=text)
     given = parser.parse_args(arguments)
     started = time.perf_counter()
     registry = listed_pages.read(given.registry.resolve())
@@ -138,13 +139,13 @@ def main(arguments: Sequence[str]) -> int:
     front_page.write(SOURCE, [*pages, *listed])
     for name in front_page.PICTURES:
         shutil.copy2(ROOT / "docs" / "images" / name, EXTRA / name)
-    shutil.rmtree(TARGET, ignore_errors=True)
-    command = ["-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E", "-j", "2"]
+    shutil.rmtree(given.to, ignore_errors=True)
+    command = ["-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E", "-j", "auto"]
     doctrees = str(SOURCE.parent / "doctrees")
-    folders = ["-c", str(ROOT / "docs"), "-d", doctrees, str(SOURCE), str(TARGET)]
+    folders = ["-c", str(ROOT / "docs"), "-d", doctrees, str(SOURCE), str(given.to)]
     status = subprocess.run([sys.executable, *command, *folders], check=False).returncode
     if status == 0:
-        print(f"Wrote {TARGET}/index.html in {time.perf_counter() - started:.0f} s.")
+        print(f"Wrote {given.to}/index.html in {time.perf_counter() - started:.0f} s.")
     return status
 
 

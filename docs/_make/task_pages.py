@@ -93,6 +93,11 @@ class TaskPage:
         return self.id.partition("/")[0]
 
 
+def present() -> list[TaskInfo]:
+    """Return the installed tasks, without those of packages that `NGYM_BLOCK` names."""
+    return [task for task in installed().tasks if not task.has("blocked")]
+
+
 def write(folder: Path, thumbnails: Path, only: Sequence[str] | None = None) -> list[TaskPage]:
     """Write a page for each installed task.
 
@@ -104,7 +109,7 @@ def write(folder: Path, thumbnails: Path, only: Sequence[str] | None = None) -> 
     Raises:
         RuntimeError: code on a page failed, or a task has a problem.
     """
-    tasks = [task for task in installed().tasks if only is None or task.id in only]
+    tasks = [task for task in present() if only is None or task.id in only]
     thumbnails.mkdir(parents=True)
     listed = [task.id for task in tasks]
     jobs = [(name, folder / "tasks", thumbnails, listed) for name in listed]
@@ -119,7 +124,7 @@ def write(folder: Path, thumbnails: Path, only: Sequence[str] | None = None) -> 
 
 def _write(job: tuple[str, Path, Path, list[str]]) -> TaskPage:
     name, folder, thumbnails, listed = job
-    info = next(task for task in installed().tasks if task.id == name)
+    info = next(task for task in present() if task.id == name)
     if not info.usable:
         raise RuntimeError(f"{name} cannot be imported ({info.status}). Run `ngym doctor`.")
     folder = folder / info.namespace
@@ -424,9 +429,7 @@ def related(info: TaskInfo, tasks: Iterable[TaskInfo]) -> list[tuple[TaskInfo, l
 def _related(info: TaskInfo, listed: Sequence[str]) -> str:
     rows = [
         f"- [{escaped(other.title)}](../{other.id}.md): {', '.join(shared)}"
-        for other, shared in related(
-            info, (task for task in installed().tasks if task.id in listed)
-        )
+        for other, shared in related(info, (task for task in present() if task.id in listed))
     ]
     return "\n".join(rows) or "No other installed task shares a tag."
 
