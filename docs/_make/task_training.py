@@ -78,7 +78,7 @@ FULL = {
 def training(info: TaskInfo, described: Mapping[str, Any]) -> list[str]:
     """Return the code that trains a network and an agent, and the command lines."""
     task = make_task(info.id)
-    by_gallery = train_gallery.trainers_of(info.id) if info.id in train_gallery.catalogue() else ()
+    by_gallery = _gallery().get(info.id, {})
     parts, lines, report = [], [], "agent"
     hidden = f"--option hidden={FULL['hidden']}"
     if described.get("supervised"):

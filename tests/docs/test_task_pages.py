@@ -139,6 +139,22 @@ def test_a_page_has_the_entries_of_the_changelog_that_name_the_task(maker: Any) 
     assert maker.task_context.changes(unknown) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "network", "agent"),
+    [("control/AntiReach-v0", True, False), ("value/Bandit-v0", False, True)],
+)
+def test_pages_say_which_training_is_that_of_the_gallery(
+    maker: Any, name: str, network: bool, agent: bool
+) -> None:
+    """It is read from the results: the environment of the site has no trainers."""
+    task = next(task for task in TASKS if task.id == name)
+    described = maker.describe("task", name)
+    text = "\n".join(maker.task_training.training(task, described))
+    said = [f"for at most {budget}" in text for budget in ("1,000 updates", "50,000 steps")]
+    assert said == [network, agent]
+    assert ("trains no agent on this task" in text) == (not agent)
+
+
 SHORT = {"updates": 2, "trials": 5, "rollout": 8, "minibatch": 128, "steps": 128}
 """Settings of the code on a page, so that it takes a second."""
 
