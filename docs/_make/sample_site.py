@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = ROOT / "docs" / "_build" / "sample"
 CATALOGUE = ROOT / "docs" / "_build" / "catalogue.html"
-TASKS = ("perceptual/PerceptualDecisionMaking-v0", "visual/RandomDotMotion-v0")
+TASKS = ("perceptual/RoitmanShadlen-v0", "visual/RandomDotMotion-v0")
 LISTED = "neurogym-task-yang19"
 """A package that this build does not see, so that its tasks are listed from its sources."""
 TEXTS = {
@@ -21,7 +21,10 @@ TEXTS = {
     f"tasks/{TASKS[0]}.html": ("Trained networks", "Psychometric functions of the trained"),
     # a plain Gymnasium env with results
     f"tasks/{TASKS[1]}.html": ("Trained networks", "SyncVectorEnv"),
-    "tasks/yang19/Go-v0.html": ("not installed where this site was built", "pip install -e"),
+    "tasks/yang19/Go-v0.html": (
+        "not installed where this site was built",
+        "plugins/neurogym-task-yang19",
+    ),
     "docs/wrappers/noise.html": ("Env, vector env and dataset",),
     "docs/api.html": ("TrialBuilder.show",),
     "packages/neurogym_torch.html": ("LeakyRNN.read",),
