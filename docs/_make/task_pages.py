@@ -1,7 +1,8 @@
 """Pages of the installed tasks, generated from the tasks themselves.
 
 Figures, tables and text come from the class and the manifest. The code on a page is executed while
-the page is made, and an error stops the build. Two processes share the tasks."""
+the page is made, and an error stops the build. As many processes as there are processors share the
+tasks. A page of which nothing has changed is taken from the build before (`kept_pages`)."""
 
 from __future__ import annotations
 
@@ -10,12 +11,14 @@ import html
 import io
 import json
 import multiprocessing
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import kept_pages
 import task_context
 import task_training
 from click.testing import CliRunner
@@ -34,7 +37,7 @@ from neurogym_core.terminal.description import _value as value_in_words
 from neurogym_core.terminal.shortcuts import in_words
 from neurogym_core.terminal.timeline import timeline
 
-PROCESSES = 2
+PROCESSES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 RELATED = 6
 """Most related tasks on a page."""
 WIDTH = 72
@@ -129,26 +132,33 @@ def _write(job: tuple[str, Path, Path, list[str]]) -> TaskPage:
         raise RuntimeError(f"{name} cannot be imported ({info.status}). Run `ngym doctor`.")
     folder = folder / info.namespace
     folder.mkdir(parents=True, exist_ok=True)
-    with contextlib.chdir(folder):
-        try:
-            text = page_of(info, folder, thumbnails, listed)
-        except Exception as error:
-            raise RuntimeError(f"The page of {name} failed: {error}") from error
+    thumbnail = thumbnails / f"{info.id.replace('/', '-')}.png"
+    key = kept_pages.key_of(info.value, task_training.results_of(info))
+    text = kept_pages.take(name, key, folder, thumbnail)
+    if text is None:
+        with contextlib.chdir(folder):
+            try:
+                text = made(info, folder, thumbnail)
+            except Exception as error:
+                raise RuntimeError(f"The page of {name} failed: {error}") from error
+        figures = sorted(folder.glob(f"{info.name}[.-]*png"))
+        kept_pages.keep(name, key, text, figures, thumbnail)
+    text += "\n\n".join(["", "## Related tasks", _related(info, listed), *_history(info)]) + "\n"
     (folder / f"{info.name}.md").write_text(text, "utf-8")
     paper = next((paper_of(info, one) for one in info.references), "")
     place = f"tasks/{info.id}"
-    picture = f"thumbnails/{info.id.replace('/', '-')}.png"
+    picture = f"thumbnails/{thumbnail.name}"
     about = (info.id, info.title, info.summary, info.tags, info.species)
     return TaskPage(*about, paper, place, picture)
 
 
-def page_of(info: TaskInfo, folder: Path, thumbnails: Path, listed: Sequence[str]) -> str:
-    """Return the page of a task, and draw its figures into folders.
+def made(info: TaskInfo, folder: Path, thumbnail: Path) -> str:
+    """Return the page of a task up to the related tasks, and draw its figures.
 
     Args:
         info: the task.
-        folder, thumbnails: folders of the page's figures and of the small pictures.
-        listed: ids of the tasks that have pages.
+        folder: folder of the page's figures.
+        thumbnail: file of the small picture.
     """
     described = describe("task", info.id)
     task = load_task(info.id)
@@ -159,7 +169,7 @@ def page_of(info: TaskInfo, folder: Path, thumbnails: Path, listed: Sequence[str
     parts = [
         f"# {escaped(info.title)}",
         f"`{info.id}`, in the package `{info.distribution}` {info.version}. {species} {tags}",
-        *_figures(info, None if plain else task(), folder, thumbnails),
+        *_figures(info, None if plain else task(), folder, thumbnail),
         "## Description",
         text,
         *_timeline(described),
@@ -174,14 +184,11 @@ def page_of(info: TaskInfo, folder: Path, thumbnails: Path, listed: Sequence[str
         *([] if plain else task_training.training(info, described)),
         *task_training.trained(info, folder),
         *([] if plain else task_context.wrappers(info)),
-        "## Related tasks",
-        _related(info, listed),
-        *_history(info),
     ]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(parts)
 
 
-def _figures(info: TaskInfo, task: Task | None, folder: Path, thumbnails: Path) -> list[str]:
+def _figures(info: TaskInfo, task: Task | None, folder: Path, thumbnail: Path) -> list[str]:
     import matplotlib.pyplot as plt
 
     shown = {f"{info.name}.png": "A trial of {}: channels, actions and rewards over time"}
@@ -191,7 +198,7 @@ def _figures(info: TaskInfo, task: Task | None, folder: Path, thumbnails: Path) 
         draw(info.id, folder / name, "late_oracle", 0, NO_SETTINGS, session=True)
         shown[name] = "A session of {}: choices, outcomes and conditions over trials"
     plt.close("all")
-    shrink(folder / list(shown)[-1], thumbnails / f"{info.id.replace('/', '-')}.png")
+    shrink(folder / list(shown)[-1], thumbnail)
     return [f"![{escaped(alt.format(info.title))}]({name})" for name, alt in shown.items()]
 
 

@@ -78,7 +78,7 @@ FULL = {
 def training(info: TaskInfo, described: Mapping[str, Any]) -> list[str]:
     """Return the code that trains a network and an agent, and the command lines."""
     task = make_task(info.id)
-    by_gallery = _gallery().get(info.id, {})
+    by_gallery = results_of(info)
     parts, lines, report = [], [], "agent"
     hidden = f"--option hidden={FULL['hidden']}"
     if described.get("supervised"):
@@ -124,7 +124,7 @@ def trained(info: TaskInfo, folder: Path) -> list[str]:
     The figures are learning curves, one per network, and, where the task has one, the psychometric
     function of the networks beside that of the ideal observer, or else of the oracle.
     """
-    runs = _gallery().get(info.id, {})
+    runs = results_of(info)
     if not runs:
         return []
     heads = ("network", "seeds", "length", "final performance", "CPU (s)", "wall time (s)")
@@ -166,6 +166,11 @@ def _gallery() -> dict[str, dict[str, list[dict[str, Any]]]]:
         for one in sorted(runs, key=lambda run: run["seed"]):
             found.setdefault(one["task"], {}).setdefault(one["trainer"], []).append(one)
     return {task: dict(sorted(trainers.items())) for task, trainers in found.items()}
+
+
+def results_of(info: TaskInfo) -> dict[str, list[dict[str, Any]]]:
+    """Return the runs of the gallery on a task: trainer -> runs, by seed."""
+    return _gallery().get(info.id, {})
 
 
 def _curves(info: TaskInfo, trainer: str, runs: Sequence[Mapping[str, Any]], folder: Path) -> str:
