@@ -40,12 +40,17 @@ def key_of(value: str, results: Any) -> str:
 @functools.cache
 def _shared() -> str:
     """Return a hash of what all pages are made from."""
-    points = [one for one in metadata.entry_points() if one.group.startswith("neurogym.")]
-    others = {_folder(one.value) for one in points if one.group not in _OF_TASKS}
+    packages = list(metadata.distributions())
+    others = {
+        _folder(point.value)
+        for package in packages
+        for point in package.entry_points
+        if point.group.startswith("neurogym.") and point.group not in _OF_TASKS
+    }
     folders = {_folder("neurogym_core"), *others}
     sources = [_digest(_files(folder)) for folder in sorted(folders)]
     scripts = _digest(sorted(SCRIPTS.glob("*.py")))
-    versions = sorted({f"{one.name}=={one.version}" for one in metadata.distributions()})
+    versions = sorted({f"{one.name}=={one.version}" for one in packages})
     switches = sorted(
         f"{key}={text}" for key, text in os.environ.items() if key.startswith("NGYM_")
     )

@@ -30,10 +30,15 @@ def kept(maker: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     for name in (*groups, "neurogym_core", "scripts"):
         (packages / name).mkdir(parents=True)
         (packages / name / "__init__.py").write_text(f"name = {name!r}\n")
-    points = [SimpleNamespace(group=group, value=f"{name}.x:X") for name, group in groups.items()]
-    versions = [SimpleNamespace(name="numpy", version="2.0")]
-    found = SimpleNamespace(entry_points=lambda: points, distributions=lambda: versions)
-    monkeypatch.setattr(module, "metadata", found)
+    versions = [
+        SimpleNamespace(
+            name=name,
+            version="1.0",
+            entry_points=[SimpleNamespace(group=group, value=f"{name}.x:X")],
+        )
+        for name, group in {**groups, "numpy": "console_scripts"}.items()
+    ]
+    monkeypatch.setattr(module, "metadata", SimpleNamespace(distributions=lambda: versions))
     monkeypatch.setattr(module, "_folder", lambda value: packages / value.partition(".")[0])
     monkeypatch.setattr(module, "SCRIPTS", packages / "scripts")
     monkeypatch.setattr(module, "KEPT", tmp_path / "kept")
@@ -77,7 +82,7 @@ def test_the_key_changes_with_versions_results_and_switches(
 ) -> None:
     keys = [key(kept), key(kept, {"gru": [{"seed": 0, "final": 0.5}]})]
     keys.append(key(kept, {"gru": [{"seed": 0, "final": 0.6}]}))
-    kept.versions[0].version = "2.1"
+    kept.versions[-1].version = "2.1"
     keys.append(key(kept))
     monkeypatch.setenv("NGYM_BLOCK", "hooks")
     keys.append(key(kept))
@@ -97,6 +102,8 @@ def test_the_packages_behind_a_page_of_this_repository_are_found(maker: Any) -> 
     found = maker.kept_pages._files(package)
     assert package / "ngym.toml" in found
     assert any(path.suffix == ".py" for path in found)
+    keys = {maker.kept_pages.key_of(info.value, results) for results in (None, None, {})}
+    assert len(keys) == 2
 
 
 def test_a_second_build_takes_the_page_and_a_changed_task_is_made_again(
