@@ -18,7 +18,11 @@ LISTED = "neurogym-task-yang19"
 """A package that this build does not see, so that its tasks are listed from its sources."""
 TEXTS = {
     # with results of networks, and with psychometric functions
-    f"tasks/{TASKS[0]}.html": ("Trained networks", "Psychometric functions of the trained"),
+    f"tasks/{TASKS[0]}.html": (
+        "Trained networks",
+        "Psychometric functions of the trained",
+        'name="description"',
+    ),
     # a plain Gymnasium env with results
     f"tasks/{TASKS[1]}.html": ("Trained networks", "SyncVectorEnv"),
     "tasks/yang19/Go-v0.html": (

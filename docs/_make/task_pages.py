@@ -40,6 +40,8 @@ from neurogym_core.terminal.timeline import timeline
 PROCESSES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 RELATED = 6
 """Most related tasks on a page."""
+SHOWN = 3
+"""Titles of each package in the list of packages."""
 WIDTH = 72
 """Characters of the timeline."""
 TABLES = {
@@ -144,12 +146,17 @@ def _write(job: tuple[str, Path, Path, list[str]]) -> TaskPage:
         figures = sorted(folder.glob(f"{info.name}[.-]*png"))
         kept_pages.keep(name, key, text, figures, thumbnail)
     text += "\n\n".join(["", "## Related tasks", _related(info, listed), *_history(info)]) + "\n"
-    (folder / f"{info.name}.md").write_text(text, "utf-8")
+    (folder / f"{info.name}.md").write_text(described_as(info.summary) + text, "utf-8")
     paper = next((paper_of(info, one) for one in info.references), "")
     place = f"tasks/{info.id}"
     picture = f"thumbnails/{thumbnail.name}"
     about = (info.id, info.title, info.summary, info.tags, info.species)
     return TaskPage(*about, paper, place, picture)
+
+
+def described_as(summary: str) -> str:
+    """Return the head of a page, with the description that search engines and chats show."""
+    return f"---\nmyst:\n  html_meta:\n    description: {json.dumps(summary)}\n---\n\n"
 
 
 def made(info: TaskInfo, folder: Path, thumbnail: Path) -> str:
@@ -470,10 +477,19 @@ def write_lists(folder: Path, pages: Sequence[TaskPage]) -> None:
         text = f"# Tasks: {space}\n\n{absent}{table(('task', 'summary'), rows)}\n\n"
         text += f"```{{toctree}}\n:hidden:\n\n{menu}\n```\n"
         (folder / space / "index.md").write_text(text, "utf-8")
+    rows = []
+    for space in spaces:
+        listed = [page for page in pages if page.namespace == space]
+        titles = [escaped(one.title) if one.installed else literal(one.title) for one in listed]
+        more = ", …" * (len(titles) > SHOWN)
+        rows.append(
+            (f"[{space}]({space}/index.md)", str(len(listed)), ", ".join(titles[:SHOWN]) + more)
+        )
     menu = "\n".join(f"{space}/index" for space in spaces)
     text = (
         "# Tasks\n\n[The front page](../index.md) shows the tasks with their figures, and filters"
-        f" them.\n\n```{{toctree}}\n:maxdepth: 2\n\n{menu}\n```\n"
+        f" them.\n\n{table(('package', 'tasks', 'such as'), rows)}\n\n"
+        f"```{{toctree}}\n:hidden:\n:maxdepth: 2\n\n{menu}\n```\n"
     )
     (folder / "index.md").write_text(text, "utf-8")
 

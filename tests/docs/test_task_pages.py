@@ -105,6 +105,29 @@ def test_the_wall_escapes_the_texts_of_manifests(maker: Any) -> None:
     assert "<b>" not in maker.wall([page])
 
 
+def test_the_list_of_packages_has_their_numbers_and_first_titles(
+    maker: Any, tmp_path: Path
+) -> None:
+    fields = {"summary": "", "tags": (), "species": (), "paper": "", "picture": ""}
+    pages = [
+        maker.TaskPage(id=f"{name}-v0", title=f"{name} *", page=f"tasks/{name}-v0", **fields)
+        for name in ("a/A", "b/B", "b/C", "b/D", "b/E")
+    ]
+    for space in "ab":
+        (tmp_path / space).mkdir()
+    maker.write_lists(tmp_path, pages)
+    text = (tmp_path / "index.md").read_text("utf-8")
+    assert "| [a](a/index.md) | 1 | a/A \\* |" in text
+    assert "| [b](b/index.md) | 4 | b/B \\*, b/C \\*, b/D \\*, … |" in text
+
+
+def test_the_description_in_the_head_of_a_page_is_the_summary(maker: Any) -> None:
+    yaml = pytest.importorskip("yaml")
+    _, head, rest = maker.described_as('Left: "go" \\ or\tnot').split("---\n")
+    assert yaml.safe_load(head)["myst"]["html_meta"]["description"] == 'Left: "go" \\ or\tnot'
+    assert rest.strip() == ""
+
+
 def installed_task(name: str) -> TaskInfo:
     from neurogym_core.ecosystem.discovery import installed
 
