@@ -7,7 +7,7 @@ PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 HEAVY := plugins/neurogym-jax plugins/neurogym-sb3 plugins/neurogym-torch
 LIGHT := $(filter-out $(HEAVY),$(PLUGINS))
 PIP := -m pip install --quiet --disable-pip-version-check
-# What builds the core and the plugins. It is installed first, once, and not for each of them.
+# Packages that build the core and the plugins: installed first, once, and not for each of them.
 BUILDS := editables hatchling numpy setuptools
 # The compiled kernel: installing compiles it, where there is a compiler.
 KERNEL := hatch_build.py $(wildcard neurogym_core/play/*.c neurogym_core/play/*.h)
@@ -97,8 +97,8 @@ $(VENV)/installed-%: constraints.txt pyproject.toml $(KERNEL) $(PLUGINS:%=%/pypr
 	@$(RUN) -c "from neurogym_core.play.kernels import load; kernel = load(); kernel.module or print(kernel)"
 	@touch $@
 
-# The site's own environment, so that its requirements are complete. It plays no sweeps, and trains nothing: the pages
-# about these packages need what they import as stand-ins only (docs/_make/absent.py).
+# The environment of the site alone, so that its requirements are complete. It has no sweeps, and trains nothing: the
+# pages about these packages need stand-ins of their imports only (docs/_make/absent.py).
 SHOWN := $(filter-out plugins/neurogym-sweep,$(LIGHT))
 .venv-site/installed: constraints.txt pyproject.toml $(KERNEL) $(PLUGINS:%=%/pyproject.toml)
 	@python=$$(.ci/find-python) && echo "Making .venv-site with $$python" && "$$python" -m venv --clear .venv-site

@@ -28,7 +28,7 @@ class _Anything:
     """Base of the stand-ins of names: classes to derive from, decorators, and values."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Return what is decorated; else another stand-in."""
+        """Return the decorated object; else another stand-in."""
         if "__module__" in vars(cls) and cls.__module__ != __name__:  # a class derived from one
             return super().__new__(cls)
         decorated = args and isinstance(args[0], FunctionType | type)

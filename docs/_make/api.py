@@ -47,7 +47,7 @@ ABSENT = (
     "threadpoolctl",
     "torch",
 )
-"""What these packages import and the environment of the site does not have."""
+"""Imports of these packages that the environment of the site does not have."""
 
 GROUPS = {
     "Play a task": ("make", "make_vec", "make_task", "run", "TaskEnv", "TaskVectorEnv", "Dataset"),
@@ -236,7 +236,7 @@ def _contents() -> str:
 
 
 def write_packages(folder: Path) -> None:
-    """Write the pages of all packages into a folder; in a process of its own, for the stand-ins."""
+    """Write the pages of all packages into a folder, and leave stand-ins in this process."""
     plugins = Path(__file__).resolve().parents[2] / "plugins"
     sys.path[:0] = [str(plugins / name.replace("_", "-")) for name in PACKAGES]
     import_module("pandas")  # which looks for the version of pyarrow

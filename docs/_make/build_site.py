@@ -103,7 +103,7 @@ def copy_files() -> None:
     glossary.write_text(glossary_links.linked(glossary.read_text("utf-8"), public), "utf-8")
     (SOURCE / "packages").mkdir()
     maker = [sys.executable, api.__file__, str(SOURCE / "packages")]
-    subprocess.run(maker, check=True)  # a process of its own, for its stand-ins
+    subprocess.run(maker, check=True)  # another process, which gets the stand-ins
     text = PACKAGES.format(apis="\n".join(api.PACKAGES))
     (SOURCE / "packages" / "index.md").write_text(text, "utf-8")
     citation = (ROOT / "CITATION.cff").read_text("utf-8")

@@ -26,11 +26,11 @@ _OF_TASKS = {"neurogym.tasks", "neurogym.manifest"}
 
 
 def key_of(value: str, results: Any) -> str:
-    """Return a hash of what the page of a task is made from.
+    """Return a hash of the sources of a page.
 
     Args:
         value: ``module:class`` of the task.
-        results: what the gallery measured, as JSON.
+        results: of the gallery, as JSON.
     """
     own = _digest(_files(_folder(value)))
     parts = [own, _shared(), json.dumps(results, sort_keys=True)]
@@ -39,7 +39,7 @@ def key_of(value: str, results: Any) -> str:
 
 @functools.cache
 def _shared() -> str:
-    """Return a hash of what all pages are made from."""
+    """Return a hash of the sources of all pages."""
     packages = list(metadata.distributions())
     others = {
         _folder(point.value)

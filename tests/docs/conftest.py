@@ -1,4 +1,4 @@
-"""What tests of the scripts share."""
+"""Fixtures of the tests of scripts and pages."""
 
 from __future__ import annotations
 
