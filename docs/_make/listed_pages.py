@@ -27,6 +27,7 @@ from task_pages import HEADS, TABLES, TaskPage, shrink
 
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.names import TASK_NAME, clean, is_distribution_name
+from neurogym_core.ecosystem.published import command
 from neurogym_core.ecosystem.records import Reference
 from neurogym_core.terminal.bibtex import bibtex
 from neurogym_core.terminal.description import _value as value_in_words
@@ -147,7 +148,7 @@ def _install(package: Mapping[str, Any]) -> list[str]:
     if package["latest"]:
         line = f"$ ngym install {package['name']}"
     elif _FOLDER.fullmatch(folder):
-        line = f"$ pip install -e {folder}"
+        line = f"$ {command(package['name'])}"
     else:
         return ["## Install", "The package has no release yet."]
     address = package.get("repository", "")

@@ -26,7 +26,9 @@ from neurogym_study.hooks import best_as_session
 from neurogym_core.cli._describe import describe
 from neurogym_core.cli._drawing import NO_SETTINGS, draw
 from neurogym_core.cli._main import main as ngym
+from neurogym_core.ecosystem.companions import NAMESPACES
 from neurogym_core.ecosystem.discovery import installed, load_task
+from neurogym_core.ecosystem.published import command
 from neurogym_core.ecosystem.records import Reference, TaskInfo
 from neurogym_core.tasks.task import Task
 from neurogym_core.terminal.bibtex import bibtex
@@ -390,9 +392,10 @@ def played(code: str) -> str:
 
 
 def _lines(info: TaskInfo, runs: bool) -> list[str]:
-    install = f"$ pip install {info.distribution}"
+    own = info.distribution in NAMESPACES.values()
+    install = [f"$ {command('neurogym-core', info.distribution)}"] if own else []
     lines = [f"$ ngym info {info.id}", f"$ ngym plot {info.id} -o trial.png"]
-    parts = ["On the command line:", console([install, *lines])]
+    parts = ["On the command line:", console([*install, *lines])]
     if runs:
         line = f"run {info.id} --subject oracle --n-trials 3 --seed 0"
         parts.append(console([f"$ ngym {line}", _said(line)]))

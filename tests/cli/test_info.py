@@ -11,6 +11,7 @@ import pytest
 
 from neurogym_core import child as child_process
 from neurogym_core.cli import info
+from neurogym_core.ecosystem.companions import comes_with
 
 ROW = {
     "title": '"Random dots"',
@@ -293,7 +294,7 @@ class TestOthers:
     def test_a_wrapper_of_a_missing_package_is_answered_with_the_package(
         self, ngym, name: str
     ) -> None:
-        line = f"{name!r} comes with neurogym-wrappers: pip install neurogym-wrappers"
+        line = comes_with(name, "neurogym-wrappers")
         result = ngym("info", name, "--offline")
         assert (result.exit_code, result.stderr.strip()) == (1, f"Error: {line}")
 
@@ -405,4 +406,4 @@ def test_an_unknown_name_names_the_package_that_searches_registries(ngym, site) 
     assert result.exit_code == 1
     text = " ".join(result.stderr.split())
     assert "Unknown task 'Far-v0'" in text
-    assert "'ngym registry' comes with neurogym-registry: pip install neurogym-registry" in text
+    assert comes_with("ngym registry", "neurogym-registry") in text
