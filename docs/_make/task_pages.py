@@ -33,7 +33,7 @@ from neurogym_core.ecosystem.records import Reference, TaskInfo
 from neurogym_core.tasks.task import Task
 from neurogym_core.terminal.bibtex import bibtex
 from neurogym_core.terminal.description import _value as value_in_words
-from neurogym_core.terminal.shortcuts import in_words
+from neurogym_core.terminal.shortcuts import in_words, of_players
 from neurogym_core.terminal.timeline import timeline
 
 PROCESSES = 2
@@ -163,7 +163,7 @@ def page_of(info: TaskInfo, folder: Path, thumbnails: Path, listed: Sequence[str
         *_tables(described),
         *_rewards(described),
         *(["## Deviations from the paper", deviations] if deviations else []),
-        *_measures(info),
+        *_measures(info, described),
         *([] if plain else task_context.animals(info, folder)),
         *_papers(info),
         "## Code",
@@ -284,11 +284,12 @@ def _rewards(described: Mapping[str, Any]) -> list[str]:
     return ["## Rewards and sessions", *found] if found else []
 
 
-def _measures(info: TaskInfo) -> list[str]:
+def _measures(info: TaskInfo, described: Mapping[str, Any]) -> list[str]:
     rows = []
     if "chance" in info.expected:
         rows.append(("chance level, declared", _share(info.expected["chance"])))
-    measured = sorted(info.shortcuts.items(), key=lambda pair: -pair[1])
+    played = of_players(info.shortcuts, bool(described.get("reads_outcomes")))
+    measured = sorted(played.items(), key=lambda pair: -pair[1])
     rows += [(escaped(in_words(name)), _share(score)) for name, score in measured]
     if not rows:
         return []
@@ -299,7 +300,12 @@ def _measures(info: TaskInfo) -> list[str]:
         " describes the measurement.",
         table(("policy", "performance"), rows),
     ]
-    if info.admitted:
+    if len(played) < len(info.shortcuts):
+        parts.append(
+            "Other policies were not played: the trials of this task depend on the subject's"
+            " answers, and the audit's trials follow right ones."
+        )
+    elif info.admitted:
         named = "; ".join(f"{escaped(in_words(name))}" for name in info.admitted)
         parts.append(f"The author admits these shortcuts: {named}.")
     return parts
