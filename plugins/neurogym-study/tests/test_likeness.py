@@ -475,3 +475,30 @@ def test_the_command_lists_the_signatures():
     result = CliRunner().invoke(command, ["--list"])
     assert result.exit_code == 0
     assert len(result.output.strip().splitlines()) == len(KNOWN)
+
+
+# ---- signatures of two choices ----
+
+
+@pytest.mark.parametrize(
+    "name", ["motion-threshold", "motion-threshold-people", "better-when-strong"]
+)
+def test_a_statistic_with_a_guess_rate_of_one_half_is_for_two_choices_only(name):
+    assert KNOWN[name].choices == 2
+    task = "NAltPerceptualDecisionMaking-v0"
+    found = scored(name, task, "integrator", seeds=1, n=300)
+    assert not found.rows
+    assert found.why_not == "the task has 3 choices; the signature needs 2"
+    record = run(task, "integrator", 300, seed=0)
+    unnamed = Behaviour(record, Roles())  # as of a file that does not name its task
+    with pytest.raises(CannotTellError, match="has 3 choices"):
+        KNOWN[name].measured(unnamed)
+    assert scored(name, "PerceptualDecisionMaking-v0", "integrator", seeds=1, n=600).rows
+
+
+def test_signatures_that_other_subjects_have_too_say_so():
+    for name in ("two-step-interaction", "repeating-after-reward"):
+        assert (
+            "has the sign too" in KNOWN[name].caution or "have the sign too" in KNOWN[name].caution
+        )
+    assert not any("mark of a model" in one.statistic for one in KNOWN.values())
