@@ -28,9 +28,9 @@ def describe(task: Task) -> dict[str, Any]:
 
     Returns:
         docstring, dt (ms), supervised, reads_outcomes, trials_per_session, parameters (name, type,
-        default, value), channels (name, start, stop, encoder), actions (name, start, stop, kind), periods (name,
-        duration in written form or `UNTIMED`, typical ms or None), conditions (name, distribution),
-        rewards, payoff (a text; empty for discrete actions).
+        default, value), channels (name, start, stop, encoder), actions (name, start, stop, kind),
+        periods (name, duration in written form or `UNTIMED`, typical ms or None), conditions (name,
+        distribution), rewards, payoff (a text; empty for discrete actions).
     """
     return {
         "name": task.name,

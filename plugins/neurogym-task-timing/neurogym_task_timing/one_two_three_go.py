@@ -31,7 +31,8 @@ class OneTwoThreeGo(Production):
     onset of the last flash. Two measurements are better than one, as the paper found: a subject
     that produces their mean is correct in 74 % of trials, one that produces the single interval
     of OneTwoGo in 58 %, and the best ones, which know the range of intervals, in 91 and 81 %. (In
-    steps of 20 ms no moment is right for both 600 and 700 ms; in fine steps: 95 and 87 %.) A subject that always acts at the same time, whatever the interval, is correct in 40 % at best
+    steps of 20 ms no moment is right for both 600 and 700 ms; in fine steps: 95 and 87 %.) A
+    subject that always acts at the same time, whatever the interval, is correct in 40 % at best
     (2 of the 5 intervals).
 
     Deviations from the paper:

@@ -51,7 +51,7 @@ class Signature:
         statistic: definition of the number, in a sentence.
         tasks: parts of the names of the tasks in which it can be measured.
         axis: name of the strength of the evidence that the animals' numbers need; empty: any.
-        choices: number of choices that the statistic needs, as one with a guess rate of 1/2; 0: any.
+        choices: number of choices that the statistic needs (a guess rate of 1/2: 2); 0: any.
         expects: sign of the effect; "none" for an effect of 0.
         least: smallest effect that counts; for "none", the largest effect that counts as none.
         compute: function from a `Behaviour` to the number with its interval.
