@@ -1,4 +1,4 @@
-"""What every package of this project has to bring: its licence, and a true address."""
+"""Every package of this project brings its licence and a true address."""
 
 from __future__ import annotations
 

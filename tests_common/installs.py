@@ -1,4 +1,4 @@
-"""What texts tell pip, uv and conda to install."""
+"""The packages that commands in texts ask pip, uv and conda for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _BROKEN_CODE = re.compile(r"(?<!`)`[^`\n]+\n[^`\n]+`(?!`)")  # inline code over 
 
 
 def named(text: str) -> list[str]:
-    """Return what the commands in a text tell an installer to look for on an index."""
+    """Return the names that the commands in a text ask an index for."""
     text = _BROKEN_CODE.sub(lambda found: " ".join(found[0].split()), text)
     names = []
     for found in _INSTALLS.finditer(text):
@@ -28,5 +28,5 @@ def named(text: str) -> list[str]:
 
 
 def ours(text: str) -> list[str]:
-    """Return the packages of this project that a text tells an installer to look for."""
+    """Return the packages of this project that the commands in a text ask an index for."""
     return [name for name in named(text) if name.startswith("neurogym")]

@@ -558,7 +558,7 @@ def keep(records: list[dict[str, Any]], path: Path) -> None:
 # ---------------------------------------------------------------------- the page
 
 
-HEAD = """# What networks score on every task
+HEAD = """# Scores of networks on every task
 
 *Measured and written by `docs/_make/train_gallery.py` (`make train-gallery`); do not edit it here.*
 
@@ -598,13 +598,13 @@ All numbers are mean performance, from 0 to 1.
 - **CPU min**: minutes of CPU time of the training of one seed, tests included, on one thread.
 - **trained**: updates or steps of each seed.
 
-## What these numbers do not say
+## Limits of these numbers
 
 There is no verdict whether a task is learned, nor how hard it is. An earlier version of this page counted 87 tasks as
 learned; the count is withdrawn. Known faults of the numbers:
 
 - *A score near **all** is no success.* The classifier looks at one trial. Where a limit is known, compare with that: 17 of the
-  87 tasks were counted because of **all** alone, and most of these are below what is possible.
+  87 tasks were counted because of **all** alone, and in most of these more is possible.
 - *A score above the shortcut shows no computation.* The audit has no policy that looks briefly, so that a network that
   uses a part of the stimulus can score well without accumulating or remembering it. Its clock tries only the oracle's times:
   the best time earns 0.40 in OneTwoGo, OneTwoThreeGo and ReadySetGoSinglePrior, and 0.30 in ReadySetGoDoublePrior.

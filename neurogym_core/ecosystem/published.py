@@ -1,7 +1,8 @@
 """How to install the packages of this project.
 
 This module alone knows whether they are on the package index. Until they are, nothing may name one
-of them to ``pip install``: whoever registered the name could run code on the computers of users."""
+of them to ``pip install``: the owner of that name on the index could run code on the computers of
+users."""
 
 from __future__ import annotations
 

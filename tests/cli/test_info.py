@@ -87,6 +87,17 @@ class Poke(Task):
 
 
 class TestTask:
+    def test_shortcuts_that_no_policy_played_are_not_quoted(self, ngym, described) -> None:
+        """The trials depend on outcomes, and the audit's trials follow right answers."""
+        known = {key: value for key, value in DESCRIPTION.items() if key != "unheard_of"}
+        assert "without cue: 75 %" in words(ngym("info", "Dots-v0").stdout)
+        described({**known, "reads_outcomes": True})
+        said = words(ngym("info", "Dots-v0", COLUMNS="200").stdout)
+        assert "75 %" not in said
+        assert "shortcuts none was played" in said
+        row = json.loads(ngym("info", "Dots-v0", "--json").stdout)
+        assert row["shortcuts"] == {"oracle": 1.0}
+
     def test_manifest_and_class_are_shown_together(self, ngym) -> None:
         result = ngym("info", "Dots-v0")
         assert result.exit_code == 0, result.output

@@ -1,6 +1,6 @@
-"""No text tells a reader to install a package of this project that is not on the package index.
+"""No text advises readers to install a package of this project that is not on the package index.
 
-Whoever registered the name could run code on the computers of those who follow the advice."""
+The owner of that name on the index could run code on the computers of those who follow it."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_messages_print_the_command_that_works(
     assert folders[-1] == f"{start}/plugins/{package}"
     assert all((ROOT / folder / "pyproject.toml").is_file() for folder in folders)
     assert ("in a checkout of neurogym-core" in message) is (where == "wheel")
-    # pip finds what they need on the index, unless the command or the core has it.
+    # pip looks for their requirements on the index, unless the command or the core has it.
     given = {"neurogym-core", *(Path(folder).name for folder in folders)}
     for name in given - {"neurogym-core"}:
         project = tomllib.loads((ROOT / "plugins" / name / "pyproject.toml").read_text("utf-8"))
