@@ -26,6 +26,7 @@ from neurogym_registry.wheels import sha256_of
 from task_pages import HEADS, TABLES, TaskPage, present, shrink
 
 from neurogym_core.ecosystem.names import TASK_NAME, clean, is_distribution_name
+from neurogym_core.ecosystem.published import command
 from neurogym_core.ecosystem.records import Reference
 from neurogym_core.terminal.bibtex import bibtex
 from neurogym_core.terminal.description import _value as value_in_words
@@ -146,7 +147,7 @@ def _install(package: Mapping[str, Any]) -> list[str]:
     if package["latest"]:
         line = f"$ ngym install {package['name']}"
     elif _FOLDER.fullmatch(folder):
-        line = f"$ pip install -e {folder}"
+        line = f"$ {command(package['name'])}"
     else:
         return ["## Install", "The package has no release yet."]
     address = package.get("repository", "")

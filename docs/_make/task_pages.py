@@ -29,12 +29,14 @@ from neurogym_study.hooks import best_as_session
 from neurogym_core.cli._describe import describe
 from neurogym_core.cli._drawing import NO_SETTINGS, draw
 from neurogym_core.cli._main import main as ngym
+from neurogym_core.ecosystem.companions import NAMESPACES
 from neurogym_core.ecosystem.discovery import installed, load_task
+from neurogym_core.ecosystem.published import command
 from neurogym_core.ecosystem.records import Reference, TaskInfo
 from neurogym_core.tasks.task import Task
 from neurogym_core.terminal.bibtex import bibtex
 from neurogym_core.terminal.description import _value as value_in_words
-from neurogym_core.terminal.shortcuts import in_words
+from neurogym_core.terminal.shortcuts import in_words, of_players
 from neurogym_core.terminal.timeline import timeline
 
 PROCESSES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -183,7 +185,7 @@ def made(info: TaskInfo, folder: Path, thumbnail: Path) -> str:
         *_tables(described),
         *_rewards(described),
         *(["## Deviations from the paper", deviations] if deviations else []),
-        *_measures(info),
+        *_measures(info, described),
         *([] if plain else task_context.animals(info, folder)),
         *_papers(info),
         "## Code",
@@ -301,11 +303,12 @@ def _rewards(described: Mapping[str, Any]) -> list[str]:
     return ["## Rewards and sessions", *found] if found else []
 
 
-def _measures(info: TaskInfo) -> list[str]:
+def _measures(info: TaskInfo, described: Mapping[str, Any]) -> list[str]:
     rows = []
     if "chance" in info.expected:
         rows.append(("chance level, declared", _share(info.expected["chance"])))
-    measured = sorted(info.shortcuts.items(), key=lambda pair: -pair[1])
+    played = of_players(info.shortcuts, bool(described.get("reads_outcomes")))
+    measured = sorted(played.items(), key=lambda pair: -pair[1])
     rows += [(escaped(in_words(name)), _share(score)) for name, score in measured]
     if not rows:
         return []
@@ -316,7 +319,12 @@ def _measures(info: TaskInfo) -> list[str]:
         " describes the measurement.",
         table(("policy", "performance"), rows),
     ]
-    if info.admitted:
+    if len(played) < len(info.shortcuts):
+        parts.append(
+            "Other policies were not played: the trials of this task depend on the subject's"
+            " answers, and the audit's trials follow right ones."
+        )
+    elif info.admitted:
         named = "; ".join(f"{escaped(in_words(name))}" for name in info.admitted)
         parts.append(f"The author admits these shortcuts: {named}.")
     return parts
@@ -409,9 +417,10 @@ def played(code: str) -> str:
 
 
 def _lines(info: TaskInfo, runs: bool) -> list[str]:
-    install = f"$ pip install {info.distribution}"
+    own = info.distribution in NAMESPACES.values()
+    install = [f"$ {command('neurogym-core', info.distribution)}"] if own else []
     lines = [f"$ ngym info {info.id}", f"$ ngym plot {info.id} -o trial.png"]
-    parts = ["On the command line:", console([install, *lines])]
+    parts = ["On the command line:", console([*install, *lines])]
     if runs:
         line = f"run {info.id} --subject oracle --n-trials 3 --seed 0"
         parts.append(console([f"$ ngym {line}", _said(line)]))

@@ -15,6 +15,8 @@ import neurogym_core as ngym_core
 from neurogym_core import subjects
 from neurogym_core.cli import _playing
 from neurogym_core.ecosystem import names
+from neurogym_core.ecosystem.companions import comes_with
+from neurogym_core.ecosystem.published import how_to_install
 from neurogym_core.terminal.settings import SubjectName, read_value
 from neurogym_core.trials import record_text
 
@@ -291,7 +293,7 @@ def test_without_neurogym_study_one_line_names_the_package_of_experiment_files(
     monkeypatch.setenv("NGYM_BLOCK", "neurogym-study")
     result = ngym("run", *words)
     assert result.exit_code == 1
-    assert "comes with neurogym-study: pip install neurogym-study" in result.stderr
+    assert f"comes with neurogym-study: {how_to_install('neurogym-study')}" in result.stderr
 
 
 def test_a_subject_takes_settings(ngym, tmp_path):
@@ -437,7 +439,7 @@ def test_a_subject_of_a_package_that_is_missing_names_the_package(ngym, site, tm
     (tmp_path / "student.py").write_text(STUDENT)
     result = ngym("run", f"{tmp_path / 'student.py'}:Lamp", "--subject", "q_learner")
     assert result.exit_code == 2
-    assert "'q_learner' comes with neurogym-study: pip install neurogym-study" in result.stderr
+    assert comes_with("q_learner", "neurogym-study") in result.stderr
 
 
 def test_the_shell_completes_the_names_of_subjects(site):

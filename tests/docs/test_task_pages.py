@@ -353,3 +353,12 @@ def test_the_page_reads_the_results_that_the_gallery_writes(maker: Any, tmp_path
     name = next(iter(maker.task_training._gallery()))
     section = maker.task_training.trained(installed_task(name.partition("/")[2]), tmp_path)
     assert "wall time (s)" in section[2]
+
+
+def test_shortcuts_that_no_policy_played_are_not_on_the_page(maker: Any) -> None:
+    entry = replace(info("A-v0"), shortcuts={"oracle": 1.0, "constant": 0.5, "random": 0.01})
+    assert "50.0 %" in "\n".join(maker._measures(entry, {"reads_outcomes": False}))
+    text = "\n".join(maker._measures(entry, {"reads_outcomes": True}))
+    assert "50.0 %" not in text
+    assert "1.0 %" in text
+    assert "were not played" in text

@@ -271,6 +271,13 @@ class Behaviour:
         return self.answered | (self.column("outcome") == "other")
 
     @cached_property
+    def choices(self) -> int:
+        """Number of choices: that of the task, or of the different answers if there are more."""
+        if "choice" not in self.record:
+            return self.roles.choices
+        return max(self.roles.choices, len(np.unique(self.column("choice")[self.answered])))
+
+    @cached_property
     def correct(self) -> np.ndarray:
         """Whether the trial was answered correctly."""
         return self.column("outcome") == "correct"

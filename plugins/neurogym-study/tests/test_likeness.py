@@ -23,7 +23,7 @@ from neurogym_study.playing import play_task
 from neurogym_study.signatures import Animal, signature_names, signatures
 from neurogym_study.signatures.model import read_signature
 
-from neurogym_core import TrialRecord, make_task
+from neurogym_core import TrialRecord, make_task, run
 from neurogym_core.errors import InvalidValueError, UnknownNameError
 
 KNOWN = {one.name: one for one in signatures()}
@@ -507,3 +507,28 @@ def test_the_list_is_json_too(ngym):
     assert code == 0, said
     found = {one["name"]: one for one in json.loads(said)["signatures"]}
     assert found["better-when-strong"]["animals"] == ["monkey 1", "monkey 2"]
+
+
+# ---- signatures of two choices ----
+
+
+@pytest.mark.parametrize(
+    "name", ["motion-threshold", "motion-threshold-people", "better-when-strong"]
+)
+def test_a_statistic_with_a_guess_rate_of_one_half_is_for_two_choices_only(name):
+    assert KNOWN[name].choices == 2
+    task = "NAltPerceptualDecisionMaking-v0"
+    found = scored(name, task, "integrator", seeds=1, n=300)
+    assert not found.rows
+    assert found.why_not == "the task has 3 choices; the signature needs 2"
+    record = run(task, "integrator", 300, seed=0)
+    unnamed = Behaviour(record, Roles())  # as of a file that does not name its task
+    with pytest.raises(CannotTellError, match="has 3 choices"):
+        KNOWN[name].measured(unnamed)
+    assert scored(name, "PerceptualDecisionMaking-v0", "integrator", seeds=1, n=600).rows
+
+
+def test_signatures_that_other_subjects_have_too_say_so():
+    for name in ("two-step-interaction", "repeating-after-reward"):
+        assert "the sign too" in KNOWN[name].caution
+    assert not any("mark of a model" in one.statistic for one in KNOWN.values())
