@@ -190,7 +190,8 @@ class _Rules:
         return sum(self.duration[begin : begin + segment])
 
 
-_P, _R = ParamSpec("_P"), TypeVar("_R")
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 def _alone(method: Callable[_P, _R]) -> Callable[_P, _R]:

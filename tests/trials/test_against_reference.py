@@ -206,7 +206,7 @@ def test_a_dataset_of_streams_shows_the_trials_one_after_another(description, se
     oracle=st.booleans(),
 )
 def test_actions_on_a_dataset_are_scored_as_the_reference_plays_them(description, seed, oracle):
-    """A subject that leaves the path of the oracle has not seen what follows: its trial stops."""
+    """A trial stops where the subject leaves the path of the oracle: it has not seen more."""
     task = playable(description)
     batch = task.sample(3, seed=seed)
     assume(batch.path.sum() <= 1500)
