@@ -151,11 +151,12 @@ def say_figures(written: Sequence[Path] | None) -> None:
 
 
 def say_findings(findings: Sequence[Finding]) -> None:
-    """Print a paragraph for each finding, and one of those that were skipped, with their reasons."""
+    """Print a paragraph for each finding, and one with those that were skipped, and why."""
     for one in findings:
         if one.why_not is None:
             print_paragraph(f"{one.title}: {' '.join(one.notes) or 'done'}")
-    skipped = [f"{one.title} ({one.why_not})" for one in findings if one.why_not is not None]
+    reasons = [(one.title, one.why_not) for one in findings if one.why_not is not None]
+    skipped = [f"{title} ({reason.rstrip('.')})" for title, reason in reasons]
     if skipped:
         print_paragraph(f"Skipped: {'; '.join(skipped)}.")
 

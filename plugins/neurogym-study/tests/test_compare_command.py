@@ -322,7 +322,7 @@ def test_a_mouse_is_not_a_traceback_without_a_strength(ngym):
     Path("lab.csv").write_text("correct,side\n1,0\n0,1\n", "utf-8")
     code, said = ngym("compare", "lab.csv", "--with", "ibl-2021")
     assert code == 0
-    assert said.count("skipped") == 4
+    assert (said.count("Skipped: "), said.count("); ")) == (1, 3)
 
 
 # ---- from the command line ----
