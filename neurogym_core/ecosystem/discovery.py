@@ -28,6 +28,7 @@ from neurogym_core.ecosystem.names import (
     said_by,
     snake_case,
 )
+from neurogym_core.ecosystem.published import how_to_install
 from neurogym_core.ecosystem.records import (
     Described,
     Installed,
@@ -380,7 +381,7 @@ def _where_to_get(name: str, *, nearest: bool = False) -> str:
         task = shipped.resembling(name) if nearest else None
         if task is None or _if_missing(task.package) is None:
             return ""
-        return _did_you_mean(task.id, task.package, f"`{shipped.how_to_install(task.package)}`")
+        return _did_you_mean(task.id, task.package, how_to_install(task.package))
     # `hooks` imports this module; here, pluggy is only imported for an error message.
     from neurogym_core.ecosystem import hooks
 

@@ -6,9 +6,10 @@ Text from packages and registries is cleaned of control characters, and is never
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -30,6 +31,34 @@ def print_json(value: Any) -> None:
         click.echo("[\n" + ",\n".join(json.dumps(row) for row in value) + "\n]")
     else:
         click.echo(json.dumps(value, indent=2, ensure_ascii=True))
+
+
+def print_report(report: Mapping[str, Any]) -> None:
+    """Print the JSON object of a command that reports numbers: a key per line, rows per line.
+
+    NaN and infinity, which JSON does not have, become null; arrays lists, other objects texts.
+    """
+    items = [f'"{key}": {_rows(plain(value))}' for key, value in report.items()]
+    click.echo("{\n" + ",\n".join(items) + "\n}")
+
+
+def _rows(value: Any) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return "[\n" + ",\n".join(json.dumps(row, allow_nan=False) for row in value) + "\n]"
+    return json.dumps(value, allow_nan=False)
+
+
+def plain(value: Any) -> Any:
+    """Return a value as data for JSON, see `print_report`."""
+    if hasattr(value, "tolist"):  # an array, or a number of NumPy
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int) else str(value)
 
 
 def print_text(text: str) -> None:

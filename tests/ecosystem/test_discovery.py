@@ -12,6 +12,7 @@ import pytest
 
 from neurogym_core import errors
 from neurogym_core.ecosystem import (
+    companions,
     find_task,
     find_wrapper,
     installed,
@@ -202,7 +203,7 @@ class TestWrappers:
         for find in (find_wrapper, load_wrapper):
             with pytest.raises(errors.UnknownTaskError) as caught:
                 find(name)
-            line = f"{name!r} comes with neurogym-wrappers: pip install neurogym-wrappers"
+            line = companions.comes_with(name, "neurogym-wrappers")
             assert str(caught.value) == line
 
     def test_the_name_in_another_namespace_is_not_answered_with_the_package(self, site) -> None:

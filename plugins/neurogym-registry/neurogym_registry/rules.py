@@ -79,8 +79,8 @@ RULES = {
     " check has a reason.",
     "digest": "A task whose behaviour differs from an earlier release has a new -vN.",
     "figure": (
-        "The figure of a trial has the hash in the release file, and contains no script and no"
-        " address."
+        "The figure of a trial has the hash in the release file, and the check finds no script and"
+        " no address in it."
     ),
     "revocation": "Revocations of listed packages name their releases.",
     "add-only": (

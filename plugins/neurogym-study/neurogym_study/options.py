@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from neurogym_core import TrialRecord
     from neurogym_study.findings import Finding
 
+DESIGNS = ("drawn", "balanced")
+"""Designs of `neurogym_study.playing`, which imports NumPy."""
 FIGURES = (".svg", ".pdf", ".png")
 STYLES = ("screen", "paper", "slide")
 """Styles of `neurogym_core.canvas`, which imports NumPy."""
@@ -36,8 +38,8 @@ TRIALS = (".csv", ".tsv", ".nwb", ".parquet")
 def played_options(n_trials: str, seed: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that adds the options of a command that plays a RUN or a TASK.
 
-    They are --subject, --n-trials, --which, --seed, --split, --set, --timing, --wrap and
-    --condition.
+    They are --subject, --n-trials, --which, --seed, --split, --set, --timing, --wrap, --condition
+    and --design.
 
     Args:
         n_trials, seed: help texts of --n-trials and --seed.
@@ -59,7 +61,17 @@ def played_options(n_trials: str, seed: str) -> Callable[[Callable[..., Any]], C
                      help="A wrapper of a TASK, e.g. ReactionTime."),
         click.option("--condition", "conditions", multiple=True, metavar="NAME=VALUE",
                      help="Impose a condition on all trials."),
+        click.option("--design", type=click.Choice(DESIGNS),
+                     help="Trials as the task draws them, or all combinations of its conditions"
+                     " equally often.  [default: balanced where the task draws all conditions"
+                     " equally often and independently, else drawn]"),
     )  # fmt: skip
+
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object, for programs."
+)
+"""Add --json to a command that writes a report."""
 
 
 recipe_options = with_options(
@@ -115,16 +127,33 @@ def _checked_figure(context: click.Context, option: Any, path: Path | None) -> P
     return path
 
 
-def say_figures(path: Path | None, findings: Sequence[Finding]) -> None:
-    """Write the figures of --figure, and print their paths."""
+def write_given_figures(
+    path: Path | None, style: str, findings: Sequence[Finding]
+) -> list[Path] | None:
+    """Write the figures of --figure in the style of --style, and return their paths.
+
+    None without --figure."""
+    from neurogym_study.figure_styles import figure_style
     from neurogym_study.report import write_figures
 
     if path is None:
-        return
-    with usage_errors():
-        written = write_figures(path, findings)
-    said = ", ".join(map(str, written))
-    click.echo(f"The figures are {said}." if written else "There are no figures.")
+        return None
+    with usage_errors(), figure_style(style):
+        return write_figures(path, findings)
+
+
+def say_figures(written: Sequence[Path] | None) -> None:
+    """Print the paths of `write_given_figures`."""
+    if written is not None:
+        said = ", ".join(map(str, written))
+        click.echo(f"The figures are {said}." if written else "There are no figures.")
+
+
+def say_findings(findings: Sequence[Finding]) -> None:
+    """Print a line for each finding: its notes, or the reason for their absence."""
+    for one in findings:
+        said = " ".join(one.notes) or "done" if one.why_not is None else f"skipped: {one.why_not}"
+        click.echo(f"{one.title}: {said}")
 
 
 def named(record: TrialRecord, path: Path) -> TrialRecord:

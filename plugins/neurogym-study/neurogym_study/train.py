@@ -117,6 +117,9 @@ def command(
     ngym train experiment.toml --seed 2 --out run2
     ngym train --resume run --updates 4000
 
+    It learns from trials of the split train, and its tests while it learns play validation. `ngym
+    run --subject RUN`, `evaluate` and `likeness` play test: new trials, whatever the seeds are.
+
     The run's folder holds settings.json, curve.csv and a checkpoint. After an interruption,
     --resume continues from the newest checkpoint.
 
@@ -220,7 +223,7 @@ def _expected(run: Run, trainer: Trainer) -> str:
     """
     from neurogym_core.ecosystem.discovery import find_task
     from neurogym_core.ecosystem.files import is_file_reference
-    from neurogym_core.terminal.shortcuts import in_words
+    from neurogym_core.terminal.shortcuts import in_words, of_players
     from neurogym_study.policies import SAME, partial
 
     entry = run.experiment.tasks[0]
@@ -242,11 +245,12 @@ def _expected(run: Run, trainer: Trainer) -> str:
     chance = info.expected.get("chance")
     if chance is not None:
         parts.append(f"chance {chance:g}")
-    best, score = next(iter(partial(info.shortcuts).items()), ("", 0.0))
+    played = of_players(info.shortcuts, trainer.tasks[0].reads_outcomes)
+    best, score = next(iter(partial(played).items()), ("", 0.0))
     if score > (chance or 0.0) + SAME:
         parts.append(f"best shortcut, {in_words(best)}, {score:g}")
-    if "all" in info.shortcuts:
-        parts.append(f"{in_words('all')} {info.shortcuts['all']:g}")
+    if "all" in played:
+        parts.append(f"{in_words('all')} {played['all']:g}")
     changed = len(entry) > 1 or run.experiment.parameters or run.experiment.wrap
     where = "with the default parameters: " if changed else ""
     return f" ({where}{'; '.join(parts)})" if parts else ""
