@@ -73,7 +73,7 @@ SIGNATURES = {"TaskWrapper": "(task: Task, **parameters: Any)"}
 
 HEAD = """# API reference
 
-*Made by `docs/_make/api.py` from the docstrings; do not edit it here.*
+<!-- Made by docs/_make/api.py from the docstrings; do not edit it here. -->
 
 Import the names on this page from `neurogym_core`: `from neurogym_core import make`. All other names may change without
 notice. Shapes are written as (n, S), for n trials and S segments. Times are in ms unless the text says steps; angles are

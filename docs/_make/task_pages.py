@@ -459,14 +459,12 @@ def _related(info: TaskInfo, listed: Sequence[str]) -> str:
 
 def _history(info: TaskInfo) -> list[str]:
     path = digests_path(info)
-    digest = stored(path).get(info.name, {}) if path else {}
     former = [f"Former names: {', '.join(f'`{name}`' for name in info.aliases)}."]
     parts = ["## Version", *(former if info.aliases else [])]
-    if digest:
-        parts += [
-            f"Digests of the behaviour of `{info.name}`, which change with its version only:",
-            table(("part", "digest"), [(part, f"`{text}`") for part, text in digest.items()]),
-        ]
+    if path and info.name in stored(path):
+        parts.append(
+            f"The behaviour of `{info.name}` does not change: a changed task gets another version."
+        )
     parts += task_context.changes(info)
     return parts if len(parts) > 1 else []
 

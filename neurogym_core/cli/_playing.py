@@ -11,6 +11,7 @@ import click
 import numpy as np
 
 from neurogym_core.ecosystem.hooks import answer_of, ask
+from neurogym_core.ecosystem.settings_text import read_wrap
 from neurogym_core.play import run
 from neurogym_core.play.make import resolve
 from neurogym_core.terminal.output import Page, print_report
@@ -18,7 +19,6 @@ from neurogym_core.terminal.progress import Progress
 from neurogym_core.terminal.settings import (
     checked_subject,
     read_split,
-    read_wrap,
     task_settings,
 )
 from neurogym_core.trials.answers import Detection, answered, detection, given_correct, of_slot

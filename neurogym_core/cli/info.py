@@ -45,6 +45,8 @@ from neurogym_core.terminal.output import Page, print_json, print_text
 from neurogym_core.terminal.shortcuts import NOT_PLAYED, of_players, summary
 
 Entry: TypeAlias = TaskInfo | WrapperInfo
+_EXPECTED = {"chance": "chance level", "oracle_min": "oracle, at least"}
+"""{key of ``expected`` in a manifest: words for readers}"""
 
 
 @click.command()
@@ -271,7 +273,7 @@ def _show_class(
                 ("tags", ", ".join(entry.tags)),
                 ("species", ", ".join(entry.species)),
                 ("formerly", ", ".join(entry.aliases)),
-                *(("expected", f"{key} = {value}") for key, value in entry.expected.items()),
+                *((_EXPECTED.get(key, key), value) for key, value in entry.expected.items()),
                 ("shortcuts", _shortcuts(entry, description)),
                 *((one.kind, citation(one)) for one in entry.references),
             )

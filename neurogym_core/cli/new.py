@@ -122,9 +122,10 @@ def refuse(answers: Mapping[str, str], target: Path) -> None:
         click.echo(f"Note: {error}", err=True)
         return
     for other in others:
+        why = "which exists" if other == target.name else f"which looks like {other}"
         raise InvalidValueError(
-            f"The package would be called {target.name}, which looks like {other}. Expected a"
-            " distinct name. Choose another with --lab. Nothing was written."
+            f"The package would be called {target.name}, {why}. Expected a distinct name. Choose"
+            " another with --lab. Nothing was written."
         )
 
 

@@ -22,7 +22,7 @@ _INTERRUPTED = 130  # exit code after Ctrl-C
 @click.argument("task", metavar="TASK|FILE.toml", shell_complete=complete_task)
 @click.option("--n-steps", metavar="N", type=click.IntRange(min=1),
               help="Number of steps.  [default: 200]")  # fmt: skip
-@click.option("--n-trials", metavar="N", type=click.IntRange(min=1),
+@click.option("-n", "--n-trials", metavar="N", type=click.IntRange(min=1),
               help="Number of trials, instead of steps.")  # fmt: skip
 @play_options(subject=None, seed=None)
 @split_option

@@ -108,12 +108,12 @@ class TestTask:
             "perceptual",
             "monkey",
             "RDM-v0",
-            "chance = 0.5",
+            "chance level  0.5",
             "without cue: 75 %; a clock: 12 %",
         ):
             assert part in result.stdout
         assert (
-            "Britten & Shadlen (1992) https://doi.org/10.1523/JNEUROSCI.12-12-04745.1992"
+            "Britten & Shadlen (1992). https://doi.org/10.1523/JNEUROSCI.12-12-04745.1992"
             in words(result.stdout)
         )
         assert "A task that does nothing." in result.stdout

@@ -17,7 +17,8 @@ from neurogym_core.cli import _playing
 from neurogym_core.ecosystem import names
 from neurogym_core.ecosystem.companions import comes_with
 from neurogym_core.ecosystem.published import how_to_install
-from neurogym_core.terminal.settings import SubjectName, read_value
+from neurogym_core.ecosystem.settings_text import read_value
+from neurogym_core.terminal.settings import SubjectName
 from neurogym_core.trials import record_text
 
 DOTS = "PerceptualDecisionMaking-v0"
@@ -70,6 +71,11 @@ def test_trials_and_a_summary_are_printed(ngym):
     assert "trials         5, of 120 steps" in result.stdout
     assert "correct 5 (100%)" in result.stdout
     assert "1.000 of 5 answers" in result.stdout
+
+
+def test_the_number_of_trials_has_a_short_option(ngym):
+    short, long = (ngym("run", DOTS, option, "5").stdout for option in ("-n", "--n-trials"))
+    assert short == long != ""
 
 
 def test_steps_are_counted_and_unfinished_trials_left_out(ngym):

@@ -137,6 +137,9 @@ class TestUnknownNames:
             ),
             ("foo/RandomDots-v7", "'foo/RandomDots-v10'"),
             ("zzz/Qqq-v0", "no installed package has the namespace 'zzz'"),
+            ("Rand", "Did you mean 'RandomDots-v0' or 'RandomDots-v1' or 'RandomDots-v10'?"),
+            ("domdo", "Did you mean 'RandomDots-v0' or"),
+            ("Ra", "`ngym search` looks in titles, summaries and tags too."),
         ],
     )
     def test_the_right_name_is_suggested(self, name: str, said: str) -> None:
@@ -149,6 +152,7 @@ class TestUnknownNames:
             errors.UnknownTaskError, match="`ngym list` lists the installed tasks"
         ) as caught:
             find_task("Qqqqqq-v0")
+        assert "`ngym search` looks in titles" in str(caught.value)
         assert "Did you mean" not in str(caught.value)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neurogym_core.terminal.output import print_report
+from neurogym_core.terminal.output import print_paragraph, print_report
 from neurogym_core.terminal.progress import Progress
 from neurogym_core.terminal.settings import (
     read_conditions,
@@ -254,7 +254,7 @@ def _report(
             verdicts = f"sign {row.sign}" + (
                 f", within the animals' range: {row.within}" if row.within else ", sign only"
             )
-            click.echo(
+            print_paragraph(
                 f"{one.signature.title}: {row.value:.3g} [{row.low:.3g}, {row.high:.3g}]"
                 f" {one.signature.unit}".rstrip()
                 + f"; {verdicts}"
@@ -262,11 +262,13 @@ def _report(
             )
             for animal in one.rows:
                 if animal.kind == "animal":
-                    click.echo(f"  {animal.who}: {animal.value:.3g} [{animal.low:.3g},"
-                               f" {animal.high:.3g}]; within the others' range:"
-                               f" {animal.within or 'no other'}")  # fmt: skip
+                    print_paragraph(
+                        f"{animal.who}: {animal.value:.3g} [{animal.low:.3g}, {animal.high:.3g}];"
+                        f" within the others' range: {animal.within or 'no other'}",
+                        indent=2,
+                    )
     click.echo(counted(scores))
     for one in scores:
         if not one.rows and (not task or one.signature.applies_to(task)):
-            click.echo(f"Not tested: {one.signature.title}: {one.why_not}.")
+            print_paragraph(f"Not tested: {one.signature.title}: {one.why_not}.")
     click.echo(f"The report is {target}.")

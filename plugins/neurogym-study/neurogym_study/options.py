@@ -14,6 +14,7 @@ import click
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.errors import UnknownTaskError
+from neurogym_core.terminal.output import print_paragraph
 from neurogym_core.terminal.settings import (
     SUBJECT_HELP,
     SubjectName,
@@ -47,8 +48,8 @@ def played_options(n_trials: str, seed: str) -> Callable[[Callable[..., Any]], C
     return with_options(
         click.option("--subject", metavar="NAME", type=SubjectName(),
                      help=f"{SUBJECT_HELP}  [default: guess]"),
-        click.option("--n-trials", default=2000, show_default=True, type=click.IntRange(min=1),
-                     help=n_trials),
+        click.option("-n", "--n-trials", default=2000, show_default=True,
+                     type=click.IntRange(min=1), help=n_trials),
         click.option("--which", default=0, show_default=True, type=click.IntRange(min=0),
                      help="Index of a task of a RUN."),
         click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help=seed),
@@ -150,10 +151,13 @@ def say_figures(written: Sequence[Path] | None) -> None:
 
 
 def say_findings(findings: Sequence[Finding]) -> None:
-    """Print a line for each finding: its notes, or the reason for their absence."""
+    """Print a paragraph for each finding, and one of those that were skipped, with their reasons."""
     for one in findings:
-        said = " ".join(one.notes) or "done" if one.why_not is None else f"skipped: {one.why_not}"
-        click.echo(f"{one.title}: {said}")
+        if one.why_not is None:
+            print_paragraph(f"{one.title}: {' '.join(one.notes) or 'done'}")
+    skipped = [f"{one.title} ({one.why_not})" for one in findings if one.why_not is not None]
+    if skipped:
+        print_paragraph(f"Skipped: {'; '.join(skipped)}.")
 
 
 def named(record: TrialRecord, path: Path) -> TrialRecord:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neurogym_core.terminal.settings import read_value, usage_errors
+from neurogym_core.ecosystem.settings_text import read_value
+from neurogym_core.terminal.settings import usage_errors
 from neurogym_study.options import running_options, tasks_like
 
 if TYPE_CHECKING:
@@ -318,7 +319,7 @@ def _experiment(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experiment
     Options of the command line override the experiment file.
     """
     from neurogym_core.ecosystem.files import is_file_reference
-    from neurogym_core.terminal.settings import read_wrap
+    from neurogym_core.ecosystem.settings_text import read_wrap
     from neurogym_study.experiment import Experiment, read_experiment, task_entry, wrapper_entry
 
     file = len(tasks) == 1 and tasks[0].endswith(".toml")

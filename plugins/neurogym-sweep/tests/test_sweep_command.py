@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,12 @@ def test_what_cannot_be_shown_is_refused(ngym):
         code, said = ngym("sweep", "show", *words)
         assert code == 2, said
         assert expected in said
+    plan = Path("sweep/sweep.json").read_text("utf-8")
+    key = json.loads(plan)["runs"][0]["key"]
+    Path("leak").mkdir()
+    shutil.copy(f"sweep/runs/{key}/result.json", "leak/result.json")
+    Path("sweep/sweep.json").write_text(plan.replace(key, "../../leak"), "utf-8")
+    assert "the key '../../leak'. Expected 16 hex" in ngym("sweep", "show")[1]
     Path("sweep/sweep.json").write_text("{}", "utf-8")
     assert "format" in ngym("sweep", "show")[1]
     Path("sweep/sweep.json").write_text("{", "utf-8")
