@@ -185,7 +185,7 @@ def check_shown(task, seed, batches, steps) -> None:
                 return
 
 
-@held(80)
+@held(50)
 @given(description=SUPERVISED, seed=st.integers(0, 99))
 def test_a_dataset_shows_whole_trials_as_the_oracle_of_the_reference_plays_them(description, seed):
     task = playable(description)
