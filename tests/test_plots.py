@@ -78,4 +78,4 @@ def test_conditions_read_as_text():
     text = describe(
         {"a_b": np.float64(0.123456), "c": np.array([1, 2]), "d": "left", "e": np.True_}
     )
-    assert text == "a b 0.1235, c (1, 2), d left, e True"
+    assert text == "a b 0.1235, c (1, 2), d left, e yes"

@@ -170,12 +170,6 @@ def test_of_a_list_in_the_changelog_a_page_has_the_lines_of_its_task(maker):
     assert all(" - " not in line.partition(": ")[2] for line in found.splitlines())
 
 
-def test_code_of_training_that_fails_stops_the_page(maker: Any) -> None:
-    with pytest.raises(ZeroDivisionError):
-        maker.task_training._code("1 / 0  # {task}", info("A-v0"))
-    assert maker.task_training._code("n = {updates}", info("A-v0")) == ("```python\nn = 1000\n```")
-
-
 @pytest.mark.parametrize(
     ("name", "network", "agent"),
     [("control/AntiReach-v0", True, False), ("value/Bandit-v0", False, True)],
