@@ -3,9 +3,12 @@
 VENV := .venv
 RUN := $(VENV)/bin/python
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
-# torch and JAX take a minute to install: only where they are used, as on the pages of the site.
+# torch and JAX take a minute to install: only where they are used.
 HEAVY := plugins/neurogym-jax plugins/neurogym-sb3 plugins/neurogym-torch
 LIGHT := $(filter-out $(HEAVY),$(PLUGINS))
+PIP := -m pip install --quiet --disable-pip-version-check
+# Packages that build the core and the plugins: installed first, once, and not for each of them.
+BUILDS := editables hatchling numpy setuptools
 # The compiled kernel: installing compiles it, where there is a compiler.
 KERNEL := hatch_build.py $(wildcard neurogym_core/play/*.c neurogym_core/play/*.h)
 # One thread a process: the tests already run on two.
@@ -13,7 +16,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-lowest test-newest test-all test-browser lint bench train-examples train-agents train-gallery leaderboard site test-site clean
+.PHONY: help install demo test test-lowest test-newest test-all test-browser lint bench train-examples train-agents train-gallery leaderboard site site-sample test-site clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -60,8 +63,11 @@ train-gallery: $(VENV)/installed-dev  ## train networks on all tasks, and write 
 leaderboard: $(VENV)/installed-dev  ## score the gallery's networks and subjects beside animals, and write docs/leaderboard.md (can be resumed)
 	$(ONE_THREAD) $(RUN) docs/_make/leaderboard.py
 
-site: $(VENV)/installed-site  ## the site in site/, with a page for each task (Sphinx; a few minutes)
-	$(ONE_THREAD) $(RUN) docs/_make/build_site.py
+site: .venv-site/installed  ## the site in site/, with a page for each task (Sphinx; a few minutes)
+	$(ONE_THREAD) .venv-site/bin/python docs/_make/build_site.py
+
+site-sample: .venv-site/installed  ## a page of each kind of the site, and the catalogue page, in docs/_build (a minute)
+	$(ONE_THREAD) .venv-site/bin/python docs/_make/sample_site.py
 
 # axe-core is a file of the tests' environment only; the site does not contain it.
 AXE := $(VENV)/axe-core/axe.min.js
@@ -73,7 +79,7 @@ test-site: $(VENV)/installed-test site $(AXE)  ## build the site, and test it in
 
 clean:  ## remove the environments and the files of the tools
 	rm -f neurogym_core/play/_kernel*.so neurogym_core/play/_kernel*.pyd
-	rm -rf $(VENV) .venv-lowest .venv-newest .venv-peer .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist demo.png site docs/_build
+	rm -rf $(VENV) .venv-lowest .venv-newest .venv-peer .venv-site .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist demo.png site docs/_build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 CHOSEN := $(PLUGINS)
@@ -86,20 +92,30 @@ $(VENV)/installed-study: EXTRA :=
 # The core with an extra, and plugins, in one call of pip: it resolves them together, from this checkout.
 $(VENV)/installed-%: constraints.txt pyproject.toml $(KERNEL) $(PLUGINS:%=%/pyproject.toml) | $(RUN)
 	@echo "Installing the core$(EXTRA) and $(words $(CHOSEN)) plugins into $(VENV) ..."
-	@$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.$(EXTRA)' $(CHOSEN:%=-e ./%)
+	@$(RUN) $(PIP) -c constraints.txt $(BUILDS)
+	@$(RUN) $(PIP) -c constraints.txt --no-build-isolation -e '.$(EXTRA)' $(CHOSEN:%=-e ./%)
 	@$(RUN) -c "from neurogym_core.play.kernels import load; kernel = load(); kernel.module or print(kernel)"
+	@touch $@
+
+# The environment of the site alone, so that its requirements are complete. It has no sweeps, and trains nothing: the
+# pages about these packages need stand-ins of their imports only (docs/_make/absent.py).
+SHOWN := $(filter-out plugins/neurogym-sweep,$(LIGHT))
+.venv-site/installed: constraints.txt pyproject.toml $(KERNEL) $(PLUGINS:%=%/pyproject.toml)
+	@python=$$(.ci/find-python) && echo "Making .venv-site with $$python" && "$$python" -m venv --clear .venv-site
+	@.venv-site/bin/python $(PIP) --no-compile -c constraints.txt $(BUILDS)
+	@.venv-site/bin/python $(PIP) --no-compile -c constraints.txt --no-build-isolation -e '.[site]' $(SHOWN:%=-e ./%)
 	@touch $@
 
 .venv-lowest/installed: .ci/lowest.py pyproject.toml $(KERNEL) $(PLUGINS:%=%/pyproject.toml)
 	@python=$$(.ci/find-python) && "$$python" -m venv --clear .venv-lowest
 	@.venv-lowest/bin/python .ci/lowest.py > .venv-lowest/constraints.txt
-	@.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-lowest/constraints.txt -e '.[test]' $(LIGHT:%=-e ./%)
+	@.venv-lowest/bin/python $(PIP) -c .venv-lowest/constraints.txt -e '.[test]' $(LIGHT:%=-e ./%)
 	@touch $@
 
 # Without constraints.txt: as it is installed from the index today.
 .venv-newest/installed: pyproject.toml $(KERNEL) $(PLUGINS:%=%/pyproject.toml)
 	@python=$$(.ci/find-python) && "$$python" -m venv --clear .venv-newest
-	@.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade -e '.[test]' $(LIGHT:%=-e ./%)
+	@.venv-newest/bin/python $(PIP) --upgrade -e '.[test]' $(LIGHT:%=-e ./%)
 	@touch $@
 
 $(RUN):

@@ -22,11 +22,11 @@ def make_peer() -> Path:
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     done = folder / "installed"  # missing if pip was interrupted
     if not done.is_file():
-        # `venv --clear` empties the folder behind a link: it may be anybody's.
+        # `venv --clear` empties the folder behind a link: another environment, perhaps.
         if folder.is_symlink():
             raise FileExistsError(
                 f"{folder} is a link to {folder.resolve()}, where the peer is not installed."
-                " Expected no such link, because making the environment deletes what is there."
+                " Expected no such link, because making the environment deletes the files there."
                 " Remove the link."
             )
         print("Making .venv-peer with", *PEER, file=sys.stderr)

@@ -52,7 +52,7 @@ def new_figure(width: float, height: float) -> Any:
 
 def _matplotlib(module: str = "") -> Any:
     name = f"matplotlib.{module}" if module else "matplotlib"
-    return optional(name, needed_for="Drawing a figure", extra="plot")
+    return optional(name, needed_for="Drawing a figure")
 
 
 class Box(NamedTuple):

@@ -8,13 +8,12 @@ from types import ModuleType
 from neurogym_core.errors import MissingDependencyError
 
 
-def optional(module: str, *, needed_for: str, extra: str | None = None) -> ModuleType:
+def optional(module: str, *, needed_for: str) -> ModuleType:
     """Import `module`; if that fails, raise an error with the command that installs it.
 
     Args:
         module: dotted name, e.g. ``"scipy.optimize"``.
         needed_for: the subject of the error message, e.g. ``"Fitting a curve"``.
-        extra: the extra of this distribution that has the package, e.g. ``"plot"``, or None.
 
     Raises:
         MissingDependencyError: the package is not installed, or cannot be imported.
@@ -23,12 +22,7 @@ def optional(module: str, *, needed_for: str, extra: str | None = None) -> Modul
         return importlib.import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        source = (
-            f"Install it: pip install {package}."
-            if extra is None
-            else f"The extra [{extra}] has it. Install it from this checkout: pip install"
-            f" '.[{extra}]'."
-        )
         raise MissingDependencyError(
-            f"{needed_for} needs {package}, which cannot be imported here ({error}). {source}"
+            f"{needed_for} needs {package}, which cannot be imported here ({error})."
+            f" Install it: pip install {package}."
         ) from error

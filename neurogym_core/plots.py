@@ -97,6 +97,8 @@ class TrialTrace:
         subtitle: second line, e.g. the conditions of the trial.
         rings: name -> slice of the actions that are directions on a circle, of which the first is
             0 degrees; they are drawn on an axis of angles.
+        shown: the steps that are drawn, of a film of the trial; later ones have their place in the
+            figure, and it is empty. Default: all.
 
     Raises:
         InvalidValueError: shapes do not agree, a period or channel is outside of the trial, or an
@@ -116,6 +118,7 @@ class TrialTrace:
     unit_names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     axes: Mapping[str, Axis] = field(default_factory=dict)
     rings: Mapping[str, slice] = field(default_factory=dict)
+    shown: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("observations", "targets", "actions", "rewards"):
@@ -183,8 +186,8 @@ def trace_of(
     # Without this, a reader of the figure of a reaction-time task would wonder about the delay.
     player = player_of(subject)
     late = step.timed and isinstance(player, LateOracle)
-    waits = f", waits {number(player.wait)} ms" if late else ""
-    said = [f"{who}{waits}: {step.outcome}", describe(_named(step.task, told))]
+    waits = f", {number(player.wait)} ms after the question" if late else ""
+    said = [f"{_in_words(who)}{waits}: {step.outcome}", describe(_named(step.task, told))]
     return replace(step.trace(), subtitle=_fitting("; ".join(filter(None, said))))
 
 
@@ -281,6 +284,14 @@ def trace_so_far(
         periods=buffers.periods,
         subtitle=_fitting("; ".join(said), lines=1) if played else "",
     )
+
+
+def _in_words(subject: str) -> str:
+    """Return the name of a subject for readers; `late_oracle` is an oracle that waits."""
+    name, colon, settings = subject.partition(":")
+    if name == "late_oracle":
+        return "oracle"
+    return f"{name.replace('_', ' ')}{colon}{settings}"
 
 
 def describe(conditions: Mapping[str, Any]) -> str:
@@ -387,6 +398,8 @@ def _written(value: Any) -> str:
         return f"({first}, … {array.size} values)"
     if array.ndim:
         return f"({', '.join(_written(item) for item in array.ravel())})"
+    if array.dtype.kind == "b":
+        return "yes" if array.item() else "no"
     return f"{array.item():.4g}" if array.dtype.kind == "f" else str(array.item())
 
 
@@ -510,6 +523,7 @@ def draw_trial(box: Box, trace: TrialTrace) -> None:
         top -= height
     for axes, panel in zip(drawn, panels, strict=True):
         _shade_periods(axes, trace, tint=panel.kind != "image")
+        _cover_later(axes, trace, tint=panel.kind != "image")
         label = "time in the trial (ms)" if axes is drawn[-1] else ""
         time_axis(axes, 0, trace.steps * trace.dt, label)
     size = box.figure.get_size_inches()
@@ -599,6 +613,18 @@ def _shade_periods(axes: Any, trace: TrialTrace, *, tint: bool) -> None:
         if start > 0:
             colour, width, layer = ("white", 1, 1) if tint else (GREY, 0.6, 3)
             axes.axvline(start, color=colour, lw=width, zorder=layer)
+
+
+def _cover_later(axes: Any, trace: TrialTrace, *, tint: bool) -> None:
+    """Cover the steps that are not shown, and draw a line where they begin."""
+    if trace.shown is None or trace.shown >= trace.steps:
+        return
+    now, tints = trace.shown * trace.dt, _tints(trace)
+    for name, start, stop in _played(trace):
+        if stop > now:
+            colour = tints[name] if tint else "white"
+            axes.axvspan(max(start, now), stop, color=colour, lw=0, zorder=4)
+    axes.axvline(now, color=INK, lw=1, zorder=5)
 
 
 # ---- panels ----
@@ -818,7 +844,8 @@ def _paint_rewards(axes: Any, trace: TrialTrace, _: str) -> None:
     axes.axhline(0, color=GREY, lw=0.6, zorder=2)
     low, high = min(0.0, float(rewards.min())), max(0.0, float(rewards.max()))
     value_axis(axes, low, high)
-    write(axes, 1.012, 0.5, f"sum {number(rewards.sum())}", transform=axes.transAxes)
+    total = rewards[: trace.shown].sum()
+    write(axes, 1.012, 0.5, f"sum {number(total)}", transform=axes.transAxes)
 
 
 _PAINTERS = {

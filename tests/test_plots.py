@@ -42,10 +42,10 @@ def test_the_trace_is_the_trial_that_the_record_tells_of():
 
 def test_the_trace_of_an_oracle_that_waits_says_for_how_long():
     assert trace_of(DOTS, "late_oracle", seed=5).subtitle.startswith(
-        "late_oracle, waits 500 ms: correct; "
+        "oracle, 500 ms after the question: correct; "
     )
     assert trace_of(DOTS, "late_oracle:wait=200", seed=5).subtitle.startswith(
-        "late_oracle:wait=200, waits 200 ms: correct; "
+        "oracle, 200 ms after the question: correct; "
     )
 
 

@@ -349,6 +349,6 @@ def test_without_matplotlib_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr("importlib.import_module", refuse)
     with pytest.raises(
         MissingDependencyError,
-        match=r"needs matplotlib.*from this checkout: pip install '\.\[plot\]'",
+        match=r"needs matplotlib.*Install it: pip install matplotlib\.",
     ):
         trial_figure(make_trace())

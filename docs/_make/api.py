@@ -1,23 +1,53 @@
-"""Write ``docs/api.md``, the API reference, from the docstrings: ``python docs/_make/api.py``."""
+"""Write ``docs/api.md``, the API reference, from the docstrings: ``python docs/_make/api.py``.
+
+``python docs/_make/api.py FOLDER`` writes a page for each package of this repository that has public
+names in Python. It needs none of `ABSENT`: these packages are only imported, and have stand-ins."""
 
 from __future__ import annotations
 
 import ast
 import enum
+import functools
 import inspect
 import re
 import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
+import absent
+
 import neurogym_core
 
 TARGET = Path(__file__).resolve().parents[1] / "api.md"
+PACKAGES = (
+    "neurogym_check",
+    "neurogym_classic",
+    "neurogym_film",
+    "neurogym_jax",
+    "neurogym_sb3",
+    "neurogym_study",
+    "neurogym_sweep",
+    "neurogym_torch",
+    "neurogym_wrappers",
+)
+"""Packages of this repository with public names in Python."""
+ABSENT = (
+    "jax",
+    "joblib",
+    "pyarrow",
+    "pytest",
+    "sb3_contrib",
+    "stable_baselines3",
+    "threadpoolctl",
+    "torch",
+)
+"""Imports of these packages that the environment of the site does not have."""
 
 GROUPS = {
     "Play a task": ("make", "make_vec", "make_task", "run", "TaskEnv", "TaskVectorEnv", "Dataset"),
@@ -43,7 +73,7 @@ SIGNATURES = {"TaskWrapper": "(task: Task, **parameters: Any)"}
 
 HEAD = """# API reference
 
-*Made by `docs/_make/api.py` from the docstrings; do not edit it here.*
+<!-- Made by docs/_make/api.py from the docstrings; do not edit it here. -->
 
 Import the names on this page from `neurogym_core`: `from neurogym_core import make`. All other names may change without
 notice. Shapes are written as (n, S), for n trials and S segments. Times are in ms unless the text says steps; angles are
@@ -159,8 +189,15 @@ def _members(name: str, package: ModuleType = neurogym_core) -> Iterator[Entry]:
                 continue
             seen.add(member)
             function, kind = described
+            if getattr(function, "__annotations__", {}).get("return") == "NoReturn":
+                continue  # a method that is refused, such as those that change a dict
             doc = _own_doc(function)
-            inherited = any(hasattr(one, member) for one in owner.__mro__[1:] if one in public)
+            inherited = any(
+                member in vars(parent)
+                for one in owner.__mro__[1:]
+                if one in public
+                for parent in one.__mro__
+            )
             if doc or not inherited:
                 yield Entry(f"{name}.{member}", function, kind, doc)
 
@@ -171,7 +208,7 @@ def _described(value: Any) -> tuple[Any, str] | None:
         return value.__func__, "method"
     if isinstance(value, property):
         return value.fget, "property"
-    if hasattr(value, "func") and hasattr(value, "attrname"):  # functools.cached_property
+    if isinstance(value, functools.cached_property):
         return value.func, "property"
     return (value, "method") if inspect.isfunction(value) else None
 
@@ -198,6 +235,17 @@ def _contents() -> str:
         for title, names in GROUPS.items()
     ]
     return "\n".join(["| to | names |", "|---|---|", *rows])
+
+
+def write_packages(folder: Path) -> None:
+    """Write the pages of all packages into a folder, and leave stand-ins in this process."""
+    plugins = Path(__file__).resolve().parents[2] / "plugins"
+    sys.path[:0] = [str(plugins / name.replace("_", "-")) for name in PACKAGES]
+    import_module("pandas")  # which looks for the version of pyarrow
+    absent.stand_in_for(ABSENT)
+    for name in PACKAGES:
+        text = page_of_package(import_module(name))
+        (folder / f"{name}.md").write_text(text, "utf-8")
 
 
 def page_of_package(package: ModuleType) -> str:
@@ -324,4 +372,7 @@ def _default(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(page(), "utf-8")
+    if sys.argv[1:]:
+        write_packages(Path(sys.argv[1]))
+    else:
+        TARGET.write_text(page(), "utf-8")

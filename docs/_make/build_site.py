@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 
 import api
@@ -29,7 +28,6 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "docs" / "_build" / "source"
 EXTRA = ROOT / "docs" / "_build" / "extra"
 """Files that are copied to the root of the site."""
-TARGET = ROOT / "site"
 FILES = (
     "README.md",
     "CITATION.cff",
@@ -64,18 +62,6 @@ Install a package with pip; its tasks, wrappers and commands are found at once.
 {apis}
 ```
 """
-WITH_API = (
-    "neurogym_check",
-    "neurogym_classic",
-    "neurogym_film",
-    "neurogym_jax",
-    "neurogym_sb3",
-    "neurogym_study",
-    "neurogym_sweep",
-    "neurogym_torch",
-    "neurogym_wrappers",
-)
-"""Packages with public names in Python; those that cannot be imported get no page."""
 CITE = """# How to cite
 
 Cite the software, and the papers of the tasks that you use. The page of a task has their DOIs and
@@ -116,17 +102,9 @@ def copy_files() -> None:
     public = (SOURCE / "docs" / "api.md").read_text("utf-8")
     glossary.write_text(glossary_links.linked(glossary.read_text("utf-8"), public), "utf-8")
     (SOURCE / "packages").mkdir()
-    found = []
-    for name in WITH_API:
-        try:
-            package = import_module(name)
-        except ImportError as error:
-            print(f"{name} gets no page: {error}.")
-            continue
-        text = api.page_of_package(package)
-        (SOURCE / "packages" / f"{name}.md").write_text(text, "utf-8")
-        found.append(name)
-    text = PACKAGES.format(apis="\n".join(found))
+    maker = [sys.executable, api.__file__, str(SOURCE / "packages")]
+    subprocess.run(maker, check=True)  # another process, which gets the stand-ins
+    text = PACKAGES.format(apis="\n".join(api.PACKAGES))
     (SOURCE / "packages" / "index.md").write_text(text, "utf-8")
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
     fields = dict(re.findall(r'^[ -]*([\w-]+): "?([^"\n]+)"?$', citation, re.MULTILINE))
@@ -144,6 +122,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--registry", type=Path, default=ROOT / "registry", metavar="FOLDER", help=text
     )
+    text = "folder to write the site to"
+    parser.add_argument("--to", type=Path, default=ROOT / "site", metavar="FOLDER", help=text)
     given = parser.parse_args(arguments)
     started = time.perf_counter()
     registry = listed_pages.read(given.registry.resolve())
@@ -159,13 +139,13 @@ def main(arguments: Sequence[str]) -> int:
     front_page.write(SOURCE, [*pages, *listed])
     for name in front_page.PICTURES:
         shutil.copy2(ROOT / "docs" / "images" / name, EXTRA / name)
-    shutil.rmtree(TARGET, ignore_errors=True)
-    command = ["-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E", "-j", "2"]
+    shutil.rmtree(given.to, ignore_errors=True)
+    command = ["-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E", "-j", "auto"]
     doctrees = str(SOURCE.parent / "doctrees")
-    folders = ["-c", str(ROOT / "docs"), "-d", doctrees, str(SOURCE), str(TARGET)]
+    folders = ["-c", str(ROOT / "docs"), "-d", doctrees, str(SOURCE), str(given.to)]
     status = subprocess.run([sys.executable, *command, *folders], check=False).returncode
     if status == 0:
-        print(f"Wrote {TARGET}/index.html in {time.perf_counter() - started:.0f} s.")
+        print(f"Wrote {given.to}/index.html in {time.perf_counter() - started:.0f} s.")
     return status
 
 

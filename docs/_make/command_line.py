@@ -21,7 +21,7 @@ WIDTH = 80
 
 HEAD = """# The command line
 
-*Made from `--help` by `docs/_make/command_line.py`; do not edit it here.*
+<!-- Made from --help by docs/_make/command_line.py; do not edit it here. -->
 
 The core installs `ngym`. The last section of its help lists the commands of other packages of this project; if such a
 package is not installed, its commands name it.

@@ -19,7 +19,7 @@ TARGET = Path(__file__).resolve().parents[1] / "conformance.md"
 
 HEAD = """# Conformance: the checks for every task
 
-*Made by `docs/_make/conformance.py`, the checks from their docstrings; do not edit it here.*
+<!-- Made by docs/_make/conformance.py, the checks from their docstrings; do not edit it here. -->
 
 The conformance kit is a list of small checks with codes. Each check has one rule, and advice for tasks that break it.
 The kit is the package `neurogym-check`. The tasks of this project have to pass the same checks as yours.

@@ -15,7 +15,7 @@ SECTIONS = ("Context", "Decision", "Consequences", "Rejected")
 
 HEAD = """# Decisions
 
-*Written by `docs/_make/decisions.py` from the pages; do not edit it here.*
+<!-- Written by docs/_make/decisions.py from the pages; do not edit it here. -->
 
 Decisions about the code, with their reasons, measured consequences and rejected alternatives. The foundations are in
 [why](../why.md) and [architecture](../architecture.md).

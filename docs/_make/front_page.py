@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from task_pages import TaskPage, wall
+from task_pages import TaskPage, described_as, wall
 
+ABOUT = (
+    "neurogym-core turns one description of a neuroscience task into a Gymnasium env, a vector env,"
+    " batches for supervised learning, and a table of behaviour that you analyse like that of animals."
+)
 DOORS = (
     (
         "I train a network",
@@ -51,10 +55,8 @@ def write(folder: Path, pages: Sequence[TaskPage]) -> None:
     `PICTURES` have to be at the root of the site.
     """
     parts = [
-        "# Cognitive tasks for animals, people and networks",
-        "neurogym-core turns one description of a neuroscience task into a Gymnasium env, a vector"
-        " env, batches for supervised learning, and a table of behaviour that you analyse like that"
-        " of animals.",
+        f"{described_as(ABOUT)}# Cognitive tasks for animals, people and networks",
+        ABOUT,
         f"```{{raw}} html\n{DEMO}\n```",
         "No package is on a package index yet. In a checkout of the repository, the first command"
         " installs the core, the tasks and the analyses, and draws the picture above. The second lets a"

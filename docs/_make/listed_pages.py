@@ -23,10 +23,10 @@ from neurogym_registry.folder import Registry, read_registry
 from neurogym_registry.index import build_index
 from neurogym_registry.rules import validate
 from neurogym_registry.wheels import sha256_of
-from task_pages import HEADS, TABLES, TaskPage, shrink
+from task_pages import HEADS, TABLES, TaskPage, present, shrink
 
-from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.names import TASK_NAME, clean, is_distribution_name
+from neurogym_core.ecosystem.published import command
 from neurogym_core.ecosystem.records import Reference
 from neurogym_core.terminal.bibtex import bibtex
 from neurogym_core.terminal.description import _value as value_in_words
@@ -75,7 +75,7 @@ def write(folder: Path, thumbnails: Path, registry: Registry) -> list[TaskPage]:
         The pages; tasks are left out whose names are none, or whose namespace is that of an
         installed package.
     """
-    taken = {task.namespace for task in installed().tasks}
+    taken = {task.namespace for task in present()}
     pages = []
     for package in build_index(registry, full=True)["packages"]:
         space = package["namespace"]
@@ -147,7 +147,7 @@ def _install(package: Mapping[str, Any]) -> list[str]:
     if package["latest"]:
         line = f"$ ngym install {package['name']}"
     elif _FOLDER.fullmatch(folder):
-        line = f"$ pip install -e {folder}"
+        line = f"$ {command(package['name'])}"
     else:
         return ["## Install", "The package has no release yet."]
     address = package.get("repository", "")

@@ -59,7 +59,7 @@ def reached(name: str, n_trials: int = TRIALS) -> dict[str, str | None]:
     analyses.fit_psychometric = lambda *args, **kwargs: None  # slow, and not needed to count
     standard.MEASURES.clear()  # numbers of the other sections
     task = make_task(name)
-    played = play_task(task, Hesitant(seed=1), n_trials, seed=1)
+    played = play_task(task, Hesitant(seed=1), n_trials, seed=1, design="drawn")
     return {
         finding.name: finding.why_not
         for finding in analyse(Behaviour(played.record, Roles.of_task(task)))

@@ -235,7 +235,7 @@ thread. [Agents with a memory](agent-results.md) has the agents and their settin
 
 The commands of random dots, of context and of two modalities set `sigma=1`, less noise than the default: the criteria are
 those of networks, and with the default, which is calibrated to monkeys, the best observer of random dots is correct in 81 % of
-trials. [How hard is each task?](gallery-results.md) has trainings with the default settings.
+trials. [Scores of networks on every task](gallery-results.md) has trainings with the default settings.
 """
 
 

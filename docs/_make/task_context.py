@@ -115,9 +115,9 @@ def _observer(info: TaskInfo, reference: Reference, folder: Path) -> list[str]:
 
 
 def changes(info: TaskInfo) -> list[str]:
-    """Return the entries of the changelog that name the task."""
+    """Return the entries of the changelog that name the task; of a nested list, single ones."""
     bare = info.name.rpartition("-v")[0]
-    entries = re.split(r"\n(?=- |#)", CHANGES.read_text("utf-8"))
+    entries = [entry.strip() for entry in re.split(r"\n(?=\s*- |#)", CHANGES.read_text("utf-8"))]
     heading, found = "", []
     for entry in entries:
         if entry.startswith("## "):

@@ -1,7 +1,8 @@
 """Pages of the installed tasks, generated from the tasks themselves.
 
 Figures, tables and text come from the class and the manifest. The code on a page is executed while
-the page is made, and an error stops the build. Two processes share the tasks."""
+the page is made, and an error stops the build. As many processes as there are processors share the
+tasks. A page of which nothing has changed is taken from the build before (`kept_pages`)."""
 
 from __future__ import annotations
 
@@ -10,12 +11,14 @@ import html
 import io
 import json
 import multiprocessing
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import kept_pages
 import task_context
 import task_training
 from click.testing import CliRunner
@@ -26,17 +29,21 @@ from neurogym_study.hooks import best_as_session
 from neurogym_core.cli._describe import describe
 from neurogym_core.cli._drawing import NO_SETTINGS, draw
 from neurogym_core.cli._main import main as ngym
+from neurogym_core.ecosystem.companions import NAMESPACES
 from neurogym_core.ecosystem.discovery import installed, load_task
+from neurogym_core.ecosystem.published import command
 from neurogym_core.ecosystem.records import Reference, TaskInfo
 from neurogym_core.tasks.task import Task
 from neurogym_core.terminal.bibtex import bibtex
 from neurogym_core.terminal.description import _value as value_in_words
-from neurogym_core.terminal.shortcuts import in_words
+from neurogym_core.terminal.shortcuts import in_words, of_players
 from neurogym_core.terminal.timeline import timeline
 
-PROCESSES = 2
+PROCESSES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 RELATED = 6
 """Most related tasks on a page."""
+SHOWN = 3
+"""Titles of each package in the list of packages."""
 WIDTH = 72
 """Characters of the timeline."""
 TABLES = {
@@ -93,6 +100,11 @@ class TaskPage:
         return self.id.partition("/")[0]
 
 
+def present() -> list[TaskInfo]:
+    """Return the installed tasks, without those of packages that `NGYM_BLOCK` names."""
+    return [task for task in installed().tasks if not task.has("blocked")]
+
+
 def write(folder: Path, thumbnails: Path, only: Sequence[str] | None = None) -> list[TaskPage]:
     """Write a page for each installed task.
 
@@ -104,7 +116,7 @@ def write(folder: Path, thumbnails: Path, only: Sequence[str] | None = None) -> 
     Raises:
         RuntimeError: code on a page failed, or a task has a problem.
     """
-    tasks = [task for task in installed().tasks if only is None or task.id in only]
+    tasks = [task for task in present() if only is None or task.id in only]
     thumbnails.mkdir(parents=True)
     listed = [task.id for task in tasks]
     jobs = [(name, folder / "tasks", thumbnails, listed) for name in listed]
@@ -119,31 +131,43 @@ def write(folder: Path, thumbnails: Path, only: Sequence[str] | None = None) -> 
 
 def _write(job: tuple[str, Path, Path, list[str]]) -> TaskPage:
     name, folder, thumbnails, listed = job
-    info = next(task for task in installed().tasks if task.id == name)
+    info = next(task for task in present() if task.id == name)
     if not info.usable:
         raise RuntimeError(f"{name} cannot be imported ({info.status}). Run `ngym doctor`.")
     folder = folder / info.namespace
     folder.mkdir(parents=True, exist_ok=True)
-    with contextlib.chdir(folder):
-        try:
-            text = page_of(info, folder, thumbnails, listed)
-        except Exception as error:
-            raise RuntimeError(f"The page of {name} failed: {error}") from error
-    (folder / f"{info.name}.md").write_text(text, "utf-8")
+    thumbnail = thumbnails / f"{info.id.replace('/', '-')}.png"
+    key = kept_pages.key_of(info.value, task_training.results_of(info))
+    text = kept_pages.take(name, key, folder, thumbnail)
+    if text is None:
+        with contextlib.chdir(folder):
+            try:
+                text = made(info, folder, thumbnail)
+            except Exception as error:
+                raise RuntimeError(f"The page of {name} failed: {error}") from error
+        figures = sorted(folder.glob(f"{info.name}[.-]*png"))
+        kept_pages.keep(name, key, text, figures, thumbnail)
+    text += "\n\n".join(["", "## Related tasks", _related(info, listed), *_history(info)]) + "\n"
+    (folder / f"{info.name}.md").write_text(described_as(info.summary) + text, "utf-8")
     paper = next((paper_of(info, one) for one in info.references), "")
     place = f"tasks/{info.id}"
-    picture = f"thumbnails/{info.id.replace('/', '-')}.png"
+    picture = f"thumbnails/{thumbnail.name}"
     about = (info.id, info.title, info.summary, info.tags, info.species)
     return TaskPage(*about, paper, place, picture)
 
 
-def page_of(info: TaskInfo, folder: Path, thumbnails: Path, listed: Sequence[str]) -> str:
-    """Return the page of a task, and draw its figures into folders.
+def described_as(summary: str) -> str:
+    """Return the head of a page, with the description that search engines and chats show."""
+    return f"---\nmyst:\n  html_meta:\n    description: {json.dumps(summary)}\n---\n\n"
+
+
+def made(info: TaskInfo, folder: Path, thumbnail: Path) -> str:
+    """Return the page of a task up to the related tasks, and draw its figures.
 
     Args:
         info: the task.
-        folder, thumbnails: folders of the page's figures and of the small pictures.
-        listed: ids of the tasks that have pages.
+        folder: folder of the page's figures.
+        thumbnail: file of the small picture.
     """
     described = describe("task", info.id)
     task = load_task(info.id)
@@ -154,14 +178,14 @@ def page_of(info: TaskInfo, folder: Path, thumbnails: Path, listed: Sequence[str
     parts = [
         f"# {escaped(info.title)}",
         f"`{info.id}`, in the package `{info.distribution}` {info.version}. {species} {tags}",
-        *_figures(info, None if plain else task(), folder, thumbnails),
+        *_figures(info, None if plain else task(), folder, thumbnail),
         "## Description",
         text,
         *_timeline(described),
         *_tables(described),
         *_rewards(described),
         *(["## Deviations from the paper", deviations] if deviations else []),
-        *_measures(info),
+        *_measures(info, described),
         *([] if plain else task_context.animals(info, folder)),
         *_papers(info),
         "## Code",
@@ -169,14 +193,11 @@ def page_of(info: TaskInfo, folder: Path, thumbnails: Path, listed: Sequence[str
         *([] if plain else task_training.training(info, described)),
         *task_training.trained(info, folder),
         *([] if plain else task_context.wrappers(info)),
-        "## Related tasks",
-        _related(info, listed),
-        *_history(info),
     ]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(parts)
 
 
-def _figures(info: TaskInfo, task: Task | None, folder: Path, thumbnails: Path) -> list[str]:
+def _figures(info: TaskInfo, task: Task | None, folder: Path, thumbnail: Path) -> list[str]:
     import matplotlib.pyplot as plt
 
     shown = {f"{info.name}.png": "A trial of {}: channels, actions and rewards over time"}
@@ -186,7 +207,7 @@ def _figures(info: TaskInfo, task: Task | None, folder: Path, thumbnails: Path) 
         draw(info.id, folder / name, "late_oracle", 0, NO_SETTINGS, session=True)
         shown[name] = "A session of {}: choices, outcomes and conditions over trials"
     plt.close("all")
-    shrink(folder / list(shown)[-1], thumbnails / f"{info.id.replace('/', '-')}.png")
+    shrink(folder / list(shown)[-1], thumbnail)
     return [f"![{escaped(alt.format(info.title))}]({name})" for name, alt in shown.items()]
 
 
@@ -282,11 +303,12 @@ def _rewards(described: Mapping[str, Any]) -> list[str]:
     return ["## Rewards and sessions", *found] if found else []
 
 
-def _measures(info: TaskInfo) -> list[str]:
+def _measures(info: TaskInfo, described: Mapping[str, Any]) -> list[str]:
     rows = []
     if "chance" in info.expected:
         rows.append(("chance level, declared", _share(info.expected["chance"])))
-    measured = sorted(info.shortcuts.items(), key=lambda pair: -pair[1])
+    played = of_players(info.shortcuts, bool(described.get("reads_outcomes")))
+    measured = sorted(played.items(), key=lambda pair: -pair[1])
     rows += [(escaped(in_words(name)), _share(score)) for name, score in measured]
     if not rows:
         return []
@@ -297,7 +319,12 @@ def _measures(info: TaskInfo) -> list[str]:
         " describes the measurement.",
         table(("policy", "performance"), rows),
     ]
-    if info.admitted:
+    if len(played) < len(info.shortcuts):
+        parts.append(
+            "Other policies were not played: the trials of this task depend on the subject's"
+            " answers, and the audit's trials follow right ones."
+        )
+    elif info.admitted:
         named = "; ".join(f"{escaped(in_words(name))}" for name in info.admitted)
         parts.append(f"The author admits these shortcuts: {named}.")
     return parts
@@ -390,9 +417,10 @@ def played(code: str) -> str:
 
 
 def _lines(info: TaskInfo, runs: bool) -> list[str]:
-    install = f"$ pip install {info.distribution}"
+    own = info.distribution in NAMESPACES.values()
+    install = [f"$ {command('neurogym-core', info.distribution)}"] if own else []
     lines = [f"$ ngym info {info.id}", f"$ ngym plot {info.id} -o trial.png"]
-    parts = ["On the command line:", console([install, *lines])]
+    parts = ["On the command line:", console([*install, *lines])]
     if runs:
         line = f"run {info.id} --subject oracle --n-trials 3 --seed 0"
         parts.append(console([f"$ ngym {line}", _said(line)]))
@@ -424,23 +452,19 @@ def related(info: TaskInfo, tasks: Iterable[TaskInfo]) -> list[tuple[TaskInfo, l
 def _related(info: TaskInfo, listed: Sequence[str]) -> str:
     rows = [
         f"- [{escaped(other.title)}](../{other.id}.md): {', '.join(shared)}"
-        for other, shared in related(
-            info, (task for task in installed().tasks if task.id in listed)
-        )
+        for other, shared in related(info, (task for task in present() if task.id in listed))
     ]
     return "\n".join(rows) or "No other installed task shares a tag."
 
 
 def _history(info: TaskInfo) -> list[str]:
     path = digests_path(info)
-    digest = stored(path).get(info.name, {}) if path else {}
     former = [f"Former names: {', '.join(f'`{name}`' for name in info.aliases)}."]
     parts = ["## Version", *(former if info.aliases else [])]
-    if digest:
-        parts += [
-            f"Digests of the behaviour of `{info.name}`, which change with its version only:",
-            table(("part", "digest"), [(part, f"`{text}`") for part, text in digest.items()]),
-        ]
+    if path and info.name in stored(path):
+        parts.append(
+            f"The behaviour of `{info.name}` does not change: a changed task gets another version."
+        )
     parts += task_context.changes(info)
     return parts if len(parts) > 1 else []
 
@@ -460,10 +484,19 @@ def write_lists(folder: Path, pages: Sequence[TaskPage]) -> None:
         text = f"# Tasks: {space}\n\n{absent}{table(('task', 'summary'), rows)}\n\n"
         text += f"```{{toctree}}\n:hidden:\n\n{menu}\n```\n"
         (folder / space / "index.md").write_text(text, "utf-8")
+    rows = []
+    for space in spaces:
+        listed = [page for page in pages if page.namespace == space]
+        titles = [escaped(one.title) if one.installed else literal(one.title) for one in listed]
+        more = ", …" * (len(titles) > SHOWN)
+        rows.append(
+            (f"[{space}]({space}/index.md)", str(len(listed)), ", ".join(titles[:SHOWN]) + more)
+        )
     menu = "\n".join(f"{space}/index" for space in spaces)
     text = (
         "# Tasks\n\n[The front page](../index.md) shows the tasks with their figures, and filters"
-        f" them.\n\n```{{toctree}}\n:maxdepth: 2\n\n{menu}\n```\n"
+        f" them.\n\n{table(('package', 'tasks', 'such as'), rows)}\n\n"
+        f"```{{toctree}}\n:hidden:\n:maxdepth: 2\n\n{menu}\n```\n"
     )
     (folder / "index.md").write_text(text, "utf-8")
 

@@ -20,8 +20,7 @@ from neurogym_core.errors import NotSupportedError
 
 HEAD = """# Wrappers
 
-A wrapper changes the trials of a task, or an env of it. The picture of each page has a trial before
-and after it. [Assemble a task](../docs/assemble-a-task.md) shows how wrappers are combined.
+A wrapper changes the trials of a task, or an env of it. A picture has a trial before and after it. [Assemble a task](../docs/assemble-a-task.md) shows how wrappers are combined.
 """
 ENVS, TRIALS = 4, 20
 
@@ -31,10 +30,14 @@ def write(folder: Path) -> None:
     cards, pages = [], []
     for name in sorted(EXAMPLES):
         info, stem = find_wrapper(name), stem_of(name)
-        picture = f"../docs/images/wrappers/{stem}.svg"
+        picture = (
+            f":img-bottom: ../docs/images/wrappers/{stem}.svg\n"
+            f":img-alt: a trial before and after {info.title}\n"
+            if EXAMPLES[name].picture
+            else ""
+        )
         cards.append(
-            f":::{{grid-item-card}} {info.title}\n:link: ../docs/wrappers/{stem}.html\n"
-            f":img-bottom: {picture}\n:img-alt: a trial before and after {info.title}\n\n"
+            f":::{{grid-item-card}} {info.title}\n:link: ../docs/wrappers/{stem}.html\n{picture}\n"
             f"{info.summary}\n:::"
         )
         pages.append(f"../docs/wrappers/{stem}")

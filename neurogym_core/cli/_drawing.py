@@ -14,6 +14,7 @@ from neurogym_core.ecosystem.discovery import find_task, installed
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.ecosystem.hooks import answer_of, ask
 from neurogym_core.ecosystem.names import clean, said_by
+from neurogym_core.ecosystem.settings_text import read_wrap
 from neurogym_core.errors import NeurogymError
 from neurogym_core.play.env_form import is_env_class
 from neurogym_core.play.make import prepared, resolve
@@ -21,7 +22,6 @@ from neurogym_core.plots import trace_of, trial_figure
 from neurogym_core.terminal.progress import Progress
 from neurogym_core.terminal.settings import (
     read_conditions,
-    read_wrap,
     task_settings,
     usage_errors,
 )

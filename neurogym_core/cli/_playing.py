@@ -1,33 +1,35 @@
-"""The work of `ngym run`: an experiment from the options, the game, and the printed page."""
+"""The work of `ngym run`: an experiment from the options, the game, the printed page, the JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
-from neurogym_core.ecosystem.hooks import ask
+from neurogym_core.ecosystem.hooks import answer_of, ask
+from neurogym_core.ecosystem.settings_text import read_wrap
 from neurogym_core.play import run
 from neurogym_core.play.make import resolve
-from neurogym_core.terminal.output import Page
+from neurogym_core.terminal.output import Page, print_report
 from neurogym_core.terminal.progress import Progress
 from neurogym_core.terminal.settings import (
     checked_subject,
     read_split,
-    read_wrap,
     task_settings,
 )
-from neurogym_core.trials.record import DURATION, TrialRecord, is_clock_time
+from neurogym_core.trials.answers import Detection, answered, detection, given_correct, of_slot
+from neurogym_core.trials.record import DURATION, TrialRecord, is_clock_time, main_columns
+from neurogym_core.trials.record_text import cell, number
+from neurogym_core.trials.slot_columns import CHOICES, SLOTS
 
-ROWS = 20  # trials in the printed table; --csv writes all
-ITEMS = 12  # values of a condition in the printed table
+ROWS = 20  # trials in the printed table; --csv and --json write all
 DEFAULT_STEPS = 200
-_LEFT_OUT = ("subject", "trial", "env", "session", "performance", "steps")
-"""Columns of the record that the table of the terminal leaves out, as well as moments and durations
-of periods."""
+SCHEMA = 1
+"""Version of the JSON."""
 
 
 def experiment_in(path: str, trust: bool) -> dict[str, Any]:
@@ -85,7 +87,7 @@ class Game:
     """A subject, or several, at play for a number of trials or, if None, a number of steps."""
 
     def __init__(self, experiment: Mapping[str, Any]) -> None:
-        self.subject_name = str(experiment["subject"])
+        self.subject_name, self.seed = str(experiment["subject"]), experiment["seed"]
         self.n_trials, self.n_steps = experiment["trials"], experiment["steps"] or DEFAULT_STEPS
         self.game = run.Game(
             experiment["task"],
@@ -123,7 +125,12 @@ class Game:
 
 
 def show(
-    game: Game, record: TrialRecord | None, stopped: bool, csv: Path | None, save: Path | None
+    game: Game,
+    record: TrialRecord | None,
+    stopped: bool,
+    csv: Path | None,
+    save: Path | None,
+    columns: Sequence[str],
 ) -> None:
     """Print the trials, a summary, and the names of the written files."""
     page = Page()
@@ -140,9 +147,9 @@ def show(
             f"No trial ended within {game.n_steps} steps. Give more with --n-steps.", indent=2
         )
     elif record is not None:
-        _add_trials(page, record)
+        _add_trials(page, record, columns)
         page.heading("summary")
-        page.facts(_summary(record))
+        page.facts(_said(summary(record)))
     if csv is not None and record is not None:
         page.text(f"All trials are in {csv}.", indent=2)
     if save is not None:
@@ -150,49 +157,184 @@ def show(
     page.show()
 
 
-def _add_trials(page: Page, record: TrialRecord) -> None:
-    names = [
-        name
-        for name in record.columns
-        if name not in _LEFT_OUT and not name.startswith(DURATION) and not is_clock_time(name)
-    ]
-    shown = [name for name in names if name != "aborts" or record["aborts"].any()]
-    first = ("subject", "trial") if record["subject"].any() else ("trial",)
-    columns = (*first, *shown)
-    rows = [
-        tuple(_cell(row[name]) for name in columns) for row in record[:ROWS].with_names().rows()
-    ]
-    page.table(tuple(name.replace("_", " ") for name in columns), rows)
+def chosen_columns(record: TrialRecord, named: str | None) -> tuple[str, ...]:
+    """Return the columns to print: those of --columns, or else the main ones.
+
+    Raises:
+        UnknownNameError: the record lacks a column of --columns.
+    """
+    if named is not None:
+        names = tuple(part.strip() for part in named.split(",") if part.strip())
+        for name in names:
+            record[name]  # raises the error of an unknown name
+        return names
+    first = ("subject",) if record["subject"].any() else ()
+    aborts = ("aborts",) if record["aborts"].any() else ()
+    return (*first, *main_columns(record), *aborts)
+
+
+def _add_trials(page: Page, record: TrialRecord, columns: Sequence[str]) -> None:
+    rows = [tuple(cell(row[name]) for name in columns) for row in record[:ROWS].with_names().rows()]
+    page.table([_head(name) for name in columns], rows)
     if len(record) > ROWS:
         page.text(f"… and {len(record) - ROWS:,} more", indent=2)
 
 
-def _cell(value: Any) -> str:
-    if isinstance(value, list):
-        more = ["…"] if len(value) > ITEMS else []
-        return f"({', '.join([_cell(item) for item in value[:ITEMS]] + more)})"
-    if isinstance(value, float):
-        return "–" if value != value else f"{round(value, 12) + 0.0:.4g}"  # -1 and ten times 0.1: 0
-    return str(value)
+def _head(name: str) -> str:
+    """Return the head of a column, with the unit of times."""
+    last = name.rpartition(".")[2]
+    ms = last == "reaction_time" or name.startswith(DURATION) or is_clock_time(name)
+    return name.replace("_", " ") + " (ms)" * ms
 
 
-def _summary(record: TrialRecord) -> list[tuple[str, str]]:
+def summary(record: TrialRecord) -> dict[str, Any]:
+    """Return the numbers of the summary.
+
+    Returns:
+        subjects, trials, steps, outcomes (name -> trials), performance (mean), reward (mean, sum),
+        and answers, for each slot: slot (None: the only one), correct, answered, accuracy, given
+        (the same for the trials in which an earlier slot was correct), detection (see `Detection`;
+        None where resting is never right, or always) with its rates and the numbers of
+        `ngym_sensitivity`, reaction_time (ms, median).
+    """
     outcomes, counts = np.unique(record["outcome"], return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    listed = [f"{outcomes[i]} {counts[i]} ({counts[i] / len(record):.0%})" for i in order]
-    several = len(np.unique(record["subject"]))
-    number = dict(zip(outcomes.tolist(), counts.tolist(), strict=True))
-    correct, accuracy = number.get("correct", 0), ""
-    if answers := correct + number.get("error", 0):
-        accuracy = f"{correct / answers:.3f} of {answers} answers"
-    times = record["reaction_time"] if "reaction_time" in record else np.zeros(0)
+    slots = record.meta.get(SLOTS, ())
+    names: tuple[str | None, ...] = tuple(slots) if len(slots) > 1 else (None,)
+    return {
+        "subjects": len(np.unique(record["subject"])),
+        "trials": len(record),
+        "steps": int(record["steps"].sum()),
+        "outcomes": {str(outcomes[k]): int(counts[k]) for k in order},
+        "performance": float(record["performance"].mean()),
+        "reward": {"mean": float(record["reward"].mean()), "sum": float(record["reward"].sum())},
+        "answers": [
+            _answers(record, slot, names[:k]) for k, slot in enumerate(names)
+        ] if of_slot("choice", names[0]) in record else [],
+    }  # fmt: skip
+
+
+def _answers(record: TrialRecord, slot: str | None, earlier: Sequence[Any]) -> dict[str, Any]:
+    given = answered(record, slot)
+    right = given & (record[of_slot("outcome", slot)] == "correct")
+    times = record[of_slot("reaction_time", slot)]
     times = times[~np.isnan(times)]
-    return [
+    return {
+        "slot": slot,
+        **_fraction(int(right.sum()), int(given.sum())),
+        "given": [
+            {"slot": other, **_fraction(*given_correct(record, str(slot), other))}
+            for other in earlier
+        ],
+        "detection": _detected(detection(record, slot)),
+        "reaction_time": float(np.median(times)) if len(times) else None,
+    }
+
+
+def _fraction(correct: int, answers: int) -> dict[str, Any]:
+    share = correct / answers if answers else None
+    return {"correct": correct, "answered": answers, "accuracy": share}
+
+
+def _detected(found: Detection | None) -> dict[str, Any] | None:
+    """Return counts and rates; with intervals, d' and criterion where neurogym-study is."""
+    if found is None:
+        return None
+    counts = asdict(found)
+    more = answer_of("ngym_sensitivity", **counts) or {
+        "hit rate": (found.hits / found.signals,),
+        "false alarm rate": (found.false_alarms / found.noises,),
+    }
+    return {
+        **counts,
+        **{
+            name: dict(zip(("value", "low", "high"), values, strict=False))
+            for name, values in more.items()
+        },
+    }
+
+
+def _said(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the summary as labels and texts."""
+    several, n, reward = found["subjects"], found["trials"], found["reward"]
+    counts = [f"{name} {count} ({count / n:.0%})" for name, count in found["outcomes"].items()]
+    lines = [
         ("subjects", f"{several:,}" if several > 1 else ""),
-        ("trials", f"{len(record):,}, of {record['steps'].sum():,} steps"),
-        ("outcomes", ", ".join(listed)),
-        ("accuracy", accuracy),
-        ("performance", f"{record['performance'].mean():.3f}"),
-        ("reward", f"{record['reward'].mean():.4g} per trial, {record['reward'].sum():.4g} in all"),
-        ("reaction time", f"median {np.median(times):.4g} ms" if len(times) else ""),
+        ("trials", f"{n:,}, of {found['steps']:,} steps"),
+        ("outcomes", ", ".join(counts)),
     ]
+    for one in found["answers"]:
+        of = "" if one["slot"] is None else f", {one['slot']}"
+        lines.append((f"accuracy{of}", _share(one)))
+        for other in one["given"]:
+            lines.append((f"accuracy{of}, given {other['slot']} correct", _share(other)))
+        lines += [(f"{name}{of}", text) for name, text in _rates(one["detection"])]
+    lines += [
+        ("performance", f"{found['performance']:.3f}"),
+        ("reward", f"{number(reward['mean'])} per trial, {number(reward['sum'])} in all"),
+    ]
+    for one in found["answers"]:
+        of = "" if one["slot"] is None else f", {one['slot']}"
+        time = one["reaction_time"]
+        lines.append((f"reaction time{of}", "" if time is None else f"median {number(time)} ms"))
+    return lines
+
+
+def _share(one: Mapping[str, Any]) -> str:
+    if not one["answered"]:
+        return ""
+    return f"{one['accuracy']:.3f} of {one['answered']} answers"
+
+
+def _rates(found: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    if found is None:
+        return []
+    of = {
+        "hit rate": f", {found['hits']} of {found['signals']} trials to answer",
+        "false alarm rate": f", {found['false_alarms']} of {found['noises']} trials to rest",
+    }
+    return [
+        (name, f"{one['value']:.3f}{_interval(one)}{of.get(name, '')}")
+        for name, one in found.items()
+        if isinstance(one, Mapping)
+    ]
+
+
+def _interval(one: Mapping[str, float]) -> str:
+    return f" ({one['low']:.3f} to {one['high']:.3f})" if "low" in one else ""
+
+
+# -- JSON ------------------------------------------------------------------------------------------
+
+
+def show_json(
+    game: Game,
+    record: TrialRecord | None,
+    stopped: bool,
+    csv: Path | None,
+    save: Path | None,
+    columns: Sequence[str] | None,
+) -> None:
+    """Print one JSON object: the task, the subject, the summary, and all trials.
+
+    The keys are in the help of the command. `columns` are those of the trials; None: all.
+    """
+    names = () if record is None else record.columns if columns is None else columns
+    print_report(
+        {
+            "schema": SCHEMA,
+            "command": "run",
+            "task": game.task,
+            "subject": game.subject_name,
+            "seed": game.seed,
+            "split": game.game.split,
+            "stopped": stopped,
+            "summary": None if record is None else summary(record),
+            "choices": {} if record is None else record.meta.get(CHOICES, {}),
+            "trials": []
+            if record is None
+            else [{name: row[name] for name in names} for row in record.rows()],
+            "csv": csv if record is not None else None,
+            "experiment": save,
+        }
+    )

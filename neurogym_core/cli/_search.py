@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from neurogym_core.ecosystem.companions import REGISTRY, comes_with
-from neurogym_core.ecosystem.shipped import how_to_install, searched
+from neurogym_core.ecosystem.published import how_to_install
+from neurogym_core.ecosystem.shipped import searched
 from neurogym_core.terminal.output import Page
 
 
@@ -25,7 +26,7 @@ def command(words: tuple[str, ...]) -> None:
         page.heading(package)
         rows = [(task.id, task.title) for task in found if task.package == package]
         page.table(("task", "title"), rows)
-        page.text(f"To install it: `{how_to_install(package)}`.", indent=2)
+        page.text(f"To install it: {how_to_install(package)}.", indent=2)
     page.text("")
     page.text(f"Only the list shipped with neurogym-core: {comes_with('ngym registry', REGISTRY)}")
     page.show()

@@ -42,9 +42,11 @@ from neurogym_core.terminal.bibtex import bibtex
 from neurogym_core.terminal.complete import complete_anything
 from neurogym_core.terminal.description import add_description, citation
 from neurogym_core.terminal.output import Page, print_json, print_text
-from neurogym_core.terminal.shortcuts import summary
+from neurogym_core.terminal.shortcuts import NOT_PLAYED, of_players, summary
 
 Entry: TypeAlias = TaskInfo | WrapperInfo
+_EXPECTED = {"chance": "chance level", "oracle_min": "oracle, at least"}
+"""{key of ``expected`` in a manifest: words for readers}"""
 
 
 @click.command()
@@ -226,6 +228,8 @@ def _print_class(name: str, entry: Entry | None, as_json: bool) -> None:
                 "status": entry.status,
                 "problems": [str(problem) for problem in entry.problems],
             }
+        if row.get("shortcuts"):
+            row["shortcuts"] = _played(entry, description)
         print_json({**row, "description": description, "failure": failure})
     else:
         _show_class(name, entry, description, failure)
@@ -269,8 +273,8 @@ def _show_class(
                 ("tags", ", ".join(entry.tags)),
                 ("species", ", ".join(entry.species)),
                 ("formerly", ", ".join(entry.aliases)),
-                *(("expected", f"{key} = {value}") for key, value in entry.expected.items()),
-                ("shortcuts", summary(entry.shortcuts)),
+                *((_EXPECTED.get(key, key), value) for key, value in entry.expected.items()),
+                ("shortcuts", _shortcuts(entry, description)),
                 *((one.kind, citation(one)) for one in entry.references),
             )
         )
@@ -284,6 +288,19 @@ def _show_class(
         page.text(failure, indent=2)
     add_description(page, description or {})
     page.show()
+
+
+def _played(entry: Entry, description: dict[str, Any] | None) -> dict[str, float]:
+    """Return the shortcuts that are measured by playing; none if it cannot be known."""
+    if description is None:
+        return {}
+    return of_players(entry.shortcuts, bool(description.get("reads_outcomes")))
+
+
+def _shortcuts(entry: Entry, description: dict[str, Any] | None) -> str:
+    """Return the line about shortcuts, "" if there is nothing to say."""
+    played = summary(_played(entry, description))
+    return played or (NOT_PLAYED if entry.shortcuts and description is not None else "")
 
 
 def _print_references(name: str, source: str, references: Sequence[Reference]) -> None:

@@ -10,9 +10,11 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from neurogym_core.ecosystem.companions import COMMANDS, REGISTRY, comes_with
+from neurogym_core.ecosystem.companions import CHECK, FILM, REGISTRY, comes_with
 from neurogym_core.ecosystem.discovery import declared, installed
 from neurogym_core.ecosystem.hooks import ask_registries
+from neurogym_core.ecosystem.names import canonical
+from neurogym_core.ecosystem.published import command_here
 from neurogym_core.errors import InvalidValueError, PluginError, RegistryError
 from neurogym_core.optional import optional
 from neurogym_core.template import KINDS, LICENCES, refuse_answers, template_folder
@@ -70,12 +72,20 @@ def command(
     render(answers, folder)
     click.echo(f"Made {target}.")
     click.echo("Its NEXTSTEPS.md lists the next steps. Begin with:")
-    if all(offer.name != "check" for offer in installed().commands):
-        click.echo(f"  python -m pip install {COMMANDS['check']}")
+    if missing := _missing(answers["kind"]):
+        line, where = command_here(*missing)
+        click.echo(f"  {line}{where and f'  # {where}'}")
     # Without "./", pip would look for a package of this name on its index.
     click.echo(f'  python -m pip install -e "{os.path.join(".", target)}[test]"')
     classic = answers["kind"] == "classic"  # no Task, which `ngym run` plays
     click.echo(f"  ngym plot {name}-v0" if classic else f"  ngym run {name}-v0 --n-trials 10")
+
+
+def _missing(kind: str) -> list[str]:
+    """Return the packages of this project that a new package needs and that are missing."""
+    present = {canonical(package.distribution) for package in installed().packages}
+    needed = (CHECK, "neurogym-classic", FILM) if kind == "classic" else (CHECK,)
+    return [package for package in needed if package not in present]
 
 
 def _given(value: str | None, question: str, choices: tuple[str, ...] = ()) -> str:
@@ -112,9 +122,10 @@ def refuse(answers: Mapping[str, str], target: Path) -> None:
         click.echo(f"Note: {error}", err=True)
         return
     for other in others:
+        why = "which exists" if other == target.name else f"which looks like {other}"
         raise InvalidValueError(
-            f"The package would be called {target.name}, which looks like {other}. Expected a"
-            " distinct name. Choose another with --lab. Nothing was written."
+            f"The package would be called {target.name}, {why}. Expected a distinct name. Choose"
+            " another with --lab. Nothing was written."
         )
 
 
@@ -124,7 +135,7 @@ def render(answers: Mapping[str, str], folder: Path) -> Path:
     Raises:
         MissingDependencyError: cookiecutter is not installed.
     """
-    cookiecutter = optional("cookiecutter.main", needed_for="`ngym new`", extra="new")
+    cookiecutter = optional("cookiecutter.main", needed_for="`ngym new`")
     with TemporaryDirectory(prefix="ngym-") as scratch:
         # The user's cookiecutter settings must not change the package, and cookiecutter must not
         # write its replay file to the home folder.

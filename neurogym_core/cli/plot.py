@@ -30,7 +30,7 @@ STYLES = ("screen", "paper", "slide")
 @click.option("--session/--trial", "session", default=None,
               help="Draw a session, or one trial.  [default: a session if trials last at most three"
               " steps, or are a stream that is answered throughout]")  # fmt: skip
-@click.option("--n-trials", type=click.IntRange(min=1), metavar="N",
+@click.option("-n", "--n-trials", type=click.IntRange(min=1), metavar="N",
               help="Draw a session of N trials.  [default: 100; of a film: 1]")  # fmt: skip
 @play_options(subject="late_oracle")
 def command(

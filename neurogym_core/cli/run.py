@@ -22,7 +22,7 @@ _INTERRUPTED = 130  # exit code after Ctrl-C
 @click.argument("task", metavar="TASK|FILE.toml", shell_complete=complete_task)
 @click.option("--n-steps", metavar="N", type=click.IntRange(min=1),
               help="Number of steps.  [default: 200]")  # fmt: skip
-@click.option("--n-trials", metavar="N", type=click.IntRange(min=1),
+@click.option("-n", "--n-trials", metavar="N", type=click.IntRange(min=1),
               help="Number of trials, instead of steps.")  # fmt: skip
 @play_options(subject=None, seed=None)
 @split_option
@@ -34,6 +34,12 @@ _INTERRUPTED = 130  # exit code after Ctrl-C
               help="Write all trials to this CSV file.")  # fmt: skip
 @click.option("--save", type=click.Path(dir_okay=False, path_type=Path),
               help="Write the experiment to this file (.toml), to repeat it.")  # fmt: skip
+@click.option(
+    "--columns",
+    metavar="NAME,...",
+    help="Columns of the trials that are printed.  [default: stimulus, answer, outcome]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for programs.")
 @click.option("--trust", is_flag=True,
               help="Allow an experiment file to run a task in a Python file.")  # fmt: skip
 def command(
@@ -52,6 +58,8 @@ def command(
     pass_action: bool,
     csv: Path | None,
     save: Path | None,
+    columns: str | None,
+    as_json: bool,
     trust: bool,
 ) -> None:
     """Run trials of a task with a simulated subject.
@@ -70,6 +78,16 @@ def command(
     a time step of the task (often 100 ms). One subject plays all trials, unless you give
     --subjects: then rows are grouped by subject, and trials are counted for each. --set, --timing,
     --condition and --wrap can be repeated.
+
+    Accuracy is the fraction correct of the answers. Resting where it is right (go/no-go) is no
+    answer: such tasks have a hit rate and a false alarm rate and, with neurogym-study, d' and the
+    criterion with 95 % intervals. If a trial has several answers, each has its accuracy, also given
+    that an earlier one was correct.
+
+    --json prints an object with the keys schema (1), command, task, subject, seed, split, stopped
+    (by Ctrl-C), summary (null if no trial ended), choices (the names of the choices of each slot),
+    trials (a list of all trials, each an object with the columns of the record), csv and experiment
+    (the written files). Missing numbers are null.
 
     Ctrl-C stops it early: the trials so far are printed, and written to the --csv file; the exit
     code is 130.
@@ -112,6 +130,12 @@ def command(
     record, stopped = game.play()
     if csv is not None and record is not None:
         record.to_csv(csv)
-    _playing.show(game, record, stopped, csv, save)
+    with usage_errors():
+        named = record is not None and (columns is not None or not as_json)
+        shown = _playing.chosen_columns(record, columns) if named else None
+    if as_json:
+        _playing.show_json(game, record, stopped, csv, save, shown)
+    else:
+        _playing.show(game, record, stopped, csv, save, shown or ())
     if stopped:
         raise click.exceptions.Exit(_INTERRUPTED)

@@ -7,6 +7,8 @@ summaries in help texts, and the lookup of a wrapper by its bare name.
 
 from __future__ import annotations
 
+from neurogym_core.ecosystem.published import how_to_install
+
 CHECK, FILM = "neurogym-check", "neurogym-film"
 REGISTRY, STUDY = "neurogym-registry", "neurogym-study"
 
@@ -99,9 +101,9 @@ MODULES = {
 def comes_with(what: str, package: str) -> str:
     """Return the line that names the package that brings something.
 
-    For example: ``'check' comes with neurogym-check: pip install neurogym-check``.
+    For example: 'check' comes with neurogym-check: `pip install -e /src/plugins/neurogym-check`
     """
-    return f"{what!r} comes with {package}: pip install {package}"
+    return f"{what!r} comes with {package}: {how_to_install(package)}"
 
 
 def where_it_went(error: BaseException, message: str) -> str:

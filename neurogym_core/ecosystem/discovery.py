@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,6 +28,7 @@ from neurogym_core.ecosystem.names import (
     said_by,
     snake_case,
 )
+from neurogym_core.ecosystem.published import how_to_install
 from neurogym_core.ecosystem.records import (
     Described,
     Installed,
@@ -246,6 +247,8 @@ def _broken(offer: Offer, phase: str, reason: str) -> BrokenTaskError:
 
 # -- names -----------------------------------------------------------------------------------------
 
+_SHORTEST_PART = 3  # letters of a part of a name that is looked for in the names
+
 
 def _find(kind: str, name: str, offers: Sequence[_InfoT]) -> _InfoT:
     if not isinstance(name, str):
@@ -364,12 +367,28 @@ def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
     if kind == "task" and nearest(name, names, 0.8) is None:
         # Names of few letters are alike by their "-v0": a listed task can be much nearer.
         hint = _where_to_get(name, nearest=True) or hint
+    if not slash and len(name) >= _SHORTEST_PART:
+        part, bare = name.casefold(), [offer.name for offer in offers]
+        begin = _one_of(one for one in bare if one.casefold().startswith(part))
+        hint = begin or _one_of(one for one in bare if part in one.casefold()) or hint
+    if kind == "task" and not hint:
+        show += " `ngym search` looks in titles, summaries and tags too."
     if slash and namespace not in spaces and not hint:
         return (
             f"Unknown {kind} {name!r}: no installed package has the namespace {namespace!r}."
             f"{did_you_mean(namespace, spaces)} Known: {listed(spaces)}. {show}"
         )
     return f"Unknown {kind} {name!r}: no installed package offers it.{hint} {show}"
+
+
+def _one_of(names: Iterable[str]) -> str:
+    """Return a question with up to three of some names; "" for none."""
+    found = list(dict.fromkeys(names))
+    if not found:
+        return ""
+    shown = " or ".join(map(repr, found[:3]))
+    more = f", or {len(found) - 3} others" if len(found) > 3 else ""
+    return f" Did you mean {shown}{more}?"
 
 
 def _where_to_get(name: str, *, nearest: bool = False) -> str:
@@ -380,7 +399,7 @@ def _where_to_get(name: str, *, nearest: bool = False) -> str:
         task = shipped.resembling(name) if nearest else None
         if task is None or _if_missing(task.package) is None:
             return ""
-        return _did_you_mean(task.id, task.package, f"`{shipped.how_to_install(task.package)}`")
+        return _did_you_mean(task.id, task.package, how_to_install(task.package))
     # `hooks` imports this module; here, pluggy is only imported for an error message.
     from neurogym_core.ecosystem import hooks
 

@@ -193,7 +193,7 @@ class FormerNameHooks:
 
 
 class StudyHooks:
-    """The hooks of packages that draw sessions, and read and write experiment files.
+    """The hooks of packages that analyse, draw sessions, and read and write experiment files.
 
     An experiment is a mapping with "task" (id or "file.py:Class"), "settings" (keywords of the
     task), "wrap" (pairs of name and settings), "imposed" (conditions), and "seed", "trials",
@@ -240,6 +240,15 @@ class StudyHooks:
         Args:
             path: the file.
             experiment: the experiment.
+        """
+
+    @hookspec(firstresult=True)
+    def ngym_sensitivity(self, hits: int, signals: int, false_alarms: int, noises: int) -> Any:
+        """Return the numbers of signal detection, name -> (value, low, high), for `ngym run`.
+
+        Args:
+            hits, signals: answers to signals, and trials with a signal.
+            false_alarms, noises: answers without a signal, and trials without one.
         """
 
 

@@ -96,6 +96,14 @@ class Vocabulary(NamedTuple):
         """Return ``working-memory`` for ``working memory``; None if the word is unknown."""
         return self.spellings[kind].get(tag_key(text))
 
+    def unknown(self, kind: str, text: str) -> str:
+        """Return the message about a word that is in no vocabulary."""
+        known = self.words[kind]
+        return (
+            f"{text!r} is not in the vocabulary.{did_you_mean(text, known)} Expected one of:"
+            f" {', '.join(sorted(known))}. Use one of them, or propose the new word."
+        )
+
 
 @functools.cache
 def vocabulary() -> Vocabulary:
@@ -257,8 +265,7 @@ class _Reader:
     def word(self, field: str, value: str, kind: str) -> str:
         word = vocabulary().resolve(kind, value)
         if word is None:
-            hint = did_you_mean(value, vocabulary().words[kind])
-            self.note(field, f"{value!r} is not in the vocabulary.{hint}", "warning", "vocabulary")
+            self.note(field, vocabulary().unknown(kind, value), "warning", "vocabulary")
             return tag_key(value)
         if word != value:
             self.note(field, f"{value!r} should be {word!r}.", "warning", "vocabulary")

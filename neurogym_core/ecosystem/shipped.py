@@ -10,7 +10,6 @@ from functools import cache
 from typing import NamedTuple
 
 from neurogym_core._bundled import list_of_packages
-from neurogym_core.ecosystem.names import canonical
 from neurogym_core.errors import nearest
 
 
@@ -64,12 +63,3 @@ def resembling(name: str) -> ShippedTask | None:
     names = {task.name: task for task in shipped_tasks()}
     near = nearest(name.rpartition("/")[2], names, 0.8)
     return None if near is None else names[near]
-
-
-def how_to_install(package: str) -> str:
-    """Return the command that installs a package of this project, from a checkout if there is one.
-
-    For example: ``pip install neurogym-task-motor``.
-    """
-    folder = list_of_packages().parents[1] / "plugins" / canonical(package)
-    return f"pip install {f'-e {folder}' if folder.is_dir() else package}"

@@ -410,7 +410,7 @@ class Dataset:
     """An endless iterable of supervised batches: ``next(dataset)`` or ``for batch in dataset``.
 
     In supervised trials every period lasts to its end; if the path depends on the subject, it is
-    the path of the oracle.
+    the path of the oracle. A trial ends at `max_duration`.
 
     Args:
         task: an id, a Task, a Task class, or ``"file.py:Class"``; also a class of envs whose form

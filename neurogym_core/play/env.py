@@ -114,7 +114,8 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
             InvalidValueError: the action is not in the action space.
         """
         if self.stepper.hooked:
-            result = self._step_with_hooks(action)
+            with self.stepper.alone():
+                result = self._step_with_hooks(action)
         else:
             result = self.stepper.kernel.step(action)
         if self._trace is not None:

@@ -190,7 +190,8 @@ class _Rules:
         return sum(self.duration[begin : begin + segment])
 
 
-_P, _R = ParamSpec("_P"), TypeVar("_R")
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 def _alone(method: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -248,9 +249,7 @@ class PlainKernel:
             RuntimeError: another thread is in a step.
         """
         if not self._lock.acquire(blocking=False):
-            raise RuntimeError(
-                "The env was used from two threads at once; give each its own env."
-            )
+            raise RuntimeError("The env was used from two threads at once; give each its own env.")
 
     def release(self) -> None:
         """Let other threads in again, after `claim`."""

@@ -13,6 +13,7 @@ from gymnasium.wrappers import OrderEnforcing
 
 from neurogym_core.ecosystem import discovery
 from neurogym_core.ecosystem.files import is_file_reference, load_from_file
+from neurogym_core.ecosystem.settings_text import read_wrap
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
 from neurogym_core.play.env import TaskEnv
 from neurogym_core.play.env_form import applied, form_of, is_env_class
@@ -26,7 +27,8 @@ from neurogym_core.trials.splits import checked_split, plain_seed
 TaskLike = Any
 """A Task, a Task class, the id of an installed task, or ``"file.py:Class"``."""
 Wrap = Any
-"""A wrapper class or its name, ``(class or name, settings)``, or a function of the task or env."""
+"""A wrapper class, its name (also with settings, ``"reaction_time:urgency=-0.01"``), ``(class or
+name, settings)``, or a function of the task or env."""
 Wrappers = list[tuple[Any, dict[str, Any]]]
 """Wrappers and their settings, innermost first."""
 
@@ -312,7 +314,9 @@ def read_wrapper(item: Any) -> tuple[Any, dict[str, Any]]:
     """Return wrapper and settings of one item of `wrap`."""
     wrapper, settings = item if isinstance(item, tuple) else (item, {})
     if isinstance(wrapper, str):
-        wrapper = discovery.load_wrapper(wrapper)
+        name, written = read_wrap(wrapper)
+        wrapper = discovery.load_wrapper(name)
+        settings = {**written, **settings}
     if not callable(wrapper):
         raise InvalidValueError(
             f"{item!r} was given as a wrapper. Expected a wrapper class or its name. Give that, or"

@@ -13,8 +13,16 @@ import numpy as np
 
 from neurogym_core.play.blocks import NOT_VISITED, Block
 from neurogym_core.trials.arrays import Array, Ints
-from neurogym_core.trials.record import DURATION, OFFSET, ONSET, OUTCOME_NAMES, RESTING, TrialRecord
-from neurogym_core.trials.slot_columns import CHOICES, SLOTS, joined_choices
+from neurogym_core.trials.record import (
+    DURATION,
+    OFFSET,
+    ONSET,
+    OUTCOME_NAMES,
+    RESTING,
+    Outcome,
+    TrialRecord,
+)
+from neurogym_core.trials.slot_columns import CHOICES, REST_CORRECT, SLOTS, joined_choices
 
 
 class TrialResults:
@@ -154,7 +162,8 @@ class TrialResults:
 
         Args:
             timed: whether it has the columns ``trial_start``, ``trial_stop``, ``answer_time``,
-                ``onset.<period>`` and ``offset.<period>``, ms since the trial began.
+                ``onset.<period>`` and ``offset.<period>``, ms since the trial began, and
+                ``rest_correct``.
         """
         names = dict.fromkeys(name for block, _ in self._parts for name in block.types.slot_names)
         choices = joined_choices([{CHOICES: _choices_of(block)} for block, _ in self._parts])
@@ -212,13 +221,16 @@ def _columns(block: Block, rows: Array) -> dict[str, Array]:
 
 
 def _times(block: Block, rows: Array) -> dict[str, Array]:
-    """Return the columns of times as played, ms since each trial began."""
-    log, types = block.log, block.types
+    """Return the columns of times as played, ms since each trial began, and of right rests."""
+    log, types, kind = block.log, block.types, block.kind[rows]
     dt = float(types.batch.interface.dt)
     columns = {"trial_start": np.zeros(len(rows)), "trial_stop": log.steps[rows] * dt}
     for k, name in enumerate(types.slot_names):
         prefix = f"{name}." if len(types.slot_names) > 1 else ""
         columns[f"{prefix}answer_time"] = log.opened[rows, k] * dt + log.slot_time[rows, k]
+        if "step_action" not in types.batch.interface.hooks:  # the hook may judge by itself
+            missed = types.batch.payoffs.miss_outcome[kind, k]
+            columns[f"{prefix}{REST_CORRECT}"] = missed == Outcome.CORRECT
     for prefix, clock in ((ONSET, log.onset[rows]), (OFFSET, log.offset[rows])):
         ms = np.where(clock == NOT_VISITED, np.nan, clock * dt)
         columns |= {prefix + name: ms[:, k] for k, name in enumerate(types.period_names)}

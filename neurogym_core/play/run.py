@@ -26,6 +26,7 @@ from neurogym_core.tasks.drawing import stateful
 from neurogym_core.tasks.identity import plain_settings, settings
 from neurogym_core.tasks.state import state_of
 from neurogym_core.trials.record import TrialRecord, is_clock_time
+from neurogym_core.trials.slot_columns import REST_CORRECT
 
 KEPT = 4096
 """Number of ended trials after which they are joined to a record. Until then they keep their blocks
@@ -104,7 +105,11 @@ class Played:
             own = {"subject": record["env"], "trial": record["trial"]}
         else:
             own = {"subject": np.zeros(len(record), np.int64), "trial": np.arange(len(record))}
-        others = {name: record[name] for name in record.columns if name not in own}
+        others = {
+            name: column
+            for name, column in record.items()
+            if name not in own and (name.rpartition(".")[2] != REST_CORRECT or column.any())
+        }
         begins = _begins(own["subject"], record["trial_stop"])
         others |= {name: others[name] + begins for name in others if is_clock_time(name)}
         return TrialRecord({**own, **others}, meta=record.meta)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -193,6 +194,19 @@ class Stepper:
         for name, values in places.items():
             self.kernel.set(name, values)
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other threads out.
+
+        Raises:
+            RuntimeError: another thread is in a step.
+        """
+        self.kernel.claim()
+        try:
+            yield
+        finally:
+            self.kernel.release()
+
     # ------------------------------------------------------------------ sessions begin
 
     def reset(
@@ -205,11 +219,8 @@ class Stepper:
         Without seed and conditions, current trials are dropped, and the new sessions begin with the
         next trials of the stream.
         """
-        self.kernel.claim()
-        try:
+        with self.alone():
             return self._reset(seed, conditions)
-        finally:
-            self.kernel.release()
 
     def _reset(
         self,
@@ -515,11 +526,8 @@ class Stepper:
         Args:
             actions: (N,) action ids, or (N, D) in [-1, 1]; the caller has checked them.
         """
-        self.kernel.claim()
-        try:
+        with self.alone():
             return self._step(actions)
-        finally:
-            self.kernel.release()
 
     def _step(self, actions: Any) -> Moved:
         if not self.begun:

@@ -171,7 +171,8 @@ class TaskVectorEnv(BoundStep, VectorEnv):
             )
         if self.stepper.hooked:
             checked = checked_all(self.task, self.num_envs, actions)
-            result = self._step_with_hooks(checked)
+            with self.stepper.alone():
+                result = self._step_with_hooks(checked)
         else:
             result = self.stepper.kernel.vector_step(actions)
         if self._trace is not None:

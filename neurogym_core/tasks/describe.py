@@ -27,16 +27,17 @@ def describe(task: Task) -> dict[str, Any]:
     """Describe a task as a dict for JSON, without playing it.
 
     Returns:
-        docstring, dt (ms), supervised, trials_per_session, parameters (name, type, default, value),
-        channels (name, start, stop, encoder), actions (name, start, stop, kind), periods (name,
-        duration in written form or `UNTIMED`, typical ms or None), conditions (name, distribution),
-        rewards, payoff (a text; empty for discrete actions).
+        docstring, dt (ms), supervised, reads_outcomes, trials_per_session, parameters (name, type,
+        default, value), channels (name, start, stop, encoder), actions (name, start, stop, kind),
+        periods (name, duration in written form or `UNTIMED`, typical ms or None), conditions (name,
+        distribution), rewards, payoff (a text; empty for discrete actions).
     """
     return {
         "name": task.name,
         "docstring": inspect.getdoc(type(task)) or "",
         "dt": task.dt,
         "supervised": task.supervised,
+        "reads_outcomes": task.reads_outcomes,
         "trials_per_session": task.trials_per_session,
         "parameters": _parameters(task),
         "channels": _parts(task.channels),

@@ -59,7 +59,7 @@ def citation(reference: Reference) -> str:
         reference.journal,
         f"https://doi.org/{reference.doi}",
     )
-    return " ".join(part for part in parts if part)
+    return ". ".join(part.rstrip(".") for part in parts if part)
 
 
 def add_description(page: Page, description: Mapping[str, Any]) -> None:
@@ -71,7 +71,7 @@ def add_description(page: Page, description: Mapping[str, Any]) -> None:
     docstring = description.get("docstring")
     if isinstance(docstring, str) and docstring.strip():
         page.heading("description")
-        page.text(docstring, indent=2, keep_lines=True)
+        page.prose(docstring, indent=2)
     for key, columns in _TABLES.items():
         found = description.get(key)
         rows = [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []

@@ -6,9 +6,11 @@ Text from packages and registries is cleaned of control characters, and is never
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -16,6 +18,8 @@ import click
 from neurogym_core.ecosystem.names import clean
 
 UNBOUNDED = 1000  # columns in a pipe: each row stays one line, so that grep and cut work
+_SECTION = re.compile(r"\w+:")
+"""The head of a section of a docstring, as ``Args:``."""
 _ASCII = str.maketrans({
     "–": "-", "—": "-", "−": "-", "…": "...", "‘": "'", "’": "'", "“": '"', "”": '"', "×": "x",
     "→": "->", "≤": "<=", "≥": ">=", "±": "+/-", "µ": "u", "μ": "u", "σ": "sigma", "°": " deg",
@@ -32,9 +36,66 @@ def print_json(value: Any) -> None:
         click.echo(json.dumps(value, indent=2, ensure_ascii=True))
 
 
+def print_report(report: Mapping[str, Any]) -> None:
+    """Print the JSON object of a command that reports numbers: a key per line, rows per line.
+
+    NaN and infinity, which JSON does not have, become null; arrays lists, other objects texts.
+    """
+    items = [f'"{key}": {_rows(plain(value))}' for key, value in report.items()]
+    click.echo("{\n" + ",\n".join(items) + "\n}")
+
+
+def _rows(value: Any) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return "[\n" + ",\n".join(json.dumps(row, allow_nan=False) for row in value) + "\n]"
+    return json.dumps(value, allow_nan=False)
+
+
+def plain(value: Any) -> Any:
+    """Return a value as data for JSON, see `print_report`."""
+    if hasattr(value, "tolist"):  # an array, or a number of NumPy
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int) else str(value)
+
+
 def print_text(text: str) -> None:
     """Print lines without wrapping them; characters that stdout cannot encode are replaced."""
     click.echo(encodable(clean(text, keep_lines=True), getattr(sys.stdout, "encoding", None)))
+
+
+def print_paragraph(text: str, *, indent: int = 0) -> None:
+    """Print a text in lines that fit the terminal, broken between words; in a pipe, in one line."""
+    page = Page()
+    page.text(text, indent=indent)
+    page.show()
+
+
+def reflowed(text: str) -> list[tuple[int, str]]:
+    """Return a docstring as (indent, line): one line for each paragraph, list item and entry."""
+    lines: list[tuple[int, str]] = []
+    going, code = False, None  # whether a paragraph goes on; indent of the text above some code
+    for line in text.splitlines():
+        bare, indent = line.strip(), len(line) - len(line.lstrip())
+        if code is not None and (not bare or indent > code):
+            lines.append((indent, bare))
+            going = False
+            continue
+        first, said = lines[-1] if going else (0, "")
+        item = bare.startswith(("- ", "* ", "|", ">>>"))
+        inside = indent > first or (indent == first == 0 and not said.startswith(("- ", "* ")))
+        if bare and going and inside and not item and not _SECTION.fullmatch(said):
+            lines[-1] = first, f"{said} {bare}"
+        else:
+            lines.append((indent, bare))
+        going = bool(bare)
+        code = lines[-1][0] if bare.endswith("::") else None
+    return lines
 
 
 def encodable(text: str, encoding: str | None) -> str:
@@ -74,6 +135,14 @@ class Page:
     def width(self) -> int:
         """Number of columns of the terminal."""
         return self.console.width
+
+    def prose(self, text: str, *, indent: int = 0) -> None:
+        """Add a docstring; on a terminal its paragraphs get lines as long as the terminal's."""
+        if self.width == UNBOUNDED:
+            self.text(text, indent=indent, keep_lines=True)
+            return
+        for deeper, line in reflowed(clean(text, keep_lines=True)):
+            self.text(line, indent=indent + deeper)
 
     def heading(self, text: str, *, mark: str = "") -> None:
         """Add a line in bold, with a blank line before it unless it is the first."""

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,17 +13,15 @@ from neurogym_core.ecosystem import companions
 from neurogym_core.ecosystem.discovery import (
     declared,
     find_subject,
-    load_wrapper,
     named_subject,
     subject_names,
 )
 from neurogym_core.ecosystem.names import SUBJECT_SETTINGS, SUBJECTS, clean
+from neurogym_core.ecosystem.settings_text import read_pairs, read_value
 from neurogym_core.errors import InvalidValueError, UnknownNameError
 from neurogym_core.terminal.complete import complete_wrapper
 
 SUBJECT_HELP = "The subject that plays; `ngym run --help` lists the subjects."
-
-_WORDS = {"true": True, "yes": True, "false": False, "no": False, "none": None}
 
 
 class SubjectName(click.ParamType):
@@ -145,63 +140,20 @@ def task_settings(found: Any, parameters: Sequence[str], timing: Sequence[str]) 
     from neurogym_core.trials.distributions import parse  # imports NumPy
 
     values: dict[str, Any] = {}
-    for key, text in _pairs("--set", parameters):
+    for key, text in read_pairs("--set", parameters):
         default = getattr(found, key, None)
         values[key] = read_value(text, default)
         if isinstance(default, tuple) and _numeric(default) and not _numeric(values[key]):
             raise InvalidValueError(
                 f"--set was given {key}={text!r}. Expected numbers, as in the default {default!r}."
             )
-    durations = {key: parse(text) for key, text in _pairs("--timing", timing)}
+    durations = {key: parse(text) for key, text in read_pairs("--timing", timing)}
     return {**values, **({"timing": durations} if durations else {})}
-
-
-def read_wrap(text: str) -> tuple[str, dict[str, Any]]:
-    """Return name and settings of a wrapper from ``name`` or ``name:key=value,key=value``.
-
-    Raises:
-        click.UsageError: the text has another form.
-        DiscoveryError: there is no such wrapper.
-    """
-    name, _, settings = text.partition(":")
-    wrapper = load_wrapper(name.strip())
-    parts: list[str] = []
-    for part in _split(settings):
-        if parts and not re.match(r"\s*\w+\s*=", part):  # one more value of the name before
-            parts[-1] += f",{part}"
-        else:
-            parts.append(part)
-    pairs = _pairs("--wrap", parts)
-    return name.strip(), {key: _setting(value, getattr(wrapper, key, None)) for key, value in pairs}
-
-
-def _setting(text: str, default: Any) -> Any:
-    """Return a wrapper's setting: a distribution, a TOML value, or a value as in `read_value`."""
-    if re.fullmatch(r"[a-z_]+\(.*\)", text):
-        from neurogym_core.trials.distributions import parse  # imports NumPy
-
-        return parse(text)
-    with contextlib.suppress(tomllib.TOMLDecodeError):
-        value = tomllib.loads(f"value = {text}")["value"]
-        return (value,) if isinstance(default, tuple) and not isinstance(value, list) else value
-    return read_value(text, default)
 
 
 def read_conditions(texts: Sequence[str]) -> dict[str, Any]:
     """Return the conditions that ``--condition`` imposes, {name: value}."""
-    return {key: read_value(text) for key, text in _pairs("--condition", texts)}
-
-
-def read_value(text: str, default: Any = None) -> Any:
-    """Return the value of a text from the command line.
-
-    Numbers, ``true``, ``false`` and ``none`` are converted, and values separated by commas become a
-    tuple. Anything else stays text, and everything does if `default` is text.
-    """
-    if isinstance(default, str):
-        return text
-    value = _literal(text.strip())
-    return (value,) if isinstance(default, tuple) and not isinstance(value, tuple) else value
+    return {key: read_value(text) for key, text in read_pairs("--condition", texts)}
 
 
 def _numeric(values: tuple) -> bool:
@@ -218,45 +170,3 @@ def usage_errors() -> Iterator[None]:
         yield
     except (UnknownNameError, InvalidValueError) as error:
         raise click.UsageError(clean(str(error), keep_lines=True)) from error
-
-
-def _pairs(option: str, texts: Sequence[str]) -> list[tuple[str, str]]:
-    pairs = []
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not (name.strip() and equals and value.strip()):
-            raise click.UsageError(
-                f"{option} was given {text!r}. Expected a name and a value, as in {option} name=3."
-            )
-        pairs.append((name.strip(), value.strip()))
-    return pairs
-
-
-def _literal(text: str) -> Any:
-    if text.lower() in _WORDS:
-        return _WORDS[text.lower()]
-    if text.lower() == "nan":
-        return float("nan")
-    with contextlib.suppress(json.JSONDecodeError):
-        return _tuples(json.loads(text.replace("(", "[").replace(")", "]")))
-    if "," in text:
-        return tuple(_literal(part.strip()) for part in _split(text))
-    with contextlib.suppress(ValueError):  # numbers that JSON does not accept: .5, +3
-        return float(text)
-    return text
-
-
-def _split(text: str) -> list[str]:
-    """Return the parts between the commas that are outside of brackets."""
-    parts, depth = [""], 0
-    for letter in text:
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return [part for part in parts if part.strip()]
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value

@@ -24,6 +24,13 @@ _PARTS = {
     "duration": "the duration of {} alone",
     "without": "without {}",
 }
+PLAYED = ("oracle", "random", "reflex", "held")
+"""Measures of policies that always play. The audit of a task whose trials follow from outcomes
+computes the others on trials of a subject that is always right."""
+NOT_PLAYED = (
+    "none was played: trials depend on the subject's answers, and the audit's trials follow right"
+    " ones"
+)
 SHOWN = 8
 """Most shortcuts in a summary."""
 
@@ -34,11 +41,23 @@ def in_words(name: str) -> str:
     return _PARTS[kind].format(part) if kind in _PARTS else WORDS.get(name, name)
 
 
+def of_players(shortcuts: Mapping[str, float], reads_outcomes: bool) -> dict[str, float]:
+    """Return the shortcuts that are the performance of a policy that plays the task.
+
+    Args:
+        shortcuts: name -> performance, as a manifest has them.
+        reads_outcomes: whether the trials of the task depend on the outcomes of earlier ones.
+    """
+    return {
+        name: score for name, score in shortcuts.items() if not reads_outcomes or name in PLAYED
+    }
+
+
 def summary(shortcuts: Mapping[str, float]) -> str:
     """Return the best shortcuts in one line, best first.
 
     Args:
-        shortcuts: name -> performance, as a manifest has them.
+        shortcuts: name -> performance, as `of_players` returns them.
     """
     known = {name: score for name, score in shortcuts.items() if name not in ("oracle", "all")}
     best = sorted(known, key=lambda name: -known[name])

@@ -176,7 +176,7 @@ class TrialBatch:
                 self.duration,
                 self.untimed_places,
                 self.limit,
-                self._answering,
+                self.answering,
                 # Where hooks decide, too, no table says how often a trial returns.
                 returns=not self.interface.hooks,
             )
@@ -192,7 +192,7 @@ class TrialBatch:
         return self.path[:, : len(self.period)]
 
     @property
-    def _answering(self) -> np.ndarray:
+    def answering(self) -> np.ndarray:
         """The column of the payoffs that the target is on each segment, (n, S)."""
         actions = self.interface.actions
         if not actions.continuous:
@@ -280,7 +280,9 @@ class TrialBatch:
         """
         duration = self.path if duration is None else duration
         # One row per step: trials follow each other, and within a trial its segments.
-        observations = self.shown.reshape(-1, self.shown.shape[2])[self._places(duration)]
+        observations: np.ndarray = self.shown.reshape(-1, self.shown.shape[2])[
+            self._places(duration)
+        ]
         for frame in self.frames:
             if not frame.target:
                 self._add_frame(frame, observations, duration)
@@ -309,7 +311,9 @@ class TrialBatch:
             duration: (n, S) or (n, V) steps to render; default: the oracle's path.
         """
         duration = self.path if duration is None else duration
-        targets = self.target.reshape(-1, *self.target.shape[2:])[self._places(duration)]
+        targets: np.ndarray = self.target.reshape(-1, *self.target.shape[2:])[
+            self._places(duration)
+        ]
         for frame in self.frames:
             if frame.target:
                 self._add_frame(frame, targets, duration)

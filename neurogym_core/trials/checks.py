@@ -26,16 +26,12 @@ def check_periods(layout: Layout) -> None:
 def check_clocks(layout: Layout) -> None:
     """Raise `TrialLayoutError` if a verb counts time after a period without a timer.
 
-    Nobody knows before the trial how much of its clock such a period takes.
+    How much of its clock such a period takes depends on the subject.
     """
     untimed = layout.timeline.untimed
     if not untimed:
         return
-    edits = (*layout.shows, *layout.holds, *layout.charges, *layout.weights, *layout.slots)
-    spans = [edit.span for edit in edits if edit.span.start is not None or edit.span.stop is not None]
-    spans += [frames.span for frames in layout.frames]
-    spans += [slot.span for slot in layout.slots if slot.due is not None]
-    for span in spans:
+    for span in layout.clocked():
         for name in span.periods[:-1]:
             if name in untimed:
                 raise TrialLayoutError(

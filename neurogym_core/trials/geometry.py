@@ -186,9 +186,7 @@ def _period_steps(layout: Layout) -> list[Array]:
     rest = np.maximum(limit - timed, 1)
     changing = _changing(layout) if timeline.untimed else frozenset()
     return [
-        (limit if name in changing else rest)
-        if name in timeline.untimed
-        else timeline.steps[name]
+        (limit if name in changing else rest) if name in timeline.untimed else timeline.steps[name]
         for name in timeline.names
     ]
 
@@ -198,11 +196,7 @@ def _changing(layout: Layout) -> frozenset[str]:
     # A timecourse gives every step of the trial its own row.
     if layout.frames:
         return frozenset(layout.timeline.names)
-    moments = [slot.span for slot in layout.slots if slot.due is not None]
-    for edit in (*layout.shows, *layout.holds, *layout.charges, *layout.weights, *layout.slots):
-        if edit.span.start is not None or edit.span.stop is not None:
-            moments.append(edit.span)
-    return frozenset(name for span in moments for name in span.periods)
+    return frozenset(name for span in layout.clocked() for name in span.periods)
 
 
 def spread_index(old: Array, new: Array) -> Array:

@@ -24,10 +24,14 @@ column                  values
 ``answer_time``         float, ms on the same clock; NaN without an answer; only in records of `run`
 ``onset.<period>``,     float, ms on the same clock, as played: the first onset and the last offset;
 ``offset.<period>``     NaN for periods that were not played; only in records of `run`
+``rest_correct``        bool, whether resting was the right answer (go/no-go); only in records of
+                        `run`, only if it was in some trial, and not of tasks with `step_action`,
+                        which judge behaviour themselves
 ======================  ===========================================================================
 
 In tasks with several slots, the name of the slot precedes ``choice``, ``outcome``,
-``reaction_time`` and ``answer_time``: ``rule.choice`` and so on. Only times can be NaN."""
+``reaction_time``, ``answer_time`` and ``rest_correct``: ``rule.choice`` and so on. Only times can
+be NaN."""
 
 from __future__ import annotations
 
@@ -39,15 +43,22 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from neurogym_core._patterns import Pattern
-from neurogym_core.errors import InvalidValueError, listed, unknown
+from neurogym_core.errors import InvalidValueError, UnknownNameError, listed, unknown
 from neurogym_core.files import replacing
 from neurogym_core.optional import optional
-from neurogym_core.trials.slot_columns import CHOICES, SLOTS, align_slots, joined_choices
+from neurogym_core.trials.record_text import LEFT_OUT, html_of, text_of
+from neurogym_core.trials.slot_columns import (
+    CHOICES,
+    REST_CORRECT,
+    SLOTS,
+    align_slots,
+    joined_choices,
+)
 
 DURATION = "duration."
 """Prefix of the columns of durations as built, and of durations that are imposed."""
@@ -108,6 +119,7 @@ RECORD_NAMES = frozenset(
         "trial_start",
         "trial_stop",
         "answer_time",
+        "rest_correct",
     ]
 )
 """Columns that players write; conditions and covariates must have other names."""
@@ -116,13 +128,25 @@ SPREAD = Pattern(r"(?P<name>.+)\[(?P<index>\d+)\]", re.DOTALL)
 """The form of ``name[k]``, one of several columns of a file that are one column of a record."""
 
 
-class TrialRecord:
+def _immutable(*_: object, **__: object) -> NoReturn:
+    raise TypeError(
+        "A TrialRecord was to be changed, but it is immutable. Expected a new record. Make one:"
+        " TrialRecord({**record, name: values})."
+    )
+
+
+class TrialRecord(dict[str, np.ndarray]):
     """An immutable table with one row per finished trial; columns are read-only arrays.
 
     ``record["coherence"]`` is a column; ``record[record["outcome"] == "correct"]``,
-    ``record[10:20]`` and ``record[[3, 1]]`` are records of these rows; ``len(record)`` is the
-    number of rows; ``"coherence" in record`` is True if there is such a column. ``==`` compares the
-    tables (NaN equals NaN; the order of the columns and `meta` do not matter).
+    ``record[10:20]`` and ``record[[3, 1]]`` are records of these rows. ``==`` compares the tables
+    (NaN equals NaN; the order of the columns and `meta` do not matter).
+
+    A record is a mapping of names to columns: ``"coherence" in record``, ``for name in record``,
+    ``record.items()``, ``dict(record)``, ``pandas.DataFrame(record)``,
+    ``polars.DataFrame(record)``. As that of a `pandas.DataFrame`, its length is the number of rows:
+    ``len(record)`` trials, ``len(record.columns)`` columns. pandas takes columns of one value per
+    trial only; `to_pandas` splits the others.
 
     Args:
         columns: name -> numbers, bools or strings, (n,) or (n, k), the same n for all. Copied.
@@ -145,13 +169,13 @@ class TrialRecord:
         {'coherence': 0.0, 'choice': 0}
     """
 
-    __slots__ = ("_columns", "_length", "_meta")
-    _columns: dict[str, np.ndarray]
+    __slots__ = ("_length", "_meta")
     _length: int
     _meta: dict[str, Any]
-    __hash__ = None  # type: ignore[assignment]
-    # Iteration could be over rows or names; `rows()` and `columns` are explicit.
-    __iter__ = None
+    __hash__ = None
+    # pandas takes no other mapping than a dict: of one, it would make a table of the names.
+    __setitem__ = __delitem__ = __ior__ = _immutable
+    clear = pop = popitem = setdefault = update = _immutable
 
     def __init__(
         self, columns: Mapping[str, Any], *, meta: Mapping[str, Any] = MappingProxyType({})
@@ -165,9 +189,13 @@ class TrialRecord:
                 f"The columns of a trial record have different lengths: {lengths}. One row per"
                 " trial was expected. Give every column one entry per finished trial."
             )
-        object.__setattr__(self, "_columns", table)
+        super().__init__(table)
         object.__setattr__(self, "_length", next(iter(lengths.values()), 0))
         object.__setattr__(self, "_meta", dict(meta))
+
+    def __getattr__(self, name: str) -> NoReturn:
+        hint = f" Its columns are items: record[{name!r}]." if name in self.keys() else ""
+        raise AttributeError(f"A TrialRecord has no attribute {name!r}.{hint}")
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(
@@ -180,14 +208,14 @@ class TrialRecord:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (dict(self._columns), self._meta)
+        return _rebuild, (dict(self), self._meta)
 
     # ---- reading --------------------------------------------------------------------------------
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return tuple(self._columns)
+        return tuple(self.keys())
 
     @property
     def meta(self) -> Mapping[str, Any]:
@@ -197,9 +225,6 @@ class TrialRecord:
     def __len__(self) -> int:
         return self._length
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._columns
-
     def __getitem__(self, key: Any) -> Any:
         """Return a column by name, or a record of some rows (slice, mask, or row numbers).
 
@@ -208,13 +233,16 @@ class TrialRecord:
             InvalidValueError: `key` is neither a name nor rows of this record.
         """
         if isinstance(key, str):
-            if key not in self._columns:
-                raise unknown("column", key, self._columns, of="the trial record")
-            return self._columns[key]
+            if key not in self.keys():
+                raise self._unknown(key)
+            return super().__getitem__(key)
         rows = key if isinstance(key, slice) else _row_selection(key, len(self))
-        return TrialRecord(
-            {name: column[rows] for name, column in self._columns.items()}, meta=self._meta
-        )
+        return TrialRecord({name: column[rows] for name, column in self.items()}, meta=self._meta)
+
+    def _unknown(self, name: str) -> UnknownNameError:
+        slot = [column for column in self.keys() if column.startswith(f"{name}.")]
+        hint = f" {name!r} is an answer, with the columns {listed(slot)}." if slot else ""
+        return unknown("column", name, self.keys(), of="the trial record", hint=hint)
 
     def row(self, index: int) -> dict[str, Any]:
         """Return row `index` (negative: from the end) as Python values; k values as a list.
@@ -232,14 +260,12 @@ class TrialRecord:
                 f" {-len(self)} to {len(self) - 1} exist. Give one of them, or check"
                 " len(record) first."
             )
-        return {name: column[position].tolist() for name, column in self._columns.items()}
+        return {name: column[position].tolist() for name, column in self.items()}
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Iterate over all rows; see `row`."""
-        lists = [column.tolist() for column in self._columns.values()]
-        return (
-            dict(zip(self._columns, values, strict=True)) for values in zip(*lists, strict=True)
-        )
+        lists = [column.tolist() for column in self.values()]
+        return (dict(zip(self.keys(), values, strict=True)) for values in zip(*lists, strict=True))
 
     def choices(self, column: str = "choice") -> tuple[str, ...]:
         """Return the names of the choices in a column, in the order of their indices.
@@ -311,36 +337,30 @@ class TrialRecord:
         """
         named = {
             name
-            for name in self._columns
+            for name in self.keys()
             if (name == "choice" or name.endswith(".choice"))
             and any(text != str(k) for k, text in enumerate(self.choices(name)))
         }
         return TrialRecord(
-            {
-                name: self.names(name) if name in named else column
-                for name, column in self._columns.items()
-            },
+            {name: self.names(name) if name in named else column for name, column in self.items()},
             meta=self._meta,
         )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TrialRecord):
-            return NotImplemented
-        if len(self) != len(other) or set(self._columns) != set(other._columns):
+            return False if isinstance(other, dict) else NotImplemented
+        if len(self) != len(other) or self.keys() != other.keys():
             return False
-        return all(
-            _same_column(column, other._columns[name]) for name, column in self._columns.items()
-        )
+        return all(_same_column(column, other[name]) for name, column in self.items())
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
     def __repr__(self) -> str:
-        names = [
-            name if column.ndim == 1 else f"{name}[{column.shape[1]}]"
-            for name, column in self._columns.items()
-        ]
-        return (
-            f"<TrialRecord: {len(self)} trials x {len(names)} columns:"
-            f" {', '.join(names) or 'none'}>"
-        )
+        return text_of(self, main_columns(self), len(self))
+
+    def _repr_html_(self) -> str:
+        return html_of(self, main_columns(self), len(self))
 
     # ---- joining ---------------------------------------------------------------------------------
 
@@ -371,9 +391,7 @@ class TrialRecord:
                 " come from it. If there may be none, begin with TrialRecord({...}) of empty"
                 " columns."
             )
-        tables, slots = align_slots(
-            [part._columns for part in parts], [part.meta for part in parts]
-        )
+        tables, slots = align_slots([dict(part) for part in parts], [part.meta for part in parts])
         for table in tables[1:]:
             if set(table) != set(tables[0]):
                 raise InvalidValueError(
@@ -434,11 +452,27 @@ class TrialRecord:
 
     def _spread(self) -> Iterator[tuple[str, np.ndarray]]:
         """Yield names and columns of shape (n,), where (n, k) becomes k columns."""
-        for name, column in self._columns.items():
+        for name, column in self.items():
             if column.ndim == 1:
                 yield name, column
             else:
                 yield from ((f"{name}[{k}]", column[:, k]) for k in range(column.shape[1]))
+
+
+def main_columns(columns: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of the columns that a reader looks at first.
+
+    They are the trial, its conditions, the answers and the outcome, without the times and durations
+    of periods.
+    """
+    return tuple(
+        name
+        for name in columns
+        if name not in LEFT_OUT
+        and not name.startswith(DURATION)
+        and not is_clock_time(name)
+        and name.rpartition(".")[2] != REST_CORRECT
+    )
 
 
 def _rebuild(columns: dict[str, np.ndarray], meta: dict[str, Any]) -> TrialRecord:

@@ -13,7 +13,12 @@ SLOTS = "slots"
 CHOICES = "choices"
 """The key of a record's `meta` with the names of the choices of each slot: slot -> names."""
 
-ANSWER = ("choice", "outcome", "reaction_time", "answer_time")
+REST_CORRECT = "rest_correct"
+"""The column that says whether resting was the right answer.
+
+Records in which it never was lack it."""
+
+ANSWER = ("choice", "outcome", "reaction_time", "answer_time", REST_CORRECT)
 """The columns of a slot; ``name.choice`` … in records with several slots."""
 
 Columns = dict[str, np.ndarray]
@@ -29,7 +34,7 @@ def align_slots(
     asked = [_asked(columns, meta) for columns, meta in zip(parts, metas, strict=True)]
     names = tuple(dict.fromkeys(name for mine in asked for name in mine))
     if all(mine == names for mine in asked):
-        return list(parts), names
+        return _with_rest(parts), names
     if len(names) > 1 and "" in names:  # a record from elsewhere: its slot cannot be matched
         return list(parts), ()
     several = len(names) > 1
@@ -41,9 +46,24 @@ def align_slots(
     known = {
         name: columns[name] for columns in reversed(named) for name in wanted if name in columns
     }
+    return _with_rest(
+        [
+            _completed(columns, [name for name in wanted if name in known], known)
+            for columns in named
+        ]
+    ), names
+
+
+def _with_rest(parts: Sequence[Columns]) -> list[Columns]:
+    """Give all parts the same columns `REST_CORRECT`: a part without it has no such trials."""
+    found = dict.fromkeys(
+        name for columns in parts for name in columns if name.rpartition(".")[2] == REST_CORRECT
+    )
     return [
-        _completed(columns, [name for name in wanted if name in known], known) for columns in named
-    ], names
+        {**columns, **{name: _not_asked(name, len(next(iter(columns.values()))), np.zeros(0))
+                       for name in found if name not in columns}}
+        for columns in parts
+    ]  # fmt: skip
 
 
 def joined_choices(metas: Sequence[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
@@ -98,5 +118,7 @@ def _not_asked(name: str, n: int, like: np.ndarray) -> np.ndarray:
     """The column of a slot that no trial has, (n, …)."""
     if name.endswith("outcome"):
         return np.full(n, "none")
+    if name.endswith(REST_CORRECT):
+        return np.zeros(n, bool)
     empty = np.nan if name.endswith("_time") else -1 if like.dtype.kind == "i" else 0
     return np.full((n, *like.shape[1:]), empty, like.dtype)

@@ -11,6 +11,7 @@ import pytest
 
 from neurogym_core import child as child_process
 from neurogym_core.cli import info
+from neurogym_core.ecosystem.companions import comes_with
 
 ROW = {
     "title": '"Random dots"',
@@ -86,6 +87,17 @@ class Poke(Task):
 
 
 class TestTask:
+    def test_shortcuts_that_no_policy_played_are_not_quoted(self, ngym, described) -> None:
+        """The trials depend on outcomes, and the audit's trials follow right answers."""
+        known = {key: value for key, value in DESCRIPTION.items() if key != "unheard_of"}
+        assert "without cue: 75 %" in words(ngym("info", "Dots-v0").stdout)
+        described({**known, "reads_outcomes": True})
+        said = words(ngym("info", "Dots-v0", COLUMNS="200").stdout)
+        assert "75 %" not in said
+        assert "shortcuts none was played" in said
+        row = json.loads(ngym("info", "Dots-v0", "--json").stdout)
+        assert row["shortcuts"] == {"oracle": 1.0}
+
     def test_manifest_and_class_are_shown_together(self, ngym) -> None:
         result = ngym("info", "Dots-v0")
         assert result.exit_code == 0, result.output
@@ -96,12 +108,12 @@ class TestTask:
             "perceptual",
             "monkey",
             "RDM-v0",
-            "chance = 0.5",
+            "chance level  0.5",
             "without cue: 75 %; a clock: 12 %",
         ):
             assert part in result.stdout
         assert (
-            "Britten & Shadlen (1992) https://doi.org/10.1523/JNEUROSCI.12-12-04745.1992"
+            "Britten & Shadlen (1992). https://doi.org/10.1523/JNEUROSCI.12-12-04745.1992"
             in words(result.stdout)
         )
         assert "A task that does nothing." in result.stdout
@@ -293,7 +305,7 @@ class TestOthers:
     def test_a_wrapper_of_a_missing_package_is_answered_with_the_package(
         self, ngym, name: str
     ) -> None:
-        line = f"{name!r} comes with neurogym-wrappers: pip install neurogym-wrappers"
+        line = comes_with(name, "neurogym-wrappers")
         result = ngym("info", name, "--offline")
         assert (result.exit_code, result.stderr.strip()) == (1, f"Error: {line}")
 
@@ -405,4 +417,4 @@ def test_an_unknown_name_names_the_package_that_searches_registries(ngym, site) 
     assert result.exit_code == 1
     text = " ".join(result.stderr.split())
     assert "Unknown task 'Far-v0'" in text
-    assert "'ngym registry' comes with neurogym-registry: pip install neurogym-registry" in text
+    assert comes_with("ngym registry", "neurogym-registry") in text

@@ -9,6 +9,7 @@ import pytest
 
 from neurogym_core.ecosystem import refresh
 from neurogym_core.ecosystem.hooks import SPECIFICATIONS
+from neurogym_core.ecosystem.published import how_to_install
 
 
 @pytest.fixture(autouse=True)
@@ -133,7 +134,7 @@ def test_without_installed_tasks_it_says_how_to_find_some(ngym, site) -> None:
     refresh()
     text = ngym("list").stdout
     assert text.startswith("No tasks are installed. `ngym search` finds packages")
-    assert "pip install neurogym-registry" in text
+    assert how_to_install("neurogym-registry") in text
     assert "matches" not in text
 
 

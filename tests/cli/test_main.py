@@ -130,7 +130,7 @@ def test_a_command_of_a_package_that_is_not_installed_names_the_package(ngym, si
     result = ngym(name, "--help")
     assert result.exit_code == 2
     package = companions.COMMANDS[name]
-    assert result.stderr == f"Error: {name!r} comes with {package}: pip install {package}\n"
+    assert result.stderr == f"Error: {companions.comes_with(name, package)}\n"
 
 
 def test_a_command_of_a_blocked_package_says_that_it_is_blocked(ngym, site) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from neurogym_core import make
+from neurogym_core.ecosystem.companions import comes_with
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.errors import MissingDependencyError
 
@@ -112,7 +113,7 @@ def test_without_a_package_that_draws_sessions_a_trial_is_drawn(ngym, tmp_path, 
     assert "time in the trial" in drawn_by(ngym, tmp_path, f"{file}:Short")
     result = ngym("plot", f"{file}:Short", "-o", str(tmp_path / "x.png"), "--session")
     assert result.exit_code != 0
-    line = "'ngym plot --session' comes with neurogym-study: pip install neurogym-study"
+    line = comes_with("ngym plot --session", "neurogym-study")
     assert line in result.stderr
 
 
@@ -196,10 +197,7 @@ def test_films_and_frames_name_the_package_that_draws_them(ngym, tmp_path, monke
     monkeypatch.setenv("NGYM_BLOCK", "neurogym-film")
     result = ngym("plot", DOTS, "-o", str(tmp_path / "film.gif"))
     assert result.exit_code == 1
-    assert (
-        "'ngym plot -o film.gif' comes with neurogym-film: pip install neurogym-film"
-        in result.stderr
-    )
+    assert comes_with("ngym plot -o film.gif", "neurogym-film") in result.stderr
     assert not list(tmp_path.iterdir())
     env = make(DOTS, render_mode="rgb_array")
     env.reset(seed=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -14,7 +15,11 @@ import neurogym_core as ngym_core
 from neurogym_core import subjects
 from neurogym_core.cli import _playing
 from neurogym_core.ecosystem import names
-from neurogym_core.terminal.settings import SubjectName, read_value
+from neurogym_core.ecosystem.companions import comes_with
+from neurogym_core.ecosystem.published import how_to_install
+from neurogym_core.ecosystem.settings_text import read_value
+from neurogym_core.terminal.settings import SubjectName
+from neurogym_core.trials import record_text
 
 DOTS = "PerceptualDecisionMaking-v0"
 STUDENT = '''
@@ -68,6 +73,11 @@ def test_trials_and_a_summary_are_printed(ngym):
     assert "1.000 of 5 answers" in result.stdout
 
 
+def test_the_number_of_trials_has_a_short_option(ngym):
+    short, long = (ngym("run", DOTS, option, "5").stdout for option in ("-n", "--n-trials"))
+    assert short == long != ""
+
+
 def test_steps_are_counted_and_unfinished_trials_left_out(ngym):
     text = ngym("run", DOTS, "--subject", "oracle", "--n-steps", "60").stdout
     assert [row[0] for row in table_rows(text)] == ["0", "1"]
@@ -114,11 +124,143 @@ def test_many_trials_are_all_there_and_the_table_stays_short(ngym, tmp_path):
 
 
 def test_long_conditions_are_cut_in_the_table_only(ngym, tmp_path, monkeypatch):
-    monkeypatch.setattr(_playing, "ITEMS", 2)
+    monkeypatch.setattr(record_text, "ITEMS", 2)
     path = tmp_path / "trials.csv"
     text = ngym("run", "PulseDecisionMaking-v0", "--n-trials", "3", "--csv", str(path)).stdout
     assert len(re.findall(r"\(\d, \d, …\)", text)) == 6
     assert len(read_csv(path)["left"][0]) == 6
+
+
+# ---- answers and rests ----
+
+TWO_ANSWERS = '''
+from neurogym_core import Choice, Task
+
+class Two(Task):
+    """Report two letters."""
+
+    timing = {"first": 100, "second": 100}
+
+    def define(self):
+        self.observe(letter=2)
+        self.act(rest=1, report=2)
+        self.vary(a=Choice(2), b=Choice(2))
+
+    def new_trial(self, trial):
+        trial.periods("first", "second")
+        trial.show("letter", trial.a[:, None] == [0, 1], during="first")
+        trial.answer("report", trial.a, during="first", slot="T1", then="wait")
+        trial.answer("report", trial.b, during="second", slot="T2")
+'''
+
+
+def summary_of(text: str) -> dict[str, str]:
+    """Return the lines of the printed summary."""
+    lines = text[text.index("\nsummary\n") :].splitlines()[2:]
+    lines = [line for line in lines if "All trials are in" not in line]
+    return dict(re.split(r"\s{2,}", line.strip(), maxsplit=1) for line in lines)
+
+
+def test_resting_is_no_answer(ngym):
+    found = summary_of(ngym("run", "GoNogo-v0", "--subject", "rest", "--n-trials", "200").stdout)
+    assert "accuracy" not in found
+    assert found["hit rate"].startswith("0.000 (0.000 to 0.038), 0 of 97 ")
+    assert found["false alarm rate"].startswith("0.000 (0.000 to 0.036), 0 of 103 ")
+
+
+def test_hits_false_alarms_and_the_criterion(ngym):
+    found = summary_of(ngym("run", "GoNogo-v0", "--subject", "guess", "--n-trials", "200").stdout)
+    assert found["accuracy"] == "0.485 of 200 answers"
+    assert found["hit rate"].startswith("1.000 (0.962 to 1.000), 97 of 97 ")
+    assert found["false alarm rate"].startswith("1.000 (0.964 to 1.000), 103 of 103 ")
+    assert re.match(r"-0\.02\d \(-1\.\d+ to 1\.\d+\)", found["d'"])
+    assert float(found["criterion"].split()[0]) < -2
+
+
+def test_without_the_package_of_analyses_there_are_rates(ngym, monkeypatch):
+    monkeypatch.setattr(_playing, "answer_of", lambda *_, **__: None)
+    found = summary_of(ngym("run", "GoNogo-v0", "--subject", "guess", "--n-trials", "200").stdout)
+    assert found["hit rate"] == "1.000, 97 of 97 trials to answer"
+    assert "d'" not in found
+
+
+def test_each_answer_of_a_trial_has_its_accuracy(ngym, tmp_path):
+    path, csv = tmp_path / "two.py", tmp_path / "two.csv"
+    path.write_text(TWO_ANSWERS)
+    result = ngym(
+        "run", f"{path}:Two", "--subject", "guess", "--n-trials", "400", "--csv", str(csv)
+    )
+    found, record = summary_of(result.stdout), read_csv(csv)
+    first, second = (record[f"{slot}.outcome"] == "correct" for slot in ("T1", "T2"))
+    assert found["accuracy, T1"] == f"{first.mean():.3f} of 400 answers"
+    assert found["accuracy, T2"] == f"{second.mean():.3f} of 400 answers"
+    assert found["accuracy, T2, given T1 correct"] == (
+        f"{second[first].mean():.3f} of {first.sum()} answers"
+    )
+    assert "accuracy" not in found
+    assert found["reaction time, T2"].endswith(" ms")
+
+
+# ---- units and columns ----
+
+
+def test_times_have_their_unit_and_no_exponent(ngym, student):
+    text = ngym("run", student, "--subject", "guess", "--timing", "wait=40000", "--n-trials", "3",
+                "--columns", "trial,duration.wait,reaction_time").stdout  # fmt: skip
+    assert "duration.wait (ms)  reaction time (ms)" in text
+    assert table_rows(text)[0][:2] == ["0", "40000"]
+
+
+def test_columns_are_chosen(ngym):
+    text = ngym("run", "GoNogo-v0", "--n-trials", "3", "--columns", "trial, outcome,steps").stdout
+    assert all(len(row) == 3 for row in table_rows(text))
+
+
+def test_an_unknown_column_names_the_nearest(ngym):
+    result = ngym("run", "GoNogo-v0", "--n-trials", "3", "--columns", "outcom")
+    assert result.exit_code == 2
+    assert "Did you mean 'outcome'?" in result.stderr
+
+
+# ---- for programs ----
+
+
+def no_constant(name: str) -> None:
+    raise AssertionError(f"{name} is no JSON")
+
+
+def test_json_has_all_trials_and_the_summary(ngym, tmp_path):
+    csv = tmp_path / "trials.csv"
+    result = ngym("run", "GoNogo-v0", "--subject", "rest", "--n-trials", "30", "--seed", "2",
+                  "--csv", str(csv), "--json")  # fmt: skip
+    assert result.exit_code == 0
+    said = json.loads(result.stdout, parse_constant=no_constant)
+    assert list(said) == [
+        "schema", "command", "task", "subject", "seed", "split", "stopped", "summary", "choices",
+        "trials", "csv", "experiment",
+    ]  # fmt: skip
+    assert (said["schema"], said["command"], said["seed"], said["stopped"]) == (1, "run", 2, False)
+    assert said["csv"] == str(csv)
+    record = read_csv(csv)
+    assert [row["outcome"] for row in said["trials"]] == record["outcome"].tolist()
+    assert said["trials"][0].keys() == set(record.columns)
+    assert said["trials"][0]["reaction_time"] is None
+    assert said["choices"] == {"go": ["go"]}
+    (answer,) = said["summary"]["answers"]
+    assert (answer["slot"], answer["answered"], answer["accuracy"]) == (None, 0, None)
+    assert answer["detection"]["noises"] == int(record["rest_correct"].sum())
+    assert answer["detection"]["hit rate"]["value"] == 0
+
+
+def test_json_of_some_columns(ngym):
+    result = ngym("run", "GoNogo-v0", "--n-trials", "3", "--columns", "trial,outcome", "--json")
+    assert [list(row) for row in json.loads(result.stdout)["trials"]] == [["trial", "outcome"]] * 3
+
+
+def test_json_without_a_trial(ngym):
+    said = json.loads(ngym("run", DOTS, "--n-steps", "3", "--json").stdout)
+    assert said["summary"] is None
+    assert said["trials"] == []
 
 
 @pytest.mark.parametrize("n_trials", [99, 100])
@@ -157,7 +299,7 @@ def test_without_neurogym_study_one_line_names_the_package_of_experiment_files(
     monkeypatch.setenv("NGYM_BLOCK", "neurogym-study")
     result = ngym("run", *words)
     assert result.exit_code == 1
-    assert "comes with neurogym-study: pip install neurogym-study" in result.stderr
+    assert f"comes with neurogym-study: {how_to_install('neurogym-study')}" in result.stderr
 
 
 def test_a_subject_takes_settings(ngym, tmp_path):
@@ -303,7 +445,7 @@ def test_a_subject_of_a_package_that_is_missing_names_the_package(ngym, site, tm
     (tmp_path / "student.py").write_text(STUDENT)
     result = ngym("run", f"{tmp_path / 'student.py'}:Lamp", "--subject", "q_learner")
     assert result.exit_code == 2
-    assert "'q_learner' comes with neurogym-study: pip install neurogym-study" in result.stderr
+    assert comes_with("q_learner", "neurogym-study") in result.stderr
 
 
 def test_the_shell_completes_the_names_of_subjects(site):

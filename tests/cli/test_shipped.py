@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from neurogym_core import _bundled
-from neurogym_core.ecosystem import find_task, shipped
+from neurogym_core.ecosystem import find_task, published, shipped
 from neurogym_core.errors import UnknownTaskError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,20 +22,20 @@ def where(request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         copy.parent.mkdir(parents=True)
         copy.write_bytes((ROOT / "registry" / "index.json").read_bytes())
         monkeypatch.setattr(_bundled, "_PACKAGE", tmp_path / "neurogym_core")
+        monkeypatch.setattr(
+            published, "__file__", str(tmp_path / "neurogym_core" / "ecosystem" / "published.py")
+        )
     shipped.shipped_tasks.cache_clear()
     return str(request.param)
-
-
-def command(where: str, package: str) -> str:
-    folder = ROOT / "plugins" / package
-    return f"pip install {f'-e {folder}' if where == 'checkout' else package}"
 
 
 def test_a_search_finds_the_tasks_of_this_project_on_a_bare_core(site, ngym, where: str) -> None:
     result = ngym("search", "dots", COLUMNS="200")
     assert result.exit_code == 0
     assert "visual/RandomDotMotion-v0" in result.stdout
-    assert command(where, "neurogym-task-visual") in result.stdout
+    root = ROOT if where == "checkout" else "."
+    assert f"`pip install -e {root}/plugins/neurogym-task-visual`" in result.stdout
+    assert ("in a checkout of neurogym-core" in result.stdout) is (where == "wheel")
     assert "'ngym registry' comes with neurogym-registry" in result.stdout
     everything = ngym("search", COLUMNS="200").stdout
     assert everything.count("-v0") == len(shipped.shipped_tasks()) >= 92
@@ -45,8 +45,8 @@ def test_a_search_finds_the_tasks_of_this_project_on_a_bare_core(site, ngym, whe
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("GoNogo-v0", "'GoNogo-v0' comes with neurogym-task-control: pip install"),
-        ("control/GoNogo-v0", "'control/' comes with neurogym-task-control: pip install"),
+        ("GoNogo-v0", "'GoNogo-v0' comes with neurogym-task-control: `pip install"),
+        ("control/GoNogo-v0", "'control/' comes with neurogym-task-control: `pip install"),
         ("GoNgo-v0", "Did you mean 'control/GoNogo-v0' of neurogym-task-control, which is not"),
     ],
 )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +19,7 @@ from neurogym_core.trials.builder import TrialBuilder
 from neurogym_core.trials.compiling import compile_layout
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+PLUGINS = DOCS.parent / "plugins"
 maker = loaded("api")
 
 ENTRIES = maker.entries()
@@ -114,3 +118,56 @@ def test_signatures_have_no_quotes_and_break_where_they_are_long():
     ]
     (parse, *_) = ENTRIES["parse"]
     assert maker._call("parse", parse.signature) == "parse(spec: Any) -> Distribution"
+
+
+# ---- pages of the packages ---------------------------------------------------------------------
+
+WRITE = """import sys
+sys.path.insert(0, "docs/_make")
+import api, absent
+absent.stand_in_for = lambda packages: None
+from pathlib import Path
+api.write_packages(Path(sys.argv[1]))"""
+"""Write the pages without stand-ins."""
+
+
+def pages_of_packages(*command: str, folder: Path) -> dict[str, str]:
+    folder.mkdir()
+    subprocess.run([sys.executable, *command, str(folder)], check=True, cwd=DOCS.parent)
+    return {path.stem: path.read_text("utf-8") for path in folder.iterdir()}
+
+
+def names_in(package: str) -> set[str]:
+    """Names in the list `__all__` of a package, or the keys of `_HOMES` that it has."""
+    source = PLUGINS / package.replace("_", "-") / package / "__init__.py"
+    found = {
+        node.targets[0].id: node.value
+        for node in ast.parse(source.read_text("utf-8")).body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    listed = found["__all__"]
+    if any(isinstance(one, ast.Starred) for one in listed.elts):
+        listed = ast.List(found["_HOMES"].keys)
+    return set(ast.literal_eval(listed))
+
+
+def test_packages_have_pages_without_what_they_import(tmp_path):
+    """The environment of the site has neither torch nor JAX nor pytest."""
+    pages = pages_of_packages(maker.__file__, folder=tmp_path / "pages")
+    assert set(pages) == set(maker.PACKAGES)
+    for package, page in pages.items():
+        assert set(re.findall(r"^## (\w+)$", page, re.MULTILINE)) == names_in(package), package
+    torch = pages["neurogym_torch"]
+    assert re.search(
+        r"^GRU\(n_inputs: int, n_outputs: int, hidden: int = 128, ", torch, re.MULTILINE
+    )
+    assert "### LeakyRNN.read\n\n```python\nread(hidden: Tensor) -> Tensor\n```" in torch
+    assert "- `inputs`: (B, T, U) float32." in pages["neurogym_jax"]
+
+
+@pytest.mark.slow
+def test_stand_ins_leave_nothing_out_of_the_pages_of_packages(tmp_path):
+    for name in ("torch", "jax", "sb3_contrib", "joblib", "pyarrow"):
+        pytest.importorskip(name)
+    real = pages_of_packages("-c", WRITE, folder=tmp_path / "real")
+    assert pages_of_packages(maker.__file__, folder=tmp_path / "pages") == real

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -69,19 +71,17 @@ def test_halfway_is_between_the_best_shortcut_that_counts_and_the_oracle():
     # Channel a leaves out nothing that counts: it does as well as everything together.
     assert found["shortcut"] == 0.6
     assert found["halfway"] == 0.8
-    assert maker.first_above([[0, 0.5], [100, 0.8], [200, 0.81], [300, 0.7]], 0.8) == 200
-    assert maker.first_above([[0, 0.5]], 0.8) is None
 
 
-def test_a_task_that_noise_limits_counts_as_learned_when_a_network_comes_near_the_classifier():
+def test_the_level_of_a_task_that_noise_limits_is_near_the_classifier():
     maker = loaded("train_gallery")
     known = {"oracle": 1.0, "all": 0.82, "constant": 0.5, "channel.a": 0.76}
     entry = type("Entry", (), {"shortcuts": known, "expected": {"chance": 0.5}})
     found = maker.levels(entry)
     assert found["halfway"] == pytest.approx(0.88)
     assert found["level"] == pytest.approx(0.79)
-    verdicts = [maker.verdict([{"final": final}], found) for final in (0.9, 0.8, 0.78)]
-    assert verdicts == ["yes", "as all", "no"]
+    reached = [maker.reaches([{"final": final}], found) for final in (0.9, 0.8, 0.78)]
+    assert reached == [True, True, False]
     known["all"] = 0.52  # no better than guessing: it shows no limit by noise
     assert maker.levels(entry)["level"] == maker.levels(entry)["halfway"]
 
@@ -108,7 +108,7 @@ def test_learners_reach_what_the_page_says_about_the_two_step_task():
     earned = run(task, subject, 2000, seed=1)["performance"].mean()
     known = maker.levels(maker.catalogue()[task])
     assert known["shortcut"] < earned < known["halfway"]
-    assert (round(earned, 2), round(known["halfway"], 2)) == (0.96, 0.96)
+    assert round(earned, 2) == 0.96
 
 
 def test_waiting_pays_where_targets_ask_for_an_answer_at_once():
@@ -120,11 +120,32 @@ def test_waiting_pays_where_targets_ask_for_an_answer_at_once():
     assert asked.all(axis=0).tolist() == [name == "stimulus" for name in trials.period_names]
 
 
-def test_half_of_the_stop_trials_are_halfway():
+def test_the_page_gives_no_verdicts_and_names_its_known_faults():
     maker = loaded("train_gallery")
-    entry = maker.catalogue()["control/StopSignal-v0"]
-    p_stop = maker.make_task(entry.id).p_stop
-    assert maker.levels(entry)["halfway"] == pytest.approx(1 - p_stop / 2, abs=0.005)
+    page = maker.PAGE.read_text("utf-8")
+    table = [line for line in page.splitlines() if line.startswith("| ")]
+    assert "learned" not in "".join(table)
+    assert not re.search(r"\d+ (tasks )?(are|is) learned", page)
+    for name in ("ibl/IBLTraining", "perceptual/CVLearning", "value/PatchLeaving", "control/Null"):
+        assert f"- `{name}-v0`" in page or f"`{name}-v0`" in page.partition("## The numbers")[0]
+
+
+def test_shortcuts_that_no_policy_played_are_not_on_the_page():
+    maker = loaded("train_gallery")
+    rows = maker.PAGE.read_text("utf-8").splitlines()
+    cells = {row.split("|")[1].strip(" `"): row.split("|")[3:5] for row in rows if "| `" in row}
+    known = [task for task in maker.catalogue() if task in cells and maker.reads_outcomes(task)]
+    assert len(known) >= 6
+    for task in known:
+        shown = "".join(cells[task]).strip()
+        assert (shown == "") is ("random" not in maker.catalogue()[task].shortcuts), task
+
+
+def test_limits_are_those_of_the_pages_of_the_tasks():
+    maker = loaded("train_gallery")
+    for task, (limit, words) in maker.LIMITS.items():
+        assert words in " ".join(inspect.getdoc(type(maker.make_task(task))).split()), task
+        assert any(f"{number:g}" in words for number in (limit, round(100 * limit, 1))), task
 
 
 def test_the_psychometric_function_of_a_training_is_that_of_the_report():
@@ -162,14 +183,14 @@ def test_finished_trainings_with_checkpoints_are_completed_once(tmp_path):
     assert maker.incomplete(measured, tasks, tmp_path) == []
 
 
-def test_tasks_that_nothing_has_learned_are_trained_on_from_their_checkpoints(tmp_path):
+def test_tasks_below_the_level_are_trained_on_from_their_checkpoints(tmp_path):
     maker = loaded("train_gallery")
     names = [("control/GoNogo-v0", 0.6), ("control/AntiReach-v0", 1.0)]
     runs = {
         f"{task} gru 0 20": {"task": task, "trainer": "gru", "seed": 0, "until": 20, "final": final}
         for task, final in names
     }
-    assert maker._unlearned_of([task for task, _ in names], runs) == ["control/GoNogo-v0"]
+    assert maker._below([task for task, _ in names], runs) == ["control/GoNogo-v0"]
     job, longer = (maker.Job("control/GoNogo-v0", "gru", (0,), until) for until in (20, 80))
     assert job.is_in(runs)
     assert not longer.is_in(runs)

@@ -8,7 +8,7 @@ import sys
 import pytest
 from scripts import loaded
 
-from neurogym_core.terminal.settings import read_value
+from neurogym_core.ecosystem.settings_text import read_value
 
 maker = loaded("results")
 NAMES = [example.name for example in maker.EXAMPLES]

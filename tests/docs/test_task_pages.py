@@ -10,9 +10,15 @@ from typing import Any
 import pytest
 from scripts import loaded
 
+from neurogym_core import Task
+from neurogym_core.ecosystem.discovery import installed, load_task
 from neurogym_core.ecosystem.records import Reference, TaskInfo
 
 MAKE = Path(__file__).resolve().parents[2] / "docs" / "_make"
+INSTALLED = [task for task in installed().tasks if task.usable]
+TASKS = [task for task in INSTALLED if issubclass(load_task(task.id), Task)]
+PLAIN = [task for task in INSTALLED if task not in TASKS]
+"""Gymnasium envs that are not made of a `Task`."""
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +105,29 @@ def test_the_wall_escapes_the_texts_of_manifests(maker: Any) -> None:
     assert "<b>" not in maker.wall([page])
 
 
+def test_the_list_of_packages_has_their_numbers_and_first_titles(
+    maker: Any, tmp_path: Path
+) -> None:
+    fields = {"summary": "", "tags": (), "species": (), "paper": "", "picture": ""}
+    pages = [
+        maker.TaskPage(id=f"{name}-v0", title=f"{name} *", page=f"tasks/{name}-v0", **fields)
+        for name in ("a/A", "b/B", "b/C", "b/D", "b/E")
+    ]
+    for space in "ab":
+        (tmp_path / space).mkdir()
+    maker.write_lists(tmp_path, pages)
+    text = (tmp_path / "index.md").read_text("utf-8")
+    assert "| [a](a/index.md) | 1 | a/A \\* |" in text
+    assert "| [b](b/index.md) | 4 | b/B \\*, b/C \\*, b/D \\*, … |" in text
+
+
+def test_the_description_in_the_head_of_a_page_is_the_summary(maker: Any) -> None:
+    yaml = pytest.importorskip("yaml")
+    _, head, rest = maker.described_as('Left: "go" \\ or\tnot').split("---\n")
+    assert yaml.safe_load(head)["myst"]["html_meta"]["description"] == 'Left: "go" \\ or\tnot'
+    assert rest.strip() == ""
+
+
 def installed_task(name: str) -> TaskInfo:
     from neurogym_core.ecosystem.discovery import installed
 
@@ -133,10 +162,55 @@ def test_a_page_has_the_entries_of_the_changelog_that_name_the_task(maker: Any) 
     assert maker.task_context.changes(unknown) == []
 
 
+def test_of_a_list_in_the_changelog_a_page_has_the_lines_of_its_task(maker):
+    """Page after page repeated the changes of nine other tasks, in one line."""
+    _, found = maker.task_context.changes(installed_task("SpatialSuppressMotion-v0"))
+    assert "so that size and contrast matter" in found
+    assert "IBL" not in found
+    assert all(" - " not in line.partition(": ")[2] for line in found.splitlines())
+
+
 def test_code_of_training_that_fails_stops_the_page(maker: Any) -> None:
     with pytest.raises(ZeroDivisionError):
         maker.task_training._code("1 / 0  # {task}", info("A-v0"))
     assert maker.task_training._code("n = {updates}", info("A-v0")) == ("```python\nn = 1000\n```")
+
+
+@pytest.mark.parametrize(
+    ("name", "network", "agent"),
+    [("control/AntiReach-v0", True, False), ("value/Bandit-v0", False, True)],
+)
+def test_pages_say_which_training_is_that_of_the_gallery(
+    maker: Any, name: str, network: bool, agent: bool
+) -> None:
+    """It is read from the results: the environment of the site has no trainers."""
+    task = next(task for task in TASKS if task.id == name)
+    described = maker.describe("task", name)
+    text = "\n".join(maker.task_training.training(task, described))
+    said = [f"for at most {budget}" in text for budget in ("1,000 updates", "50,000 steps")]
+    assert said == [network, agent]
+    assert ("trains no agent on this task" in text) == (not agent)
+
+
+SHORT = {"updates": 2, "trials": 5, "rollout": 8, "minibatch": 128, "steps": 128}
+"""Settings of the code on a page, so that it takes a second."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
+def test_the_training_code_of_a_page_is_executed_with_less_training(
+    maker: Any, monkeypatch: pytest.MonkeyPatch, task: TaskInfo
+) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("sb3_contrib")
+    training = maker.task_training
+    monkeypatch.setattr(training, "FULL", {**training.FULL, **SHORT})
+    described = maker.describe("task", task.id)
+    page = "\n\n".join(training.training(task, described))
+    found = re.findall(r"```python\n(.*?)\n```", page, re.DOTALL)
+    assert len(found) == 1 + bool(described.get("supervised"))
+    for code in found:
+        exec(compile(code, "<training>", "exec"), {})
 
 
 def runs_of(task: str, trainer: str, **fields: Any) -> list[dict[str, Any]]:
@@ -192,6 +266,30 @@ def test_pages_show_psychometric_functions_beside_the_ideal_observer(
     assert "the ideal observer (`integrator`)" in text
     assert "](PerceptualDecisionMaking-v0-psychometric.png)" in text
     assert (tmp_path / "PerceptualDecisionMaking-v0-psychometric.png").is_file()
+
+
+@pytest.mark.parametrize("task", PLAIN, ids=lambda task: task.id)
+def test_the_page_of_a_plain_env_shows_the_runs_of_the_gallery(
+    maker: Any, tmp_path: Path, task: TaskInfo
+) -> None:
+    pytest.importorskip("matplotlib")
+    runs = maker.task_training._gallery()[task.id]
+    text = "\n".join(maker.task_training.trained(task, tmp_path))
+    assert all(f"| `{trainer}` |" in text for trainer in runs)
+    assert "Psychometric" not in text
+
+
+def test_no_observer_plays_where_no_network_has_a_psychometric_function(
+    maker: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    name = "perceptual/PerceptualDecisionMaking-v0"
+    monkeypatch.setattr(
+        maker.task_training, "_gallery", lambda: {name: {"gru": runs_of(name, "gru")}}
+    )
+    monkeypatch.setattr(maker.task_training, "_observed", None)  # not called
+    section = maker.task_training.trained(installed_task("PerceptualDecisionMaking-v0"), tmp_path)
+    assert "Psychometric" not in "\n".join(section)
 
 
 def test_points_of_seeds_are_pooled_by_value_or_by_bin(maker: Any) -> None:
@@ -269,3 +367,12 @@ def test_the_page_reads_the_results_that_the_gallery_writes(maker: Any, tmp_path
     name = next(iter(maker.task_training._gallery()))
     section = maker.task_training.trained(installed_task(name.partition("/")[2]), tmp_path)
     assert "wall time (s)" in section[2]
+
+
+def test_shortcuts_that_no_policy_played_are_not_on_the_page(maker: Any) -> None:
+    entry = replace(info("A-v0"), shortcuts={"oracle": 1.0, "constant": 0.5, "random": 0.01})
+    assert "50.0 %" in "\n".join(maker._measures(entry, {"reads_outcomes": False}))
+    text = "\n".join(maker._measures(entry, {"reads_outcomes": True}))
+    assert "50.0 %" not in text
+    assert "1.0 %" in text
+    assert "were not played" in text

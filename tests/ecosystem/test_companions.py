@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,7 @@ def test_importing_a_former_module_of_the_core_names_its_new_package(
     file.write_text(f"{statement.format(former)}\n", "utf-8")
     with pytest.raises(BrokenTaskError) as caught:
         make(f"{file}:Task")
-    line = f"comes with {package}: pip install {package}, and import {module} instead."
+    line = f"{companions.comes_with(former, package)}, and import {module} instead."
     assert line in str(caught.value)
 
 
@@ -48,7 +49,7 @@ def test_importing_a_package_that_is_not_installed_names_it(
 ):
     file = tmp_path / "my_task.py"
     file.write_text(f"from {module} import anything\n", "utf-8")
-    with pytest.raises(BrokenTaskError, match=f"{module!r} comes with {package}: pip install"):
+    with pytest.raises(BrokenTaskError, match=re.escape(companions.comes_with(module, package))):
         make(f"{file}:Task")
 
 
@@ -80,7 +81,7 @@ def test_the_classic_form_is_not_in_the_core_any_more():
 @pytest.mark.parametrize("namespace", companions.NAMESPACES)
 def test_a_task_of_a_missing_package_of_this_project_is_answered_with_the_package(namespace, site):
     package = f"neurogym-task-{namespace}"
-    line = f"'{namespace}/' comes with {package}: pip install {package}"
+    line = re.escape(companions.comes_with(f"{namespace}/", package))
     with pytest.raises(UnknownTaskError, match=line):
         make(f"{namespace}/Anything-v0")
 

@@ -12,6 +12,7 @@ import pytest
 
 from neurogym_core import errors
 from neurogym_core.ecosystem import (
+    companions,
     find_task,
     find_wrapper,
     installed,
@@ -136,6 +137,9 @@ class TestUnknownNames:
             ),
             ("foo/RandomDots-v7", "'foo/RandomDots-v10'"),
             ("zzz/Qqq-v0", "no installed package has the namespace 'zzz'"),
+            ("Rand", "Did you mean 'RandomDots-v0' or 'RandomDots-v1' or 'RandomDots-v10'?"),
+            ("domdo", "Did you mean 'RandomDots-v0' or"),
+            ("Ra", "`ngym search` looks in titles, summaries and tags too."),
         ],
     )
     def test_the_right_name_is_suggested(self, name: str, said: str) -> None:
@@ -148,6 +152,7 @@ class TestUnknownNames:
             errors.UnknownTaskError, match="`ngym list` lists the installed tasks"
         ) as caught:
             find_task("Qqqqqq-v0")
+        assert "`ngym search` looks in titles" in str(caught.value)
         assert "Did you mean" not in str(caught.value)
 
 
@@ -202,7 +207,7 @@ class TestWrappers:
         for find in (find_wrapper, load_wrapper):
             with pytest.raises(errors.UnknownTaskError) as caught:
                 find(name)
-            line = f"{name!r} comes with neurogym-wrappers: pip install neurogym-wrappers"
+            line = companions.comes_with(name, "neurogym-wrappers")
             assert str(caught.value) == line
 
     def test_the_name_in_another_namespace_is_not_answered_with_the_package(self, site) -> None:

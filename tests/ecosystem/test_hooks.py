@@ -331,6 +331,7 @@ def test_every_hook_is_described() -> None:
         "ngym_save_figure",
         "ngym_read_experiment",
         "ngym_save_experiment",
+        "ngym_sensitivity",
     )
     for group, specifications in hooks.SPECIFICATIONS.items():
         assert all(getattr(specifications, name).__doc__ for name in hooks.hooks_of(group))

@@ -113,6 +113,10 @@ def test_a_broken_rule_is_named_with_its_row_and_field(
     ("fields", "said"),
     [
         ({"tags": '["decision-makin"]'}, "not in the vocabulary. Did you mean 'decision-making'?"),
+        (
+            {"species": '["rsvp"]'},
+            "'rsvp' is not in the vocabulary. Expected one of: bird, cat, ferret,",
+        ),
         ({"tags": '["Working memory"]'}, "should be 'working-memory'"),
         ({"species": '["macaque"]'}, "should be 'monkey'"),
         ({"tag": '["context"]'}, "unknown field. Did you mean 'tags'?"),

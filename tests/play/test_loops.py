@@ -117,10 +117,11 @@ def test_each_kernel_gives_the_records_of_the_plain_one(monkeypatch):
     assert played == records()
 
 
-def test_a_dataset_of_a_loop_follows_the_oracle_to_the_first_repetition():
+def test_a_dataset_of_a_loop_follows_the_oracle_to_the_end_of_the_trial():
     batch = next(Dataset(Patch, batch_size=4, seed=1, targets="best"))
-    assert batch.inputs.shape[1] == 3  # one step to decide, two of the harvest
-    assert (batch.score(batch.targets)["reward"] == 1).all()
+    assert batch.inputs.shape[1] == 50  # until max_duration: one step to decide, two of the harvest
+    assert (batch.score(batch.targets)["reward"] == 17).all()
+    assert (run(Patch, "oracle", 4, seed=1)["reward"] == 17).all()
 
 
 def test_periods_that_repeat_are_known_to_the_task_and_to_its_wrappers():

@@ -65,6 +65,17 @@ def test_reference_subjects_play_through_wrappers():
     assert run(Sides, "oracle", 20, seed=1, wrap="PassReward")["performance"].mean() == 1
 
 
+def test_a_wrapper_takes_its_settings_as_text():
+    text = "noise:noisy_channels=sides,sigma=0.5"
+    settings = {"noisy_channels": ("sides",), "sigma": 0.5}
+    for wrap in (text, [text], [("noise", settings)]):
+        task = make_task(Sides, wrap=wrap)
+        assert {name: getattr(task, name) for name in settings} == settings
+        assert run(Sides, "oracle", 5, seed=1, wrap=wrap).meta["wrappers"] == ("Noise",)
+    with pytest.raises(InvalidValueError, match=r"'sigma'\. Expected a name and a value"):
+        make_task(Sides, wrap="noise:sigma")
+
+
 # ---------------------------------------------------------------------- interrupted and long runs
 
 

@@ -13,11 +13,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import environments
+import installs
 import pytest
 import yaml
 from click.testing import CliRunner
 
 from neurogym_core.cli import main, new
+from neurogym_core.ecosystem import published
 from neurogym_core.ecosystem.manifest import parse_manifest
 from neurogym_core.ecosystem.records import Installed
 
@@ -129,7 +131,7 @@ def test_no_text_claims_that_a_package_of_the_project_is_on_an_index(rendered: d
     for folder in rendered.values():
         for path in folder.rglob("*"):
             text = path.read_text("utf-8") if path.is_file() else ""
-            assert "pip install neurogym" not in text, path
+            assert installs.ours(text) == [], path
 
 
 HOSTILE = [
@@ -241,14 +243,21 @@ def test_missing_options_are_prompted_for(tmp_path: Path) -> None:
 def test_without_the_checks_the_first_next_step_is_to_install_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    step = "  python -m pip install neurogym-check\n"
-    assert step not in ngym_new(tmp_path / "with").stdout
-    only_core = SimpleNamespace(commands=())
-    monkeypatch.setattr(new, "installed", lambda: only_core)
+    assert "plugins/neurogym-check" not in ngym_new(tmp_path / "with").stdout
+    monkeypatch.setattr(new, "installed", lambda: SimpleNamespace(packages=()))
     monkeypatch.setenv("NGYM_DISABLE_PLUGIN_AUTOLOAD", "1")
-    printed = ngym_new(tmp_path / "without")
-    assert printed.exit_code == 0
-    assert step in printed.stdout
+    root = str(Path(__file__).resolve().parents[2])
+    assert (
+        f"\n  {published.command('neurogym-check', checkout=root)}\n"
+        in ngym_new(tmp_path / "a").stdout
+    )
+    all_three = published.command(
+        "neurogym-check", "neurogym-classic", "neurogym-film", checkout=root
+    )
+    assert f"\n  {all_three}\n" in ngym_new(tmp_path / "b", kind="classic").stdout
+    monkeypatch.setattr(published, "__file__", str(tmp_path / "x" / "y" / "published.py"))
+    line = "  pip install -e ./plugins/neurogym-check  # in a checkout"
+    assert line in ngym_new(tmp_path / "c").stdout
 
 
 def test_without_cookiecutter_it_says_what_to_do(

@@ -117,10 +117,7 @@ def _steps_of(batch, path) -> dict:
         name: getattr(batch.payoffs, name)
         for name in ("reward", "outcome", "goto", "score", "aborts")
     }
-    said = {
-        name: values.reshape(-1, *values.shape[2:])[at]
-        for name, values in said.items()
-    }
+    said = {name: values.reshape(-1, *values.shape[2:])[at] for name, values in said.items()}
     weights = batch.weight.ravel()[at]
     shown, targets = batch.render(None, path), batch.render_targets(path)
     return {
@@ -188,7 +185,7 @@ def check_shown(task, seed, batches, steps) -> None:
                 return
 
 
-@held(80)
+@held(50)
 @given(description=SUPERVISED, seed=st.integers(0, 99))
 def test_a_dataset_shows_whole_trials_as_the_oracle_of_the_reference_plays_them(description, seed):
     task = playable(description)
@@ -209,7 +206,7 @@ def test_a_dataset_of_streams_shows_the_trials_one_after_another(description, se
     oracle=st.booleans(),
 )
 def test_actions_on_a_dataset_are_scored_as_the_reference_plays_them(description, seed, oracle):
-    """A subject that leaves the path of the oracle has not seen what follows: its trial stops."""
+    """A trial stops where the subject leaves the path of the oracle: it has not seen more."""
     task = playable(description)
     batch = task.sample(3, seed=seed)
     assume(batch.path.sum() <= 1500)

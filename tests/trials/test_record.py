@@ -3,16 +3,20 @@
 import builtins
 import copy
 import pickle
+from collections.abc import Mapping
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from neurogym_study import read_csv
 
+from neurogym_core import run
 from neurogym_core.errors import InvalidValueError, MissingDependencyError, UnknownNameError
 from neurogym_core.trials.record import OUTCOME_NAMES, Outcome, TrialRecord
+from neurogym_core.trials.record_text import cell
 
 # NumPy strings drop trailing NULs, and surrogates are not text.
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
@@ -75,9 +79,6 @@ class TestReading:
         assert record.columns == ("trial", "coherence", "cue", "pulses", "outcome", "reaction_time")
         assert "cue" in record
         assert "nothing" not in record
-        assert repr(record).startswith(
-            "<TrialRecord: 4 trials x 6 columns: trial, coherence, cue, pulses[2]"
-        )
 
     def test_a_row_is_python_values(self, record):
         row = record.row(-1)
@@ -125,15 +126,122 @@ class TestImmutability:
 
     def test_attributes_and_meta_are_read_only(self, record):
         with pytest.raises(AttributeError, match="immutable"):
-            record._columns = {}
+            record.columns = ()
         with pytest.raises(TypeError):
             record.meta["seed"] = 4
         with pytest.raises(TypeError):
             hash(record)
 
-    def test_iterating_is_refused_since_it_could_mean_rows_or_names(self, record):
-        with pytest.raises(TypeError):
-            iter(record)
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda record: record.update(trial=1),
+            lambda record: record.__setitem__("trial", [1]),
+            lambda record: record.__delitem__("trial"),
+            lambda record: record.__ior__({"trial": [1]}),
+            lambda record: record.pop("trial"),
+            lambda record: record.popitem(),
+            lambda record: record.setdefault("other", [1]),
+            lambda record: record.clear(),
+        ],
+    )
+    def test_no_method_of_a_dict_changes_a_record(self, record, change):
+        with pytest.raises(TypeError, match="immutable"):
+            change(record)
+        assert len(record.columns) == 6
+
+    def test_the_union_with_a_dict_is_a_dict(self, record):
+        assert type(record | {"trial": [9]}) is dict
+        assert record["trial"].tolist() == [0, 1, 2, 3]
+
+
+class TestMapping:
+    """Names to columns, as other libraries read tables; only the length counts trials."""
+
+    def test_keys_are_the_columns(self, record):
+        assert isinstance(record, Mapping)
+        assert tuple(record) == tuple(record.keys()) == record.columns
+        assert [name for name, _ in record.items()] == list(record.columns)
+        assert len(record.values()) == len(record.keys()) == 6
+        assert record.get("nothing") is None
+
+    def test_a_dict_has_the_same_arrays(self, record):
+        made = dict(record)
+        assert type(made) is dict
+        assert all(made[name] is record[name] for name in record.columns)
+        assert {**record}.keys() == made.keys()
+        assert TrialRecord(record, meta=record.meta) == record
+
+    @given(records())
+    def test_a_frame_of_pandas(self, record):
+        flat = TrialRecord({name: one for name, one in record.items() if one.ndim == 1})
+        frame = pandas.DataFrame(flat)
+        assert list(frame) == list(flat.columns)
+        assert len(frame) == len(flat)
+        for name in flat.columns:
+            np.testing.assert_array_equal(frame[name].to_numpy(), flat[name])
+        assert frame.equals(flat.to_pandas()) or not flat.columns
+
+    def test_a_frame_of_pandas_can_be_changed(self, record):
+        frame = pandas.DataFrame(TrialRecord({"trial": record["trial"]}))
+        frame.loc[0, "trial"] = 7
+        assert record["trial"][0] == 0
+
+    def test_records_differ(self, record):
+        assert record == record[:]
+        assert not record != record[:]  # noqa: SIM202 - the operator `!=` is another method
+        assert record != record[:2]
+        assert record != dict(record)
+
+
+class TestShown:
+    def test_the_values_of_the_first_trials_and_the_names_of_all_columns(self):
+        record = run("control/GoNogo-v0", "oracle", 8, seed=0)
+        lines = repr(record).splitlines()
+        assert lines[0] == f"<TrialRecord: 8 trials x {len(record.columns)} columns>"
+        assert lines[1].split() == [
+            "trial", "stimulus", "choice", "outcome", "reaction_time", "reward",
+        ]  # fmt: skip
+        assert lines[2].split()[:4] == [
+            "0", record["stimulus"][0], str(record["choice"][0]), "correct",
+        ]  # fmt: skip
+        assert len(lines) == 1 + 1 + 5 + 1 + 1
+        assert lines[-2].strip() == "… and 3 more"
+        assert "onset.delay" in lines[-1]
+
+    @given(records())
+    def test_no_line_of_values_is_long_and_no_column_is_missing(self, record):
+        values, _, others = repr(record).partition("\nOther columns")
+        assert all(len(line) <= 100 for line in values.splitlines())
+        assert all(name.strip() in values + others for name in record.columns)
+
+    def test_a_notebook_shows_a_table_in_which_all_texts_are_escaped(self):
+        record = TrialRecord({"<b>": ["<script>", "a & b"], "duration.<i>": [1.0, 2.0]})
+        page = record._repr_html_()
+        assert page.count("<tr>") == 3
+        assert "&lt;script&gt;" in page
+        assert "a &amp; b" in page
+        assert "<script>" not in page
+        assert "duration.&lt;i&gt;" in page
+
+    def test_an_attribute_names_the_column(self, record):
+        with pytest.raises(AttributeError, match=r"record\['cue'\]"):
+            getattr(record, "cue")  # noqa: B009 - the message is about attributes
+        with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+            getattr(record, "nothing")  # noqa: B009
+
+    def test_the_name_of_an_answer_lists_its_columns(self):
+        record = TrialRecord({"t1": [1], "T1.choice": [0], "T1.outcome": ["error"]})
+        with pytest.raises(UnknownNameError, match=r"with the columns 'T1.choice', 'T1.outcome'"):
+            record["T1"]
+
+    @pytest.mark.parametrize(
+        ("value", "text"),
+        [(40000.0, "40000"), (3.6e5, "360000"), (0.1 * 3, "0.3"), (1234.56, "1235"), (-0.0, "0"),
+         (1e-7, "1e-07"), (1e300, "1e+300"), (float("nan"), "–"), (float("inf"), "inf")],
+    )  # fmt: skip
+    def test_numbers_of_ms_have_no_exponent(self, value, text):
+        assert cell(value) == text
 
 
 class TestBadColumns:

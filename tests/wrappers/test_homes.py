@@ -22,7 +22,7 @@ def test_importing_another_says_which_package_brings_it(name):
     with pytest.raises(ImportError) as caught:
         exec(f"from neurogym_core.wrappers import {name}")
     assert str(caught.value) == (
-        f"{name!r} comes with neurogym-wrappers: pip install neurogym-wrappers, then"
+        f"{companions.comes_with(name, 'neurogym-wrappers')}, then"
         f" `from neurogym_wrappers import {name}`."
     )
 

@@ -171,6 +171,28 @@ def test_only_the_shortcuts_of_a_manifest_are_replaced(tmp_path):
     assert "# a remark" in path.read_text("utf-8")
 
 
+def test_comments_stay_where_they_are(tmp_path):
+    path = tmp_path / "ngym.toml"
+    commented = """schema = 1
+
+[[task]]
+name = "A-v0"
+
+# Performance without a part of the task.
+[task.shortcuts]
+rest = 0.9
+channel.old = 0.1
+
+# The paper that the task follows:
+[[task.reference]]
+doi = "10.1038/nature12742"
+"""
+    path.write_text(commented, "utf-8")
+    write(path, {"A-v0": {"rest": 0.0, "clock": 0.2}})
+    expected = commented.replace("rest = 0.9\nchannel.old = 0.1", "rest = 0.0\nclock = 0.2")
+    assert path.read_text("utf-8") == expected
+
+
 def test_writing_the_same_numbers_again_changes_no_byte(tmp_path):
     path = tmp_path / "ngym.toml"
     path.write_text(MANIFEST, "utf-8")

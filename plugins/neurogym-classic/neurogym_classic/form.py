@@ -29,7 +29,7 @@ class ClassicForm(EnvForm):
         env = super().make(cls, params, None)
         env.trials_per_session = trials
         if seed is not None:
-            env.reseed(seed)
+            env._seed_generator(seed)
         return env
 
     def batches(self, env: Any, dataset: Dataset, sequence: np.random.SeedSequence) -> BatchSource:

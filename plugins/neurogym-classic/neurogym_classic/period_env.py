@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
 from collections.abc import Callable, Mapping
@@ -168,7 +169,7 @@ class PeriodEnv(ClassicTrial, StateSnapshot, gymnasium.Env):
         if imposed is not None:
             play.imposed = imposed
         play.in_session = 0
-        if not play.started or play.t_ind or imposed is not None:
+        if not play.started or play.t_ind or play.seeded or imposed is not None:
             play.finished += bool(play.t_ind)
             play.started = True
             self._top.new_trial(**play.imposed)  # type: ignore[attr-defined]
@@ -179,7 +180,7 @@ class PeriodEnv(ClassicTrial, StateSnapshot, gymnasium.Env):
         before = self._play
         self.__dict__["_play"] = Play()
         self._play.warned, self._play.length = before.warned, before.length
-        self.reseed(seed)
+        self._seed_generator(seed)
 
     @staticmethod
     def _read_options(options: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -331,6 +332,47 @@ class PeriodEnv(ClassicTrial, StateSnapshot, gymnasium.Env):
                 f" observation space has the shape {self.observation_space.shape}."
             )
         return ob, reward, terminated, truncated, info
+
+    def trial_length_stats(self, num_trials: int = 10_000) -> dict[str, float]:
+        """Return statistics of the lengths of trials, in steps, as in NeuroGym.
+
+        The trials are built by a copy of the env, with its wrappers of trials; the later trials of
+        the env stay the same. A length is that of the trial's periods: a subject can end a trial
+        earlier. A trial without periods and observations counts as 0.
+
+        Args:
+            num_trials: how many trials to build.
+
+        Returns:
+            "mean", "std", "percentile_95" and "max".
+
+        Raises:
+            InvalidValueError: `num_trials` is not a whole number from 1.
+        """
+        if (
+            isinstance(num_trials, bool)
+            or not isinstance(num_trials, int | np.integer)
+            or num_trials < 1
+        ):
+            raise InvalidValueError(
+                f"trial_length_stats() was given num_trials={num_trials!r}. Expected a whole"
+                " number, at least 1. Leave it out for 10,000."
+            )
+        twin = copy.deepcopy(self)
+        lengths = np.empty(num_trials)
+        for k in range(num_trials):
+            twin._top.new_trial()  # type: ignore[attr-defined]
+            lengths[k] = twin._n_rows()
+        return {
+            "mean": float(lengths.mean()),
+            "std": float(lengths.std()),
+            "percentile_95": float(np.percentile(lengths, 95)),
+            "max": float(lengths.max()),
+        }
+
+    def _n_rows(self) -> int:
+        play = self._play
+        return self._index(play.tmax) if play.ob is None else len(play.ob)
 
     # ---- wrappers ----
 

@@ -67,6 +67,7 @@ class Play:
         self.shows = self.asks = False
         self.values = False  # whether targets are values that are not actions
         self.performance: Any = 0
+        self.seeded = False  # whether `rng` was seeded after this trial was drawn
         self.trial: dict[str, Any] = {}
         self.reward = 0.0
 
@@ -130,12 +131,24 @@ class ClassicTrial:
     def rng(self) -> ClassicGenerator:
         """The random generator."""
         if self._play.rng is None:
-            self.reseed(None)
+            self._seed_generator(None)
         return self._play.rng  # type: ignore[return-value]
 
-    def reseed(self, seed: int | None) -> None:
-        """Seed `rng` only; ``reset(seed=…)`` also restores the task's attributes."""
+    def _seed_generator(self, seed: int | None) -> None:
         self._play.rng = ClassicGenerator(np.random.PCG64(np.random.SeedSequence(seed)))
+
+    def seed(self, seed: int | None = None) -> list[int | None]:
+        """Seed `rng` and the action space, as in NeuroGym; the next `reset` draws a trial.
+
+        ``reset(seed=…)`` also restores the attributes that the task has changed, and leaves the
+        action space as it is.
+        """
+        self._seed_generator(seed)
+        self._play.seeded = True
+        space = getattr(self, "action_space", None)  # an author may seed before there is one
+        if space is not None:
+            space.seed(seed)
+        return [seed]
 
     @property
     def ob(self) -> np.ndarray:

@@ -56,6 +56,7 @@ def play(env, steps=200, seed=7):
 
 
 @pytest.mark.filterwarnings("ignore:.*A Box observation space m.*infinity:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*support for the `seed` function is dropped:UserWarning")
 @pytest.mark.filterwarnings("error")  # pytest applies the last mark first
 @pytest.mark.parametrize(("file", "name"), FILES)
 def test_gymnasiums_checker_passes(load, file, name):

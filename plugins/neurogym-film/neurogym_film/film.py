@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain, islice
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from neurogym_film.frames import frame_of
 FILM_SUFFIXES = (".mp4", ".gif")
 FPS = 10
 """Frames per second by default."""
-_PALETTE_FRAMES = 64
+_COLOUR_ERROR = 24
+"""Largest difference of a colour in a GIF, of 255, before a frame gets another palette."""
 
 
 def frames_of(
@@ -36,6 +38,8 @@ def frames_of(
 ) -> Iterator[np.ndarray]:
     """Yield one frame for each step of `n_trials` trials, (height, width, 3) uint8 of one size.
 
+    The frames of a trial have the axes of the whole trial, in which it appears step by step.
+
     Args:
         task, subject, seed, conditions, wrap, params: as in `neurogym_core.plots.trace_of`.
         n_trials: number of trials.
@@ -43,8 +47,11 @@ def frames_of(
     """
     done = 0
     for step in steps_played(task, subject, seed, conditions, wrap=wrap, **params):
-        yield frame_of(step.task, step.trace())
         if step.ended:
+            whole, before = step.trace(), step._replace(outcome="").trace().subtitle
+            for shown in range(1, whole.steps):
+                yield frame_of(step.task, replace(whole, shown=shown, subtitle=before))
+            yield frame_of(step.task, whole)
             done += 1
             if progress is not None:
                 progress(done)
@@ -109,16 +116,7 @@ def _write_mp4(frames: Iterator[np.ndarray], path: Path, fps: float) -> None:
 
 
 def _write_gif(frames: Iterator[np.ndarray], path: Path, fps: float) -> None:
-    # With one palette for all frames, Pillow need not find one for each. It is that of some of the
-    # first frames: the very first one lacks colours.
-    early = list(islice(frames, _PALETTE_FRAMES))
-    sample = Image.fromarray(np.concatenate(early[:: max(len(early) // 8, 1)]))
-    plain = Image.Dither.NONE
-    palette = sample.quantize(255, dither=plain)
-    images: Iterator[Any] = (
-        Image.fromarray(frame).quantize(palette=palette, dither=plain)
-        for frame in chain(early, frames)
-    )
+    images = _with_palettes(frames)
     next(images).save(
         path,
         format="GIF",
@@ -129,3 +127,24 @@ def _write_gif(frames: Iterator[np.ndarray], path: Path, fps: float) -> None:
         optimize=False,
         disposal=1,
     )
+
+
+def _with_palettes(frames: Iterator[np.ndarray]) -> Iterator[Any]:
+    """Yield frames as images of 255 colours.
+
+    A frame has the palette of the one before it, which need not be found again, unless one of its
+    colours is missing there: the reward, for instance, is on the last frame of a trial only.
+    """
+    plain, palette = Image.Dither.NONE, None
+    for frame in frames:
+        full = Image.fromarray(frame)
+        image = None if palette is None else full.quantize(palette=palette, dither=plain)
+        if image is None or _error(image, frame) > _COLOUR_ERROR:
+            image = palette = full.quantize(255, dither=plain)
+        yield image
+
+
+def _error(image: Any, frame: np.ndarray) -> int:
+    """Return the largest difference between an image and its frame, 0 to 255."""
+    shown = np.asarray(image.convert("RGB"))
+    return int((np.maximum(shown, frame) - np.minimum(shown, frame)).max())

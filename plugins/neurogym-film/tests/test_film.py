@@ -60,6 +60,35 @@ def test_a_film_has_a_frame_of_one_size_for_each_step():
     assert frames[0].shape[0] % 2 == frames[0].shape[1] % 2 == 0
 
 
+def test_a_frame_of_a_film_is_the_whole_figure_up_to_its_step():
+    """All frames have one time axis: steps stay in their place until the last frame."""
+    frames = list(frames_of(DOTS, "oracle"))
+    last, steps = frames[-1], len(frames)
+    left, width = plots._LEFT * 100, (plots.TRIAL_WIDTH - plots._LEFT - plots._RIGHT) * 100
+    rows = slice(106, last.shape[0] - 65)  # the panels
+    for k, frame in enumerate(frames[:-1], 1):
+        now = left + width * k / steps
+        played, coming = slice(0, int(now) - 3), slice(int(now) + 4, int(left + width) - 2)
+        assert (frame[rows, played] == last[rows, played]).all(), k
+        assert not lines(frame[rows, coming]).any(), k
+    assert lines(last[rows, int(left) :]).sum() > 1000
+
+
+def lines(pixels):
+    """Return which pixels have a colour of the lines: blue, vermilion or green."""
+    colours = [(0, 114, 178), (213, 94, 0), (0, 158, 115)]
+    return np.any([(pixels == colour).all(axis=-1) for colour in colours], axis=0)
+
+
+def test_a_film_tells_outcome_and_reward_only_at_the_end():
+    frames = list(frames_of(DOTS, "oracle"))
+    head, total = slice(30, 60), (slice(-90, -55), slice(-82, None))
+    assert all((frame[head] == frames[0][head]).all() for frame in frames[:-1])
+    assert (frames[-1][head] != frames[0][head]).any()
+    assert all((frame[total] == frames[0][total]).all() for frame in frames[:-1])
+    assert (frames[-1][total] != frames[0][total]).any()
+
+
 def test_a_film_shows_what_wrappers_of_envs_append():
     wrapped = next(frames_of(DOTS, "oracle", wrap="PassReward"))
     assert wrapped.shape[0] > next(frames_of(DOTS, "oracle")).shape[0]
@@ -73,6 +102,19 @@ def test_a_gif_has_all_frames_in_their_colours(tmp_path):
     film.seek(len(frames) - 1)
     shown = np.asarray(film.convert("RGB")).astype(int)
     assert np.abs(shown - frames[-1]).mean() < 3
+
+
+@pytest.mark.parametrize(("task", "n_trials"), [(DOTS, 2), ("memory/ColourWheel-v0", 1)])
+def test_every_frame_of_a_gif_has_its_colours(tmp_path, task, n_trials):
+    """The reward is on the last frame of a trial only, and must be as green there as in a PNG."""
+    image = pytest.importorskip("PIL.Image")
+    frames = list(frames_of(task, "oracle", n_trials))
+    film = image.open(save_film(frames, tmp_path / "film.gif"))
+    assert film.n_frames == len(frames)
+    for k, frame in enumerate(frames):
+        film.seek(k)
+        shown = np.asarray(film.convert("RGB")).astype(int)
+        assert np.abs(shown - frame).max() <= 32, k
 
 
 def test_an_mp4_has_all_frames(tmp_path):

@@ -98,6 +98,16 @@ def test_several_networks_learn_together_from_the_command_line(tmp_path):
 
 
 @pytest.mark.slow
+def test_the_first_command_of_the_readme_meets_its_criterion(tmp_path):
+    readme = (Path(__file__).resolve().parents[1] / "README.md").read_text("utf-8")
+    words = next(line for line in readme.splitlines() if line.startswith("ngym train ")).split()
+    words[words.index("--out") + 1] = str(tmp_path / "run")
+    result = CliRunner().invoke(main, words[1:])
+    assert result.exit_code == 0, result.output
+    assert "the criterion is met" in result.output
+
+
+@pytest.mark.slow
 def test_a_script_in_the_style_of_purejaxrl_learns():
     pytest.importorskip("optax", reason="the script's optimizer is optax's")
     assert loaded(EXAMPLES / "purejaxrl_ppo.py").main(100) > 0.65  # 0.77; 0.52 at first

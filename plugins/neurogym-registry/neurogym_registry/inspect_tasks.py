@@ -68,7 +68,7 @@ def _describe_env(name: str, found: type, path: Path) -> dict[str, Any]:
 
 
 def _save(draw: Callable[[], Any], path: Path) -> None:
-    matplotlib = optional("matplotlib", needed_for="Drawing a trial for the registry", extra="plot")
+    matplotlib = optional("matplotlib", needed_for="Drawing a trial for the registry")
     # Text as text gives small files, a fixed salt gives the same ids in every run.
     with matplotlib.rc_context({"svg.hashsalt": "ngym", "svg.fonttype": "none"}):
         save_figure(draw(), path)

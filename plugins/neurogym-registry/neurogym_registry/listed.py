@@ -13,12 +13,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from neurogym_core.ecosystem.names import clean
+from neurogym_core.ecosystem.published import how_to_install
 from neurogym_core.ecosystem.records import Listed, Reference
 from neurogym_core.errors import RegistryError
 from neurogym_core.terminal.description import add_description, citation
 from neurogym_core.terminal.output import Page
 from neurogym_registry.client import Catalogue, Listing
-from neurogym_registry.data import how_to_install
 from neurogym_registry.folder import release_file
 from neurogym_registry.index_text import DESCRIBED, fits
 from neurogym_registry.versions import version_key
@@ -79,7 +79,7 @@ def _record(
         id=listing.name if task is None else listing.task_id(task),
         package=listing.name,
         version=listing.latest,
-        how=how_to_install(listing.row) if from_sources else "",
+        how=how_to_install(listing.name) if from_sources else "",
         references=tuple(_reference(reference) for row in tasks for reference in row["references"]),
         row={
             "package": listing.package if task is None else listing.row,
@@ -102,7 +102,7 @@ def _show(listing: Listing, task: Mapping[str, Any] | None, page: Page) -> None:
         page.text(f"Not installed. To install it: `ngym install {listing.name}`.", style="bold")
     elif "folder" in listing.row:
         page.text(
-            f"Not installed. To install it from its sources: {how_to_install(listing.row)}.",
+            f"Not installed. To install it from its sources: {how_to_install(listing.name)}.",
             style="bold",
         )
     else:

@@ -205,14 +205,7 @@ def _inside(
 ) -> Iterable[Html | None]:
     yield _figure(registry, package, task)
     yield _papers(task["references"])
-    yield element(
-        "p",
-        element("span", f"{package['name']} {package['latest']}", class_="soft"),
-        " ",
-        _badge(_release(package)["conformance"]),
-        " ",
-        element("span", _release(package)["license"], class_="badge"),
-    )
+    yield _origin(package)
     if task.get("docstring"):
         yield element("h3", "Description")
         yield from _paragraphs(task["docstring"])
@@ -221,7 +214,12 @@ def _inside(
     yield _table("Actions", task.get("actions"), ("name", "size", "kind"))
     yield _table("Periods", task.get("periods"), ("name", "duration"))
     yield _snippet(
-        "Install", "Copy the command", f"ngym install {package['name']}", f"install-{identity}"
+        "Install" if package["latest"] else "Install, in a checkout of the repository",
+        "Copy the command",
+        f"ngym install {package['name']}"
+        if package["latest"]
+        else f"pip install -e {package['folder']}",
+        f"install-{identity}",
     )
     if task["references"]:
         yield _snippet(
@@ -279,11 +277,22 @@ def _papers(references: Sequence[Mapping[str, Any]]) -> Html | None:
     return element("div", element("h3", "Papers"), *rows)
 
 
-def _release(package: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = next(
-        one for one in package["releases"] if one["version"] == package["latest"]
+def _origin(package: Mapping[str, Any]) -> Html:
+    """Return the release that a task is listed from, with its checks and licence.
+
+    A package without a release is listed from its sources, which have neither.
+    """
+    if package["latest"] is None:
+        return element("p", f"{package['name']}, from its sources", class_="soft")
+    release = next(one for one in package["releases"] if one["version"] == package["latest"])
+    return element(
+        "p",
+        element("span", f"{package['name']} {release['version']}", class_="soft"),
+        " ",
+        _badge(release["conformance"]),
+        " ",
+        element("span", release["license"], class_="badge"),
     )
-    return found
 
 
 def _badge(said: Mapping[str, Any] | None) -> Html:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from neurogym_core.ecosystem.names import CORE
+from neurogym_core.ecosystem.published import how_to_install
 from neurogym_core.ecosystem.versions import satisfies
 from neurogym_core.errors import InstallError
 from neurogym_registry.client import Listing
-from neurogym_registry.data import how_to_install
 from neurogym_registry.index import newest
 from neurogym_registry.versions import is_prerelease, version_key
 
@@ -47,7 +47,7 @@ def resolve(
         raise InstallError(
             f"{listing.name} has no release in the registry, because it is a package of the"
             " repository of the core. Expected a package with releases. Install it from its"
-            f" sources: {how_to_install(listing.row)}."
+            f" sources: {how_to_install(listing.name)}."
         )
     raise InstallError(
         f"No release of {listing.name} can be installed: {'; '.join(shown) or 'it has none'}."

@@ -14,7 +14,7 @@ from typing import Any
 from neurogym_core.ecosystem.manifest import vocabulary
 from neurogym_core.ecosystem.names import canonical, clean
 from neurogym_core.ecosystem.versions import satisfies
-from neurogym_core.errors import NeurogymError, did_you_mean
+from neurogym_core.errors import NeurogymError
 from neurogym_registry.drawings import fault_of
 from neurogym_registry.folder import (
     Level,
@@ -79,8 +79,8 @@ RULES = {
     " check has a reason.",
     "digest": "A task whose behaviour differs from an earlier release has a new -vN.",
     "figure": (
-        "The figure of a trial has the hash in the release file, and contains no script and no"
-        " address."
+        "The figure of a trial has the hash in the release file, and the check finds no script and"
+        " no address in it."
     ),
     "revocation": "Revocations of listed packages name their releases.",
     "add-only": (
@@ -406,16 +406,12 @@ def _words(file: str, where: str, row: dict[str, Any]) -> Iterator[Violation]:
         known = vocabulary().words[kind]
         for word in row[kind]:
             if word not in known:
-                message = (
-                    f"{word!r} is not in the vocabulary.{did_you_mean(word, known)} Expected a"
-                    " word of the vocabulary. Use one, or propose the new word."
-                )
                 yield Violation(
                     level="warning",
                     rule="vocabulary",
                     file=file,
                     field=f"{where}.{kind}",
-                    message=message,
+                    message=vocabulary().unknown(kind, word),
                 )
 
 

@@ -19,7 +19,7 @@ from neurogym_registry.addresses import Signer
 from neurogym_registry.writing import write_text
 
 SUFFIX = ".sigstore.json"
-INSTALL = "`python -m pip install 'neurogym-registry[sign]'`"
+INSTALL = "`pip install 'sigstore>=4.0'`"
 FRESH_DAYS = 30  # the workflow of `ngym registry new` signs every week
 
 
@@ -163,7 +163,7 @@ def _library(name: str) -> ModuleType:
     except ImportError as error:
         raise RegistryError(
             "The signature of an index needs the library sigstore, which cannot be imported here"
-            f" ({clean(said_by(error))}). Expected the extra `sign`. Install it: {INSTALL}."
+            f" ({clean(said_by(error))}). Expected it to be installed: {INSTALL}."
         ) from error
 
 

@@ -140,7 +140,7 @@ def read_requirement(text: str) -> Requirement:
     """
     try:
         found = Requirement(text)
-    except InvalidRequirement as error:
+    except (InvalidRequirement, RecursionError) as error:  # the parser recurses into brackets
         raise ValueError(f"the requirement {clean(text)[:200]!r} cannot be read") from error
     if found.url is not None:
         raise ValueError(f"it requires {clean(text)[:200]!r}, a file at an address")

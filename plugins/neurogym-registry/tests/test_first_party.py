@@ -40,13 +40,13 @@ def test_every_task_of_this_repository_is_found_without_its_package(ngym, site) 
     assert "visual/RandomDotMotion-v0" in [row["id"] for row in found]
     shown = ngym("search", "dots").stdout
     folder = REGISTRY.parent / "plugins" / "neurogym-task-visual"
-    assert f"`python -m pip install -e {folder}`" in "".join(shown.splitlines())
+    assert f"`pip install -e {folder}`" in "".join(shown.splitlines())
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("GoNogo-v0", "its package neurogym-task-control is not installed. Install it: `python"),
+        ("GoNogo-v0", "its package neurogym-task-control is not installed. Install it: `pip"),
         ("GoNgo-v0", "Did you mean 'control/GoNogo-v0' of neurogym-task-control, which is not"),
         ("control/GoNgo-v0", "neurogym-task-control"),
     ],

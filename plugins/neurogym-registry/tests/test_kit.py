@@ -8,6 +8,8 @@ import pytest
 from neurogym_registry import kit
 from neurogym_registry.commands import install
 
+from neurogym_core.ecosystem.companions import comes_with
+
 
 @pytest.fixture
 def without_kit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,7 +25,7 @@ def test_a_release_cannot_be_made(ngym, site, tmp_path: Path, without_kit) -> No
     ):
         result = ngym(*arguments)
         assert result.exit_code == 1
-        assert "comes with neurogym-check: pip install neurogym-check" in result.stderr
+        assert comes_with("ngym check", "neurogym-check") in result.stderr
 
 
 def test_an_installed_package_is_not_checked(
@@ -31,6 +33,5 @@ def test_an_installed_package_is_not_checked(
 ) -> None:
     install._check("neurogym-task-dots")
     assert capsys.readouterr().out == (
-        "Its tasks were not checked: 'ngym check' comes with neurogym-check:"
-        " pip install neurogym-check\n"
+        f"Its tasks were not checked: {comes_with('ngym check', 'neurogym-check')}\n"
     )

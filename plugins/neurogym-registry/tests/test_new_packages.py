@@ -22,14 +22,17 @@ def answers(lab: str, kind: str = "table") -> list[str]:
     return [part for key, value in given.items() for part in (f"--{key}", value)]
 
 
-@pytest.mark.parametrize(("lab", "other"), [("memory", "memory"), ("memor", "memory")])
+@pytest.mark.parametrize(
+    ("lab", "why"),
+    [("memory", "which exists. Expected"), ("memor", "which looks like neurogym-task-memory.")],
+)
 def test_a_name_that_looks_like_a_listed_one_is_refused_before_anything_is_written(
-    ngym, site, tmp_path: Path, lab: str, other: str
+    ngym, site, tmp_path: Path, lab: str, why: str
 ) -> None:
     result = ngym("new", str(tmp_path / "here"), *answers(lab))
     assert result.exit_code == 1
     text = " ".join(result.stderr.split())
-    assert f"neurogym-task-{lab}, which looks like neurogym-task-{other}" in text
+    assert f"neurogym-task-{lab}, {why}" in text
     assert "Nothing was written." in text
     assert not (tmp_path / "here").exists()
 

@@ -125,7 +125,7 @@ def test_a_revocation_of_all_versions_holds_for_those_to_come() -> None:
 
 
 def test_a_package_of_the_checkout_says_where_it_is() -> None:
-    with pytest.raises(InstallError, match=r"pip install -e plugins/x"):
+    with pytest.raises(InstallError, match=r"pip install -e \S+plugins/neurogym-task-dots`"):
         resolve(listing({}, folder="plugins/x"), None, "1.0.0")
 
 

@@ -340,13 +340,13 @@ def test_without_a_signer_in_the_address_no_signature_is_asked_for(
     assert published.asked == ["/index.json"]
 
 
-def test_without_the_library_a_signed_registry_is_refused_with_the_extra_that_has_it(
+def test_without_the_library_a_signed_registry_is_refused_with_the_command_that_installs_it(
     published: Published, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "sigstore.models", None)
-    assert "pip install 'neurogym-registry[sign]'" in catalogue().notes[0]
+    assert "pip install 'sigstore>=4.0'" in catalogue().notes[0]
     result = published.sign()
-    assert (result.exit_code, "neurogym-registry[sign]" in result.stderr) == (1, True)
+    assert (result.exit_code, "sigstore>=4.0" in result.stderr) == (1, True)
 
 
 def test_signing_needs_an_index_and_an_identity(

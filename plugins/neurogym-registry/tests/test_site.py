@@ -9,6 +9,7 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
+import environments
 import pytest
 from click.testing import CliRunner
 from neurogym_registry.folder import Registry, read_registry
@@ -185,3 +186,36 @@ def test_the_command_writes_the_page_of_a_valid_registry_only(registry, tmp_path
 def test_a_picture_that_was_changed_is_left_out(registry) -> None:
     write_text(registry.folder / "releases" / NAME / "1.0.0" / "Dots-v0.svg", "<svg/>")
     assert Reader(page(read_registry(registry.folder))).all("img") == []
+
+
+def test_the_page_of_the_registry_of_this_repository_has_all_of_its_tasks() -> None:
+    """Its packages have no release: tasks are listed from their sources, without a badge."""
+    registry = read_registry(environments.REPOSITORY / "registry")
+    found = Reader(page(registry))
+    listed = {
+        f"{name.removeprefix('neurogym-task-')}/{task['name']}"
+        for name, sources in registry.sources.items()
+        for task in sources["tasks"]
+    }
+    shown = {one["id"] for one in found.all("details")}
+    assert shown == listed
+    assert len(listed) >= 101
+    assert "None" not in found.text
+    assert "conformance" not in found.text
+    for part in (
+        "neurogym-task-visual, from its sources",
+        "pip install -e plugins/neurogym-task-visual",
+        "neurogym-task-visual (no release yet)",
+        "Britten, Kenneth H. and Shadlen, Michael N.",
+    ):
+        assert part in found.text, part
+
+
+def test_the_command_writes_the_page_of_the_registry_of_this_repository(tmp_path: Path) -> None:
+    target = tmp_path / "catalogue.html"
+    folder = environments.REPOSITORY / "registry"
+    done = CliRunner().invoke(
+        main, ["registry", "site", str(folder), "-o", str(target)], prog_name="ngym"
+    )
+    assert done.exit_code == 0, done.output
+    assert "visual/RandomDotMotion-v0" in target.read_text("utf-8")

@@ -179,7 +179,8 @@ def test_a_wheel_with_other_entry_points_is_refused(tmp_path: Path, points: str,
 
 def test_a_wheel_that_requires_a_file_at_an_address_is_refused(tmp_path: Path) -> None:
     """pip builds sources at an address, even with --only-binary."""
-    for requirement in ("evil @ https://127.0.0.1/evil-1.0.tar.gz", "not a requirement !"):
+    deep = f"evil; {'(' * 4000}python_version > '3'{')' * 4000}"
+    for requirement in ("evil @ https://127.0.0.1/evil-1.0.tar.gz", "not a requirement !", deep):
         metadata = f"{METADATA}Requires-Dist: {requirement}\n"
         with pytest.raises(RegistryError, match=r"at an address|cannot be read"):
             read_wheel(packages.wheel(dots(metadata=metadata), tmp_path))

@@ -6,20 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.trials.answers import of_slot
 from neurogym_core.trials.record import TrialRecord
 
 
 def slot_column(record: TrialRecord, name: str, slot: str | None) -> np.ndarray:
     """Return column `name` of an answer slot, or of the trial if `slot` is None; shape (n,)."""
-    return record[name if slot is None else f"{slot}.{name}"]
-
-
-def answered(record: TrialRecord, slot: str | None) -> np.ndarray:
-    """Return which trials were answered correctly or incorrectly, bool (n,).
-
-    Misses, aborts, sure bets and slots that were not asked do not count.
-    """
-    return np.isin(slot_column(record, "outcome", slot), ["correct", "error"])
+    return record[of_slot(name, slot)]
 
 
 def values_by(record: TrialRecord, by: str | ArrayLike | None) -> tuple[str, np.ndarray]:

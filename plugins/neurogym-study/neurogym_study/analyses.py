@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,17 +15,20 @@ import pandas as pd
 
 from neurogym_core.canvas import BLUE, GREEN, GREY, VERMILION
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.trials.answers import answered, detection, given_correct
 from neurogym_study import measures
 from neurogym_study.behaviour import (
     ANGULAR_ERROR,
     KERNEL_BINS,
     REPORTED,
     SHOWN,
+    SIGNAL,
     WANTED,
     Behaviour,
     CannotTellError,
     slots_of,
     with_preferences,
+    with_rest_as_choice,
 )
 from neurogym_study.chronometric import reaction_times
 from neurogym_study.figures import (
@@ -55,6 +58,8 @@ It is far below 0.01, since 1 to 2 % of the data sets of 200 trials of a subject
 curve have p < 0.01, and up to 2 % of those of 2,000 (300 simulated data sets in each of 23 worlds).
 """
 QUANTILES = (0.1, 0.3, 0.5, 0.7, 0.9)
+SIDED = ("fraction of choices to the right", "fraction of answers, and not of rest")
+"""Labels of proportions of choices: between two sides, and between answer and rest."""
 CRITERION = 0.8
 """Performance whose first trials are reported."""
 
@@ -73,6 +78,24 @@ def preferences(behaviour: Behaviour) -> Behaviour:
     return behaviour if record is behaviour.record else Behaviour(record, behaviour.roles)
 
 
+def between_choices(behaviour: Behaviour) -> Behaviour:
+    """Return a behaviour whose answers are choices between two sides, or between offers.
+
+    In go/no-go tasks these are answer and rest: misses and right rests are choices of rest. See
+    also `preferences`.
+    """
+    behaviour = preferences(behaviour)
+    record = with_rest_as_choice(behaviour.record, behaviour.slot)
+    if record is behaviour.record:
+        return behaviour
+    return Behaviour(record, replace(behaviour.roles, side=SIGNAL))
+
+
+def _right_means(behaviour: Behaviour) -> list[str]:
+    """Return a sentence about the sides of a go/no-go task, for texts that call them right."""
+    return ["Right is an answer, and left is rest."] if behaviour.roles.side == SIGNAL else []
+
+
 # ---- accuracy ----
 
 
@@ -83,9 +106,15 @@ def accuracy_per_condition(behaviour: Behaviour) -> Result:
     """
     outcomes, counts = np.unique(behaviour.column("outcome"), return_counts=True)
     judged = preferences(behaviour)
-    notes = []
+    notes = [
+        f"Left out, of all analyses: {count} trial{'s' * (count > 1)} without a {name!r}."
+        for name, count in behaviour.left_out.items()
+    ]
+    rested = int((behaviour.correct & ~behaviour.answered).sum())
+    if rested:
+        notes.append(f"{rested} right rests are no answers: see hits and false alarms.")
     if judged is not behaviour:
-        notes = ["No answer was correct or incorrect: correct are choices of the best offer."]
+        notes += ["No answer was correct or incorrect: correct are choices of the best offer."]
         behaviour = judged
     if not behaviour.answered.any():
         raise CannotTellError("no answer was correct or incorrect")
@@ -98,6 +127,80 @@ def accuracy_per_condition(behaviour: Behaviour) -> Result:
             ]
     said = ", ".join(f"{name} {count}" for name, count in zip(outcomes, counts, strict=True))
     return Result(pd.DataFrame(rows), _accuracy_figure(rows), [f"Outcomes: {said}.", *notes])
+
+
+def accuracy_of_slots(behaviour: Behaviour) -> Result:
+    """Fraction correct of each answer of a trial, also given that an earlier one was correct.
+
+    In an attentional blink, that of T2 given T1 correct is the measure (Chun & Potter 1995).
+    """
+    record = behaviour.record
+    slots = slots_of(record)
+    if len(slots) < 2:
+        raise CannotTellError("the trials have one answer")
+    rows = []
+    for k, slot in enumerate(slots):
+        given = answered(record, slot)
+        counts = {"": (int((given & (record[f"{slot}.outcome"] == "correct")).sum()), given.sum())}
+        counts |= {other: given_correct(record, slot, other) for other in slots[:k]}
+        for other, (right, n) in counts.items():
+            low, high = wilson_interval(right, n)
+            rows.append(
+                {
+                    "slot": slot,
+                    "given correct": other,
+                    "correct": right,
+                    "answered": int(n),
+                    "accuracy": right / n if n else np.nan,
+                    "low": low,
+                    "high": high,
+                }
+            )
+    said = [
+        f"{row['slot']}{row['given correct'] and ' given ' + row['given correct'] + ' correct'}"
+        f" {row['accuracy']:.3f} of {row['answered']} answers (95 % interval {row['low']:.3f} to"
+        f" {row['high']:.3f})"
+        for row in rows
+        if row["answered"]
+    ]
+    if not said:
+        raise CannotTellError("no answer was correct or incorrect")
+    return Result(pd.DataFrame(rows), notes=[f"{'; '.join(said)}."])
+
+
+def hits_and_false_alarms(behaviour: Behaviour) -> Result:
+    """Hit rate, false alarm rate, d' and criterion; Green & Swets (1966), see `measures.d_prime`.
+
+    In go/no-go tasks an answer is "yes", and a trial in which resting is wrong is a signal. Between
+    two choices, "yes" is that of one side, and the signal is that side.
+    """
+    counts = detection(behaviour.record, behaviour.slot)
+    if counts is not None:
+        found = measures.sensitivity(**vars(counts))
+        what = "Signals: trials in which resting is wrong; yes: an answer."
+    else:
+        try:
+            signal, yes = behaviour.right, behaviour.chose_right
+        except CannotTellError as error:
+            raise CannotTellError(f"no trial asks for rest, or all do, and {error}") from error
+        given = behaviour.answered
+        if given.sum() < FEWEST or len(np.unique(signal[given])) < 2:
+            raise CannotTellError(
+                f"{int(given.sum())} answered trials with"
+                f" {len(np.unique(signal[given]))} sides; at least {FEWEST} with two are needed"
+            )
+        found = measures.d_prime(signal[given], yes[given])
+        name = behaviour.record[behaviour.side][np.argmax(behaviour.right)]
+        what = f"Signals: {behaviour.side} = {_short(name)}; yes: the choice of that side."
+    rows = [
+        {"number": name, "value": one.value, "low": one.low, "high": one.high, "n": one.n}
+        for name, one in found.measures.items()
+    ]
+    said = "; ".join(
+        f"{row['number']} {row['value']:.3g} (95 % interval {row['low']:.3g} to {row['high']:.3g})"
+        for row in rows
+    )
+    return Result(pd.DataFrame(rows), notes=[f"{said}. {what}"])
 
 
 def _accuracy_row(name: str, value: Any, row: Any) -> dict[str, Any]:
@@ -149,12 +252,14 @@ class PsychometricFunction:
         strength: name of the column of the strength.
         rows: a proportion per strength; continuous strengths are grouped into quantile bins.
         fit: the curve, logistic or Weibull; None if none could be fitted.
+        signal: whether the choice is that between answer and rest, see `between_choices`.
     """
 
     kind: str
     strength: str
     rows: list[ProportionRow]
     fit: PsychometricFit | None
+    signal: bool = False
 
     @property
     def xlabel(self) -> str:
@@ -164,7 +269,7 @@ class PsychometricFunction:
     @property
     def ylabel(self) -> str:
         """Label of the axis of proportions; "" for that of `psychometric_figure`."""
-        return "fraction of choices to the right" if self.kind == "choice" else ""
+        return SIDED[self.signal] if self.kind == "choice" else ""
 
 
 def psychometric_function(
@@ -180,7 +285,7 @@ def psychometric_function(
         CannotTellError: the strength is unknown or has fewer than three values, or no answer was
             correct or incorrect.
     """
-    behaviour = preferences(behaviour)
+    behaviour = between_choices(behaviour)
     try:
         strength, _ = behaviour.signed, behaviour.right
         kind = "choice"
@@ -195,7 +300,8 @@ def psychometric_function(
             f"{behaviour.strength!r} has {len(levels)} values; a curve needs at least three"
         )
     rows, fit = psychometric_points(behaviour, strength, kind, interval)
-    return PsychometricFunction(kind, behaviour.strength, rows, fit)
+    signal = behaviour.roles.side == SIGNAL
+    return PsychometricFunction(kind, behaviour.strength, rows, fit, signal)
 
 
 def psychometric(behaviour: Behaviour) -> Result:
@@ -205,7 +311,7 @@ def psychometric(behaviour: Behaviour) -> Result:
     """
     found = psychometric_function(behaviour)
     kind, rows, fit = found.kind, found.rows, found.fit
-    behaviour = preferences(behaviour)
+    behaviour = between_choices(behaviour)
     parts = behaviour.per_subject()
     each, notes = [], []
     if len(parts) > 1:
@@ -234,7 +340,7 @@ def psychometric(behaviour: Behaviour) -> Result:
         ylabel=found.ylabel,
         each=each,
     )
-    return Result(table, made, [*_said_of(fit), *notes])
+    return Result(table, made, [*_said_of(fit), *notes, *_right_means(behaviour)])
 
 
 def subject_of(behaviour: Behaviour) -> str:
@@ -247,7 +353,7 @@ def psychometric_by(behaviour: Behaviour) -> Result:
 
     The biases and slopes of their fits are in one table, with profile-likelihood intervals.
     """
-    behaviour = preferences(behaviour)
+    behaviour = between_choices(behaviour)
     parts = behaviour.parts()
     curves: dict[str, list[Any]] = {}
     fits: dict[str, Any] = {}
@@ -284,9 +390,9 @@ def psychometric_by(behaviour: Behaviour) -> Result:
         curves,
         fits,
         xlabel=_plain(with_unit(behaviour.strength)),
-        ylabel="fraction of choices to the right" if kind == "choice" else "",
+        ylabel=SIDED[behaviour.roles.side == SIGNAL] if kind == "choice" else "",
     )
-    return Result(pd.DataFrame(table), made, notes)
+    return Result(pd.DataFrame(table), made, [*notes, *_right_means(behaviour)])
 
 
 def _per_subject(parts: Mapping[str, Behaviour], kind: str) -> tuple[list[Any], list[Any]]:
@@ -599,7 +705,7 @@ def history(behaviour: Behaviour) -> Result:
 
     The last choice has separate weights after correct and incorrect trials.
     """
-    behaviour = preferences(behaviour)
+    behaviour = between_choices(behaviour)
     x, y, names, left_out = _history_design(behaviour)
     weights, errors = _logit(x, y)
     z = weights / errors
@@ -634,6 +740,7 @@ def history(behaviour: Behaviour) -> Result:
                 f" Left out, because the subject never erred: {', '.join(left_out)}."
                 * bool(left_out)
             ),
+            *_right_means(behaviour),
         ],
     )
 
@@ -725,7 +832,8 @@ def _logit(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def side_bias(behaviour: Behaviour) -> Result:
     """Choices to the right, over all trials and where the evidence is weakest, for each block."""
-    behaviour = preferences(behaviour)
+    behaviour.check_sequence()
+    behaviour = between_choices(behaviour)
     chosen = behaviour.answered
     if not chosen.any():
         raise CannotTellError("no answer was correct or incorrect")
@@ -759,8 +867,8 @@ def side_bias(behaviour: Behaviour) -> Result:
     axes.set_yticks(at, [_plain(_of_block(row, behaviour)) for row in rows])
     axes.set_ylim(-0.6, len(at) - 0.4)
     axes.set_xlim(-0.02, 1.02)
-    axes.set_xlabel("fraction of choices to the right, 95 % interval")
-    return Result(pd.DataFrame(rows), made, notes)
+    axes.set_xlabel(f"{SIDED[behaviour.roles.side == SIGNAL]}, 95 % interval")
+    return Result(pd.DataFrame(rows), made, [*notes, *_right_means(behaviour)])
 
 
 def _of_block(row: Mapping[str, Any], behaviour: Behaviour) -> str:
@@ -992,6 +1100,7 @@ def learning(behaviour: Behaviour) -> Result:
 
     Trials are averaged in groups of at least 20, at most 50 groups.
     """
+    behaviour.check_sequence()
     record = behaviour.record
     score = (
         record["performance"].astype(float)
@@ -1202,6 +1311,8 @@ def kernel(behaviour: Behaviour) -> Result:
 
 ANALYSES = (
     Analysis("accuracy", "Accuracy per condition", accuracy_per_condition),
+    Analysis("slots", "Accuracy of each answer", accuracy_of_slots, of="trial"),
+    Analysis("detection", "Hits and false alarms", hits_and_false_alarms),
     Analysis("psychometric", "Psychometric function", psychometric),
     Analysis("psychometric-by", "Psychometric function by condition", psychometric_by),
     Analysis("chronometric", "Chronometric function", chronometric),
@@ -1210,10 +1321,10 @@ ANALYSES = (
     Analysis("kernel", "Psychophysical kernel", kernel),
     Analysis("reports", "Reported numbers and produced times", reports),
     Analysis("circular", "Errors on a circle", circular_errors),
-    Analysis("trials", "Performance over the trials", learning),
+    Analysis("trials", "Performance over the trials", learning, of="trial"),
     Analysis("history", "History effects", history),
     Analysis("bias", "Side bias and block shift", side_bias),
-    Analysis("stay", "Stay probabilities", stay),
+    Analysis("stay", "Stay probabilities", stay, of="first"),
     Analysis("wager", "Wagers", wager),
     Analysis("measures", "Standard measures", standard_measures),
 )

@@ -18,9 +18,11 @@ from neurogym_core.tasks.drawing import (
     evidence_of,
     has_answer,
 )
+from neurogym_core.trials.answers import answered, of_slot
 from neurogym_core.trials.encoders import Ring
 from neurogym_core.trials.interface import Angle
 from neurogym_core.trials.record import PERIOD_COLUMNS, RECORD_NAMES
+from neurogym_core.trials.slot_columns import REST_CORRECT
 
 STRENGTHS = ("coherence", "contrast", "strength", "intensity")
 SIDES = ("answer", "side", "direction")
@@ -33,11 +35,15 @@ KERNEL_BINS = 6
 """Number of parts of the evidence that have a weight each."""
 SHOWN = "shown_evidence"
 """Column of the evidence as it was shown over time, (n, times), NaN where none was shown."""
+SIGNAL = "signal"
+"""Column of go/no-go tasks: whether an answer was right, and not rest."""
 WANTED, REPORTED = "wanted", "reported"
 """Columns of a number, or time in ms, and of the subject's report of it; NaN without a report."""
 MOST = 8
 """Maximum number of values of a condition that has a curve for each."""
 OFFERS = ("wager", "offered")
+DESIGN, DRAWN, BALANCED = "design", "drawn", "balanced"
+"""Key of `meta` and its values: trials as the task drew them, or all combinations, shuffled."""
 
 
 class CannotTellError(Exception):
@@ -84,7 +90,8 @@ class Behaviour:
     """A trial record with the roles of its columns.
 
     Properties raise `CannotTellError` if the record lacks something that they need. Rows are in the
-    order in which each env played them.
+    order in which each env played them. Of a lab's trials, those without a strength or a side
+    (practice, instructions) are left out; `left_out` has their number by the name of the column.
 
     Args:
         record: the trials; needs the column ``outcome`` (correct, error, …), and ``choice`` for
@@ -100,6 +107,7 @@ class Behaviour:
             name = getattr(roles, role)
             if name is not None and name not in record:
                 raise unknown("column", name, record.columns, of="the trial record")
+        record, self.left_out = _complete(record, roles)
         self.record, self.roles = _in_order(record), roles
         self.slot = self._slot()
 
@@ -162,10 +170,15 @@ class Behaviour:
                 " --strength"
             )
         if not found:
-            constant = [name for name in self.record.columns if name in STRENGTHS]
+            named = [name for name in self.record.columns if name in STRENGTHS]
+            if named and self.record[named[0]].dtype.kind == "U":
+                raise CannotTellError(
+                    f"{named[0]!r} has texts, such as {str(self.record[named[0]][0])!r}; a strength"
+                    " needs numbers"
+                )
             raise CannotTellError(
-                f"{constant[0]!r} is the same in all trials"
-                if constant
+                f"{named[0]!r} is the same in all trials"
+                if named
                 else "no condition is known to be the strength of the evidence; name one with"
                 " --strength"
             )
@@ -246,8 +259,9 @@ class Behaviour:
 
     @cached_property
     def answered(self) -> np.ndarray:
-        """Whether the trial was answered correctly or incorrectly."""
-        return np.isin(self.column("outcome"), ("correct", "error"))
+        """Whether the trial was answered correctly or incorrectly; right rests are no answers."""
+        self.column("outcome")  # raises the error if the record has none
+        return answered(self.record, self.slot)
 
     @cached_property
     def given(self) -> np.ndarray:
@@ -255,6 +269,13 @@ class Behaviour:
         incorrect ("other").
         """
         return self.answered | (self.column("outcome") == "other")
+
+    @cached_property
+    def choices(self) -> int:
+        """Number of choices: that of the task, or of the different answers if there are more."""
+        if "choice" not in self.record:
+            return self.roles.choices
+        return max(self.roles.choices, len(np.unique(self.column("choice")[self.answered])))
 
     @cached_property
     def correct(self) -> np.ndarray:
@@ -312,7 +333,11 @@ class Behaviour:
 
         Rows may have been left out of the record; the trials after a gap do not count. Without the
         column ``trial``, no gap can be seen.
+
+        Raises:
+            CannotTellError: as `check_sequence`.
         """
+        self.check_sequence()
         same = np.ones(len(self), bool)
         same[:1] = False
         for name in ("subject", "session") if "subject" in self.record else ("env", "session"):
@@ -322,6 +347,14 @@ class Behaviour:
         if "trial" in self.record:
             same[1:] &= np.diff(self.record["trial"]) == 1
         return same
+
+    def check_sequence(self) -> None:
+        """Raise `CannotTellError` if the order of the trials is not that of the task."""
+        if self.record.meta.get(DESIGN) == BALANCED:
+            raise CannotTellError(
+                "the trials are a balanced design in shuffled order, and not the sequence of the"
+                " task; play them with --design drawn"
+            )
 
     def per_subject(self) -> dict[str, Behaviour]:
         """Return the behaviour of each subject by its name; one entry without the column."""
@@ -434,6 +467,25 @@ def with_preferences(record: TrialRecord) -> TrialRecord:
     return TrialRecord(columns, meta=record.meta)
 
 
+def with_rest_as_choice(record: TrialRecord, slot: str | None) -> TrialRecord:
+    """Return the record of a go/no-go task as one of choices between answer and rest.
+
+    Misses become errors, right rests stay correct, and the column `SIGNAL` has the right choice:
+    True for an answer. Records in which resting is never right, or always, and those with several
+    answers to choose from, come back unchanged.
+    """
+    name, choices = of_slot(REST_CORRECT, slot), of_slot("choice", slot)
+    if name not in record or record[name].all() or not record[name].any():
+        return record
+    if max(len(record.choices(choices)), int(record[choices].max(initial=0)) + 1) > 1:
+        return record
+    outcome = record[of_slot("outcome", slot)]
+    columns = {one: values for one, values in record.items() if one != name}
+    columns[of_slot("outcome", slot)] = np.where(outcome == "miss", "error", outcome)
+    columns[SIGNAL] = ~record[name].astype(bool)
+    return TrialRecord(columns, meta=record.meta)
+
+
 def slots_of(record: TrialRecord) -> list[str]:
     """Return the names of the answer slots of a record, in their order; [] if trials have one."""
     # Periods may be called "choice", and have columns too.
@@ -442,6 +494,32 @@ def slots_of(record: TrialRecord) -> list[str]:
         for name in record.columns
         if name.endswith(".choice") and not name.startswith(PERIOD_COLUMNS)
     ]
+
+
+def _complete(record: TrialRecord, roles: Roles) -> tuple[TrialRecord, dict[str, int]]:
+    """Return the trials of a lab that have a strength and a side, and the numbers of the others.
+
+    Trials that were played here have all their conditions.
+    """
+    if "steps" in record:
+        return record, {}
+    known, left_out = np.ones(len(record), bool), {}
+    names = {*STRENGTHS, *SIDES, roles.strength, roles.side} & set(record.columns)
+    for name in sorted(name for name in names if name is not None):
+        values = record[name]
+        missing = np.isnan(values) if values.dtype.kind == "f" else values == ""
+        if values.ndim == 1 and missing.any() and not missing.all():
+            if (known & missing).any():
+                left_out[name] = int((known & missing).sum())
+            known &= ~missing
+    if known.all():
+        return record, {}
+    # Without numbers, the trials beside those that are left out would count as consecutive.
+    numbered = record if "trial" in record else TrialRecord(
+        {**record, "trial": np.arange(len(record))}, meta=record.meta
+    )  # fmt: skip
+    whole: TrialRecord = numbered[known]
+    return whole, left_out
 
 
 def _in_order(record: TrialRecord) -> TrialRecord:

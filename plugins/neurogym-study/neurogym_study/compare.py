@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from neurogym_core.terminal.output import print_report
 from neurogym_core.terminal.settings import usage_errors
 from neurogym_study.options import (
     figure_options,
     is_trials,
+    json_option,
     named,
     read_given,
     recipe_options,
     say_figures,
+    say_findings,
+    write_given_figures,
 )
 
 if TYPE_CHECKING:
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
 @click.option("--block", help="The condition that differs between blocks.")
 @click.option("--slot", help="The answer slot, if a trial has several.")
 @figure_options
+@json_option
 @click.option(
     "--out",
     default="comparison",
@@ -56,6 +61,7 @@ def command(
     out: Path,
     figure: Path | None,
     style: str,
+    as_json: bool,
     **roles: Any,
 ) -> None:
     """Compare a trial record with real subjects.
@@ -74,9 +80,14 @@ def command(
     the distance that is expected between two samples of the same subject. Records and references of
     different tasks, or with strengths of another name or unit, are not compared. The report is
     report.html, with a CSV file for each comparison.
+
+    --json prints an object with the keys schema (1), command, title, facts, findings, report and
+    figures; a finding has name, title, skipped (the reason, or null), notes and table (a list of
+    rows). Missing numbers are null. With --list it prints an object with schema, command, and the
+    list references.
     """
     if listing:
-        _list()
+        _list(as_json)
         return
     if record is None or other is None:
         raise click.UsageError(
@@ -92,13 +103,19 @@ def command(
     with usage_errors():
         behaviour = _behaviour(record, mine, roles)
         reference = _reference(other, theirs, behaviour)
-    _report(record, behaviour, reference, out, figure, style)
+    _report(record, behaviour, reference, out, figure, style, as_json)
 
 
-def _list() -> None:
+def _list(as_json: bool) -> None:
     from neurogym_study.references import published, published_names
+    from neurogym_study.report import SCHEMA
 
     found = [published(name) for name in published_names()]
+    if as_json:
+        keys = ("name", "kind", "title", "citation", "doi")
+        rows = [{key: getattr(one, key) for key in keys} for one in found]
+        print_report({"schema": SCHEMA, "command": "compare --list", "references": rows})
+        return
     for heading, kinds in (
         ("Subjects", ("animals", "people")),
         ("Criteria of training (no behaviour)", ("criteria",)),
@@ -151,13 +168,15 @@ def _report(
     out: Path,
     figure: Path | None,
     style: str,
+    as_json: bool,
 ) -> None:
     from neurogym_study.comparison import compare_with
     from neurogym_study.figure_styles import figure_style
-    from neurogym_study.report import write_report
+    from neurogym_study.report import SCHEMA, findings_data, write_report
 
     with figure_style(style):
         findings = compare_with(behaviour, reference)
+    title = f"{record.name} compared with {reference.name}"
     facts = {
         "record": f"{record}, {len(behaviour)} trials",
         "with": reference.title,
@@ -169,19 +188,22 @@ def _report(
         ),
         "notes": " ".join(reference.notes),
     }
-    target = write_report(
-        out,
-        f"{record.name} compared with {reference.name}",
-        {k: v for k, v in facts.items() if v},
-        findings,
-    )
-    for finding in findings:
-        said = (
-            " ".join(finding.notes) or "done"
-            if finding.why_not is None
-            else f"skipped: {finding.why_not}"
+    facts = {name: value for name, value in facts.items() if value}
+    target = write_report(out, title, facts, findings)
+    figures = write_given_figures(figure, style, findings)
+    if as_json:
+        print_report(
+            {
+                "schema": SCHEMA,
+                "command": "compare",
+                "title": title,
+                "facts": facts,
+                "findings": findings_data(findings),
+                "report": target,
+                "figures": figures or [],
+            }
         )
-        click.echo(f"{finding.title}: {said}")
-    with figure_style(style):
-        say_figures(figure, findings)
+        return
+    say_findings(findings)
+    say_figures(figures)
     click.echo(f"The report is {target}.")

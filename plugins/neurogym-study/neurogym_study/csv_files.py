@@ -31,8 +31,8 @@ def read_csv(
         meta: as in `TrialRecord`.
 
     Raises:
-        InvalidValueError: the file is not a CSV table: rows of different lengths, text after a
-            quote, or a name that occurs twice.
+        InvalidValueError: the file is not a CSV table in UTF-8: rows of different lengths, text
+            after a quote, or a name that occurs twice.
         OSError: the file cannot be read.
 
     Example:
@@ -43,8 +43,14 @@ def read_csv(
         >>> read_csv("trials.csv") == record
         True
     """
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        text = file.read()
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            text = file.read()
+    except UnicodeDecodeError as error:
+        raise InvalidValueError(
+            f"{path} is not text in UTF-8 ({str(error)[:80]}). Expected UTF-8. Save it so: in Excel"
+            ' as "CSV UTF-8".'
+        ) from error
     lines = list(_csv_lines(text, str(path)))
     if not lines or lines == [[_Cell("", quoted=False)]]:
         return TrialRecord({}, meta=meta)

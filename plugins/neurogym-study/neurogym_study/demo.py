@@ -39,6 +39,7 @@ TRY_NEXT = (
 
 @click.command()
 @click.option(
+    "-n",
     "--n-trials",
     default=2000,
     show_default=True,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from neurogym_core.terminal.output import print_report
 from neurogym_core.terminal.settings import (
     read_conditions,
     read_split,
@@ -15,12 +16,15 @@ from neurogym_core.terminal.settings import (
 from neurogym_study.options import (
     figure_options,
     is_trials,
+    json_option,
     made_task,
     named,
     played_options,
     read_given,
     recipe_options,
     say_figures,
+    say_findings,
+    write_given_figures,
 )
 
 if TYPE_CHECKING:
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
     help="Write the trial record to this file.",
 )
 @figure_options
+@json_option
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -74,9 +79,16 @@ def command(what: str, csv: Path | None, out: Path | None, **given: Any) -> None
     If a FILE has several subjects (column subject), reports show each of them, and how much they
     differ.
 
-    Trials are a shuffled factorial design of the task's conditions. Tasks that decide which trial
-    comes next (blocks, history) draw them instead. The report is report.html, with a CSV file for
-    each analysis; analyses that the task does not support give the reason.
+    Trials are drawn by the task, with its probabilities, or (--design balanced) all combinations of
+    its conditions, equally often and shuffled. Measures of their sequence (history, side bias,
+    performance over the trials) need drawn trials. If a trial has several answers, each number is
+    of the slot that is named, by default of the last.
+
+    The report is report.html, with a CSV file for each analysis; analyses that the task does not
+    support give the reason. --json prints an object with the keys schema (1), command, title, facts
+    (task, subject, trials, seed, design, …), slot, findings, report, trials (the file of --csv) and
+    figures. A finding has name, title, skipped (the reason, or null), notes and table (a list of
+    rows). Missing numbers are null.
     """
     is_run, is_file = Path(what).is_dir(), is_trials(what)
     _check(is_run, is_file, what, given)
@@ -90,8 +102,8 @@ def command(what: str, csv: Path | None, out: Path | None, **given: Any) -> None
 
 def _check(is_run: bool, is_file: bool, what: str, given: dict[str, Any]) -> None:
     """Raise an error if options of a TASK are given with a RUN or FILE, or the reverse."""
-    options = ("subject", "parameters", "timing", "wrap", "steps", "conditions", "split")
-    names = options[: 5 if is_run else 7] if is_run or is_file else ("recipe", "columns", "scales")
+    options = ("subject", "parameters", "timing", "wrap", "steps", "conditions", "split", "design")
+    names = options[: 5 if is_run else 8] if is_run or is_file else ("recipe", "columns", "scales")
     flags = {"parameters": "set", "conditions": "condition", "columns": "map", "scales": "scale"}
     wrong = [f"--{flags.get(name, name)}" for name in names if given[name]]
     if wrong:
@@ -124,6 +136,7 @@ def _played_run(folder: Path, given: dict[str, Any]) -> Played:
             seed=given["seed"],
             split=read_split(given["split"]),
             imposed=read_conditions(given["conditions"]),
+            design=given["design"],
         )
 
 
@@ -142,6 +155,7 @@ def _played_task(name: str, given: dict[str, Any]) -> Played:
             split=read_split(given["split"]),
             imposed=read_conditions(given["conditions"]),
             steps=given["steps"],
+            design=given["design"],
         )
 
 
@@ -153,7 +167,7 @@ def _report(
     from neurogym_study.curves import seeds_of, training_finding
     from neurogym_study.exchange import write_csv
     from neurogym_study.figure_styles import figure_style
-    from neurogym_study.report import write_report
+    from neurogym_study.report import SCHEMA, findings_data, write_report
 
     with usage_errors():
         chosen = {name: given[name] for name in ("strength", "side", "block", "by", "slot")}
@@ -167,15 +181,28 @@ def _report(
         write_csv(played.record, csv)
     name = played.facts["file"] if played.task is None else played.task.name
     title = f"{name}, {'' if played.task is None else 'played by '}{played.subject}"
-    target = write_report(folder, title, played.facts, findings)
-    for finding in findings:
-        click.echo(
-            f"{finding.title}: {' '.join(finding.notes) or 'done'}"
-            if finding.why_not is None
-            else f"{finding.title}: skipped: {finding.why_not}"
+    facts = played.facts if behaviour.slot is None else {**played.facts, "slot": behaviour.slot}
+    target = write_report(folder, title, facts, findings)
+    figures = write_given_figures(given["figure"], given["style"], findings)
+    if given["as_json"]:
+        print_report(
+            {
+                "schema": SCHEMA,
+                "command": "evaluate",
+                "title": title,
+                "facts": facts,
+                "slot": behaviour.slot,
+                "findings": findings_data(findings),
+                "report": target,
+                "trials": csv,
+                "figures": figures or [],
+            }
         )
-    with figure_style(given["style"]):
-        say_figures(given["figure"], findings)
+        return
+    if "design" in facts:
+        click.echo(f"Trials: {facts['trials']}, {facts['design']}.")
+    say_findings(findings)
+    say_figures(figures)
     click.echo(
         f"The report is {target}." + (f" The trials are in {csv}." if csv is not None else "")
     )

@@ -714,6 +714,8 @@ def _restored(values: np.ndarray, kind: str) -> np.ndarray:
         return np.isin(values.astype(str), ("True", "1", "1.0"))
     if kind in "iu":
         return values.astype(float).astype(np.int64)
+    if kind == "U" and values.dtype.kind == "f":  # pandas: all of them are the text "n/a"
+        return np.full(len(values), NOTHING)
     return values.astype({"f": float, "U": str}[kind])
 
 

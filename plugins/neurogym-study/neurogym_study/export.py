@@ -22,7 +22,12 @@ FORMATS = ("nwb", "bids", "csv", "parquet")
 )
 @click.option("--subject", metavar="NAME", type=SubjectName(), help=SUBJECT_HELP)
 @click.option(
-    "--n-trials", default=100, show_default=True, type=click.IntRange(min=1), help="Of a TASK."
+    "-n",
+    "--n-trials",
+    default=100,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Of a TASK.",
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of a TASK.")
 @recipe_options

@@ -119,4 +119,4 @@ def save_figure(figure: Any, path: str | os.PathLike[str]) -> Path:
 
 
 def _matplotlib(module: str) -> Any:
-    return optional(f"matplotlib.{module}", needed_for="Drawing a figure", extra="plot")
+    return optional(f"matplotlib.{module}", needed_for="Drawing a figure")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from matplotlib.figure import Figure
 
 from neurogym_core.canvas import GREY
-from neurogym_study.behaviour import Behaviour, CannotTellError
+from neurogym_study.behaviour import Behaviour, CannotTellError, slots_of
 from neurogym_study.style import SIZES, drawing
 
 if TYPE_CHECKING:
@@ -43,24 +43,35 @@ class Finding:
 
 @dataclass(frozen=True)
 class Analysis:
-    """An analysis: ``do(behaviour)`` returns a `Result`, or raises `CannotTellError`."""
+    """An analysis: ``do(behaviour)`` returns a `Result`, or raises `CannotTellError`.
+
+    Attributes:
+        of: subject of the numbers, if trials have several answers: "slot" (the answer of the
+            behaviour), "first" (the first answer), or "trial". The title of the finding names it.
+    """
 
     name: str
     title: str
     do: Callable[[Behaviour], Result]
+    of: Literal["slot", "first", "trial"] = "slot"
 
     def __call__(self, behaviour: Behaviour) -> Finding:
         """Return the finding, which gives the reason if the analysis could not be done."""
+        title = self._titled(behaviour)
         try:
             with drawing():
                 result = self.do(behaviour)
                 if result.figure is not None:
                     legible(result.figure)
         except CannotTellError as error:
-            return Finding(self.name, self.title, why_not=f"{error}.")
-        return Finding(
-            self.name, self.title, None, result.table, result.figure, tuple(result.notes)
-        )
+            return Finding(self.name, title, why_not=f"{error}.")
+        return Finding(self.name, title, None, result.table, result.figure, tuple(result.notes))
+
+    def _titled(self, behaviour: Behaviour) -> str:
+        if behaviour.slot is None or self.of == "trial":
+            return self.title
+        slot = slots_of(behaviour.record)[0] if self.of == "first" else behaviour.slot
+        return f"{self.title}, slot {slot}"
 
 
 @dataclass

@@ -86,3 +86,12 @@ def ngym_save_experiment(path: Path, experiment: Mapping[str, Any]) -> Path:
     """Write the experiment of `ngym run` to a file."""
     given = {name: value for name, value in experiment.items() if name != "settings"}
     return TaskExperiment.of(**given, **experiment["settings"]).save(path)
+
+
+@hookimpl
+def ngym_sensitivity(hits: int, signals: int, false_alarms: int, noises: int) -> dict[str, Any]:
+    """Return rates, d' and criterion with their intervals for `ngym run`."""
+    from neurogym_study.measures import sensitivity  # imports SciPy
+
+    found = sensitivity(hits, signals, false_alarms, noises)
+    return {name: (one.value, one.low, one.high) for name, one in found.measures.items()}

@@ -12,6 +12,7 @@ import numpy as np
 
 from neurogym_core.errors import (
     InvalidValueError,
+    NeurogymError,
     NotSupportedError,
     UnknownNameError,
     did_you_mean,
@@ -462,5 +463,15 @@ def evidence_channel(task: Any, channel: str, subject: str) -> slice:
     raise UnknownNameError(
         f"The subject {subject!r} needs evidence in a channel {channel!r}. {task.name} has the"
         f" channels {listed(task.channels)}.{did_you_mean(channel, task.channels)} Name one of"
-        f" them: {subject}:channel={next(iter(task.channels))}, or another subject."
+        f" them: {subject}:channel={_noisiest(task)}, or another subject."
     )
+
+
+def _noisiest(task: Any) -> str:
+    """Return the channel with the most noise in a few trials, or else the largest one."""
+    channels = dict(task.channels)
+    try:
+        noise = task.sample(20, seed=0).noise.max(axis=(0, 1), initial=0.0)
+    except NeurogymError:  # trials of some tasks cannot be sampled alone
+        noise = np.zeros(task.channels.size)
+    return max(channels, key=lambda name: (noise[channels[name]].max(), len(noise[channels[name]])))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from neurogym_core.terminal.output import print_paragraph, print_report
 from neurogym_core.terminal.progress import Progress
 from neurogym_core.terminal.settings import (
     read_conditions,
@@ -16,11 +17,13 @@ from neurogym_core.terminal.settings import (
 from neurogym_study.options import (
     figure_options,
     is_trials,
+    json_option,
     made_task,
     played_options,
     read_given,
     recipe_options,
     say_figures,
+    write_given_figures,
 )
 
 if TYPE_CHECKING:
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 @click.option("--task", metavar="NAME", help="Task of the trials of a FILE that does not name it.")
 @recipe_options
 @figure_options
+@json_option
 @click.option(
     "--out",
     default="likeness",
@@ -68,9 +72,14 @@ def command(what: tuple[str, ...], listing: bool, out: Path, **given: Any) -> No
     within the animals' range (yes, no, cannot tell). The animals are scored against each other. It
     names the signatures that could not be tested, with the reason. The report is report.html, with
     CSV files and likeness.json.
+
+    --json prints an object with the keys schema (1), command, facts, tested (the signatures, with
+    rows: who, kind, value, low, high, n, sign, within), untested (name -> reason), report and
+    figures; the same is in likeness.json. Missing and infinite numbers are null. With --list it
+    prints an object with schema, command, and the list signatures.
     """
     if listing:
-        _list()
+        _list(given["as_json"])
         return
     if not what:
         raise click.UsageError(
@@ -87,9 +96,24 @@ def command(what: tuple[str, ...], listing: bool, out: Path, **given: Any) -> No
     _report(behaviours, subject, task, what, out, given)
 
 
-def _list() -> None:
+def _list(as_json: bool) -> None:
+    from neurogym_study.report import SCHEMA
     from neurogym_study.signatures import signatures
 
+    if as_json:
+        rows = [
+            {
+                "name": one.name,
+                "title": one.title,
+                "tasks": one.tasks,
+                "animals": [animal.name for animal in one.animals],
+                "citation": one.citation,
+                "doi": one.doi,
+            }
+            for one in signatures()
+        ]
+        print_report({"schema": SCHEMA, "command": "likeness --list", "signatures": rows})
+        return
     for one in signatures():
         many = f"{len(one.animals)} animals or groups" if one.animals else "sign only"
         click.echo(f"{one.name}: {one.title} ({', '.join(one.tasks)}; {many}). {one.citation}")
@@ -105,7 +129,7 @@ def _check(what: tuple[str, ...], given: dict[str, Any]) -> None:
         )
     kind = kinds.pop()
     of_file = ("task", "recipe", "columns", "scales")
-    of_task = ("subject", "parameters", "timing", "wrap", "conditions", "split")
+    of_task = ("subject", "parameters", "timing", "wrap", "conditions", "split", "design")
     wrong = {"file": of_task, "run": (*of_task[:4], *of_file), "task": of_file}[kind]
     flags = {"parameters": "set", "conditions": "condition", "columns": "map", "scales": "scale"}
     named = [f"--{flags.get(name, name)}" for name in wrong if given[name]]
@@ -146,6 +170,7 @@ def _of_runs(what: tuple[str, ...], given: dict[str, Any]) -> tuple[dict[str, Be
                     seed=given["seed"] + k,
                     split=read_split(given["split"]),
                     imposed=imposed,
+                    design=given["design"],
                 )
                 found[folder] = Behaviour(played.record, Roles.of_task(played.task))
                 tasks.add(played.task.name)
@@ -174,7 +199,7 @@ def _of_task(name: str, given: dict[str, Any]) -> tuple[dict[str, Behaviour], st
                 seed = given["seed"] + k
                 played = play_task(
                     task, subject, given["n_trials"], seed=seed,
-                    split=read_split(given["split"]), imposed=imposed,
+                    split=read_split(given["split"]), imposed=imposed, design=given["design"],
                 )  # fmt: skip
                 found[f"seed {seed}"] = Behaviour(played.record, Roles.of_task(task))
     return found, str(subject), task.name
@@ -188,9 +213,11 @@ def _report(
     out: Path,
     given: dict[str, Any],
 ) -> None:
+    from neurogym_study.behaviour import DESIGN
     from neurogym_study.curves import training_finding
     from neurogym_study.figure_styles import figure_style
-    from neurogym_study.likenesses import counted, findings_of, score, write_likeness
+    from neurogym_study.likenesses import as_data, counted, findings_of, score, write_likeness
+    from neurogym_study.report import SCHEMA
     from neurogym_study.signatures import signatures
 
     with usage_errors():
@@ -206,19 +233,28 @@ def _report(
     splits = {one.record.meta["split"] for one in behaviours.values() if "split" in one.record.meta}
     if splits:
         facts["split"] = ", ".join(sorted(str(one or "none") for one in splits))
+    designs = {str(one.record.meta.get(DESIGN, "")) for one in behaviours.values()} - {""}
+    if designs:
+        facts["design"] = ", ".join(sorted(designs))
     with figure_style(given["style"]):
         findings = findings_of(scores)
         if Path(what[0]).is_dir():
             findings.append(training_finding([Path(run) for run in what]))
         target = write_likeness(out, f"Likeness of {subject} to animals", facts, scores, findings)
-        say_figures(given["figure"], findings)
+    figures = write_given_figures(given["figure"], given["style"], findings)
+    if given["as_json"]:
+        data = as_data(facts, scores)
+        more = {"report": target, "figures": figures or []}
+        print_report({"schema": SCHEMA, "command": "likeness", **data, **more})
+        return
+    say_figures(figures)
     for one in scores:
         if one.rows:
             row = one.subject
             verdicts = f"sign {row.sign}" + (
                 f", within the animals' range: {row.within}" if row.within else ", sign only"
             )
-            click.echo(
+            print_paragraph(
                 f"{one.signature.title}: {row.value:.3g} [{row.low:.3g}, {row.high:.3g}]"
                 f" {one.signature.unit}".rstrip()
                 + f"; {verdicts}"
@@ -226,11 +262,13 @@ def _report(
             )
             for animal in one.rows:
                 if animal.kind == "animal":
-                    click.echo(f"  {animal.who}: {animal.value:.3g} [{animal.low:.3g},"
-                               f" {animal.high:.3g}]; within the others' range:"
-                               f" {animal.within or 'no other'}")  # fmt: skip
+                    print_paragraph(
+                        f"{animal.who}: {animal.value:.3g} [{animal.low:.3g}, {animal.high:.3g}];"
+                        f" within the others' range: {animal.within or 'no other'}",
+                        indent=2,
+                    )
     click.echo(counted(scores))
     for one in scores:
         if not one.rows and (not task or one.signature.applies_to(task)):
-            click.echo(f"Not tested: {one.signature.title}: {one.why_not}.")
+            print_paragraph(f"Not tested: {one.signature.title}: {one.why_not}.")
     click.echo(f"The report is {target}.")

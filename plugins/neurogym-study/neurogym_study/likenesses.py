@@ -15,8 +15,10 @@ from scipy.stats import t as student
 
 from neurogym_core.canvas import BLUE, GREY
 from neurogym_core.files import replacing
+from neurogym_core.terminal.output import plain
 from neurogym_study.behaviour import Behaviour, CannotTellError
-from neurogym_study.figures import legend_above, plain
+from neurogym_study.figures import legend_above
+from neurogym_study.figures import plain as plain_text
 from neurogym_study.findings import Finding, figure, legible
 from neurogym_study.measures import Measure
 from neurogym_study.report import write_report
@@ -298,7 +300,7 @@ def drawn(one: Score) -> Any:
         finite = [0.0, *(end for end in finite if np.isfinite(end))]
         room = 0.05 * (max(finite) - min(finite)) or 1.0
         axes.set_xlim(min(finite) - room, max(finite) + room)
-        axes.set_yticks(at, [plain(textwrap.fill(row.who, 24)) for row in rows])
+        axes.set_yticks(at, [plain_text(textwrap.fill(row.who, 24)) for row in rows])
         axes.set_ylim(-0.7, len(rows) - 0.4)
         unit = one.signature.unit
         axes.set_xlabel(f"effect ({unit}), 95 % interval" if unit else "effect, 95 % interval")
@@ -320,7 +322,15 @@ def write_likeness(
     target = write_report(folder, title, facts, findings or findings_of(scores))
     with replacing(folder / "likeness.csv") as temporary:
         table_of(scores).to_csv(temporary, index=False, encoding="utf-8", lineterminator="\n")
-    said = {
+    said = plain(as_data(facts, scores))
+    with replacing(folder / "likeness.json") as temporary:
+        temporary.write_text(json.dumps(said, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    return target
+
+
+def as_data(facts: Mapping[str, Any], scores: Sequence[Score]) -> dict[str, Any]:
+    """Return facts, tested and untested signatures as data for JSON."""
+    return {
         "facts": {name: str(value) for name, value in facts.items()},
         "tested": {
             one.signature.name: {
@@ -334,21 +344,10 @@ def write_likeness(
                 "sign_only": one.signature.sign_only,
                 "caution": one.signature.caution,
                 "sources": one.signature.sources,
-                "rows": [_finite(asdict(row)) for row in one.rows],
+                "rows": [asdict(row) for row in one.rows],
             }
             for one in scores
             if one.rows
         },
         "untested": {one.signature.name: one.why_not for one in scores if not one.rows},
-    }
-    with replacing(folder / "likeness.json") as temporary:
-        temporary.write_text(json.dumps(said, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    return target
-
-
-def _finite(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row with None for infinite ends, which JSON does not have."""
-    return {
-        name: None if isinstance(value, float) and not np.isfinite(value) else value
-        for name, value in row.items()
     }

@@ -23,6 +23,8 @@ from neurogym_study.intervals import wilson_interval
 from neurogym_study.psychometric import PsychometricFit, fit_curve
 
 Z = float(norm.ppf(0.975))
+EACH = 5
+"""Fewest values on each side of a difference of means."""
 
 
 @dataclass(frozen=True)
@@ -299,23 +301,38 @@ def indifference_point(log_ratio: ArrayLike, chose_b: ArrayLike) -> Measured:
 
 
 def d_prime(signal: ArrayLike, said_yes: ArrayLike) -> Measured:
-    """Return d' and the criterion of a yes/no task.
+    """Return hit rate, false alarm rate, d' and the criterion of a yes/no task.
 
-    Green & Swets (1966); counts get 1/2 and 1 added (Hautus 1995), so that rates of 0 and 1 are
-    finite; intervals by Gourevitch & Galanter (1967).
+    Green & Swets (1966); counts get 1/2 and 1 added for d' and criterion (Hautus 1995), so that
+    rates of 0 and 1 are finite; intervals by Gourevitch & Galanter (1967), of the rates by Wilson.
     """
     is_signal, yes = np.asarray(signal, bool), np.asarray(said_yes, bool)
-    z, variance = [], []
-    for mask in (is_signal, ~is_signal):
-        n = int(mask.sum()) + 1
-        rate = (int(yes[mask].sum()) + 0.5) / n
+    return sensitivity(
+        int(yes[is_signal].sum()), int(is_signal.sum()),
+        int(yes[~is_signal].sum()), int((~is_signal).sum()),
+    )  # fmt: skip
+
+
+def sensitivity(hits: int, signals: int, false_alarms: int, noises: int) -> Measured:
+    """Return the numbers of `d_prime` from counts.
+
+    Args:
+        hits, signals: answers "yes" to signals, and trials with a signal.
+        false_alarms, noises: answers "yes" without a signal, and trials without one.
+    """
+    z, variance, rates = [], [], {}
+    for name, k, n in (("hit rate", hits, signals), ("false alarm rate", false_alarms, noises)):
+        low, high = wilson_interval(k, n)
+        rates[name] = Measure(k / n if n else float("nan"), low, high, n)
+        rate = (k + 0.5) / (n + 1)
         z.append(float(norm.ppf(rate)))
-        variance.append(rate * (1 - rate) / n / float(norm.pdf(norm.ppf(rate))) ** 2)
+        variance.append(rate * (1 - rate) / (n + 1) / float(norm.pdf(norm.ppf(rate))) ** 2)
     error = float(np.sqrt(sum(variance)))
     d, c = z[0] - z[1], -sum(z) / 2
-    n = len(is_signal)
+    n = signals + noises
     return Measured(
         {
+            **rates,
             "d'": Measure(d, d - Z * error, d + Z * error, n),
             "criterion": Measure(c, c - Z * error / 2, c + Z * error / 2, n),
         }
@@ -415,7 +432,8 @@ def conditional_accuracy(times: ArrayLike, correct: ArrayLike, bins: int = 5) ->
     """Return the fraction correct by quantile bin of the reaction time.
 
     Gratton et al. (1988). ``slow - fast`` is the accuracy in the slowest bin minus that in the
-    fastest; ``error - correct`` the mean time of errors minus that of correct answers.
+    fastest; ``error - correct`` the mean time of errors minus that of correct answers. Either is
+    left out with fewer than `EACH` trials on a side.
     """
     values, hit = np.asarray(times, float), np.asarray(correct, bool)
     known = ~np.isnan(values)
@@ -429,15 +447,29 @@ def conditional_accuracy(times: ArrayLike, correct: ArrayLike, bins: int = 5) ->
     table = pd.DataFrame(
         {"mean time": mean, "n": n, "correct": k / np.maximum(n, 1), "low": low, "high": high}
     )
-    found = {"slow - fast": mean_difference(hit[which == bins - 1], hit[which == 0])}
-    if hit.any() and not hit.all():
-        found["error - correct"] = mean_difference(values[~hit], values[hit], "ms")
+    found = {
+        name: mean_difference(one, other, unit)
+        for name, one, other, unit in (
+            ("slow - fast", hit[which == bins - 1], hit[which == 0], ""),
+            ("error - correct", values[~hit], values[hit], "ms"),
+        )
+        if min(len(one), len(other)) >= EACH
+    }
     return Measured(found, table)
 
 
 def mean_difference(one: np.ndarray, other: np.ndarray, unit: str = "") -> Measure:
-    """Return the difference of two means, with a normal interval."""
-    error = float(np.sqrt(sum(part.var(ddof=min(1, len(part) - 1)) / len(part)
+    """Return the difference of two means, with a normal interval.
+
+    Raises:
+        InvalidValueError: fewer than `EACH` values on a side, whose variance says little.
+    """
+    if min(len(one), len(other)) < EACH:
+        raise InvalidValueError(
+            f"The means of {len(one)} and of {len(other)} values were to be compared. Expected at"
+            f" least {EACH} of each. Give more trials."
+        )
+    error = float(np.sqrt(sum(part.var(ddof=1) / len(part)
                               for part in (one.astype(float), other.astype(float)))))  # fmt: skip
     value = float(one.mean() - other.mean())
     return Measure(value, value - Z * error, value + Z * error, len(one) + len(other), unit)
@@ -492,8 +524,9 @@ def stop_signal(
     if len(delays) > 1 and 0 < said[stop].mean() < 1:
         found["slope"] = logistic_regression({"delay": when[stop]}, said[stop])["delay"]
     failed, went = spent[stop & said], spent[~stop & ~np.isnan(spent)]
-    if len(failed) > 1 and len(went) > 1:
-        found["race"] = mean_difference(failed[~np.isnan(failed)], went, "ms")
+    failed = failed[~np.isnan(failed)]
+    if min(len(failed), len(went)) >= EACH:
+        found["race"] = mean_difference(failed, went, "ms")
     counts = [(int(said[when == one].sum()), int((when == one).sum())) for one in delays]
     ends = [wilson_interval(k, n) for k, n in counts]
     table = pd.DataFrame(

@@ -14,6 +14,7 @@ import click
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.errors import UnknownTaskError
+from neurogym_core.terminal.output import print_paragraph
 from neurogym_core.terminal.settings import (
     SUBJECT_HELP,
     SubjectName,
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from neurogym_core import TrialRecord
     from neurogym_study.findings import Finding
 
+DESIGNS = ("drawn", "balanced")
+"""Designs of `neurogym_study.playing`, which imports NumPy."""
 FIGURES = (".svg", ".pdf", ".png")
 STYLES = ("screen", "paper", "slide")
 """Styles of `neurogym_core.canvas`, which imports NumPy."""
@@ -36,8 +39,8 @@ TRIALS = (".csv", ".tsv", ".nwb", ".parquet")
 def played_options(n_trials: str, seed: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that adds the options of a command that plays a RUN or a TASK.
 
-    They are --subject, --n-trials, --which, --seed, --split, --set, --timing, --wrap and
-    --condition.
+    They are --subject, --n-trials, --which, --seed, --split, --set, --timing, --wrap, --condition
+    and --design.
 
     Args:
         n_trials, seed: help texts of --n-trials and --seed.
@@ -45,8 +48,8 @@ def played_options(n_trials: str, seed: str) -> Callable[[Callable[..., Any]], C
     return with_options(
         click.option("--subject", metavar="NAME", type=SubjectName(),
                      help=f"{SUBJECT_HELP}  [default: guess]"),
-        click.option("--n-trials", default=2000, show_default=True, type=click.IntRange(min=1),
-                     help=n_trials),
+        click.option("-n", "--n-trials", default=2000, show_default=True,
+                     type=click.IntRange(min=1), help=n_trials),
         click.option("--which", default=0, show_default=True, type=click.IntRange(min=0),
                      help="Index of a task of a RUN."),
         click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help=seed),
@@ -59,7 +62,17 @@ def played_options(n_trials: str, seed: str) -> Callable[[Callable[..., Any]], C
                      help="A wrapper of a TASK, e.g. ReactionTime."),
         click.option("--condition", "conditions", multiple=True, metavar="NAME=VALUE",
                      help="Impose a condition on all trials."),
+        click.option("--design", type=click.Choice(DESIGNS),
+                     help="Trials as the task draws them, or all combinations of its conditions"
+                     " equally often.  [default: balanced where the task draws all conditions"
+                     " equally often and independently, else drawn]"),
     )  # fmt: skip
+
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object, for programs."
+)
+"""Add --json to a command that writes a report."""
 
 
 recipe_options = with_options(
@@ -115,16 +128,36 @@ def _checked_figure(context: click.Context, option: Any, path: Path | None) -> P
     return path
 
 
-def say_figures(path: Path | None, findings: Sequence[Finding]) -> None:
-    """Write the figures of --figure, and print their paths."""
+def write_given_figures(
+    path: Path | None, style: str, findings: Sequence[Finding]
+) -> list[Path] | None:
+    """Write the figures of --figure in the style of --style, and return their paths.
+
+    None without --figure."""
+    from neurogym_study.figure_styles import figure_style
     from neurogym_study.report import write_figures
 
     if path is None:
-        return
-    with usage_errors():
-        written = write_figures(path, findings)
-    said = ", ".join(map(str, written))
-    click.echo(f"The figures are {said}." if written else "There are no figures.")
+        return None
+    with usage_errors(), figure_style(style):
+        return write_figures(path, findings)
+
+
+def say_figures(written: Sequence[Path] | None) -> None:
+    """Print the paths of `write_given_figures`."""
+    if written is not None:
+        said = ", ".join(map(str, written))
+        click.echo(f"The figures are {said}." if written else "There are no figures.")
+
+
+def say_findings(findings: Sequence[Finding]) -> None:
+    """Print a paragraph for each finding, and one of those that were skipped, with their reasons."""
+    for one in findings:
+        if one.why_not is None:
+            print_paragraph(f"{one.title}: {' '.join(one.notes) or 'done'}")
+    skipped = [f"{one.title} ({one.why_not})" for one in findings if one.why_not is not None]
+    if skipped:
+        print_paragraph(f"Skipped: {'; '.join(skipped)}.")
 
 
 def named(record: TrialRecord, path: Path) -> TrialRecord:

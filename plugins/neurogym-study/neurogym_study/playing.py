@@ -1,19 +1,21 @@
-"""Play a factorial design with a trained network, an agent, or a reference subject."""
+"""Play trials with a trained network, an agent, or a reference subject: as drawn, or balanced."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from neurogym_core import Task, TrialRecord, run
-from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
 from neurogym_core.subjects import AUTO
 from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.state import period_names_of
-from neurogym_study.behaviour import KERNEL_BINS, SHOWN, with_declared
+from neurogym_core.tasks.state import period_names_of, state_of
+from neurogym_core.trials.distributions import Choice, Distribution
+from neurogym_study.behaviour import BALANCED, DESIGN, DRAWN, KERNEL_BINS, SHOWN, with_declared
 from neurogym_study.measures import evidence_over_time
 from neurogym_study.runs import Run
 from neurogym_study.steps import Steps, record_steps
@@ -47,8 +49,9 @@ def play_task(
     split: str | None = AUTO,
     imposed: Mapping[str, Any] | None = None,
     steps: bool = False,
+    design: str | None = None,
 ) -> Played:
-    """Play a task with a reference subject; `design_of` gives the trials.
+    """Play a task with a reference subject.
 
     Args:
         task: the task.
@@ -58,10 +61,12 @@ def play_task(
         split: as in `neurogym_core.run`.
         imposed: conditions of all trials.
         steps: whether to record every step, for the evidence as it was shown; this is slower.
+        design: as in `design_of`.
 
     Raises:
         UnknownNameError: an unknown condition or subject.
-        NotSupportedError: `steps`, and the task does not show its evidence in two channels.
+        NotSupportedError: `steps`, and the task does not show its evidence in two channels; or as
+            `design_of`.
     """
     if steps:
         shown_units(task)
@@ -72,7 +77,8 @@ def play_task(
         del how["num_envs"]
         return with_shown(record_steps(task, subject, n, split=split, **how), task)
 
-    return _played(task, subject, n_trials, seed, imposed or {}, play, copies=False)
+    chosen = design_of(task, n_trials, seed, imposed or {}, design)
+    return _played(task, subject, n_trials, seed, imposed or {}, chosen, play, copies=False)
 
 
 def shown_units(task: Task) -> tuple[str, tuple[int, int]]:
@@ -123,6 +129,7 @@ def play_run(
     seed: int = 0,
     split: str | None = AUTO,
     imposed: Mapping[str, Any] | None = None,
+    design: str | None = None,
 ) -> Played:
     """Play one of the tasks of a run with its trained network or agent.
 
@@ -133,6 +140,7 @@ def play_run(
         seed: seed of the trials.
         split: stream of the trials, as in `neurogym_core.run`; "auto" is "test", new ones.
         imposed: conditions of all trials.
+        design: as in `design_of`.
 
     Raises:
         InvalidValueError: the run has no such task, or no checkpoint yet.
@@ -143,7 +151,7 @@ def play_run(
         )
     return play_trainer(
         run.trainer(), run.experiment.trainer, n_trials, which=which, seed=seed, split=split,
-        imposed=imposed,
+        imposed=imposed, design=design,
     )  # fmt: skip
 
 
@@ -156,6 +164,7 @@ def play_trainer(
     seed: int = 0,
     split: str | None = AUTO,
     imposed: Mapping[str, Any] | None = None,
+    design: str | None = None,
 ) -> Played:
     """Play one of the tasks of a trainer with its network or agent.
 
@@ -163,6 +172,7 @@ def play_trainer(
         trainer: the trainer, after training or `load`.
         name: its name, such as "gru"; the subject is called after it.
         n_trials, which, seed, split, imposed: see `play_run`.
+        design: as in `design_of`.
 
     Raises:
         InvalidValueError: the trainer has no such task.
@@ -171,12 +181,14 @@ def play_trainer(
         raise InvalidValueError(
             f"which={which} was given; the run has {len(trainer.tasks)} tasks, counted from 0."
         )
+    task = trainer.tasks[which]
     return _played(
-        trainer.tasks[which],
+        task,
         f"{name} after {trainer.done} {trainer.unit}",
         n_trials,
         seed,
         imposed or {},
+        design_of(task, n_trials, seed, imposed or {}, design),
         lambda n, **how: trainer.play(
             n, which=which, split="test" if split == AUTO else split, **how
         ),
@@ -190,52 +202,126 @@ def _played(
     n_trials: int,
     seed: int,
     imposed: Mapping[str, Any],
+    design: Design,
     play: Callable[..., TrialRecord],
     *,
     copies: bool,
 ) -> Played:
-    design = design_of(task, n_trials, seed, imposed)
-    conditions = {**(design or {}), **imposed}
-    count = n_trials if design is None else len(next(iter(design.values())))
+    conditions = {**design.conditions, **imposed}
+    count = max([n_trials, *map(len, design.conditions.values())])
     # A trained network does not learn any more, so copies of it may share the trials. Blocks and
     # history need long sessions, so tasks that have them are played by few copies.
-    many = 16 if design is not None else max(1, min(count // LONG, 16))
+    many = 16 if design.conditions else max(1, min(count // LONG, 16))
     record = play(
         count, seed=seed, conditions=conditions or None, num_envs=many if copies else None
     )
-    if copies:  # of one network: reports must not take them for several subjects
-        columns = {name: record[name] for name in record.columns if name != "subject"}
-        record = TrialRecord(columns, meta={**record.meta, "subject": subject})
-    trials = f"{len(record)}, " + (
-        "as the task draws them" if design is None else "a shuffled factorial design"
-    )
     facts: dict[str, Any] = {
-        "task": repr(task), "subject": subject, "trials": trials, "seed": seed,
+        "task": repr(task), "subject": subject, "trials": len(record), "seed": seed,
         "split": record.meta.get("split") or "none",
+        "design": f"{design.name}: {design.reason}",
     }  # fmt: skip
     if imposed:
         facts["imposed"] = dict(imposed)
+    columns, meta = dict(record), {**record.meta, DESIGN: design.name}
+    if copies:  # of one network: reports must not take them for several subjects
+        del columns["subject"]
+        meta["subject"] = subject
+    record = TrialRecord(columns, meta=meta)
     return Played(with_declared(record, task), task, subject, facts)
 
 
-def design_of(
-    task: Task, n_trials: int, seed: int, imposed: Mapping[str, Any]
-) -> dict[str, np.ndarray] | None:
-    """Return a shuffled factorial design of the conditions, with at least `n_trials` trials.
+# ---- the design ----
 
-    The design is repeated, each time in another order. None if the task itself decides which trial
-    comes next, if no condition can be enumerated, or if there are more combinations than
-    `n_trials`.
+
+@dataclass(frozen=True)
+class Design:
+    """Which trials are played.
+
+    Attributes:
+        name: "drawn": as the task draws them; "balanced": all combinations of the conditions,
+            equally often and shuffled, so that their sequence is not that of the task.
+        reason: why, as half a sentence.
+        conditions: name -> (n,), of a balanced design; else {}.
     """
+
+    name: str
+    reason: str
+    conditions: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+
+def design_of(
+    task: Task,
+    n_trials: int,
+    seed: int = 0,
+    imposed: Mapping[str, Any] | None = None,
+    wanted: str | None = None,
+) -> Design:
+    """Return the trials to play.
+
+    A balanced design is repeated, each time in another order, to at least `n_trials` trials.
+
+    Args:
+        task: the task.
+        n_trials: number of trials.
+        seed: of the order.
+        imposed: conditions of all trials, which are not in the design.
+        wanted: "drawn" or "balanced"; None: drawn, and balanced only where no sequence is lost and
+            the task draws all values of its conditions equally often.
+
+    Raises:
+        NotSupportedError: "balanced", and the task itself decides which trial comes next, or no
+            condition can be enumerated.
+        InvalidValueError: "balanced" and fewer trials than combinations; or another word.
+    """
+    if wanted not in (None, DRAWN, BALANCED):
+        raise InvalidValueError(
+            f"design={wanted!r} was given. Expected {DRAWN!r} or {BALANCED!r}. Give one of them, or"
+            " None: then trials are balanced only where the task draws all conditions equally"
+            " often."
+        )
+    if wanted == DRAWN:
+        return Design(DRAWN, "the trials that the task draws, as asked")
+    state, supports = state_of(task), {}
+    for name, declared in state.declared.items():
+        values = state.imposed.get(name, declared)
+        free = name not in state.recorded and name not in (imposed or {})
+        if free and isinstance(values, Distribution) and values.support() is not None:
+            supports[name] = values
+    unequal = [name for name, one in supports.items() if not _equally_likely(one)]
+    size = prod(len(one.support()) for one in supports.values())
     if stateful(task) or task.reads_outcomes:
-        return None
-    try:
-        one = task.factorial(**{name: [value] for name, value in imposed.items()})
-    except NotSupportedError:
-        return None
-    size = len(next(iter(one.values())))
-    if size > n_trials:
-        return None
-    rng = np.random.default_rng(seed)
-    order = np.concatenate([rng.permutation(size) for _ in range(-(-n_trials // size))])
-    return {name: values[order] for name, values in one.items() if name not in imposed}
+        reason = "the task decides which trial comes next"
+    elif not supports:
+        reason = "no condition can be enumerated"
+    elif wanted is None and unequal:
+        reason = f"the task draws the values of {listed(unequal)} with unequal probabilities"
+    elif size > n_trials:
+        reason = f"{size:,} combinations of conditions need as many trials"
+    else:
+        rng = np.random.default_rng(seed)
+        order = np.concatenate([rng.permutation(size) for _ in range(-(-n_trials // size))])
+        # Imposed conditions have one value here, so that they do not multiply the combinations.
+        levels = {name: [0] for name in imposed or {} if name in state.declared}
+        whole = task.factorial(**levels)
+        return Design(
+            BALANCED,
+            f"{size} combinations of {listed(supports)}, shuffled"
+            + (f"; the task draws {listed(unequal)} with other probabilities" if unequal else ""),
+            {name: whole[name][order] for name in supports},
+        )
+    if wanted == BALANCED and supports and size > n_trials:
+        raise InvalidValueError(
+            f"A balanced design of {n_trials:,} trials was asked for, but {task.name} has"
+            f" {size:,} combinations of conditions. Expected as many trials. Give --n-trials"
+            f" {size}, or --design drawn."
+        )
+    if wanted == BALANCED:
+        raise NotSupportedError(
+            f"A balanced design of {task.name} was asked for, but {reason}. Expected conditions"
+            " that are drawn independently of each other. Give --design drawn."
+        )
+    return Design(DRAWN, reason)
+
+
+def _equally_likely(values: Distribution) -> bool:
+    return not isinstance(values, Choice) or bool(np.ptp(values.probabilities) < 1e-9)

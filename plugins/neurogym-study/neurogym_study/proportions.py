@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.trials.answers import answered
 from neurogym_core.trials.record import TrialRecord
-from neurogym_study._columns import answered, slot_column, values_by
+from neurogym_study._columns import slot_column, values_by
 from neurogym_study.intervals import check_confidence, wilson_interval
 
 

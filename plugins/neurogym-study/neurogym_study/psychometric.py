@@ -25,8 +25,9 @@ from scipy.optimize import brentq, minimize
 from scipy.stats import chi2
 
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.trials.answers import answered
 from neurogym_core.trials.record import TrialRecord
-from neurogym_study._columns import answered, slot_column, values_by
+from neurogym_study._columns import slot_column, values_by
 from neurogym_study.intervals import check_confidence
 
 Shape = Literal["logistic", "weibull"]

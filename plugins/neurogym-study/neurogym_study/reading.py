@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -49,6 +50,11 @@ def read_record(
         recipe = Recipe("", "", dict(recipe))
     elif recipe is not None and not isinstance(recipe, Recipe):
         recipe = read_recipe(recipe)
+    if table and not len(next(iter(table.values()))):
+        raise InvalidValueError(
+            f"{source} has a header and no trials. Expected a row per trial. Give a file with"
+            " trials."
+        )
     columns = dict(table)
     if recipe is not None:
         recipe = recipe.of(table)
@@ -77,6 +83,7 @@ def read_record(
             " Expected one of them. Name it: --map correct=THEIRS, or give a --recipe."
         )
     record = TrialRecord(columns, meta=meta)
+    _check_copies(record, source)
     if "steps" not in record:
         _check_times(record, source)
     return record
@@ -134,7 +141,7 @@ def _by_pandas(path: Path, suffix: str, *, ours: bool) -> dict[str, np.ndarray]:
         if suffix == ".parquet":
             frame = pd.read_parquet(path)
         else:
-            separator = "\t" if suffix == ".tsv" else ","
+            separator, decimal = ("\t", ".") if suffix == ".tsv" else _dialect(path)
             # pandas before 3.1 rounds the last digit of some numbers unless it is asked not to;
             # later versions warn when they are asked.
             version = tuple(int(part) for part in pd.__version__.split(".")[:2])
@@ -142,21 +149,39 @@ def _by_pandas(path: Path, suffix: str, *, ours: bool) -> dict[str, np.ndarray]:
             frame = pd.read_csv(
                 path,
                 sep=separator,
+                decimal=decimal,
                 na_values=["n/a"],
                 keep_default_na=not ours,
                 skipinitialspace=not ours,
                 **exact,
             )
-    except (ValueError, UnicodeDecodeError) as error:  # pandas's errors are ValueErrors
+    except UnicodeDecodeError as error:
+        raise InvalidValueError(
+            f"{path} is not text in UTF-8 ({str(error)[:80]}). Expected UTF-8. Save it so: in Excel"
+            ' as "CSV UTF-8".'
+        ) from error
+    except ValueError as error:  # pandas's errors are ValueErrors
         raise InvalidValueError(
             f"{path} is not a table ({str(error)[:80]}). Expected a header line and one row per"
             " trial. Correct the file."
         ) from error
-    return of_frame(frame)
+    # In files of `to_bids` an empty text is an empty cell, so that "n/a" is the text.
+    return of_frame(frame, missing="n/a" if ours else "")
 
 
-def of_frame(frame: Any) -> dict[str, np.ndarray]:
-    """Return the columns of a pandas frame as arrays of numbers, bools or texts; "" is missing."""
+def _dialect(path: Path) -> tuple[str, str]:
+    """Return the separator and the decimal sign of a .csv file: those of Europe, or of the US."""
+    with path.open(encoding="utf-8-sig") as file:
+        head, rows = file.readline(), file.read(10_000)
+    if ";" not in head or "," in head:
+        return ",", "."
+    return ";", "," if re.search(r"\d,\d", rows) else "."
+
+
+def of_frame(frame: Any, missing: str = "") -> dict[str, np.ndarray]:
+    """Return the columns of a pandas frame as arrays of numbers, bools or texts.
+
+    Missing texts are `missing`."""
     columns = {}
     for name in frame.columns:
         values = frame[name]
@@ -166,7 +191,7 @@ def of_frame(frame: Any) -> dict[str, np.ndarray]:
             columns[str(name)] = np.stack([np.asarray(one) for one in values])
         else:
             columns[str(name)] = np.array(
-                ["" if one is None or one != one else str(one) for one in values], dtype=str
+                [missing if one is None or one != one else str(one) for one in values], dtype=str
             )
     return columns
 
@@ -186,6 +211,23 @@ def _outcomes(correct: np.ndarray, source: str) -> np.ndarray:
             " Map another column to it, or an expression: correct = 'feedbackType > 0'."
         )
     return np.where(np.isnan(values), "miss", np.where(values == 1, "correct", "error"))
+
+
+def _check_copies(record: TrialRecord, source: str) -> None:
+    """Raise an error if rows of a file are the same trial: its numbers must occur once."""
+    keys = [name for name in ("subject", "env", "session", "trial") if name in record]
+    if "trial" not in keys:
+        return
+    if record["trial"].dtype.kind == "f":  # practice trials may have no number
+        record = record[~np.isnan(record["trial"])]
+    codes = np.stack([np.unique(record[name], return_inverse=True)[1].reshape(-1) for name in keys])
+    copies = len(record) - len(np.unique(codes, axis=1).T)
+    if copies:
+        raise InvalidValueError(
+            f"{copies:,} of {len(record):,} rows of {source} have the same {', '.join(keys)} as"
+            " another. Expected each trial once. Leave copies out, or give the column in which"
+            " these trials differ: --map session=THEIRS."
+        )
 
 
 def _check_times(record: TrialRecord, source: str) -> None:

@@ -247,7 +247,8 @@ def names_in(expression: str, table: Mapping[str, np.ndarray]) -> set[str]:
     if expression in table:
         return {expression}
     nodes = ast.walk(ast.parse(expression, mode="eval"))
-    return {node.id for node in nodes if isinstance(node, ast.Name)} & set(table)
+    names = (ast.unparse(node) for node in nodes if isinstance(node, ast.Name | ast.Attribute))
+    return set(names) & set(table)
 
 
 def _no_expression(expression: str, source: str, why: str) -> InvalidValueError:
@@ -270,6 +271,8 @@ def _value(node: ast.expr, table: Mapping[str, np.ndarray], source: str) -> Any:
             if name in _NUMBERS:
                 return _NUMBERS[name]
             raise unknown("column", name, list(table), of=source)
+        case ast.Attribute() if ast.unparse(node) in table:  # key_resp.rt, as PsychoPy names it
+            return np.asarray(table[ast.unparse(node)])
         case ast.BinOp() if type(node.op) in _BINARY:
             return _BINARY[type(node.op)](inner(node.left), inner(node.right))
         case ast.UnaryOp() if type(node.op) in _UNARY:

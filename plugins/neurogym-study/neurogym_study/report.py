@@ -60,6 +60,24 @@ def write_figures(path: Path, findings: Sequence[Finding]) -> list[Path]:
     return [save_figure(one.figure, target) for one, target in zip(drawn, targets, strict=True)]
 
 
+SCHEMA = 1
+"""Version of the JSON of commands that write a report."""
+
+
+def findings_data(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """Return findings as data for JSON, with all rows of their tables."""
+    return [
+        {
+            "name": one.name,
+            "title": one.title,
+            "skipped": one.why_not,
+            "notes": list(one.notes),
+            "table": None if one.table is None else one.table.to_dict("records"),
+        }
+        for one in findings
+    ]
+
+
 def page(title: str, facts: Mapping[str, Any], findings: Sequence[Finding]) -> str:
     """Return the whole page, with every text of a record or task escaped."""
     listed = "".join(

@@ -42,12 +42,12 @@ def standard_measures(behaviour: Behaviour) -> Result:
     said = [f"{row['analysis']}: {row['number']} {row['value']:.3g}"
             f" ({row['low']:.3g} to {row['high']:.3g})" for row in rows
             if row["number"] in SAID]  # fmt: skip
-    return Result(pd.DataFrame(rows), notes=[f"{'; '.join(said)}."] if said else [])
-
-
-def _detection(behaviour: Behaviour) -> Measured:
-    given = _enough(behaviour.answered)
-    return measures.d_prime(behaviour.right[given], behaviour.chose_right[given])
+    notes = [f"{'; '.join(said)}."] if said else []
+    try:
+        behaviour.check_sequence()
+    except CannotTellError as error:
+        notes.append(f"Without those of the last choices: {error}.")
+    return Result(pd.DataFrame(rows), notes=notes)
 
 
 def _lags(behaviour: Behaviour) -> Measured:
@@ -151,7 +151,6 @@ def _enough(used: np.ndarray) -> np.ndarray:
 
 
 MEASURES: dict[str, Callable[[Behaviour], Measured]] = {
-    "sensitivity and criterion": _detection,
     "last three choices": _lags,
     "win-stay, lose-switch": _win_stay,
     "reward and transition": _two_steps,
@@ -164,7 +163,7 @@ MEASURES: dict[str, Callable[[Behaviour], Measured]] = {
     "stopping": _stopping,
 }
 SAID = {
-    "d'", "win-stay", "lose-switch", "reward x transition", "error - correct", "contraction",
+    "win-stay", "lose-switch", "reward x transition", "error - correct", "contraction",
     "relative value", "ratio", "weber", "SSRT",
 }  # fmt: skip
 """Numbers that reports name in a sentence."""

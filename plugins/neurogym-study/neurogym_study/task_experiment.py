@@ -309,8 +309,12 @@ def load(path: str | os.PathLike[str], *, trust: bool = False) -> TaskExperiment
     return replace(_Reader(text, path.name, trust, path.parent).read(), folder=path.parent)
 
 
+_NUMBERED_LINES = 500
+"""Lines of a file in which the line of a key is searched for: the time grows with their square."""
+
+
 class _Reader:
-    """Reads the text of an experiment; every error has the line."""
+    """Reads the text of an experiment; errors have the line, in files of up to 500 lines."""
 
     def __init__(self, text: str, file: str, trust: bool, folder: Path) -> None:
         self.text, self.file, self.trust, self.folder = text, file, trust, folder
@@ -332,6 +336,8 @@ class _Reader:
         """Return the line of a key, or else of its table."""
         # tomllib reports no lines, but the key is in the first part of the file that has it.
         lines, complete = self.text.splitlines(), 0
+        if len(lines) > _NUMBERED_LINES:
+            return None
         for number in range(1, len(lines) + 1):
             try:
                 found: Any = tomllib.loads("\n".join(lines[:number]))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neurogym_core.terminal.settings import read_value, usage_errors
+from neurogym_core.ecosystem.settings_text import read_value
+from neurogym_core.terminal.settings import usage_errors
 from neurogym_study.options import running_options, tasks_like
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ def _expected(run: Run, trainer: Trainer) -> str:
     """
     from neurogym_core.ecosystem.discovery import find_task
     from neurogym_core.ecosystem.files import is_file_reference
-    from neurogym_core.terminal.shortcuts import in_words
+    from neurogym_core.terminal.shortcuts import in_words, of_players
     from neurogym_study.policies import SAME, partial
 
     entry = run.experiment.tasks[0]
@@ -245,11 +246,12 @@ def _expected(run: Run, trainer: Trainer) -> str:
     chance = info.expected.get("chance")
     if chance is not None:
         parts.append(f"chance {chance:g}")
-    best, score = next(iter(partial(info.shortcuts).items()), ("", 0.0))
+    played = of_players(info.shortcuts, trainer.tasks[0].reads_outcomes)
+    best, score = next(iter(partial(played).items()), ("", 0.0))
     if score > (chance or 0.0) + SAME:
         parts.append(f"best shortcut, {in_words(best)}, {score:g}")
-    if "all" in info.shortcuts:
-        parts.append(f"{in_words('all')} {info.shortcuts['all']:g}")
+    if "all" in played:
+        parts.append(f"{in_words('all')} {played['all']:g}")
     changed = len(entry) > 1 or run.experiment.parameters or run.experiment.wrap
     where = "with the default parameters: " if changed else ""
     return f" ({where}{'; '.join(parts)})" if parts else ""
@@ -317,7 +319,7 @@ def _experiment(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experiment
     Options of the command line override the experiment file.
     """
     from neurogym_core.ecosystem.files import is_file_reference
-    from neurogym_core.terminal.settings import read_wrap
+    from neurogym_core.ecosystem.settings_text import read_wrap
     from neurogym_study.experiment import Experiment, read_experiment, task_entry, wrapper_entry
 
     file = len(tasks) == 1 and tasks[0].endswith(".toml")

@@ -5,12 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from neurogym_study.analyses import ANALYSES, analyse, block_shift, psychometric_function
+from neurogym_study import accuracy
+from neurogym_study.analyses import (
+    ANALYSES,
+    analyse,
+    between_choices,
+    block_shift,
+    psychometric_function,
+)
 from neurogym_study.behaviour import Behaviour, CannotTellError, Roles
 from neurogym_study.findings import Finding
 from neurogym_study.playing import play_task
 from neurogym_study.report import page, write_report
 from neurogym_study.standard import standard_measures
+from scipy.stats import norm
 
 from neurogym_core import Choice, Task, TrialRecord, make_task
 from neurogym_core.errors import UnknownNameError
@@ -68,6 +76,8 @@ def test_analyses_are_in_the_order_of_their_importance():
     names = [finding.name for finding in analyse(Behaviour(simulated(200)))]
     assert names == [
         "accuracy",
+        "slots",
+        "detection",
         "psychometric",
         "psychometric-by",
         "chronometric",
@@ -482,6 +492,8 @@ def test_the_evidence_that_a_task_declares_is_used():
     behaviour = Behaviour(played.record, Roles.of_task(task))
     assert behaviour.strength == "evidence"
     assert (behaviour.right == (played.record["evidence"] > 0)).all()
+    played = play_task(task, "guess", 900, seed=1, design="drawn")
+    behaviour = Behaviour(played.record, Roles.of_task(task))
     for name in ("psychometric", "history", "bias"):
         assert ANALYSIS[name](behaviour).why_not is None
 
@@ -515,7 +527,7 @@ def test_a_condition_may_still_be_called_evidence():
 @pytest.mark.parametrize(
     ("task", "subject", "titles"),
     [
-        ("RoitmanShadlen-v0", "diffusion", {"sensitivity and criterion", "speed and accuracy"}),
+        ("RoitmanShadlen-v0", "diffusion", {"speed and accuracy"}),
         ("DawTwoStep-v0", "hybrid", {"reward and transition"}),
         ("MatchingPennies-v0", "q_learner", {"win-stay, lose-switch"}),
         ("ColourWheel-v0", "guess", {"memories"}),
@@ -549,3 +561,166 @@ def test_a_report_shows_a_dash_for_numbers_that_do_not_exist_and_keeps_the_other
     assert shown.count("<td>–</td>") == 4
     assert "<td>3</td>" in shown
     assert "<td>0.1235</td>" in shown
+
+
+# ---- answers, rests and slots ----
+
+
+def numbered(name, record):
+    """Return the finding of an analysis without a figure."""
+    finding = ANALYSIS[name](Behaviour(record))
+    assert finding.why_not is None, finding.why_not
+    return finding
+
+
+def go_nogo(n, hits, false_alarms):
+    """A record in which half of the trials ask for rest."""
+    rest = np.arange(n) % 2 == 1
+    share = np.where(rest, false_alarms, hits)
+    said = (np.arange(n) // 2 + 0.5) / (n / 2) < share
+    return TrialRecord(
+        {
+            "stimulus": np.where(rest, "nogo", "go"),
+            "choice": np.where(said, 0, -1),
+            "outcome": np.where(said == ~rest, "correct", np.where(said, "error", "miss")),
+            "reaction_time": np.where(said, 100.0, np.nan),
+            "rest_correct": rest,
+        }
+    )
+
+
+def numbers_of(finding):
+    return finding.table.set_index("number")
+
+
+def test_right_rests_are_no_answers_and_hits_and_false_alarms_are_counted():
+    """Rates, and d' and criterion with the log-linear correction, computed by hand."""
+    record = go_nogo(400, 0.9, 0.25)
+    whole = accuracy(record, None)[0]
+    assert (whole.k, whole.n) == (180, 230)
+    assert (Behaviour(record).answered == (record["choice"] == 0)).all()
+    found = numbered("detection", record)
+    numbers = numbers_of(found)
+    assert numbers.loc["hit rate", "value"] == 0.9
+    assert numbers.loc["false alarm rate", "value"] == 0.25
+    z = [norm.ppf((k + 0.5) / 201) for k in (180, 50)]
+    assert numbers.loc["d'", "value"] == pytest.approx(z[0] - z[1])
+    assert numbers.loc["criterion", "value"] == pytest.approx(-sum(z) / 2)
+    assert (numbers["low"] < numbers["value"]).all()
+    assert (numbers["value"] < numbers["high"]).all()
+    assert "resting is wrong" in found.notes[0]
+
+
+def test_a_subject_that_never_answers_has_no_accuracy():
+    record = go_nogo(200, 0.0, 0.0)
+    assert why_not("accuracy", record) == "no answer was correct or incorrect."
+    assert numbers_of(numbered("detection", record)).loc["hit rate", "value"] == 0
+
+
+def test_between_answer_and_rest_misses_and_right_rests_are_choices():
+    """A side bias of go/no-go trials is the fraction of answers among all of them."""
+    record = go_nogo(400, 0.9, 0.25)
+    found = table("bias", TrialRecord({**record, "trial": np.arange(400)}), Roles(side="stimulus"))
+    whole = found.table.iloc[0]
+    assert (whole["right"], whole["n"]) == (180 + 50, 400)
+    assert "Right is an answer, and left is rest." in found.notes
+
+
+def test_rest_is_no_choice_where_several_answers_can_be_given():
+    record = TrialRecord({**go_nogo(400, 0.9, 0.25), "choice": np.arange(400) % 2})
+    assert between_choices(Behaviour(record)).record is record
+
+
+def test_hits_of_two_choices_are_those_of_a_side():
+    record = simulated(600)
+    found = numbered("detection", record)
+    behaviour = Behaviour(record)
+    given, right = behaviour.answered, behaviour.right
+    rate = behaviour.chose_right[given & right].mean()
+    assert numbers_of(found).loc["hit rate", "value"] == pytest.approx(rate)
+
+
+def two_answers(n=300):
+    rng = np.random.default_rng(0)
+    first, second = rng.random(n) < 0.8, rng.random(n) < 0.5
+    columns = {"lag": rng.integers(1, 4, n)}
+    for slot, right in (("T1", first), ("T2", second | (first & (rng.random(n) < 0.5)))):
+        columns[f"{slot}.choice"] = right.astype(int)
+        columns[f"{slot}.outcome"] = np.where(right, "correct", "error")
+        columns[f"{slot}.reaction_time"] = rng.uniform(200, 400, n)
+    both = (columns["T1.outcome"] == "correct") & (columns["T2.outcome"] == "correct")
+    return TrialRecord({**columns, "outcome": np.where(both, "correct", "error")})
+
+
+def test_each_answer_has_its_accuracy_also_given_the_earlier():
+    record = two_answers()
+    first, second = (record[f"{slot}.outcome"] == "correct" for slot in ("T1", "T2"))
+    found = numbered("slots", record)
+    rows = {(row["slot"], row["given correct"]): row for row in found.table.to_dict("records")}
+    assert list(rows) == [("T1", ""), ("T2", ""), ("T2", "T1")]
+    assert rows["T2", ""]["accuracy"] == second.mean()
+    assert rows["T2", "T1"]["accuracy"] == second[first].mean()
+    assert rows["T2", "T1"]["answered"] == first.sum()
+    assert f"T2 given T1 correct {second[first].mean():.3f}" in found.notes[0]
+
+
+def test_titles_name_the_slot_of_the_numbers():
+    titles = {one.name: one.title for one in analyse(Behaviour(two_answers()))}
+    assert titles["accuracy"] == "Accuracy per condition, slot T2"
+    assert titles["stay"] == "Stay probabilities, slot T1"
+    assert titles["trials"] == "Performance over the trials"
+    titles = {one.name: one.title for one in analyse(Behaviour(simulated(100)))}
+    assert titles["accuracy"] == "Accuracy per condition"
+
+
+# ---- sequences ----
+
+
+@pytest.mark.parametrize("name", ["history", "bias", "trials", "stay"])
+def test_a_shuffled_design_has_no_sequence(name):
+    record = simulated(600)
+    assert ANALYSIS[name](Behaviour(record)).why_not is None
+    balanced = TrialRecord(record, meta={**record.meta, "design": "balanced"})
+    assert "--design drawn" in why_not(name, balanced)
+    drawn = TrialRecord(record, meta={**record.meta, "design": "drawn"})
+    assert ANALYSIS[name](Behaviour(drawn)).why_not is None
+
+
+def test_standard_measures_of_a_shuffled_design_lack_those_of_the_last_choices():
+    record = simulated(2000)
+    assert "last three choices" in set(numbered("measures", record).table["analysis"])
+    balanced = numbered("measures", TrialRecord(record, meta={"design": "balanced"}))
+    assert "last three choices" not in set(balanced.table["analysis"])
+    assert (
+        "Without those of the last choices: the trials are a balanced design"
+        in (balanced.notes[-1])
+    )
+
+
+# ---- trials of a lab without a strength or a side ----
+
+
+def test_practice_trials_are_left_out_and_counted():
+    whole = simulated(400)
+    kept = [name for name in ("coherence", "direction", "choice", "outcome") if name in whole]
+    columns = {name: whole[name] for name in kept}
+    columns["coherence"] = columns["coherence"].astype(float)
+    columns["direction"] = np.where(columns["direction"] == 1, "right", "left")
+    expected = Behaviour(TrialRecord(columns))
+    columns["coherence"][200:203] = np.nan
+    columns["direction"] = columns["direction"].astype("U5")
+    columns["direction"][[202, 300]] = ""
+    behaviour = Behaviour(TrialRecord(columns))
+    assert behaviour.left_out == {"coherence": 3, "direction": 1}
+    assert len(behaviour) == 396
+    assert (behaviour.strength, behaviour.side) == (expected.strength, expected.side)
+    assert (~behaviour.after).sum() == 1 + 2  # the first trial, and one after each gap
+    notes = " ".join(ANALYSIS["accuracy"](behaviour).notes)
+    assert "3 trials without a 'coherence'. Left out, of all analyses: 1 trial without" in notes
+
+
+def test_a_strength_of_texts_is_said_to_be_one():
+    record = TrialRecord({**simulated(200), "coherence": np.full(200, "12.5%")})
+    assert why_not("psychometric", record) == (
+        "'coherence' has texts, such as '12.5%'; a strength needs numbers."
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import numpy as np
@@ -449,3 +450,32 @@ def test_a_summary_of_a_record_has_its_counts():
     assert subject.n.tolist() == [100] * 6
     right = (record["outcome"] == "correct")[record["coherence"] == 12.8].mean()
     assert subject.correct[3] == pytest.approx(right)
+
+
+# ---- for programs ----
+
+
+def no_constant(name):
+    raise AssertionError(f"{name} is no JSON")
+
+
+def test_json_has_every_comparison(ngym):
+    monkey().to_csv("ours.csv")
+    words = ("ours.csv", "--with", "roitman-shadlen-2002", "--out", "c")
+    code, said = ngym("compare", *words, "--json")
+    assert code == 0, said
+    data = json.loads(said, parse_constant=no_constant)
+    assert list(data) == ["schema", "command", "title", "facts", "findings", "report", "figures"]
+    assert (data["schema"], data["command"], data["figures"]) == (1, "compare", [])
+    assert data["report"] == str(Path("c/report.html"))
+    assert data["facts"]["record"].startswith("ours.csv")
+    tables = {one["name"]: one["table"] for one in data["findings"] if one["skipped"] is None}
+    assert tables["accuracy"][0].keys() == rows("c/accuracy.csv")[0].keys()
+
+
+def test_the_list_is_json_too(ngym):
+    code, said = ngym("compare", "--list", "--json")
+    assert code == 0, said
+    found = json.loads(said)["references"]
+    assert {"roitman-shadlen-2002"} <= {one["name"] for one in found}
+    assert {one["kind"] for one in found} <= {"animals", "people", "criteria"}

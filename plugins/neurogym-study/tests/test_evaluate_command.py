@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import html
+import json
 import re
 from pathlib import Path
 
@@ -11,9 +12,10 @@ import numpy as np
 import pytest
 from neurogym_study import read_csv, read_record
 from neurogym_study.behaviour import Behaviour
-from neurogym_study.playing import design_of
+from neurogym_study.playing import design_of, play_task
 
 from neurogym_core import Choice, Task, make_task
+from neurogym_core.errors import InvalidValueError, NotSupportedError
 
 
 def rows(path):
@@ -35,7 +37,7 @@ def test_a_trained_run_is_played_and_reported(toys, sides, ngym):
     assert counts.min() > 35
     page = Path("run/evaluation/report.html").read_text("utf-8")
     assert "toy after 40 updates" in page
-    assert page.count("<h2") == 16
+    assert page.count("<h2") == 18
     assert "data:image/png;base64," in page
     assert {row["condition"] for row in rows("run/evaluation/accuracy.csv")} == {
         "all trials",
@@ -77,7 +79,8 @@ def test_wrappers_of_tasks_are_applied(sides, ngym):
 
 
 def test_every_analysis_that_cannot_be_done_gives_the_reason(sides, ngym):
-    code, said = ngym("evaluate", sides, "--subject", "guess", "--n-trials", 100, "--out", "ev")
+    words = ("--subject", "guess", "--n-trials", 100, "--design", "drawn")
+    code, said = ngym("evaluate", sides, *words, "--out", "ev")
     assert code == 0
     page = html.unescape(Path("ev/report.html").read_text("utf-8"))
     reasons = re.findall(r'<p class="not">Skipped: (.*?)</p>', page)
@@ -147,9 +150,9 @@ def test_a_folder_without_a_run_is_refused(ngym):
 
 
 def test_a_design_is_complete_and_shuffled_differently_each_time(sides):
-    task = make_task(sides)
-    design = design_of(task, 40, 1, {})
-    pairs = np.stack([design["side"], design["strength"]], axis=1)
+    design = design_of(make_task(sides), 40, 1)
+    assert design.name == "balanced"
+    pairs = np.stack([design.conditions["side"], design.conditions["strength"]], axis=1)
     assert len(pairs) == 40
     passes = [tuple(map(tuple, pairs[begin : begin + 4])) for begin in range(0, 40, 4)]
     assert all(len(set(one)) == 4 for one in passes)
@@ -157,7 +160,9 @@ def test_a_design_is_complete_and_shuffled_differently_each_time(sides):
 
 
 def test_imposed_conditions_are_not_in_the_design(sides):
-    assert set(design_of(make_task(sides), 40, 1, {"side": 1})) == {"strength"}
+    assert set(design_of(make_task(sides), 40, 1, {"side": 1}).conditions) == {"strength"}
+    everything = design_of(make_task(sides), 40, 1, {"side": 1, "strength": 1.0})
+    assert (everything.name, everything.reason) == ("drawn", "no condition can be enumerated")
 
 
 class Alternating(Task):
@@ -184,11 +189,123 @@ class Alternating(Task):
 
 
 def test_tasks_that_decide_which_trial_comes_next_have_no_design():
-    assert design_of(Alternating(), 40, 1, {}) is None
+    assert design_of(Alternating(), 40).name == "drawn"
+    with pytest.raises(NotSupportedError, match="the task decides which trial comes next"):
+        design_of(Alternating(), 40, wanted="balanced")
 
 
-def test_more_combinations_than_trials_are_drawn_not_enumerated(sides):
-    assert design_of(make_task(sides), 3, 1, {}) is None
+def test_more_combinations_than_trials_are_drawn_and_it_is_said(sides):
+    design = design_of(make_task(sides), 3)
+    assert (design.name, design.conditions) == ("drawn", {})
+    assert design.reason == "4 combinations of conditions need as many trials"
+    with pytest.raises(InvalidValueError, match="Give --n-trials 4"):
+        design_of(make_task(sides), 3, wanted="balanced")
+
+
+def test_a_design_is_drawn_or_balanced(sides):
+    with pytest.raises(InvalidValueError, match="'drawn' or 'balanced'"):
+        design_of(make_task(sides), 40, wanted="factorial")
+
+
+class Rare(Task):
+    """One side is right in nine of ten trials."""
+
+    timing = {"decision": 200}
+    p: tuple[float, ...] = (0.1, 0.9)
+
+    def define(self):
+        self.observe(cue=2)
+        self.act(rest=1, choose=2)
+        self.vary(side=Choice(2, p=self.p), strength=Choice((0.5, 1.0)), answer="side")
+
+    def new_trial(self, trial):
+        trial.periods("decision")
+        trial.show("cue", np.eye(2)[trial.side] * trial.strength[:, None], during="decision")
+        trial.answer("choose", trial.side, during="decision")
+
+
+@pytest.mark.parametrize("n_trials", [3, 400, 4000])
+def test_unequal_probabilities_are_those_of_the_trials(n_trials):
+    """The share of rare trials is that of the task, whatever the number of trials: 4 s.e."""
+    played = play_task(Rare(), "guess", n_trials, seed=1)
+    assert played.record.meta["design"] == "drawn"
+    share = np.mean(played.record["side"] == 0)
+    assert abs(share - 0.1) < 4 * np.sqrt(0.09 / n_trials)
+    assert "'side' with unequal probabilities" in played.facts["design"]
+
+
+def test_a_balanced_design_is_asked_for_and_said():
+    played = play_task(Rare(), "guess", 400, seed=1, design="balanced")
+    assert played.record.meta["design"] == "balanced"
+    assert abs(np.mean(played.record["side"] == 0) - 0.5) < 0.05
+    assert "the task draws 'side' with other probabilities" in played.facts["design"]
+    assert "4 combinations of 'side', 'strength'" in played.facts["design"]
+
+
+def test_equal_weights_are_equal_probabilities():
+    assert design_of(Rare(p=(3, 3)), 40).name == "balanced"
+
+
+def test_imposing_the_unequal_condition_leaves_the_others_balanced():
+    assert design_of(Rare(), 40, imposed={"side": 1}).name == "balanced"
+
+
+def test_the_design_is_said_in_the_terminal_and_the_report(sides, ngym):
+    for words, said in (
+        ((), "balanced: 4 combinations of 'side', 'strength', shuffled"),
+        (("--design", "drawn"), "drawn: the trials that the task draws, as asked"),
+        (("--n-trials", 3), "drawn: 4 combinations of conditions need as many trials"),
+    ):
+        code, text = ngym("evaluate", sides, "--n-trials", 80, *words, "--csv", "t.csv")
+        assert code == 0, text
+        assert said in text.splitlines()[0]
+        assert said in html.unescape(Path("evaluation/report.html").read_text("utf-8"))
+        assert ("History effects: skipped" in text) or "drawn" in said
+
+
+def test_a_file_keeps_its_design(ngym, tmp_path):
+    lab_file("mice.csv")
+    code, said = ngym("evaluate", "mice.csv", "--design", "drawn")
+    assert code == 2
+    assert "--design was given with the file" in said
+
+
+# ---- for programs ----
+
+
+def no_constant(name):
+    raise AssertionError(f"{name} is no JSON")
+
+
+def test_json_has_every_finding(sides, ngym):
+    code, said = ngym("evaluate", sides, "--n-trials", 100, "--csv", "t.csv", "--figure", "f.svg",
+                      "--json")  # fmt: skip
+    assert code == 0, said
+    data = json.loads(said, parse_constant=no_constant)
+    assert list(data) == [
+        "schema", "command", "title", "facts", "slot", "findings", "report", "trials", "figures",
+    ]  # fmt: skip
+    assert (data["schema"], data["command"], data["slot"]) == (1, "evaluate", None)
+    assert data["facts"]["design"].startswith("balanced: 4 combinations")
+    assert data["report"] == str(Path("evaluation/report.html"))
+    assert data["trials"] == "t.csv"
+    assert data["figures"] == ["f-accuracy.svg", "f-psychometric.svg"]
+    findings = {one["name"]: one for one in data["findings"]}
+    assert all(list(one) == ["name", "title", "skipped", "notes", "table"]
+               for one in data["findings"])  # fmt: skip
+    whole = findings["accuracy"]["table"][0]
+    assert float(rows("evaluation/accuracy.csv")[0]["accuracy"]) == whole["accuracy"]
+    assert "--design drawn" in findings["history"]["skipped"]
+    assert findings["history"]["table"] is None
+
+
+def test_json_of_a_file_without_some_numbers(ngym):
+    lab_file("mice.csv")
+    code, said = ngym("evaluate", "mice.csv", "--by", "p_left", "--json")
+    assert code == 0, said
+    data = json.loads(said, parse_constant=no_constant)
+    assert data["facts"]["file"] == "mice.csv"
+    assert {one["name"] for one in data["findings"]} >= {"accuracy", "psychometric-by"}
 
 
 def lab_file(path, n=600):

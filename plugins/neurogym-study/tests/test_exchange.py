@@ -204,6 +204,16 @@ def test_columns_keep_their_names_and_texts_in_bids(tmp_path):
     assert read_record(to_bids(record, tmp_path)) == record
 
 
+def test_the_text_of_a_missing_value_comes_back_from_bids(tmp_path):
+    """BIDS writes n/a for a missing value; a condition may have that name, or an empty one."""
+    played = run("control/GoNogo-v0", "guess", 4, seed=0)
+    record = TrialRecord(
+        {**played, "cue": ["n/a", "", "a", "NA"], "all": ["n/a"] * 4, "none": [""] * 4},
+        meta=played.meta,
+    )
+    assert read_record(to_bids(record, tmp_path)) == record
+
+
 def test_bids_has_what_the_standard_asks_for(steps, tmp_path):
     target = to_bids(steps.record, tmp_path, sub="net1")
     with target.open(encoding="utf-8", newline="") as file:

@@ -316,6 +316,13 @@ def test_an_experiment_file_names_the_line_of_a_condition_that_cannot_be(tmp_pat
         load(sure(tmp_path, f"offered = false\nside = {wrong}"), trust=True)
 
 
+def test_a_mistake_in_a_very_long_file_is_told_without_its_line(tmp_path):
+    """The search for a line reads the file once per line: 20,000 of them would take minutes."""
+    lines = "".join(f"# {number}\n" for number in range(20_000))
+    with pytest.raises(InvalidValueError, match=r"^experiment.toml: .*trails"):
+        load(file_of(tmp_path, f'task = "{DOTS}"\n{lines}trails = 3\n'))
+
+
 # ---------------------------------------------------------------------- code in files
 
 
@@ -436,7 +443,7 @@ def test_a_wrappers_settings_are_read_as_they_are_written(tmp_path):
     [
         (("--wrap", "reaction_tim"), 1, "Did you mean 'reaction_time'"),
         (("--wrap", "reaction_time:urgencey=1"), 2, "Did you mean 'urgency'"),
-        (("--wrap", "reaction_time:urgency"), 2, "--wrap was given 'urgency'"),
+        (("--wrap", "reaction_time:urgency"), 2, "reaction_time was given 'urgency'"),
         (("--wrap", "pass_reward:gain=2"), 2, "Unknown parameter 'gain' of VectorPassReward"),
         (("--save", "e.txt"), 2, "ends in .toml"),
     ],

@@ -276,3 +276,23 @@ def test_a_diffusion_observer_without_its_channel_says_what_it_needs():
         UnknownNameError, match="'diffusion' needs evidence in a channel 'stimulus'"
     ):
         run(Corridor(), "diffusion", 2)
+
+
+@pytest.mark.parametrize("subject", ["integrator", "diffusion"])
+def test_the_channel_that_such_an_error_proposes_is_the_noisy_one(subject):
+    class Flash(Looking):
+        def define(self):
+            self.observe(fixation=1, cues=4, light=2)
+            self.act(wait=1, choose=2)
+            self.vary(side=Choice(2), answer="side")
+
+        def new_trial(self, trial):
+            trial.periods("stimulus")
+            trial.show("fixation", 1, during="stimulus")
+            trial.show("cues", 1, during="stimulus")
+            trial.show("light", np.eye(2)[trial.side], during="stimulus", noise=self.noise)
+            trial.answer("choose", trial.side, during="stimulus")
+
+    with pytest.raises(UnknownNameError, match=f"Name one of them: {subject}:channel=light, or"):
+        run(Flash(), subject, 2)
+    run(Flash(), f"{subject}:channel=light", 2)

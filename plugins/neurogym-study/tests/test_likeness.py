@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from neurogym_study.playing import play_task
 from neurogym_study.signatures import Animal, signature_names, signatures
 from neurogym_study.signatures.model import read_signature
 
-from neurogym_core import TrialRecord, make_task
+from neurogym_core import TrialRecord, make_task, run
 from neurogym_core.errors import InvalidValueError, UnknownNameError
 
 KNOWN = {one.name: one for one in signatures()}
@@ -475,3 +476,59 @@ def test_the_command_lists_the_signatures():
     result = CliRunner().invoke(command, ["--list"])
     assert result.exit_code == 0
     assert len(result.output.strip().splitlines()) == len(KNOWN)
+
+
+# ---- for programs ----
+
+
+def no_constant(name):
+    raise AssertionError(f"{name} is no JSON")
+
+
+def test_json_is_that_of_the_file_with_its_paths(ngym):
+    words = ("RoitmanShadlen-v0", "--subject", "guess", "--seeds", 2, "--n-trials", 100)
+    code, said = ngym("likeness", *words, "--out", "l", "--json")
+    assert code == 0, said
+    data = json.loads(said, parse_constant=no_constant)
+    assert list(data) == [
+        "schema", "command", "facts", "tested", "untested", "report", "figures",
+    ]  # fmt: skip
+    assert (data["schema"], data["command"]) == (1, "likeness")
+    assert data["report"] == str(Path("l/report.html"))
+    assert data["facts"]["design"] == "balanced"
+    written = json.loads(Path("l/likeness.json").read_text("utf-8"), parse_constant=no_constant)
+    assert {name: data[name] for name in written} == written
+    row = data["tested"]["better-when-strong"]["rows"][0]
+    assert row.keys() >= {"who", "kind", "value", "low", "high", "n", "sign", "within"}
+
+
+def test_the_list_is_json_too(ngym):
+    code, said = ngym("likeness", "--list", "--json")
+    assert code == 0, said
+    found = {one["name"]: one for one in json.loads(said)["signatures"]}
+    assert found["better-when-strong"]["animals"] == ["monkey 1", "monkey 2"]
+
+
+# ---- signatures of two choices ----
+
+
+@pytest.mark.parametrize(
+    "name", ["motion-threshold", "motion-threshold-people", "better-when-strong"]
+)
+def test_a_statistic_with_a_guess_rate_of_one_half_is_for_two_choices_only(name):
+    assert KNOWN[name].choices == 2
+    task = "NAltPerceptualDecisionMaking-v0"
+    found = scored(name, task, "integrator", seeds=1, n=300)
+    assert not found.rows
+    assert found.why_not == "the task has 3 choices; the signature needs 2"
+    record = run(task, "integrator", 300, seed=0)
+    unnamed = Behaviour(record, Roles())  # as of a file that does not name its task
+    with pytest.raises(CannotTellError, match="has 3 choices"):
+        KNOWN[name].measured(unnamed)
+    assert scored(name, "PerceptualDecisionMaking-v0", "integrator", seeds=1, n=600).rows
+
+
+def test_signatures_that_other_subjects_have_too_say_so():
+    for name in ("two-step-interaction", "repeating-after-reward"):
+        assert "the sign too" in KNOWN[name].caution
+    assert not any("mark of a model" in one.statistic for one in KNOWN.values())

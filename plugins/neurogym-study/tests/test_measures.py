@@ -240,3 +240,36 @@ def test_every_analysis_is_listed():
     assert len(m.ALL) == 15
     for name, function in m.ALL.items():
         assert function.__doc__, name
+
+
+# ---- few observations ----
+
+
+def test_one_error_has_no_mean_time(rng):
+    """One error of 200 trials gave an interval of 46 ms, without an effect."""
+    times = rng.lognormal(6, 0.4, 200)
+    for errors, known in ((0, False), (1, False), (4, False), (5, True)):
+        hit = np.arange(200) >= errors
+        assert ("error - correct" in m.conditional_accuracy(times, hit).measures) is known
+    with pytest.raises(InvalidValueError, match="of 1 and of 199 values"):
+        m.mean_difference(times[:1], times[1:])
+
+
+def test_one_failed_stop_says_nothing_about_the_race(rng):
+    go = 250 + rng.gamma(4, 50, 300)
+    delay = np.where(np.arange(300) < 60, 200.0, np.nan)
+    responded = np.arange(300) != 0
+    responded[1:60] = np.arange(1, 60) < 3
+    found = m.stop_signal(delay, responded, np.where(responded, go, np.nan))
+    assert "race" not in found.measures
+
+
+def test_rates_have_wilsons_intervals():
+    found = m.sensitivity(45, 50, 5, 50)
+    assert (found["hit rate"].value, found["false alarm rate"].value) == (0.9, 0.1)
+    assert found["hit rate"].low == pytest.approx(0.7864, abs=1e-4)
+    assert found["criterion"].value == pytest.approx(0, abs=1e-12)
+    assert found["d'"].value > 2.4
+    signal = np.repeat([True, False], 50)
+    yes = np.concatenate([np.arange(50) < 45, np.arange(50) < 5])
+    assert m.d_prime(signal, yes).measures == found.measures

@@ -264,3 +264,63 @@ def test_optional_columns_of_a_recipe_may_be_absent(tmp_path):
     assert both["trial_start"].tolist() == [500.0, 2000.0]
     assert "begin" not in both
     assert "trial_start" not in read_record(tmp_path / "without.csv", tmp_path / "r.toml")
+
+
+# ---- files that cannot be read, or not as they are ----
+
+LAB = "subject,trial,correct,contrast\nm1,0,1,25\nm1,1,0,50\nm2,0,1,25\n"
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_another_encoding_is_named(encoding, tmp_path):
+    path = tmp_path / "lab.csv"
+    path.write_bytes(LAB.replace("m1", "Mäuschen").encode(encoding))
+    with pytest.raises(InvalidValueError, match="not text in UTF-8"):
+        read_record(path)
+    with pytest.raises(InvalidValueError, match="not text in UTF-8"):
+        read_csv(path)
+
+
+@pytest.mark.parametrize("text", [LAB[: LAB.index("\n") + 1], "outcome,choice\n"])
+def test_a_header_alone_is_no_file_of_trials(text, tmp_path):
+    (tmp_path / "lab.csv").write_text(text)
+    with pytest.raises(InvalidValueError, match="a header and no trials"):
+        read_record(tmp_path / "lab.csv")
+
+
+@pytest.mark.parametrize("decimal", [",", "."])
+def test_files_of_europe_are_separated_by_semicolons(decimal, tmp_path):
+    text = f"correct;contrast;note\n1;12{decimal}5;a, b\n0;25{decimal}0;c\n"
+    (tmp_path / "lab.csv").write_text(text)
+    if decimal == ".":
+        (tmp_path / "lab.csv").write_text(text.replace("a, b", "a"))
+    record = read_record(tmp_path / "lab.csv")
+    assert record["contrast"].tolist() == [12.5, 25.0]
+    assert record["outcome"].tolist() == ["correct", "error"]
+
+
+def test_a_trial_occurs_once(tmp_path):
+    (tmp_path / "lab.csv").write_text(LAB + "m1,1,0,50\nm2,0,0,50\n")
+    with pytest.raises(InvalidValueError, match=r"2 of 5 rows .* have the same subject, trial as"):
+        read_record(tmp_path / "lab.csv")
+    (tmp_path / "lab.csv").write_text(LAB)
+    assert len(read_record(tmp_path / "lab.csv")) == 3
+
+
+def test_trials_without_a_number_are_no_copies(tmp_path):
+    (tmp_path / "lab.csv").write_text("trial,correct\n,1\n,1\n0,1\n1,0\n")
+    assert len(read_record(tmp_path / "lab.csv")) == 4
+
+
+def test_columns_with_dots_are_read_in_expressions(tmp_path):
+    (tmp_path / "lab.csv").write_text("key_resp.corr,key_resp.rt\n1,0.5\n0,0.25\n")
+    recipe = {"correct": "key_resp.corr", "reaction_time": "1000 * key_resp.rt"}
+    record = read_record(tmp_path / "lab.csv", recipe)
+    assert record["reaction_time"].tolist() == [500, 250]
+    assert "key_resp.rt" not in record
+
+
+@pytest.mark.parametrize("text", ["a.real", "a.b.c", "name.upper"])
+def test_no_attribute_of_a_value_is_read(text):
+    with pytest.raises(InvalidValueError, match="cannot be computed"):
+        evaluated(text, TABLE, "a recipe")

@@ -362,6 +362,10 @@ def test_chance_and_the_best_shortcut_stand_beside_the_accuracy(toys, ngym):
     code, said = ngym("train", "ManteDecisionMaking-v0", "--set", "sigma=1", *words, "changed")
     assert code == 0, said
     assert "(with the default parameters: chance 0.5; best shortcut, without context, 0.7" in said
+    # Trials that depend on outcomes: the audit played none of its policies.
+    code, said = ngym("train", "control/StopSignal-v0", *words, "reacts")
+    assert code == 0, said
+    assert "(chance 0.375)" in said
 
 
 def test_the_help_of_train_recommends_the_trainers_that_learn_most_tasks(ngym):

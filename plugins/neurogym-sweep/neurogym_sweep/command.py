@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from neurogym_study.options import running_options
 
+from neurogym_core.ecosystem.settings_text import read_value
 from neurogym_core.terminal.complete import complete_task
 from neurogym_core.terminal.output import Page, print_json
-from neurogym_core.terminal.settings import read_value, usage_errors
+from neurogym_core.terminal.settings import usage_errors
 
 if TYPE_CHECKING:
     from neurogym_sweep.plan import Axis

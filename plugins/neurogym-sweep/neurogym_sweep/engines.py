@@ -14,7 +14,7 @@ from typing import Any
 import joblib
 
 from neurogym_core.errors import InvalidValueError, NeurogymError, unknown
-from neurogym_sweep.extras import extra
+from neurogym_core.optional import optional
 from neurogym_sweep.store import Job, Store
 from neurogym_sweep.worker import Outcome, limited, pull, work_on
 
@@ -84,11 +84,11 @@ class Engine:
     def check(self) -> None:
         """Import the library of the engine, so that an error comes before the first run."""
         if self.name == "dask":
-            extra("dask", "distributed", "--on dask")
+            optional("distributed", needed_for="--on dask")
         elif self.name == "ray":
-            extra("ray", "ray", "--on ray")
+            optional("ray", needed_for="--on ray")
         elif self.name == "slurm":
-            extra("slurm", "submitit", "--on slurm")
+            optional("submitit", needed_for="--on slurm")
 
     @contextlib.contextmanager
     def started(self) -> Iterator[Engine]:
@@ -147,7 +147,7 @@ class Engine:
     @contextlib.contextmanager
     def _dask(self) -> Iterator[Any]:
         """Yield a client of the cluster."""
-        distributed = extra("dask", "distributed", "--on dask")
+        distributed = optional("distributed", needed_for="--on dask")
         try:
             with contextlib.ExitStack() as stack:
                 address: Any = self.address
@@ -169,8 +169,8 @@ class Engine:
     @contextlib.contextmanager
     def _ray(self) -> Iterator[int]:
         """Yield the number of cores of the cluster."""
-        ray = extra("ray", "ray", "--on ray")
-        registered = extra("ray", "ray.util.joblib", "--on ray")
+        ray = optional("ray", needed_for="--on ray")
+        registered = optional("ray.util.joblib", needed_for="--on ray")
         already = ray.is_initialized()
         if not already:
             local = {"num_cpus": self.n_jobs, "include_dashboard": False}
@@ -197,7 +197,7 @@ class Engine:
         self, jobs: Sequence[Job], store: Store, folder: str, trackers: Sequence[str]
     ) -> Iterator[Outcome]:
         """Submit an array of jobs, each of which does any runs that are left; look for results."""
-        submitit = extra("slurm", "submitit", "--on slurm")
+        submitit = optional("submitit", needed_for="--on slurm")
         try:
             executor = submitit.AutoExecutor(
                 folder=os.path.join(folder, "slurm"), cluster=self.address or "slurm"

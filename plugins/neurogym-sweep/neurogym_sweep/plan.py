@@ -16,8 +16,8 @@ from typing import Any
 from neurogym_study.options import tasks_like
 from neurogym_study.runs import SETTINGS_FILE, Run
 
+from neurogym_core.ecosystem.settings_text import read_value
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.terminal.settings import read_value
 from neurogym_sweep.store import FOREIGN
 
 MAX_RUNS = 100_000

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from neurogym_core.canvas import INK, SMALL, TEXT, Box, cycle_colour, heading, new_figure, number
 from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_sweep.extras import extra
+from neurogym_core.optional import optional
 from neurogym_sweep.store import TABLE_FILE, TRAINED, Store
 from neurogym_sweep.table import FIXED, settings_of
 
@@ -30,7 +30,7 @@ def query(table: Path, sql: str) -> tuple[list[str], list[tuple]]:
         MissingDependencyError: DuckDB is not installed.
         InvalidValueError: DuckDB does not accept the query.
     """
-    duckdb = extra("sql", "duckdb", "--sql")
+    duckdb = optional("duckdb", needed_for="--sql")
     connection = duckdb.connect()
     try:
         connection.register("runs", pq.read_table(table))

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.optional import optional
 from neurogym_core.terminal.progress import Progress
 from neurogym_sweep.base import Work
 from neurogym_sweep.engines import Engine
-from neurogym_sweep.extras import extra
 from neurogym_sweep.plan import Axis, Draw
 from neurogym_sweep.store import Job, Store
 from neurogym_sweep.sweep import Summary, Sweep
@@ -88,8 +88,8 @@ class Search:
             InvalidValueError: another process searches in this folder.
             UnknownNameError: runs have no result of the name of the goal.
         """
-        optuna = extra("search", "optuna", "--search")
-        journal = extra("search", "optuna.storages.journal", "--search")
+        optuna = optional("optuna", needed_for="--search")
+        journal = optional("optuna.storages.journal", needed_for="--search")
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         engine = engine or Engine()
         self.store.write_plan(self.work.name, [])

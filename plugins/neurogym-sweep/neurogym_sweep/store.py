@@ -23,6 +23,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import socket
 import threading
 import time
@@ -115,6 +116,14 @@ class Store:
                 f"{str(self.folder)!r} has the format {plan.get('format')!r}. Expected {FORMAT}."
                 " Use the version that wrote it."
             )
+        for run in plan["runs"]:
+            # The folder of a run has the name of its key: another one could lead out of the sweep.
+            if not re.fullmatch(r"[0-9a-f]{16}", str(run["key"])):
+                raise InvalidValueError(
+                    f"{str(self.folder / SWEEP_FILE)!r} has a run with the key {run['key']!r}."
+                    " Expected 16 hexadecimal digits, as `ngym sweep` writes them. Do not use"
+                    " results of this folder that you did not compute."
+                )
         return plan
 
     # ------------------------------------------------------------------ results

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from neurogym_core.errors import unknown
-from neurogym_sweep.extras import extra
+from neurogym_core.optional import optional
 from neurogym_sweep.store import Job
 
 Row = Mapping[str, Any]
@@ -24,7 +24,7 @@ def check_trackers(names: Sequence[str]) -> None:
     for name in names:
         if name not in _TRACKERS:
             raise unknown("tracker", name, _TRACKERS)
-        extra(name, name, f"--log {name}")
+        optional(name, needed_for=f"--log {name}")
 
 
 def track(names: Sequence[str], job: Job, rows: Sequence[Row], folder: Path) -> str | None:
@@ -64,7 +64,7 @@ def _label(job: Job) -> str:
 
 
 def _tensorboard(job: Job, rows: Sequence[Row], folder: Path) -> None:
-    module = extra("tensorboard", "tensorboard.summary", "--log tensorboard")
+    module = optional("tensorboard.summary", needed_for="--log tensorboard")
     target = folder / "tensorboard"
     for old in target.glob("events.out.*"):  # of an attempt that was interrupted
         old.unlink()
@@ -79,7 +79,7 @@ def _tensorboard(job: Job, rows: Sequence[Row], folder: Path) -> None:
 
 
 def _wandb(job: Job, rows: Sequence[Row], folder: Path) -> None:
-    wandb = extra("wandb", "wandb", "--log wandb")
+    wandb = optional("wandb", needed_for="--log wandb")
     run = wandb.init(
         id=job.key, name=_label(job), config=dict(job.settings), dir=str(folder), resume="allow",
         reinit="finish_previous",
@@ -92,7 +92,7 @@ def _wandb(job: Job, rows: Sequence[Row], folder: Path) -> None:
 
 
 def _mlflow(job: Job, rows: Sequence[Row], folder: Path) -> None:
-    mlflow = extra("mlflow", "mlflow", "--log mlflow")
+    mlflow = optional("mlflow", needed_for="--log mlflow")
     with mlflow.start_run(run_name=_label(job), tags={"neurogym.key": job.key}):
         mlflow.log_params(dict(job.settings))
         for step, numbers in _scalars(rows):

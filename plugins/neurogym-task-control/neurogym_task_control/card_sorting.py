@@ -36,7 +36,8 @@ class CardSorting(Task):
     Key cards do not change and have no channel. The channel `feedback` has two units, wrong and
     right, and shows one of them after the sort. A trial without a sort is a miss, counts as wrong,
     and ends the run of correct sorts. Performance is the fraction of correct sorts; guessing, or
-    always the same key card, earns 0.25.
+    always the same key card, earns 0.25. The order of the rules is always the same, so that a
+    subject that knows it and counts to ten earns 1 without the feedback.
 
     Deviations from the paper:
 

@@ -26,8 +26,11 @@ class StopSignal(Task):
 
     Performance is the fraction of trials with a correct press, or without a press on stop trials.
     Always pressing the same side earns 0.375, never pressing 0.25, and pressing the right side
-    without regard to the stop signal 0.75. Waiting for a possible signal defeats the staircase: the
-    SSD rises, until waiting costs the response.
+    without regard to the stop signal 0.75. Waiting for a possible signal defeats the staircase, and
+    costs nothing here: the SSD rises to its limit, and a subject that presses only after 1.2 s,
+    when no signal can come any more, earns 1; its SSRT means nothing. One that presses at once
+    fails in all stop trials. Look at the reaction times of a subject that was trained on
+    performance.
 
     A session is the four blocks of 64 trials of STOP-IT. The condition `ssd` is the delay on stop
     trials, and the current level of the staircase on go trials. In a supervised loss, the steps

@@ -105,3 +105,22 @@ def test_runs_of_subjects_side_by_side_are_separate():
 def test_a_criterion_below_one_is_refused():
     with pytest.raises(InvalidValueError, match="criterion"):
         CardSorting(criterion=0)
+
+
+class Counts:
+    """Sorts ten cards by each feature in turn, and ignores the feedback."""
+
+    carries_state = True
+
+    def begin(self, env):
+        self.sorted = np.zeros(env.num_envs, int)
+
+    def __call__(self, env, obs):
+        alike = obs[:, :12].reshape(-1, 3, 4).argmax(axis=2)
+        chosen = alike[np.arange(len(obs)), self.sorted // 10 % 3]
+        self.sorted += env.is_asked
+        return np.where(env.is_asked, 1 + chosen, 0)
+
+
+def test_counting_to_ten_needs_no_feedback_as_the_docstring_says():
+    assert run(CardSorting(), Counts(), 512, num_envs=4, seed=1)["performance"].mean() == 1

@@ -17,6 +17,10 @@ class ContextDecisionMaking(Task):
 
     Mante, Sussillo, Shenoy & Newsome (2013), Nature 503:78, doi:10.1038/nature12742.
 
+    By default the context is motion in all trials and is not shown, so that colour can be ignored:
+    these are the trials of SingleContextDecisionMaking. ManteDecisionMaking, or
+    ``context="cued"``, is the task of the paper, in which a cue says what counts.
+
     The subject fixates while it views a patch of dots with two features, each of which supports one
     of the choices with a strength given by its coherence. One feature is relevant, the other is a
     distractor; they are drawn independently. After a delay of random length the fixation cue turns

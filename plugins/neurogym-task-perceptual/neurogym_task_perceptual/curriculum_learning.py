@@ -34,8 +34,8 @@ class CVLearning(Task):
     `stage`, 0 to 4):
 
     0. nothing is shown; both sides are rewarded, but after three consecutive choices of one side
-       only the other one, so that a subject that alternates is always correct, and always the same
-       side earns 1 in trials that follow those of such a subject;
+       only the other one: a subject that alternates is always correct (after its trials any answer
+       is correct), and one that always takes the same side only in its first three trials;
     1. the easiest stimulus is shown, without a delay, and after an error the same side is repeated
        until it is chosen;
     2. as 1, but errors cost `error`, and the same side is not repeated;

@@ -140,3 +140,8 @@ def test_curriculum_single_and_vector_env_agree(same_in_both):
 def test_impossible_curricula_are_refused(wrong):
     with pytest.raises(InvalidValueError):
         CVLearning(**wrong)
+
+
+def test_always_the_same_side_is_right_in_the_first_three_trials_only():
+    record = run(CVLearning(), lambda env, obs: np.where(env.is_asked, 1, 0), 300, num_envs=1)
+    assert record["performance"].tolist() == [1.0] * 3 + [0.0] * 297

@@ -22,8 +22,8 @@ class EconomicDecisionMaking(Task):
     There are no correct choices, only more valuable ones: performance is the value of the chosen
     offer relative to that of the other if that is larger. Always the same side earns 0.69, as does
     guessing, and always juice A 0.74; the worse offer still earns 0.38 on average. The juice of one
-    side says that of the other, which adds nothing (1.00), and the amounts alone earn 0.96.
-    few offers are equally good in amount and not in value.
+    side says that of the other, which adds nothing (1.00), and the amounts alone earn 0.96: few
+    offers are equally good in amount and not in value.
 
     Amounts are shown with independent noise on every step. An observer that compares the values of
     the average amounts chooses B in 0, 8 and 100 % of the trials with 1, 2 and 3 units of B for one

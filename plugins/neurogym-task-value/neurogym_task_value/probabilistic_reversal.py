@@ -19,7 +19,10 @@ class ProbabilisticReversal(Task):
     exchange their probabilities, unannounced, and the count starts at 0 again. A session has 200
     trials. A choice of the better side is correct, so that one in five correct choices is not paid;
     performance is the fraction of correct choices. Guessing earns 0.5. Always the same side earns
-    0.02 on average: no reversal follows once that side is the worse one.
+    0.02 on average: no reversal follows once that side is the worse one. The reversals are so
+    regular that no reward is needed: a subject that changes sides after every eight choices is
+    correct in 98 %. One that learns from rewards must err after each reversal, and so is correct in
+    at most 8 of 9 choices.
 
     The condition `better` is the side that is better on this trial, and `luck` (n, 2) decides
     whether the better and the worse side pay. A reversal is a change of `better` from one trial of

@@ -163,8 +163,7 @@ class MultiDlyDM(DelayedDecision):
 
     As in DlyDM1, but each stimulus is shown in both modalities, in one of them more strongly than
     in the other: by 20 to 80 % of its mean strength over both, which determines the answer.
-     A classifier of one modality alone
-    earns 0.79."""
+    A classifier of one modality alone earns 0.79."""
 
     attends: ClassVar[str] = "both"
 

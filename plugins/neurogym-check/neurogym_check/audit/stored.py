@@ -104,24 +104,34 @@ def _row(lines: list[str], task: str, file: str) -> tuple[int, int]:
 
 
 def _with_shortcuts(row: list[str], shortcuts: Mapping[str, float]) -> list[str]:
-    """Return the lines of a row with another table of shortcuts, before its other tables."""
-    kept: list[str] = []
-    inside = False
-    for line in row:
-        if line.lstrip().startswith("["):
-            inside = line.strip() == _HEADER
-        if not inside and not _INLINE.match(line):
-            kept.append(line)
-    place = next((k for k in range(1, len(kept)) if kept[k].lstrip().startswith("[")), len(kept))
-    while not kept[place - 1].strip() or kept[place - 1].lstrip().startswith("#"):
-        place -= 1  # a comment belongs to the table that follows it
+    """Return the lines of a row with another table of shortcuts.
+
+    It takes the place of the old one; a new one comes before the other tables.
+    """
     table = [_HEADER, *(f"{name} = {score}" for name, score in shortcuts.items())]
-    rest = kept[place:]
+    kept = [line for line in row if not _INLINE.match(line)]
+    start = next((k for k, line in enumerate(kept) if line.strip() == _HEADER), None)
+    stop = _next_table(kept, 1 if start is None else start + 1)
+    if start is not None:
+        return [*kept[:start], *table, *kept[stop:]]
+    rest = kept[stop:]
     while rest and not rest[0].strip():
         rest = rest[1:]
     # A manifest ends with one newline; between rows and tables is an empty line.
     ends = [""] if rest or row[-1:] == [""] else []
-    return [*kept[:place], "", *table, *ends, *rest]
+    return [*kept[:stop], "", *table, *ends, *rest]
+
+
+def _next_table(lines: list[str], after: int) -> int:
+    """Return where the next table begins, with the comments and empty lines above it."""
+    place = next((k for k in range(after, len(lines)) if _begins_table(lines[k])), len(lines))
+    while not lines[place - 1].strip() or lines[place - 1].lstrip().startswith("#"):
+        place -= 1
+    return place
+
+
+def _begins_table(line: str) -> bool:
+    return line.lstrip().startswith("[")
 
 
 __all__ = ["differences", "manifest_path", "to_store", "write"]

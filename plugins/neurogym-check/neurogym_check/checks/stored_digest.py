@@ -33,10 +33,11 @@ def _stored(candidate: Candidate) -> Digest | None:
 def behaviour_matches_the_stored_digest(candidate: Candidate) -> None:
     """The behaviour of the task matches its stored digest.
 
-    Results of other users depend on it: give the changed task a new version (Name-v1 beside
-    Name-v0), and store its digest with `ngym check ID --write-digests`. Before the task is
-    published, `--force` overwrites the digest. The message names the parts that have changed:
-    declared (settings, channels, actions), trials (tables), session (draw), steps (hooks)."""
+    Before the task is published, overwrite the digest: `ngym check ID --write-digests --force`.
+    After that, results of other users depend on the behaviour: give the changed task a new version
+    (Name-v1 beside Name-v0), and store its digest with `ngym check ID --write-digests`. The message
+    names the parts that have changed: declared (settings, channels, actions), trials (tables),
+    session (draw), steps (hooks)."""
     known = _stored(candidate)
     if known is None:
         raise NotApplicable(

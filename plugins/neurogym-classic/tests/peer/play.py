@@ -121,10 +121,10 @@ def one_generator():
         return
     from neurogym_classic.trial import ClassicTrial
 
-    def reseed(self, seed):
+    def seed_generator(self, seed):
         self._play.rng = Same(seed)
 
-    ClassicTrial.reseed = reseed
+    ClassicTrial._seed_generator = seed_generator
 
 
 if __name__ == "__main__":

@@ -11,12 +11,12 @@ import click
 from neurogym_core.ecosystem.discovery import declared
 from neurogym_core.ecosystem.manifest import vocabulary
 from neurogym_core.ecosystem.names import canonical, tag_key
+from neurogym_core.ecosystem.published import how_to_install
 from neurogym_core.errors import did_you_mean
 from neurogym_core.terminal.complete import complete_word
 from neurogym_core.terminal.output import Page, print_json
 from neurogym_registry.client import Catalogue, Listing
 from neurogym_registry.commands.shared import read_catalogue, registry_options
-from neurogym_registry.data import how_to_install
 from neurogym_registry.effects import effects
 
 Found = tuple[Listing, Mapping[str, Any] | None]
@@ -162,7 +162,7 @@ def _show(matches: list[Found], hint: str, more: bool) -> None:
     for one in missing.values():
         if one.latest is None and "folder" in one.row:
             page.text("")
-            page.text(f"To install {one.name} from its sources: {how_to_install(one.row)}")
+            page.text(f"To install {one.name} from its sources: {how_to_install(one.name)}")
     if any(one.latest for one in missing.values()):
         page.text("")
         page.text("`ngym info NAME` shows the details, `ngym install PACKAGE` installs it.")

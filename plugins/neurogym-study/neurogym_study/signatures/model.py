@@ -17,8 +17,8 @@ from neurogym_study.measures import Measure
 GROUP = "neurogym.signatures"
 EXPECTS = ("positive", "negative", "none")
 KEYS = {
-    "title", "statistic", "citation", "doi", "species", "tasks", "axis", "unit", "expects", "least",
-    "sign_only", "caution", "named", "sources", "animal",
+    "title", "statistic", "citation", "doi", "species", "tasks", "axis", "choices", "unit",
+    "expects", "least", "sign_only", "caution", "named", "sources", "animal",
 }  # fmt: skip
 REQUIRED = ("title", "statistic", "citation", "tasks", "expects", "least")
 ANIMAL_KEYS = {"name", "value", "low", "high", "n", "source"}
@@ -51,6 +51,7 @@ class Signature:
         statistic: definition of the number, in a sentence.
         tasks: parts of the names of the tasks in which it can be measured.
         axis: name of the strength of the evidence that the animals' numbers need; empty: any.
+        choices: number of choices that the statistic needs (a guess rate of 1/2: 2); 0: any.
         expects: sign of the effect; "none" for an effect of 0.
         least: smallest effect that counts; for "none", the largest effect that counts as none.
         compute: function from a `Behaviour` to the number with its interval.
@@ -73,6 +74,7 @@ class Signature:
     doi: str = ""
     species: str = ""
     axis: str = ""
+    choices: int = 0
     unit: str = ""
     animals: tuple[Animal, ...] = ()
     sign_only: str = ""
@@ -89,8 +91,12 @@ class Signature:
         """Return the effect in this behaviour.
 
         Raises:
-            CannotTellError: the record lacks something, or is of another axis.
+            CannotTellError: the record lacks something, or is of another axis or number of choices.
         """
+        if self.choices and behaviour.choices != self.choices:
+            raise CannotTellError(
+                f"the task has {behaviour.choices} choices; the signature needs {self.choices}"
+            )
         if self.axis and self.axis not in behaviour.strength:
             raise CannotTellError(
                 f"the strength is {behaviour.strength!r}; the signature needs {self.axis!r}"

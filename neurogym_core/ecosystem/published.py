@@ -1,0 +1,62 @@
+"""How to install the packages of this project.
+
+This module alone knows whether they are on the package index. Until they are, nothing may name one
+of them to ``pip install``: the owner of that name on the index could run code on the computers of
+users."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PUBLISHED = False
+"""Whether the packages of this project are on the package index, under their names."""
+
+REPOSITORY = ""
+"""The public address of the sources; "" while there is none. A test compares it with the metadata
+of all packages."""
+
+_CORE = "neurogym-core"
+_BESIDE = dict.fromkeys(
+    ("neurogym-jax", "neurogym-sb3", "neurogym-sweep", "neurogym-torch"), ("neurogym-study",)
+)  # {package: packages that it needs beside the core}; pip would look for them on the index
+
+
+def command(*packages: str, checkout: str = ".") -> str:
+    """Return the command that installs packages of this project.
+
+    For example: ``pip install -e ./plugins/neurogym-task-motor``.
+
+    Args:
+        packages: names of the packages.
+        checkout: path of a checkout, for the command.
+    """
+    if PUBLISHED:
+        return f"pip install {' '.join(packages)}"
+    wanted = dict.fromkeys(one for name in packages for one in (*_BESIDE.get(name, ()), name))
+    folders = [checkout if one == _CORE else f"{checkout}/plugins/{one}" for one in wanted]
+    return " ".join(
+        ["pip install", *(f'-e "{one}"' if " " in one else f"-e {one}" for one in folders)]
+    )
+
+
+def command_here(*packages: str) -> tuple[str, str]:
+    """Return the command that installs packages of this project, and where it has to be run.
+
+    One of:
+
+    - ``pip install -e /src/plugins/neurogym-task-motor`` and "", if the core is installed editable
+      from the checkout ``/src``;
+    - ``pip install -e ./plugins/neurogym-task-motor`` and ``in a checkout of neurogym-core``;
+    - ``pip install neurogym-task-motor`` and "", once the packages are on the index.
+    """
+    root = Path(__file__).resolve().parents[2]
+    if PUBLISHED or all((root / "plugins" / one / "pyproject.toml").is_file() for one in packages):
+        return command(*packages, checkout=str(root)), ""
+    address = f" ({REPOSITORY})" if REPOSITORY else ""
+    return command(*packages), f"in a checkout of {_CORE}{address}"
+
+
+def how_to_install(*packages: str) -> str:
+    """Return the command that installs packages of this project, and where, for a sentence."""
+    line, where = command_here(*packages)
+    return f"`{line}`{where and f' {where}'}"

@@ -1,0 +1,109 @@
+"""Settings as text: values, pairs of a name and a value, and wrappers with their settings.
+
+`ngym` reads options with these functions, and `make` and `run` the wrappers that are given as text.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import tomllib
+from collections.abc import Sequence
+from typing import Any
+
+from neurogym_core.ecosystem.discovery import load_wrapper
+from neurogym_core.errors import InvalidValueError
+
+_WORDS = {"true": True, "yes": True, "false": False, "no": False, "none": None}
+
+
+def read_wrap(text: str) -> tuple[str, dict[str, Any]]:
+    """Return name and settings of a wrapper from ``name`` or ``name:key=value,key=value``.
+
+    Raises:
+        InvalidValueError: the text has another form.
+        DiscoveryError: there is no such wrapper.
+    """
+    name, _, settings = text.partition(":")
+    wrapper = load_wrapper(name.strip())
+    parts: list[str] = []
+    for part in _split(settings):
+        if parts and not re.match(r"\s*\w+\s*=", part):  # one more value of the name before
+            parts[-1] += f",{part}"
+        else:
+            parts.append(part)
+    pairs = read_pairs(f"The wrapper {name.strip()}", parts)
+    return name.strip(), {key: _setting(value, getattr(wrapper, key, None)) for key, value in pairs}
+
+
+def _setting(text: str, default: Any) -> Any:
+    """Return a wrapper's setting: a distribution, a TOML value, or a value as in `read_value`."""
+    if re.fullmatch(r"[a-z_]+\(.*\)", text):
+        from neurogym_core.trials.distributions import parse  # imports NumPy
+
+        return parse(text)
+    with contextlib.suppress(tomllib.TOMLDecodeError):
+        value = tomllib.loads(f"value = {text}")["value"]
+        return (value,) if isinstance(default, tuple) and not isinstance(value, list) else value
+    return read_value(text, default)
+
+
+def read_value(text: str, default: Any = None) -> Any:
+    """Return the value of a text from the command line.
+
+    Numbers, ``true``, ``false`` and ``none`` are converted, and values separated by commas become a
+    tuple. Anything else stays text, and everything does if `default` is text.
+    """
+    if isinstance(default, str):
+        return text
+    value = _literal(text.strip())
+    return (value,) if isinstance(default, tuple) and not isinstance(value, tuple) else value
+
+
+def read_pairs(given_to: str, texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Return names and values of texts ``name=value``, given to an option or a wrapper.
+
+    Raises:
+        InvalidValueError: a text has another form.
+    """
+    pairs = []
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name.strip() and equals and value.strip()):
+            raise InvalidValueError(
+                f"{given_to} was given {text!r}. Expected a name and a value, as in name=3. Write"
+                " them so."
+            )
+        pairs.append((name.strip(), value.strip()))
+    return pairs
+
+
+def _literal(text: str) -> Any:
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    if text.lower() == "nan":
+        return float("nan")
+    with contextlib.suppress(json.JSONDecodeError):
+        return _tuples(json.loads(text.replace("(", "[").replace(")", "]")))
+    if "," in text:
+        return tuple(_literal(part.strip()) for part in _split(text))
+    with contextlib.suppress(ValueError):  # numbers that JSON does not accept: .5, +3
+        return float(text)
+    return text
+
+
+def _split(text: str) -> list[str]:
+    """Return the parts between the commas that are outside of brackets."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part for part in parts if part.strip()]
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
