@@ -10,14 +10,19 @@ import numpy as np
 from neurogym_core.errors import TrialLayoutError, listed, unknown
 from neurogym_core.trials.arrays import Array, Bools, Floats, Ints
 from neurogym_core.trials.interface import Actions, Angle
-from neurogym_core.trials.layout import END, STAY, Destination, Layout, Slot, Span, to_steps
+from neurogym_core.trials.layout import (
+    END,
+    STAY,
+    TOLERANCE,
+    Destination,
+    Layout,
+    Slot,
+    Span,
+)
 from neurogym_core.trials.record import RECORD_NAMES
 
 OUTCOMES = ("correct", "error", "other")
 """Keys of a dict that is passed as `then=`."""
-
-TOLERANCE = 1e-9
-"""Rounding error of times, in steps."""
 
 UNKNOWN = -3
 """Neither STAY, END nor the index of a period."""
@@ -163,7 +168,7 @@ def _check_begins(layout: Layout, span: Span) -> None:
     steps = steps_of(layout, span)
     if span.start is None or steps is None:
         return
-    # In ms: a start within the last half step rounds to the end, which is the effect of dt alone.
+    # In ms: a start within the last half step begins with the last step.
     late = _concerned(layout, span) & (span.start / layout.dt > steps - TOLERANCE)
     if late.any():
         i = int(np.argmax(late))
@@ -205,8 +210,8 @@ def check_length(layout: Layout, name: str, length: int, span: Span, cut: bool) 
     steps, concerned = steps_of(layout, span), _concerned(layout, span)
     if steps is None or not concerned.any():
         return
-    begin = 0 if span.start is None else to_steps(span.start, layout.dt)
-    wanted = int(np.max((steps - begin)[concerned]))
+    start, _ = span.steps(steps, layout.dt)
+    wanted = int(np.max((steps if start is None else steps - start)[concerned]))
     if length == wanted or wanted < 1 or (cut and length > wanted):
         return
     begins = "" if span.start is None else " from start= on"
