@@ -24,6 +24,9 @@ from neurogym_core.trials.record import RECORD_NAMES
 OUTCOMES = ("correct", "error", "other")
 """Keys of a dict that is passed as `then=`."""
 
+WORDS = ("end", "wait", "stay", "restart")
+"""Values of `then=` that are no periods."""
+
 UNKNOWN = -3
 """Neither STAY, END nor the index of a period."""
 
@@ -236,7 +239,17 @@ def check_period(layout: Layout, name: str) -> None:
 
 
 def check_goto(layout: Layout, target: str, words: tuple[str, ...]) -> None:
-    """Raise `UnknownNameError` if `target` is neither one of the words nor a period."""
+    """Raise an error unless `target` is either one of the words or a period.
+
+    Raises:
+        TrialLayoutError: it is the name of a period, and also a word of some `then=`.
+        UnknownNameError: it is neither.
+    """
+    if target in WORDS and target in layout.timeline.names:
+        raise TrialLayoutError(
+            f"then={target!r} of {layout.name} is a period of the trial, and also a word of then="
+            f" ({listed(WORDS)}). Expected one meaning. Give the period another name."
+        )
     if target not in words and target not in layout.timeline.names:
         raise unknown("target of then=", target, (*words, *layout.timeline.names), of=layout.name)
 
@@ -458,7 +471,10 @@ def _leads(layout: Layout, group: str, then: Any, terms: Mapping[str, Any]) -> A
         "end": END,
         **{name: p for p, name in enumerate(layout.timeline.names)},
     }.items():
-        places[names == name] = place
+        given = names == name
+        if given.any():
+            check_goto(layout, name, ("end", "wait"))
+            places[given] = place
     if (places == UNKNOWN).any():
         check_goto(layout, str(names[places == UNKNOWN][0]), ("end", "wait"))  # raises
     return np.broadcast_to(places, (n, k))
