@@ -57,18 +57,12 @@ def check_overlaps(layout: Layout, geometry: Geometry) -> None:
         groups.setdefault(slot.group, []).append(slot)
         if slot.amounts is None:
             answers.setdefault(slot.name, []).append(slot)
+    for name, slots in answers.items():
+        _check_apart(layout, geometry, slots, f"{name!r} twice", "a step can ask once for a slot")
     for group, slots in groups.items():
         _check_apart(
-            layout, geometry, slots, f"{group!r} for {{}} on the same steps of",
-            "one action cannot answer both. Keep the two apart with during=, start=, stop= or"
-            " where=, or let another group of actions answer one of them.",
-        )  # fmt: skip
-    for name, slots in answers.items():
-        _check_apart(
-            layout, geometry, slots, f"{name!r} twice on the same steps of",
-            "a step can ask for one answer to a slot. Give the second answer() another name"
-            " (slot=…), or keep the two apart with during=, start=, stop= or where=.",
-        )  # fmt: skip
+            layout, geometry, slots, f"{group!r} for {{}}", "one action cannot answer both"
+        )
 
 
 def _check_apart(
@@ -86,8 +80,10 @@ def _check_apart(
             periods = dict.fromkeys(geometry.names[p] for p in geometry.period[both.any(axis=0)])
             names = " and ".join(dict.fromkeys(repr(one.name) for one in (*slots[:k], slot)))
             raise TrialLayoutError(
-                f"{layout.name}.new_trial asks {asks.format(names)} {listed(periods)}, in"
-                f" {int(both.any(axis=1).sum())} of {layout.n} trials; {expected}"
+                f"{layout.name}.new_trial asks {asks.format(names)} on the same steps of"
+                f" {listed(periods)}, in {int(both.any(axis=1).sum())} of {layout.n} trials;"
+                f" {expected}. Keep the two apart with during=, start=, stop= or where=, or ask for"
+                " another group of actions in another slot (slot=…)."
             )
         asked |= mine
 

@@ -52,10 +52,10 @@ def _margin(*errors: float) -> float:
 def oracle_performs_as_declared(candidate: Candidate) -> dict[str, float]:
     """The performance of the oracle is at least `oracle_min` of the manifest.
 
-    The target of every step (answer, answer_at, offer, or step_target) must lead to a correct
-    outcome. Play the task with `run(task, "oracle")` and look at the trials with a performance
-    below 1. If even perfect knowledge is not always correct, state the lower performance as
-    oracle_min."""
+    The target of every step (answer, answer_at, offer_choices, or step_target) must lead to a
+    correct outcome. Play the task with `run(task, "oracle")` and look at the trials with a
+    performance below 1. If even perfect knowledge is not always correct, state the lower
+    performance as oracle_min."""
     least = candidate.expected.get("oracle_min", ORACLE_MIN)
     played = candidate.played["oracle"]
     require(
