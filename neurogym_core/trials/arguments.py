@@ -368,11 +368,13 @@ def slot(
     for term in ("correct", "error", "miss"):
         value = layout.interface.rewards[term] if terms[term] is None else terms[term]
         terms[term] = per_trial(layout, term, value)
-    if not isinstance(then, str | Mapping):
+    if isinstance(then, str | Mapping):
+        outcomes = _by_outcome(layout, then)
+    else:
         # `then` is by outcome, which does not matter here: `leads` overrides it for every choice.
         terms["leads"] = _leads(layout, group, then, terms)
-        then = "wait"
-    return Slot(name=name, group=group, span=span, then=_by_outcome(layout, then), **terms)
+        outcomes = dict.fromkeys(OUTCOMES, "wait")
+    return Slot(name=name, group=group, span=span, then=outcomes, **terms)
 
 
 def _by_outcome(layout: Layout, then: str | Mapping[str, str]) -> dict[str, str]:

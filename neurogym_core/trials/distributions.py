@@ -225,13 +225,15 @@ class Choice(Distribution):
                 f"Choice() was given p={self.p!r} for {len(self.values)} values; it needs one"
                 " finite, non-negative probability per value, not all 0."
             )
-        if not math.isclose(p.sum(), 1, abs_tol=1e-6) and (p % 1).any():
+        total = p.sum()
+        if not math.isclose(total, 1, abs_tol=1e-6) and (p % 1).any():
             raise InvalidValueError(
-                f"Choice() was given p={self.p!r}, whose sum is {p.sum():g}. Expected probabilities"
+                f"Choice() was given p={self.p!r}, whose sum is {total:g}. Expected probabilities"
                 " with a sum of 1, or whole numbers as relative weights. Correct them, or divide"
                 " them by their sum."
             )
-        p = p / p.sum()
+        # Not by a sum that differs from 1 by rounding: it would change the numbers that were given.
+        p = p if math.isclose(total, 1, abs_tol=1e-12) else p / total
         object.__setattr__(self, "p", tuple(p.tolist()))
         object.__setattr__(self, "_cumulative", np.cumsum(p)[:-1])
 

@@ -189,7 +189,9 @@ class Combine(ConditionWrapper):
         self._type_name = None
         if self.weights:
             self._type_name = self.free_name("combined") if not self.cue else self._cue
-            state.declared[self._type_name] = Choice(TRIAL_TYPES, p=self.weights)
+            state.declared[self._type_name] = Choice(
+                TRIAL_TYPES, p=np.asarray(self.weights) / sum(self.weights)
+            )
 
     def _join_actions(self, label: str) -> None:
         rest, own = self.task.actions.rest_name, self.other.actions.rest_name
