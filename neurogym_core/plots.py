@@ -45,7 +45,7 @@ from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.play.make import make_vec, prepared
 from neurogym_core.play.trace import Buffers
 from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.subjects import LateOracle, env_wrappers_of, player_of
+from neurogym_core.subjects import LateOracle, env_wrappers_of, player_of, split_of
 from neurogym_core.tasks.describe import names_of_conditions
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.encoders import Ring
@@ -166,7 +166,8 @@ def trace_of(
             observations are drawn, too.
         subject: as in `neurogym_core.run`: a name, perhaps with settings, or a callable ``(env,
             observations) -> actions``.
-        seed: seed of the trial, and of a subject given by name.
+        seed: seed of the trial, and of a subject given by name. A trained subject plays the split
+            "test".
         conditions: imposed on the trial, e.g. ``{"coherence": 51.2}``.
 
     Raises:
@@ -224,7 +225,9 @@ def steps_played(
     player = player_of(subject, seed=0 if seed is None else seed + 1)
     made, env_wrappers = prepared(task, wrap, params)
     env_wrappers = env_wrappers_of(player, env_wrappers)
-    wrapped: Any = make_vec(made, 1, wrap=env_wrappers, autoreset_mode="SameStep", seed=seed)
+    wrapped: Any = make_vec(
+        made, 1, wrap=env_wrappers, autoreset_mode="SameStep", seed=seed, split=split_of(player)
+    )
     env: TaskVectorEnv = wrapped.unwrapped
     channels = _channels(made, wrapped)
     observations, _ = wrapped.reset(

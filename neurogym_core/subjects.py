@@ -18,8 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from neurogym_core.ecosystem.discovery import find_subject, load
-from neurogym_core.ecosystem.names import read_subject
+from neurogym_core.ecosystem.discovery import find_subject, load, named_subject
 from neurogym_core.ecosystem.records import advice
 from neurogym_core.errors import (
     InvalidValueError,
@@ -28,6 +27,9 @@ from neurogym_core.errors import (
 )
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.trials.arrays import per_row
+
+AUTO = "auto"
+"""The split of a call that leaves the choice to the subject: its `default_split`."""
 
 
 class Subject(ABC):
@@ -42,6 +44,9 @@ class Subject(ABC):
     `neurogym_core.run` plays its trials in several envs at once, which is faster."""
     env_wrappers: Sequence[Any] = ()
     """Wrappers of envs of its training; applied where a subject plays and none are given."""
+    default_split: str | None = None
+    """Split that it plays unless another one is given: "test" for trained subjects, whose training
+    has shown them trials of "train"; None for subjects that learn from nothing, or as they play."""
 
     def __init__(self, seed: int | None = 0) -> None:
         self.rng = np.random.default_rng(seed)
@@ -204,7 +209,7 @@ def subject_named(
         IncompatibleTaskError, BrokenTaskError: the package of the subject cannot be loaded.
         NotSupportedError: the object that the package offers is not a `Subject`.
     """
-    name, written = read_subject(name)
+    name, written = named_subject(name)
     given = {**written, **(settings or {})}
     cls = SUBJECTS.get(name) or _offered(name)
     defaults = settings_of(cls)
@@ -274,6 +279,17 @@ def player_of(subject: Any, seed: int | None = 0) -> Any:
 def env_wrappers_of(player: Any, given: Sequence[Any]) -> list[Any]:
     """Return the wrappers of envs that are given, or else those of the subject's training."""
     return list(given or getattr(player, "env_wrappers", ()))
+
+
+def split_of(player: Any, given: str | None = AUTO) -> str | None:
+    """Return the split that a subject plays.
+
+    Args:
+        player: the subject.
+        given: a split or None, which is checked where it is used; "auto": the subject's own.
+    """
+    own: str | None = getattr(player, "default_split", None)
+    return own if given == AUTO else given
 
 
 def carries_state(player: Any) -> bool:

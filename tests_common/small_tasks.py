@@ -235,3 +235,25 @@ KINDS = (
     Steering,
     Counting,
 )
+
+
+class Waiting(Task):
+    """A cue that changes, a wait without a timer, and two rounds of an answer; the limit is short
+    for some trials."""
+
+    timing = {"cue": Uniform(100, 400), "wait": float("inf"), "light": 200, "go": 200, "end": 500}
+    max_duration: float | None = 1900
+
+    def define(self):
+        self.observe(light=2)
+        self.act(rest=1, press=1, choose=2)
+        self.vary(side=Choice(2), answer="side")
+
+    def new_trial(self, trial):
+        trial.periods("cue", "wait", "light", "go", "end", repeat=("light", "go"))
+        steps = int((trial.duration("cue") / trial.dt).max())
+        trial.timecourse("light", np.arange(1, steps + 1), during="cue")
+        trial.show("light", 0.5, during="wait", stop=300, noise=0.5)
+        trial.show("light", trial.side[:, None] == [0, 1], during="light")
+        trial.answer("press", 0, during="wait", start=200, then="light", slot="start")
+        trial.answer("choose", trial.side, during="go", then="light")

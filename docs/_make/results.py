@@ -93,6 +93,13 @@ def reliable(record: Any) -> bool:
     return answered.mean() >= 0.99 and (record["outcome"][answered] == "correct").mean() >= 0.8
 
 
+SHOWN = {
+    correct: "correct",
+    worst_pair: "correct in the worst condition",
+    worst_task: "performance in the worst task",
+}
+"""Names of the measures of new trials on the page."""
+
 STRONG = (
     "--set coherences=0,12.8,25.6,51.2,102.4 --set sigma=1.0 --timing fixation=300 --timing stimulus=500 --timing"
     " decision=300"
@@ -221,10 +228,10 @@ HEAD = """# Training results
 *Measured and written by `docs/_make/results.py` (`make train-examples`); do not edit it here.*
 
 Networks and agents are trained on tasks of this project, from several seeds, until they meet a criterion that was
-published for the task. The column "new trials" is the performance on {fresh:,} trials that were used neither for training
+published for the task. The column "new trials" says what it shows of {fresh:,} trials that were used neither for training
 nor for the criterion. It can be slightly below the criterion, because training stops at the first test that meets the
-criterion, which may be by luck. Training ran on one CPU thread. [Agents with a memory](agent-results.md) has the agents and
-their settings on six tasks.
+criterion, which may be by luck. The curves below have the mean performance over all conditions. Training ran on one CPU
+thread. [Agents with a memory](agent-results.md) has the agents and their settings on six tasks.
 
 The commands of random dots, of context and of two modalities set `sigma=1`, less noise than the default: the criteria are
 those of networks, and with the default, which is calibrated to monkeys, the best observer of random dots is correct in 81 % of
@@ -251,7 +258,8 @@ def section(example: Example, runs: list[dict[str, Any]]) -> str:
     lines = [
         f"## {example.title}\n", f"Criterion: {example.goal}. Met by {met} of {len(runs)} seeds.\n",
         "```", example.words, "```\n",
-        f"| seed | {unit} | met | new trials | wall time (s) | CPU time (s) |", "|---|---|---|---|---|---|",
+        f"| seed | {unit} | met | new trials: {SHOWN[example.measured]} | wall time (s) | CPU time (s) |",
+        "|---|---|---|---|---|---|",
     ]  # fmt: skip
     lines += [
         f"| {run['seed']} | {run['amount']:,} | {'yes' if run['met'] else 'no'} |"

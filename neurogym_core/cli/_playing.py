@@ -14,7 +14,12 @@ from neurogym_core.play import run
 from neurogym_core.play.make import resolve
 from neurogym_core.terminal.output import Page
 from neurogym_core.terminal.progress import Progress
-from neurogym_core.terminal.settings import checked_subject, read_wrap, task_settings
+from neurogym_core.terminal.settings import (
+    checked_subject,
+    read_split,
+    read_wrap,
+    task_settings,
+)
 from neurogym_core.trials.record import DURATION, TrialRecord, is_clock_time
 
 ROWS = 20  # trials in the printed table; --csv writes all
@@ -60,12 +65,14 @@ def completed(
     subject: str | None,
     seed: int | None,
     subjects: int | None,
+    split: str | None,
 ) -> dict[str, Any]:
     """Return the experiment with the command line's values, or defaults where it has none."""
     changed: dict[str, Any] = {
         "subject": checked_subject(subject or experiment.get("subject") or "random"),
         "seed": next(one for one in (seed, experiment.get("seed"), 0) if one is not None),
         "subjects": subjects or experiment.get("subjects"),
+        "split": split or experiment.get("split"),
     }
     if n_steps or n_trials:
         changed |= {"steps": n_steps, "trials": n_trials}
@@ -86,6 +93,7 @@ class Game:
             self.n_trials,
             num_envs=experiment["subjects"],
             seed=experiment["seed"],
+            split=read_split(experiment["split"]),
             conditions=experiment["imposed"] or None,
             wrap=experiment["wrap"],
             params=experiment["settings"],

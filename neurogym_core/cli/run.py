@@ -11,6 +11,7 @@ from neurogym_core.terminal.settings import (
     PlayCommand,
     play_options,
     read_conditions,
+    split_option,
     usage_errors,
 )
 
@@ -24,6 +25,7 @@ _INTERRUPTED = 130  # exit code after Ctrl-C
 @click.option("--n-trials", metavar="N", type=click.IntRange(min=1),
               help="Number of trials, instead of steps.")  # fmt: skip
 @play_options(subject=None, seed=None)
+@split_option
 @click.option("--subjects", metavar="N", type=click.IntRange(min=1),
               help="Number of subjects, which share the trials.  [default: 1]")  # fmt: skip
 @click.option("--pass-reward", is_flag=True, help="Add the last reward to the observations.")
@@ -41,6 +43,7 @@ def command(
     subject: str | None,
     subjects: int | None,
     seed: int | None,
+    split: str | None,
     parameters: tuple[str, ...],
     timing: tuple[str, ...],
     conditions: tuple[str, ...],
@@ -88,15 +91,17 @@ def command(
             if any((parameters, timing, conditions, wrap, extra)):
                 raise click.UsageError(
                     "An experiment file was given together with settings of a task. Expected the"
-                    " file alone, perhaps with --subject, --subjects, --seed, --n-trials or"
-                    " --n-steps. Change the others in the file."
+                    " file alone, perhaps with --subject, --subjects, --seed, --split, --n-trials"
+                    " or --n-steps. Change the others in the file."
                 )
             experiment = _playing.experiment_in(task, trust)
         else:
             experiment = _playing.experiment_of(
                 task, parameters, timing, read_conditions(conditions), (*wrap, *extra)
             )
-        experiment = _playing.completed(experiment, n_steps, n_trials, subject, seed, subjects)
+        experiment = _playing.completed(
+            experiment, n_steps, n_trials, subject, seed, subjects, split
+        )
         game = _playing.Game(experiment)
         if save is not None:
             if save.suffix != ".toml":

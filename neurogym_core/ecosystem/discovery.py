@@ -24,6 +24,7 @@ from neurogym_core.ecosystem.names import (
     canonical,
     clean,
     namespace_of,
+    read_subject,
     said_by,
     snake_case,
 )
@@ -139,6 +140,25 @@ def subject_names() -> tuple[str, ...]:
     return (*SUBJECTS, *sorted({offer.name for offer in declared().subjects if offer.usable}))
 
 
+RUN_FILE = "settings.json"
+"""The file by which the folder of a run is known."""
+
+
+def named_subject(text: str) -> tuple[str, dict[str, Any]]:
+    """Return name and settings of a subject, as `read_subject` does.
+
+    A name that no subject has, and that is the folder of a run, is ``trained:run=NAME``.
+
+    Raises:
+        InvalidValueError: a setting has another form.
+    """
+    name, settings = read_subject(text)
+    known = (*subject_names(), *companions.SUBJECTS)
+    if name and (Path(name) / RUN_FILE).is_file() and name not in known:
+        return "trained", {"run": name, **settings}
+    return name, settings
+
+
 def find_subject(name: str) -> Offer:
     """Return the subject of this name that an installed package offers, without importing it.
 
@@ -153,8 +173,8 @@ def find_subject(name: str) -> Offer:
         raise UnknownNameError(companions.comes_with(name, companions.SUBJECTS[name]))
     if Path(name).is_dir():
         raise UnknownNameError(
-            f"Unknown subject {name!r}. Expected a subject, or a path with a slash to the folder of"
-            f" a run. If the run in this folder shall play, write ./{name}."
+            f"Unknown subject {name!r}, which is a folder without {RUN_FILE}. Expected a subject,"
+            " or the folder of a run. Give a folder that `ngym train --out` wrote."
         )
     raise unknown("subject", name, subject_names())
 

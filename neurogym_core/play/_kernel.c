@@ -12,8 +12,8 @@
    - Actions, and the values of hooks, are checked on every step.
    - Any call that can run Python (a callback, an attribute, the __index__ of a number, making a
      dict) can attach other blocks and set any state. No pointer to rules is kept across such a
-     call. Other threads run only during a step of many envs, which then refuses all calls but
-     `get`. */
+     call. While a thread is in a step, all calls of other threads but `get` are refused: they could
+     run during its callbacks, and, in a step of many envs, at any time. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -34,7 +34,7 @@
 #include "_noise.h"
 
 /* Equal to VERSION in kernels.py; raise both when the interface between the two files changes. */
-#define KERNEL_VERSION 9
+#define KERNEL_VERSION 10
 
 enum { STAY = -1, END = -2 };
 enum { NONE, CORRECT, ERROR, ABORT, MISS, OTHER, OUTCOMES };
@@ -510,10 +510,10 @@ typedef struct {
     double total; /* reward so far; written to the log when the trial ends */
     int64_t waiting;
     int64_t entered;
-    int64_t block, type, segment, period_at, number, session, left, last_block, last_row;
+    int64_t block, type, segment, period_at, number, session, left, last_block, last_row, ended;
 } Place;
 
-enum { STATES = 13 };
+enum { STATES = 14 };
 static const struct {
     const char *name;
     size_t offset;
@@ -525,8 +525,9 @@ static const struct {
     {"period_at", offsetof(Place, period_at), 0},   {"number", offsetof(Place, number), 0},
     {"session", offsetof(Place, session), 0},       {"left", offsetof(Place, left), 0},
     {"waiting", offsetof(Place, waiting), 0},       {"last_block", offsetof(Place, last_block), 0},
-    {"last_row", offsetof(Place, last_row), 0},
+    {"last_row", offsetof(Place, last_row), 0},     {"ended", offsetof(Place, ended), 0},
 };
+#define STATE_ENDED (STATES - 1)
 
 enum { GIVEN_REWARD, GIVEN_EXTRA, GIVEN_GOTO, GIVEN_OUTCOME, GIVEN_DISTANCE, GIVEN_GRADED, GIVEN_SCORE, GIVEN_VALUES,
        GIVEN };
@@ -545,7 +546,10 @@ typedef struct {
     unsigned long long key;
     Py_ssize_t current;
     int64_t per_session;
-    int next_step, once, busy;
+    int next_step, once;
+    unsigned long owner; /* the thread that is in a step; 0: none */
+    int depth;           /* number of its calls that are under way */
+    Py_ssize_t ended;    /* number of envs whose trial has ended, and whose next one has not begun */
     PyObject *names, *deal, *check, *check_all;
     PyObject *period_names; /* tuple of str */
     PyObject *info, *info_ended; /* templates of `info`: a copy of a dict is faster than a new one */
@@ -575,10 +579,36 @@ static int fail(int code)
    error. */
 static int idle(const Kernel *kernel)
 {
-    if (kernel->n && !kernel->busy)
+    if (kernel->n && (!kernel->owner || kernel->owner == PyThread_get_thread_ident()))
         return 1;
     PyErr_SetString(PyExc_RuntimeError, kernel->n ? "The env was used from two threads at once; give each its own env."
                                                   : "The kernel was not made; call Kernel(...).");
+    return 0;
+}
+
+/* Keep other threads out until `leave`; return 0 with an error if one is in already. Calls nest. */
+static int come(Kernel *kernel)
+{
+    if (!idle(kernel))
+        return 0;
+    kernel->owner = PyThread_get_thread_ident();
+    ++kernel->depth;
+    return 1;
+}
+
+static void leave(Kernel *kernel)
+{
+    if (kernel->depth && --kernel->depth == 0)
+        kernel->owner = 0;
+}
+
+/* Return whether every env is in a trial; else set an error. */
+static int standing(const Kernel *kernel)
+{
+    if (!kernel->ended)
+        return 1;
+    PyErr_SetString(PyExc_RuntimeError, "The last step was interrupted after a trial had ended, before the next one was"
+                                        " drawn. Expected envs that are in a trial. Call reset().");
     return 0;
 }
 
@@ -675,6 +705,8 @@ static int begin(Kernel *kernel, Py_ssize_t env, int64_t index, int64_t row)
     place->type = type;
     place->clock = 0;
     place->total = 0.0;
+    kernel->ended -= place->ended != 0;
+    place->ended = 0;
     enter(place, segment, -1);
     return FINE;
 }
@@ -807,6 +839,8 @@ static void end(Kernel *kernel, Py_ssize_t env, int aborted)
     LOGGED(r, uint8_t, ENDED)[row] = 1;
     place->last_block = place->block;
     place->last_row = row;
+    kernel->ended += !place->ended;
+    place->ended = 1;
     ++place->number;
     if (!--place->left) {
         ++place->session;
@@ -1155,7 +1189,6 @@ static int step_all(Kernel *kernel, const int64_t *actions, const Given *given, 
         PyErr_NoMemory();
     if (PyErr_Occurred())
         goto done;
-    kernel->busy = 1;
     if (own != NULL) {
         memcpy(own, actions, (size_t)kernel->n * sizeof *own);
         Py_BEGIN_ALLOW_THREADS
@@ -1164,7 +1197,6 @@ static int step_all(Kernel *kernel, const int64_t *actions, const Given *given, 
     } else {
         code = play(kernel, actions, given, results, envs, &count);
     }
-    kernel->busy = 0;
     if (code != FINE) {
         fail(code);
         goto done;
@@ -1261,11 +1293,12 @@ static PyObject *Kernel_advance(Kernel *kernel, PyObject *arguments)
     Results results = {0};
     int failed;
     memset(held, 0, sizeof held);
-    if (!PyArg_ParseTuple(arguments, "O|O", &actions, &values) || !idle(kernel))
+    if (!PyArg_ParseTuple(arguments, "O|O", &actions, &values) || !come(kernel))
         return NULL;
-    failed = hold_actions(kernel, actions, &array) < 0 ||
+    failed = !standing(kernel) || hold_actions(kernel, actions, &array) < 0 ||
              (values != Py_None && read_given(kernel, values, &given, held) < 0) ||
              step_all(kernel, array.view.buf, values == Py_None ? NULL : &given, &results) < 0;
+    leave(kernel);
     release(&array);
     for (int i = 0; i < GIVEN; ++i)
         release(&held[i]);
@@ -1302,14 +1335,14 @@ static PyObject *named(Kernel *kernel, PyObject *period)
     return result;
 }
 
-static PyObject *Kernel_vector_step(Kernel *kernel, PyObject *given_actions)
+static PyObject *vector_step(Kernel *kernel, PyObject *given_actions)
 {
     PyObject *actions = NULL, *info = NULL, *names = NULL, *never = NULL, *always = NULL, *seen = NULL, *result = NULL;
     Array array = {0};
     Results results = {0};
     const int64_t *chosen;
     int in_range = 1, failed;
-    if (!idle(kernel) || (kernel->places[0].block < 0 && deal_all(kernel) < 0))
+    if (!standing(kernel) || (kernel->places[0].block < 0 && deal_all(kernel) < 0))
         return NULL;
     if (PyArray_CheckExact(given_actions) && PyArray_TYPE((PyArrayObject *)given_actions) == NPY_INT64 &&
         PyArray_NDIM((PyArrayObject *)given_actions) == 1 &&
@@ -1324,7 +1357,8 @@ static PyObject *Kernel_vector_step(Kernel *kernel, PyObject *given_actions)
     }
     if (actions == NULL && (actions = PyObject_CallOneArg(kernel->check_all, given_actions)) == NULL)
         return NULL;
-    failed = hold_actions(kernel, actions, &array) < 0 || !idle(kernel) || step_all(kernel, array.view.buf, NULL, &results) < 0;
+    failed = hold_actions(kernel, actions, &array) < 0 || !idle(kernel) || !standing(kernel) ||
+             step_all(kernel, array.view.buf, NULL, &results) < 0;
     release(&array);
     Py_DECREF(actions);
     if (failed)
@@ -1369,9 +1403,19 @@ done:
     return result;
 }
 
+static PyObject *Kernel_vector_step(Kernel *kernel, PyObject *actions)
+{
+    PyObject *result;
+    if (!come(kernel))
+        return NULL;
+    result = vector_step(kernel, actions);
+    leave(kernel);
+    return result;
+}
+
 /* ------------------------------------------------------------------ one step of the only env */
 
-static PyObject *Kernel_step(Kernel *kernel, PyObject *given_action)
+static PyObject *step(Kernel *kernel, PyObject *given_action)
 {
     PyObject *info = NULL, *seen = NULL, *pay = NULL, *value, *result = NULL, *flag;
     Py_ssize_t env = 0;
@@ -1385,7 +1429,7 @@ static PyObject *Kernel_step(Kernel *kernel, PyObject *given_action)
         PyErr_SetString(PyExc_ValueError, "step() plays one env; use vector_step() for several.");
         return NULL;
     }
-    if (kernel->places[0].block < 0 && deal_all(kernel) < 0)
+    if (!standing(kernel) || (kernel->places[0].block < 0 && deal_all(kernel) < 0))
         return NULL;
     if (PyLong_Check(given_action) || PyArray_IsScalar(given_action, Integer)) {
         action = PyLong_AsLongLong(given_action);
@@ -1412,6 +1456,8 @@ static PyObject *Kernel_step(Kernel *kernel, PyObject *given_action)
             fail(BAD_STATE);
             return NULL;
         }
+        if (!standing(kernel)) /* checking the action can have run Python */
+            return NULL;
     }
     target = r->spots[place->here].target;
     period = r->spots[place->here].period;
@@ -1466,7 +1512,30 @@ done:
     return result;
 }
 
+static PyObject *Kernel_step(Kernel *kernel, PyObject *action)
+{
+    PyObject *result;
+    if (!come(kernel))
+        return NULL;
+    result = step(kernel, action);
+    leave(kernel);
+    return result;
+}
+
 /* ------------------------------------------------------------------ the other methods */
+
+static PyObject *Kernel_claim(Kernel *kernel, PyObject *Py_UNUSED(ignored))
+{
+    return come(kernel) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *Kernel_release(Kernel *kernel, PyObject *Py_UNUSED(ignored))
+{
+    if (!idle(kernel))
+        return NULL;
+    leave(kernel);
+    Py_RETURN_NONE;
+}
 
 /* Return the index of a name of the state, or -1 with an error. */
 static int state_named(PyObject *name)
@@ -1502,6 +1571,11 @@ static PyObject *Kernel_set(Kernel *kernel, PyObject *arguments)
                sizeof(int64_t));
         if (STATE[which].place)
             kernel->places[env].rules = NULL;
+    }
+    if (which == STATE_ENDED) {
+        kernel->ended = 0;
+        for (Py_ssize_t env = 0; env < kernel->n; ++env)
+            kernel->ended += kernel->places[env].ended != 0;
     }
     release(&array);
     Py_RETURN_NONE;
@@ -1689,7 +1763,11 @@ static PyObject *Kernel_begin_next(Kernel *kernel, PyObject *list)
     int failed;
     if (envs == NULL)
         return NULL;
-    failed = begin_next(kernel, envs, count);
+    failed = !come(kernel);
+    if (!failed) {
+        failed = begin_next(kernel, envs, count);
+        leave(kernel);
+    }
     PyMem_Free(envs);
     return failed ? NULL : Py_NewRef(Py_None);
 }
@@ -1700,6 +1778,10 @@ static PyObject *Kernel_stop(Kernel *kernel, PyObject *list)
     int failed = 0;
     if (envs == NULL)
         return NULL;
+    if (!come(kernel)) {
+        PyMem_Free(envs);
+        return NULL;
+    }
     for (Py_ssize_t i = 0; i < count && !failed; ++i) {
         if (rules_at(kernel, &kernel->places[envs[i]]) == NULL)
             failed = fail(BAD_STATE);
@@ -1707,6 +1789,7 @@ static PyObject *Kernel_stop(Kernel *kernel, PyObject *list)
             end(kernel, envs[i], 0);
     }
     failed = failed || begin_next(kernel, envs, count) < 0;
+    leave(kernel);
     PyMem_Free(envs);
     return failed ? NULL : Py_NewRef(Py_None);
 }
@@ -1825,7 +1908,7 @@ enum { F_SHOWN, F_SD, F_SCRIPT, F_SCRIPT_AT, F_TARGET, F_TARGET_SCRIPT, F_WEIGHT
        F_PLAYED, F_OFFSET, F_INPUTS, F_TARGETS, F_WEIGHTS, F_REAL, FILLED };
 
 typedef struct {
-    Py_ssize_t types, segments, units, dimensions, trials, places, script_rows, target_rows;
+    Py_ssize_t types, segments, columns, units, dimensions, trials, places, script_rows, target_rows;
     int sd_per_type, continuous, padded;
     unsigned long long key;
     float *noise;
@@ -1840,22 +1923,31 @@ static int overlap(const Array *a, const Array *b)
     return a->view.len && b->view.len && x < y + b->view.len && y < x + a->view.len;
 }
 
+/* Largest number of steps of a path: sums of two such numbers cannot overflow. */
+#define LONGEST_PATH ((int64_t)1 << 60)
+
 static int fill_trial(Filling *f, Py_ssize_t i)
 {
-    const int64_t kind = F(int64_t, F_KIND)[i], skip = F(int64_t, F_SKIP)[i], stop = skip + F(int64_t, F_PLAYED)[i];
-    const int64_t *path = F(int64_t, F_PATH) + i * f->segments;
-    int64_t clock = skip, onset = 0, at = F(int64_t, F_OFFSET)[i];
+    const int64_t kind = F(int64_t, F_KIND)[i], skip = F(int64_t, F_SKIP)[i], played = F(int64_t, F_PLAYED)[i];
+    const int64_t *path = F(int64_t, F_PATH) + i * f->columns;
+    const int64_t rows = f->script_rows > f->target_rows ? f->script_rows : f->target_rows;
+    int64_t clock = skip, onset = 0, at = F(int64_t, F_OFFSET)[i], stop;
     const Py_ssize_t U = f->units;
     if (!IN(kind, 0, (int64_t)f->types))
         return out_of_range("types");
-    if (skip < 0 || stop < skip || at < 0 || stop - skip > f->places - at)
+    if (!IN(skip, 0, LONGEST_PATH) || !IN(played, 0, LONGEST_PATH) || at < 0 || played > f->places - at)
         return out_of_range("places");
-    for (Py_ssize_t s = 0; s < f->segments && clock < stop; ++s) {
-        const Py_ssize_t here = kind * f->segments + s;
-        int64_t edge = onset + path[s], last = edge < stop ? edge : stop, script = F(int64_t, F_SCRIPT_AT)[here];
+    stop = skip + played;
+    for (Py_ssize_t column = 0; column < f->columns && clock < stop; ++column) {
+        const Py_ssize_t s = column % f->segments, here = kind * f->segments + s;
+        int64_t edge, last, script = F(int64_t, F_SCRIPT_AT)[here];
         int from = -1, to = 0;
-        if (path[s] < 0 || path[s] > ((int64_t)1 << 40))
+        if (!IN(path[column], 0, LONGEST_PATH - onset))
             return out_of_range("path");
+        if (rows && !IN(script, -1, rows + 1)) /* before any sum with it, which could overflow */
+            return out_of_range("script_at");
+        edge = onset + path[column];
+        last = edge < stop ? edge : stop;
         if (clock < last) {
             const Py_ssize_t steps = (Py_ssize_t)(last - clock);
             const float *sd = F(float, F_SD) + (f->sd_per_type ? here : s) * U;
@@ -1951,7 +2043,8 @@ static PyObject *fill(PyObject *Py_UNUSED(module), PyObject *arguments)
     if (shape_of(steps, "path", 2, shape) < 0)
         goto done;
     f->trials = shape[0];
-    if (shape[1] != S || S > MANY_SEGMENTS || f->units > MANY_UNITS) {
+    f->columns = shape[1]; /* one for each segment, once for every round */
+    if (S < 1 || f->columns % S || S > MANY_SEGMENTS || f->units > MANY_UNITS) {
         out_of_range("path");
         goto done;
     }
@@ -1965,10 +2058,16 @@ again:
         npy_intp n = f->trials;
         skip = PyArray_ZEROS(1, &n, NPY_INT64, 0);
         played = PyArray_ZEROS(1, &n, NPY_INT64, 0);
-        if (skip == NULL || played == NULL || hold(&f->a[F_PATH], objects[F_PATH], "path", 'q', 8, times(n, S), 0) < 0)
+        if (skip == NULL || played == NULL || hold(&f->a[F_PATH], objects[F_PATH], "path", 'q', 8, times(n, f->columns), 0) < 0)
             goto done;
-        for (Py_ssize_t i = 0; i < f->trials * S; ++i)
-            ((int64_t *)PyArray_DATA((PyArrayObject *)played))[i / S] += F(int64_t, F_PATH)[i];
+        for (Py_ssize_t i = 0; i < f->trials * f->columns; ++i) {
+            int64_t *sum = (int64_t *)PyArray_DATA((PyArrayObject *)played) + i / f->columns;
+            if (!IN(F(int64_t, F_PATH)[i], 0, LONGEST_PATH - *sum)) {
+                out_of_range("path");
+                goto done;
+            }
+            *sum += F(int64_t, F_PATH)[i];
+        }
         release(&f->a[F_PATH]);
         Py_SETREF(objects[F_SKIP], Py_NewRef(skip));
         Py_SETREF(objects[F_PLAYED], Py_NewRef(played));
@@ -1985,7 +2084,7 @@ again:
     counts[F_SCRIPT] = times(f->script_rows, f->units), counts[F_TARGET_SCRIPT] = times(f->target_rows, f->dimensions);
     counts[F_TARGET] = times(times(k, S), f->continuous ? f->dimensions : 1);
     counts[F_KIND] = counts[F_SERIAL] = counts[F_SKIP] = counts[F_PLAYED] = counts[F_OFFSET] = f->trials;
-    counts[F_PATH] = times(f->trials, S), counts[F_INPUTS] = times(f->places, f->units), counts[F_WEIGHTS] = f->places;
+    counts[F_PATH] = times(f->trials, f->columns), counts[F_INPUTS] = times(f->places, f->units), counts[F_WEIGHTS] = f->places;
     counts[F_TARGETS] = times(f->places, f->continuous ? f->dimensions : 1);
     for (int i = 0; i < F_REAL; ++i) {
         const int whole = (i >= F_KIND && i <= F_OFFSET) || i == F_SCRIPT_AT;
@@ -2046,6 +2145,8 @@ static PyMethodDef methods[] = {
     {"observe", (PyCFunction)Kernel_observe, METH_NOARGS, "observe()"},
     {"step", (PyCFunction)Kernel_step, METH_O, "step(action)"},
     {"vector_step", (PyCFunction)Kernel_vector_step, METH_O, "vector_step(actions)"},
+    {"claim", (PyCFunction)Kernel_claim, METH_NOARGS, "claim()"},
+    {"release", (PyCFunction)Kernel_release, METH_NOARGS, "release()"},
     {NULL, NULL, 0, NULL},
 };
 

@@ -30,8 +30,8 @@ from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.encoders import Ring
 from neurogym_core.trials.interface import Interface
 from neurogym_core.trials.record import TrialRecord
+from neurogym_core.trials.splits import checked_split, sequence_of
 
-SPLITS = ("train", "validation")
 TARGETS = ("action", "units", "best")
 CHUNK_STEPS = 1 << 15
 """Approximate number of steps that are rendered together; small batches share a chunk."""
@@ -410,7 +410,7 @@ class Dataset:
     """An endless iterable of supervised batches: ``next(dataset)`` or ``for batch in dataset``.
 
     In supervised trials every period lasts to its end; if the path depends on the subject, it is
-    the path of the oracle.
+    the path of the oracle. A trial ends at `max_duration`.
 
     Args:
         task: an id, a Task, a Task class, or ``"file.py:Class"``; also a class of envs whose form
@@ -419,7 +419,7 @@ class Dataset:
         seq_len: None: each row is one whole trial, padded with weight 0; T: rows are continuous
             streams of trials, cut every T steps.
         seed: determines all batches; `restart` returns to it.
-        split: None, "train" or "validation": disjoint streams of the same seed.
+        split: None, "train", "validation" or "test": disjoint streams of trials, of every seed.
         targets: "action" (ids; values for continuous actions), "units" (one output per action
             unit), or "best" (the action with the largest reward, for tasks without correct
             actions).
@@ -456,7 +456,7 @@ class Dataset:
     ) -> None:
         self.batch_size = whole_number("Dataset()", "batch_size", batch_size)
         self.seq_len = None if seq_len is None else whole_number("Dataset()", "seq_len", seq_len)
-        self.split = _known("split", split, (None, *SPLITS))
+        self.split = checked_split(split, "Dataset")
         self.targets = _known("targets", targets, TARGETS)
         if seed is None:
             seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0]) >> 1
@@ -499,10 +499,7 @@ class Dataset:
 
     def restart(self) -> None:
         """Return to the seed: the same batches follow again."""
-        sequence = np.random.SeedSequence(
-            self.seed, spawn_key=() if self.split is None else (100 + SPLITS.index(self.split),)
-        )
-        self._source = self._open(self, sequence)
+        self._source = self._open(self, sequence_of(self.seed, self.split))
 
     def __iter__(self) -> Iterator[Batch]:
         while True:
@@ -575,7 +572,7 @@ class _Streams(_TaskBatches):
     def __init__(self, dataset: Dataset, sequence: np.random.SeedSequence) -> None:
         super().__init__(dataset)
         n = dataset.batch_size
-        self.dealer = Dealer(dataset.task, n, sequence)
+        self.dealer = Dealer(dataset.task, n, sequence, dataset.split)
         self.batches = max(CHUNK_STEPS // (n * dataset.seq_len), 1) if dataset.seq_len else 1
         self._served = self.batches
         # Trials are numbered through all blocks. If they depend on earlier ones, the trials
@@ -695,12 +692,12 @@ class _Streams(_TaskBatches):
 
 class _Stepped(_TaskBatches):
     """Batches of tasks that depend on actions, played by an oracle that answers at the end of every
-    response window, so that each window is seen completely.
+    response window, so that each window is seen completely; in periods without a timer at once.
     """
 
     def __init__(self, dataset: Dataset, sequence: np.random.SeedSequence) -> None:
         super().__init__(dataset)
-        self.stepper = Stepper(dataset.task, dataset.batch_size, sequence)
+        self.stepper = Stepper(dataset.task, dataset.batch_size, sequence, split=dataset.split)
         self.stepper.may_wait = True  # rows of one trial wait for the longest
         self._observation = self.stepper.reset()
         self._lasted = np.zeros(dataset.batch_size, np.int64)  # steps of the current trials
@@ -754,7 +751,8 @@ class _Stepped(_TaskBatches):
         actions = self.stepper.task.actions
         if actions.rest is None:
             return target
-        waits = self.stepper.can_wait()
+        # Nothing but an answer leads out of a period without a timer, so it is given at once.
+        waits = self.stepper.can_wait() & np.isfinite(self.stepper.remaining)
         if actions.continuous:
             return np.where(waits[:, None], actions.from_task_units(actions.rest_value), target)
         return np.where(waits, actions.rest, target)
@@ -766,5 +764,5 @@ def _row_of(columns: Columns, i: int) -> dict[str, Any]:
 
 def _known(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
     if value not in allowed:
-        raise unknown(name, value, [item for item in allowed if item], of="Dataset")
+        raise unknown(name, value, allowed, of="Dataset")
     return value

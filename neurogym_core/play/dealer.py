@@ -1,7 +1,8 @@
 """`Dealer`: draw trials, and deal them to envs and to rows of datasets.
 
-Reproducibility depends on this file alone. A seed determines three independent generators
-(conditions and durations; sessions; hooks) and the key of the noise. There are three ways to deal.
+Reproducibility depends on this file alone. A seed and a split determine three independent
+generators (conditions and durations; sessions; hooks) and the key of the noise. There are three
+ways to deal.
 *Shared*: trials that depend on nothing go in order to the env that asks next. *Per session*: trials
 that depend on earlier ones belong to an env; each env follows a chain of blocks at its own pace.
 *On demand*: trials that depend on outcomes are drawn when the previous trial has ended.
@@ -40,6 +41,7 @@ from neurogym_core.tasks.wrapper import TaskWrapper
 from neurogym_core.trials.arrays import Array, Columns, Ints
 from neurogym_core.trials.noise import key_of
 from neurogym_core.trials.record import DURATION
+from neurogym_core.trials.splits import sequence_of
 
 # A large block spreads the cost of building trials over many steps; these limits bound the memory,
 # and the time until the first step. They are part of the stream: generators are used block by
@@ -65,6 +67,7 @@ class Dealer:
         task: the task.
         n: number of envs.
         seed: as for `seed`.
+        split: the split of all seeds; None: the stream without one.
 
     Attributes:
         key: key of the noise.
@@ -73,25 +76,30 @@ class Dealer:
     """
 
     def __init__(
-        self, task: Task, n: int, seed: int | np.random.SeedSequence | None = None
+        self,
+        task: Task,
+        n: int,
+        seed: int | np.random.SeedSequence | None = None,
+        split: str | None = None,
     ) -> None:
-        self.task, self.n = task, n
+        self.task, self.n, self.split = task, n, split
         self.block_rows = _block_rows(task, n)
         self.types = TypeIndex(task)
         self.seed(seed)
 
     def seed(self, seed: int | np.random.SeedSequence | None) -> None:
-        """Restart; `seed` determines all following trials (None: entropy of the system)."""
-        sequence = (
-            seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
-        )
+        """Restart; `seed` determines all following trials (None: entropy of the system).
+
+        A sequence is that of a seed and the split (`sequence_of`).
+        """
+        sequence = sequence_of(seed, self.split)
         # Not spawn(), which gives other children when the same sequence is used a second time.
         conditions, noise, sessions, hooks = (
             np.random.SeedSequence(sequence.entropy, spawn_key=(*sequence.spawn_key, k))
             for k in range(4)
         )
         self.conditions, self.sessions, self.hooks = map(_generator, (conditions, sessions, hooks))
-        self.key = key_of(noise)
+        self.key = key_of(noise, self.split)
         self.serial = 0  # of the next trial
         self.session: Session | None = None
         self.subject: Session | None = None

@@ -19,6 +19,7 @@ from neurogym_core.play.trace import Trace
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array
+from neurogym_core.trials.splits import checked_split
 
 
 class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
@@ -33,6 +34,7 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
         task: the task.
         render_mode: None, or "rgb_array": `render` draws the trial so far.
         seed: seed until `reset` is given another one.
+        split: None, "train", "validation" or "test": disjoint streams of trials, of every seed.
         info: "full", or "numeric" for clients that store infos: the same keys on every step and
             reset, and numbers only. These are `gt`, `period` (its index), `new_trial`, and, 0 until
             a trial ends, `performance`, `trial_reward`, `outcome` (an `Outcome`), `choice` (of the
@@ -41,6 +43,7 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
     Raises:
         InvalidValueError: `render_mode` is neither None nor "rgb_array", or `info` is not one of
             these.
+        UnknownNameError: there is no such split.
 
     Example:
         >>> from neurogym_core import TaskEnv, make_task
@@ -60,13 +63,15 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
         *,
         render_mode: str | None = None,
         seed: int | None = None,
+        split: str | None = None,
         info: str = "full",
     ) -> None:
         self.task = task
+        self.split = checked_split(split, type(self).__name__)
         self.render_mode = checked_render_mode(render_mode)
         self.observation_space = observation_space(task)
         self.action_space = action_space(task)
-        self.stepper = Stepper(task, 1, seed)
+        self.stepper = Stepper(task, 1, seed, split=self.split)
         self._once = task.trials_per_session == 1
         self._names, self._size = period_names_of(task), task.actions.size
         self._numeric = is_numeric(info)
@@ -109,7 +114,8 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
             InvalidValueError: the action is not in the action space.
         """
         if self.stepper.hooked:
-            result = self._step_with_hooks(action)
+            with self.stepper.alone():
+                result = self._step_with_hooks(action)
         else:
             result = self.stepper.kernel.step(action)
         if self._trace is not None:

@@ -8,8 +8,10 @@ in `PlainKernel.advance_one`, with `_answer`, `_close`, `_enter` and `_end`, and
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from math import isnan
-from typing import Any, NamedTuple
+from threading import RLock
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +33,7 @@ NEVER = 1 << 52
 
 STATE = (
     "block", "row", "type", "segment", "entered", "clock", "period_at",
-    "number", "session", "left", "waiting", "last_block", "last_row",
+    "number", "session", "left", "waiting", "last_block", "last_row", "ended",
 )  # fmt: skip
 """The state of an env: integers, described in `Place`. `get`, `set` and pickles use these names."""
 
@@ -54,6 +56,8 @@ class Place:
         left: remaining trials of the session, including the current one.
         waiting: 1 if the env sits out the next step, because its session ended on the last one.
         last_block, last_row: the trial that ended last.
+        ended: 1 if the current trial has ended and the next one has not begun: between the two, or
+            after an exception (such as Ctrl-C) between the two.
         until: clock at which the segment or the trial runs out of time.
         on_tape: row of the block's rendered observations for clock 0; -1 if the trial does not
             follow the rendered order.
@@ -67,7 +71,7 @@ class Place:
     def __init__(self, left: int) -> None:
         self.block = self.last_block = self.last_row = -1
         self.row = self.type = self.segment = self.clock = self.entered = self.period_at = 0
-        self.number = self.session = self.waiting = self.until = 0
+        self.number = self.session = self.waiting = self.until = self.ended = 0
         self.left, self.on_tape, self.here, self.total = left, -1, 0, 0.0
         self.rules: Any = None
 
@@ -186,6 +190,25 @@ class _Rules:
         return sum(self.duration[begin : begin + segment])
 
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def _alone(method: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Refuse calls of a method while another thread is in a step."""
+
+    @wraps(method)
+    def guarded(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        kernel: Any = args[0]
+        kernel.claim()
+        try:
+            return method(*args, **kwargs)
+        finally:
+            kernel.release()
+
+    return guarded
+
+
 class PlainKernel:
     """The kernel of N envs.
 
@@ -209,6 +232,7 @@ class PlainKernel:
         self.per_session, self.next_step, self.once = per_session, next_step, per_session == 1
         self.deal, self.check, self.check_all = deal, check, check_all
         self.rules: list[Any] = []
+        self._lock = RLock()
         self.current = 0
         """Index of the block of stride 1 that trials are dealt from."""
         self.places = [Place(per_session) for _ in range(n)]
@@ -216,8 +240,36 @@ class PlainKernel:
         """(N,) reward of the last step; 0 after a reset."""
         self._period_names = names.tolist()
 
+    # ------------------------------------------------------------------ threads, exceptions
+
+    def claim(self) -> None:
+        """Keep other threads out until `release`; calls nest.
+
+        Raises:
+            RuntimeError: another thread is in a step.
+        """
+        if not self._lock.acquire(blocking=False):
+            raise RuntimeError("The env was used from two threads at once; give each its own env.")
+
+    def release(self) -> None:
+        """Let other threads in again, after `claim`."""
+        self._lock.release()
+
+    def _check_standing(self) -> None:
+        """Raise `RuntimeError` unless every env is in a trial.
+
+        An exception in `deal` (a Ctrl-C, mostly) comes after a trial has ended and was counted. To
+        play it on would end it, and count it, a second time.
+        """
+        if any(place.ended for place in self.places):
+            raise RuntimeError(
+                "The last step was interrupted after a trial had ended, before the next one was"
+                " drawn. Expected envs that are in a trial. Call reset()."
+            )
+
     # ------------------------------------------------------------------ blocks and state
 
+    @_alone
     def attach(self, index: int, block: Block | None) -> None:
         """Attach a block under an index; None detaches the block that is there."""
         self.rules += [None] * (index + 1 - len(self.rules))
@@ -227,6 +279,7 @@ class PlainKernel:
         """Return one of `STATE` for all envs, (N,), as a copy."""
         return np.array([getattr(place, name) for place in self.places], np.int64)
 
+    @_alone
     def set(self, name: str, values: Ints) -> None:
         """Set one of `STATE` for all envs, (N,)."""
         for place, value in zip(self.places, values.tolist(), strict=True):
@@ -238,12 +291,14 @@ class PlainKernel:
                 place.total = place.rules.log_reward[place.row]
                 self._set_time(place)
 
+    @_alone
     def sync(self) -> None:
         """Write the rewards of the current trials to the logs, for a pickle or copy."""
         for place in self.places:
             if place.block >= 0:
                 place.rules.log_reward[place.row] = place.total
 
+    @_alone
     def cursor(self, index: int, row: int | None = None) -> int:
         """Return the next row to deal from a block of stride 1; `row` sets it."""
         if row is not None:
@@ -252,13 +307,15 @@ class PlainKernel:
 
     # ------------------------------------------------------------------ trials begin
 
+    @_alone
     def begin(self, env: int, index: int, row: int) -> None:
         """Start the trial of a row in an env."""
         place, rules = self.places[env], self.rules[index]
         place.block, place.row, place.type = index, row, rules.type[row]
-        place.rules, place.clock, place.total = rules, 0, 0.0
+        place.rules, place.clock, place.total, place.ended = rules, 0, 0.0, 0
         self._enter(place, self._landing(place, 0), -1)
 
+    @_alone
     def begin_next(self, envs: list[int]) -> None:
         """Start the next trial of each env: from its block, else from `deal`."""
         dry = []
@@ -279,6 +336,7 @@ class PlainKernel:
         if dry:
             self.deal(dry)
 
+    @_alone
     def stop(self, envs: list[int]) -> None:
         """End the current trials of some envs, and start the next ones."""
         for env in envs:
@@ -487,6 +545,7 @@ class PlainKernel:
     def _end(self, env: int, aborted: bool) -> None:
         """End the trial: log its outcome and performance, and count it."""
         place = self.places[env]
+        place.ended = 1
         rules, row = place.rules, place.row
         asked, score, worst = 0, 0.0, NONE
         for k in range(rules.n_slots):
@@ -520,6 +579,7 @@ class PlainKernel:
 
     # ------------------------------------------------------------------ one step of all envs
 
+    @_alone
     def advance(self, actions: Ints, given: Given | None = None) -> Moved:
         """Play one step of every env that does not wait, and start the next trials.
 
@@ -528,6 +588,7 @@ class PlainKernel:
                 has checked them.
             given: contributions of hooks and continuous actions.
         """
+        self._check_standing()
         reward, performance = np.zeros((2, self.n))
         ended, over = np.zeros((2, self.n), np.bool_)
         target, period = np.zeros((2, self.n), np.int64)
@@ -559,6 +620,7 @@ class PlainKernel:
         self.last_reward = reward
         return Moved(reward, ended, over, target, period, performance, finished)
 
+    @_alone
     def observe(self) -> Singles:
         """Return the current observations, (N, U) float32, in a new array."""
         first = self.rules[self.places[0].block]
@@ -585,12 +647,15 @@ class PlainKernel:
 
     # ------------------------------------------------------------------ steps for Gymnasium
 
+    @_alone
     def step(self, action: Any) -> Stepped:
         """Play a step of the only env; return the tuple of `gymnasium.Env.step`.
 
         Discrete actions only.
         """
         place = self.places[0]
+        if place.ended:
+            self._check_standing()
         if place.block < 0:
             self.deal([0])
         rules = place.rules
@@ -608,11 +673,13 @@ class PlainKernel:
         self.begin_next([0])
         return self._observe_one(place), reward, over and self.once, over and not self.once, info
 
+    @_alone
     def vector_step(self, actions: Any) -> VectorStepped:
         """Play a step of all envs; return the tuple of Gymnasium's `VectorEnv.step`.
 
         Discrete actions only.
         """
+        self._check_standing()
         if self.places[0].block < 0:
             self.deal(list(range(self.n)))
         moved = self.advance(self.check_all(actions))

@@ -19,7 +19,7 @@ from neurogym_core.play.render import fill
 Kernel = PlainKernel
 """The interface of both kernels."""
 VARIABLE = "NGYM_KERNEL"
-VERSION = 9
+VERSION = 10
 """Version of the interface to `_kernel.c`, which has the same number. A compiled kernel of another
 version was built from other sources, and is not used."""
 HOW_TO_BUILD = (

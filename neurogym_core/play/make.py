@@ -21,6 +21,7 @@ from neurogym_core.tasks.former_names import missing
 from neurogym_core.tasks.identity import plain_settings, with_settings
 from neurogym_core.tasks.task import Task
 from neurogym_core.tasks.wrapper import TaskWrapper
+from neurogym_core.trials.splits import checked_split, plain_seed
 
 TaskLike = Any
 """A Task, a Task class, the id of an installed task, or ``"file.py:Class"``."""
@@ -67,6 +68,7 @@ def make(
     wrap: Wrap | Iterable[Wrap] = (),
     render_mode: str | None = None,
     seed: int | None = None,
+    split: str | None = None,
     info: str = "full",
     plugins: bool = True,
     **params: Any,
@@ -79,6 +81,9 @@ def make(
         task, wrap, params: as in `make_task`; `wrap` can also have env wrappers.
         render_mode: None or "rgb_array".
         seed: seed until `reset` is given one.
+        split: None, "train", "validation" or "test": disjoint streams of trials, so that an agent
+            is tested on trials that it has not seen, whatever the seeds are. Envs that are not
+            Tasks have no such streams; there, each split has other seeds (`SplitSeeds`).
         info: "full", or "numeric": numbers only, for clients that store infos; see `TaskEnv`.
         plugins: whether installed plug-ins can wrap the env (hook ``ngym_wrap_env``) and are
             called after each trial (hook ``ngym_trial_end``).
@@ -98,7 +103,8 @@ def make(
     else:
         found = resolve(task)
         name = f"{(found if isinstance(found, type) else type(found)).__name__}-v0"
-    given = {} if info == "full" else {"info": info}
+    given = {"info": info} if info != "full" else {}
+    given |= {} if split is None else {"split": split}
     wrapping = {} if wrap is None or wrap == () else {"wrap": wrap}
     spec = EnvSpec(
         id=name,
@@ -108,7 +114,7 @@ def make(
         disable_env_checker=True,
         order_enforce=False,  # the entry point enforces it
     )
-    env, env_wrappers = _bare(task, wrap, render_mode, seed, info, params)
+    env, env_wrappers = _bare(task, wrap, render_mode, seed, split, info, params)
     env.unwrapped.spec = spec
     env = OrderEnforcingOnce(env)
     for wrapper, settings in env_wrappers:
@@ -132,15 +138,16 @@ def bare_env(
     wrap: Any = (),
     render_mode: str | None = None,
     seed: int | None = None,
+    split: str | None = None,
     info: str = "full",
     **params: Any,
 ) -> gymnasium.Env[Any, Any]:
     """Return the env of a task with its wrappers, without the order check and plug-ins of `make`.
 
     Args:
-        task, wrap, render_mode, seed, info, params: as in `make`.
+        task, wrap, render_mode, seed, split, info, params: as in `make`.
     """
-    env, env_wrappers = _bare(task, wrap, render_mode, seed, info, params)
+    env, env_wrappers = _bare(task, wrap, render_mode, seed, split, info, params)
     for wrapper, settings in env_wrappers:
         env = applied(wrapper, env, settings=settings)
     return env
@@ -151,6 +158,7 @@ def _bare(
     wrap: Any,
     render_mode: str | None,
     seed: int | None,
+    split: str | None,
     info: str,
     params: dict[str, Any],
 ) -> tuple[gymnasium.Env[Any, Any], Wrappers]:
@@ -166,9 +174,12 @@ def _bare(
                     f" {form_of(found).name}, not a Task. Expected a wrapper of envs. Write it as"
                     f" a Task, or change the env in a {form_of(found).wrapper}."
                 )
-        return form_of(found).make(found, params, seed), wrappers
+        split = checked_split(split, "make()")
+        env = form_of(found).make(found, params, plain_seed(seed, split))
+        return env if split is None else SplitSeeds(env, split), wrappers
     made, env_wrappers = prepared(found, wrap, params)
-    return TaskEnv(made, render_mode=render_mode, seed=seed, info=info), env_wrappers
+    env = TaskEnv(made, render_mode=render_mode, seed=seed, split=split, info=info)
+    return env, env_wrappers
 
 
 def make_vec(
@@ -178,6 +189,7 @@ def make_vec(
     wrap: Wrap | Iterable[Wrap] = (),
     autoreset_mode: Any = "NextStep",
     seed: int | None = None,
+    split: str | None = None,
     render_mode: str | None = None,
     info: str = "full",
     **params: Any,
@@ -189,6 +201,7 @@ def make_vec(
         num_envs: number of envs.
         autoreset_mode: "NextStep", "SameStep" or "Disabled"; see `TaskVectorEnv`.
         seed: seed until `reset` is given one.
+        split: stream of trials, as in `make`.
         render_mode: None or "rgb_array".
         info: "full" or "numeric", as in `make`.
 
@@ -214,6 +227,7 @@ def make_vec(
         num_envs,
         autoreset_mode=autoreset_mode,
         seed=seed,
+        split=split,
         render_mode=render_mode,
         info=info,
     )
@@ -340,6 +354,31 @@ class OrderEnforcingOnce(OrderEnforcing):
         self.__dict__.update(state)
         if self._has_reset:
             self.step = self.env.step  # type: ignore[method-assign]
+
+
+class SplitSeeds(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Give an env that is not a `Task` other seeds in each split.
+
+    A seed below 2**32 becomes ``seed + k * 2**32``, with k = 1, 2, 3 for "train", "validation" and
+    "test". Two splits then share no trials as far as the env draws everything from generators that
+    its seed determines; the core cannot check this.
+
+    Args:
+        env: the env.
+        split: the split.
+
+    Raises:
+        InvalidValueError (in `reset`): the seed is 2**32 or more.
+    """
+
+    def __init__(self, env: gymnasium.Env[Any, Any], split: str) -> None:
+        super().__init__(env)
+        self.split = split
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        return self.env.reset(seed=plain_seed(seed, self.split), options=options)
 
 
 class TrialEndHooks(gymnasium.Wrapper[Any, Any, Any, Any]):

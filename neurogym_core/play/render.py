@@ -19,7 +19,8 @@ class Steps:
 
     Args:
         kind, serial: (m,) types and serial numbers.
-        path: (m, S) steps of each segment, in the order in which they are played.
+        path: (m, V) steps of each segment, in the order in which they are played, round after round
+            of all S segments; V is S or a multiple of it.
         skip, played: (m,) number of steps to skip at the onset of each trial, and to render after
             them; by default all steps are rendered.
     """
@@ -32,7 +33,7 @@ class Steps:
 
     @property
     def duration(self) -> Wholes:
-        """(m, S) steps of each segment that are rendered."""
+        """(m, V) steps of each segment that are rendered."""
         if self.skip is None or self.played is None:
             return self.path
         edges = np.cumsum(self.path, axis=1)
@@ -42,9 +43,9 @@ class Steps:
 
 def render(shown: Shown, steps: Steps, key: int | None) -> Singles:
     """Return the observations, (steps, U) float32; `key` is that of the noise, None: no noise."""
-    place, trial, clock = _places(steps)
+    column, place, trial, clock = _places(shown, steps)
     if len(shown.script):
-        out = shown.script[_script_rows(shown, steps, place, trial, clock)]
+        out = shown.script[_script_rows(shown, steps, column, place, trial, clock)]
     else:
         out = shown.shown.reshape(-1, shown.n_units)[place]
     if key is not None:
@@ -55,15 +56,15 @@ def render(shown: Shown, steps: Steps, key: int | None) -> Singles:
 
 def render_targets(shown: Shown, steps: Steps) -> Wholes | Reals:
     """Return the correct actions, (steps,) int64 or (steps, D) float32 in task units."""
-    place, trial, clock = _places(steps)
+    column, place, trial, clock = _places(shown, steps)
     if len(shown.target_script):
-        return shown.target_script[_script_rows(shown, steps, place, trial, clock)]
+        return shown.target_script[_script_rows(shown, steps, column, place, trial, clock)]
     return shown.target.reshape(-1, *shown.target.shape[2:])[place]
 
 
 def render_weights(shown: Shown, steps: Steps) -> Singles:
     """Return the weights of the steps in a supervised loss, (steps,) float32."""
-    return shown.weight.reshape(-1)[_places(steps)[0]]
+    return shown.weight.reshape(-1)[_places(shown, steps)[1]]
 
 
 def fill(
@@ -103,22 +104,27 @@ def observation(
     return out  # type: ignore[no-any-return]
 
 
-def _places(steps: Steps) -> tuple[Wholes, Wholes, Wholes]:
-    """Return for every step: its row (type, segment) in flat tables, its trial, and its clock."""
+def _places(shown: Shown, steps: Steps) -> tuple[Wholes, Wholes, Wholes, Wholes]:
+    """Return for every step: its column of the path, its row (type, segment) in flat tables, its
+    trial, and its clock.
+    """
     duration = steps.duration
-    n_segments = duration.shape[1]
-    rows = (steps.kind[:, None] * n_segments + np.arange(n_segments)).ravel()
-    place = np.repeat(rows, duration.ravel())
+    n_segments, columns = shown.shown.shape[1], np.arange(duration.shape[1])
+    rows = (steps.kind[:, None] * n_segments + columns % n_segments).ravel()
+    flat = duration.ravel()
+    place = np.repeat(rows, flat)
+    column = np.repeat(np.tile(columns, len(duration)), flat)
     lengths = duration.sum(axis=1)
     trial = np.repeat(np.arange(len(lengths)), lengths)
     clock = np.arange(len(place)) - (np.cumsum(lengths) - lengths)[trial]
     if steps.skip is not None:
         clock = clock + steps.skip[trial]
-    return place, trial, clock
+    return column, place, trial, clock
 
 
-def _script_rows(shown: Shown, steps: Steps, place: Wholes, trial: Wholes, clock: Wholes) -> Wholes:
+def _script_rows(
+    shown: Shown, steps: Steps, column: Wholes, place: Wholes, trial: Wholes, clock: Wholes
+) -> Wholes:
     onset = np.cumsum(steps.path, axis=1) - steps.path
-    segment = place % onset.shape[1]
-    rows: Wholes = shown.script_at.ravel()[place] + clock - onset[trial, segment]
+    rows: Wholes = shown.script_at.ravel()[place] + clock - onset[trial, column]
     return rows

@@ -44,12 +44,12 @@ def replay(task: Task, trials: TrialBatch, actions: Array) -> TrialRecord:
 
 def _path(trials: TrialBatch) -> tuple[Array, Array]:
     """Return (n, T) segment and step within it along the oracle's path; -1 after its end."""
-    path = trials.path
+    path, segments = trials.path, len(trials.period)
     lengths = path.sum(axis=1)
     segment, within = np.full((2, len(trials), int(lengths.max())), -1)
     flat = path.ravel()
     on = np.arange(segment.shape[1]) < lengths[:, None]
-    segment[on] = np.repeat(np.tile(np.arange(path.shape[1]), len(trials)), flat)
+    segment[on] = np.repeat(np.tile(np.arange(path.shape[1]) % segments, len(trials)), flat)
     within[on] = np.arange(flat.sum()) - np.repeat(np.cumsum(flat) - flat, flat)
     return segment, within
 

@@ -21,7 +21,7 @@ from neurogym_core.play.make import (
     resolve,
 )
 from neurogym_core.play.options import whole_number
-from neurogym_core.subjects import carries_state, env_wrappers_of, player_of
+from neurogym_core.subjects import AUTO, carries_state, env_wrappers_of, player_of, split_of
 from neurogym_core.tasks.drawing import stateful
 from neurogym_core.tasks.identity import plain_settings, settings
 from neurogym_core.tasks.state import state_of
@@ -131,11 +131,12 @@ class Game:
         subject: as in `run`.
         n_trials: number of trials, of all subjects together; None: any number.
         num_envs: number of subjects; None: one.
-        seed, conditions: as in `run`.
+        seed, split, conditions: as in `run`.
 
     Attributes:
         env: the vector env.
         task: its task.
+        split: the split of its trials.
         apart: whether each env has a separate subject.
         played: the trials so far.
         steps: number of steps so far.
@@ -149,6 +150,7 @@ class Game:
         *,
         num_envs: int | None = None,
         seed: int | None = None,
+        split: str | None = AUTO,
         conditions: Mapping[str, Any] | None = None,
         wrap: Any = (),
         params: Mapping[str, Any],
@@ -157,6 +159,7 @@ class Game:
             make_task(task)  # raises the error for envs that are not Tasks
         made, env_wrappers = prepared(task, wrap, dict(params))
         self.player = player_of(subject, seed=0 if seed is None else seed + 1)
+        self.split = split_of(self.player, split)
         self.n_trials, self.apart = n_trials, num_envs is not None
         if num_envs is None:
             alone = n_trials is None or carries_state(self.player) or depends(made)
@@ -165,7 +168,7 @@ class Game:
             num_envs = min(num_envs, n_trials)
         self.env: Any = make_vec(
             made, num_envs, wrap=env_wrappers_of(self.player, env_wrappers),
-            autoreset_mode="SameStep", seed=seed,
+            autoreset_mode="SameStep", seed=seed, split=self.split,
         )  # fmt: skip
         quota = None
         if n_trials is not None:
@@ -202,6 +205,7 @@ def run(
     *,
     num_envs: int | None = None,
     seed: int | None = None,
+    split: str | None = AUTO,
     conditions: Mapping[str, Any] | None = None,
     progress: Callable[[int], None] | None = None,
     wrap: Any = (),
@@ -227,13 +231,16 @@ def run(
         num_envs: number of subjects, each in a separate env; None: one subject. Each plays the
             same number of trials, or one more; trials that are cut off at the end are not counted.
         seed: seed of the env, and of a subject given by name.
+        split: stream of trials: None, "train", "validation" or "test", as in `make`. "auto": "test"
+            for the network or agent of a trainer or a run, which was trained on "train"; None for
+            all other subjects.
         conditions: imposed on all trials; of (m,) values the trials take one after the other.
         progress: called with the number of trials finished so far.
 
     Raises:
         InvalidValueError: `n_trials`, `num_envs` or `seed` is not an integer, or is too small.
             Or `subject`, or one of its settings, is impossible.
-        UnknownNameError: there is no such subject, or it has no such setting.
+        UnknownNameError: there is no such subject or split, or the subject has no such setting.
         NotSupportedError: the task is an env that is not a `Task`.
         RunInterrupted (KeyboardInterrupt): Ctrl-C; its `record` has the trials so far.
 
@@ -248,10 +255,10 @@ def run(
         num_envs = whole_number("run()", "num_envs", num_envs)
     seed = None if seed is None else whole_number("run()", "seed", seed, least=0)
     game = Game(
-        task, subject, n_trials, num_envs=num_envs, seed=seed, conditions=conditions, wrap=wrap,
-        params=params,
+        task, subject, n_trials, num_envs=num_envs, seed=seed, split=split, conditions=conditions,
+        wrap=wrap, params=params,
     )  # fmt: skip
-    facts = facts_of(game.task, task, subject, seed, wrap=wrap)
+    facts = facts_of(game.task, task, subject, seed, split=game.split, wrap=wrap)
     try:
         while game.played.count < n_trials:
             if game.step() and progress is not None:
@@ -267,6 +274,7 @@ def facts_of(
     subject: Any,
     seed: int | None,
     *,
+    split: str | None,
     wrap: Any = (),
 ) -> dict[str, Any]:
     """Return the facts of a record, in values that JSON has; see `TrialRecord.meta`.
@@ -275,6 +283,7 @@ def facts_of(
         task: the task that is played.
         named: the task as the user gave it.
         subject, seed, wrap: as in `run`.
+        split: the split that was played; `Game.split`.
     """
     bare = task
     while state_of(bare).wraps is not None:
@@ -290,6 +299,7 @@ def facts_of(
         "wrappers": tuple(read_wrapper(one)[0].__qualname__ for one in as_list(wrap)),
         "dt": float(task.dt),
         "seed": seed,
+        "split": split,
         "subject": subject if isinstance(subject, str) else type(subject).__qualname__,
         "subject_settings": plain_settings(given),
         "versions": {

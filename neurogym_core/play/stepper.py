@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -124,6 +125,7 @@ class Stepper:
         n: number of envs.
         seed: seed of the `Dealer`.
         next_step: whether an env sits out the step after the end of a session.
+        split: split of the `Dealer`.
 
     Attributes:
         hooked: whether hooks or continuous actions add to the steps of the kernel.
@@ -136,10 +138,11 @@ class Stepper:
         n: int,
         seed: int | np.random.SeedSequence | None = None,
         next_step: bool = False,
+        split: str | None = None,
     ) -> None:
         self.task, self.n = task, n
         self.number_of = {name: number for number, name in enumerate(period_names_of(task))}
-        self.dealer = Dealer(task, n, seed)
+        self.dealer = Dealer(task, n, seed, split)
         self.begun = False
         self.hooked = hooked(task) or task.actions.continuous
         self.trial_state = {
@@ -191,6 +194,19 @@ class Stepper:
         for name, values in places.items():
             self.kernel.set(name, values)
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other threads out.
+
+        Raises:
+            RuntimeError: another thread is in a step.
+        """
+        self.kernel.claim()
+        try:
+            yield
+        finally:
+            self.kernel.release()
+
     # ------------------------------------------------------------------ sessions begin
 
     def reset(
@@ -203,6 +219,14 @@ class Stepper:
         Without seed and conditions, current trials are dropped, and the new sessions begin with the
         next trials of the stream.
         """
+        with self.alone():
+            return self._reset(seed, conditions)
+
+    def _reset(
+        self,
+        seed: int | np.random.SeedSequence | None,
+        conditions: Mapping[str, Any] | None,
+    ) -> Singles:
         # A trial that was begun and dropped keeps its number, so that the record shows the gap.
         number = self.state("number") + self._started
         session = self.state("session") + self._session_begun
@@ -214,9 +238,9 @@ class Stepper:
             self.dealer.impose(conditions)
         redraw = not self.begun or seed is not None or conditions is not None
         # A second reset in a row changes nothing: no trial is skipped.
-        if not redraw and not self._session_begun.any():
+        if not redraw and not (self._session_begun | self._ended).any():
             return self.observations()
-        played = np.flatnonzero(self._started)
+        played = np.flatnonzero(self._started | self._ended)
         self.kernel.set("number", number)
         self.kernel.set("session", session)
         self.kernel.set("left", np.full(self.n, self.task.trials_per_session or NEVER))
@@ -240,7 +264,7 @@ class Stepper:
         """
         if not self.begun:
             return self.reset()
-        within = mask & self._session_begun
+        within = mask & (self._session_begun | self._ended)
         if within.any() and stateful(self.task):
             raise NotSupportedError(
                 f"reset() was given a mask with envs {np.flatnonzero(within).tolist()} in the"
@@ -249,11 +273,12 @@ class Stepper:
                 " end."
             )
         if within.any():
-            played = np.flatnonzero(mask & self._started)
+            played = np.flatnonzero(mask & (self._started | self._ended))
             length = self.task.trials_per_session or NEVER
+            begun = mask & self._session_begun
             self.kernel.set("number", self.state("number") + (mask & self._started))
-            self.kernel.set("session", self.state("session") + within)
-            self.kernel.set("left", np.where(within, length, self.state("left")))
+            self.kernel.set("session", self.state("session") + begun)
+            self.kernel.set("left", np.where(begun, length, self.state("left")))
             self._reset_trial_state(played)
             self.kernel.begin_next(played.tolist())
         return self.observations()
@@ -261,8 +286,14 @@ class Stepper:
     @property
     def _started(self) -> Bools:
         """(N,) whether at least one step of the current trial was played."""
-        started: Bools = (self.state("clock") > 0) & self.begun
+        started: Bools = (self.state("clock") > 0) & ~self._ended & self.begun
         return started
+
+    @property
+    def _ended(self) -> Bools:
+        """(N,) whether the trial has ended, and an exception came before the next one began."""
+        ended: Bools = self.state("ended") > 0
+        return ended
 
     @property
     def _session_begun(self) -> Bools:
@@ -475,6 +506,7 @@ class Stepper:
 
         Slots that are due at a moment do not count: there a later answer is worth less.
         """
+        clock = self.state("clock")
         kind, segment = self.state("type"), self.state("segment")
         within = self.state("clock") - self.state("entered")
 
@@ -485,7 +517,8 @@ class Stepper:
             coming = tables.landing(k, tables.follows[s])
             goes_on = tables.window[k, np.maximum(coming, 0)] & (coming >= 0)[:, None]
             lasts: Array = (goes_on | ~last[:, None]) & np.isnan(tables.due[k])
-            return lasts
+            # The last step of the trial is the last one of all windows.
+            return lasts & (clock[envs] + 1 < tables.limit[k])[:, None]
 
         waits: Bools = np.any(self.open_slots() & self.gathered(stays), axis=1)
         return waits
@@ -498,6 +531,10 @@ class Stepper:
         Args:
             actions: (N,) action ids, or (N, D) in [-1, 1]; the caller has checked them.
         """
+        with self.alone():
+            return self._step(actions)
+
+    def _step(self, actions: Any) -> Moved:
         if not self.begun:
             self.reset()
         columns, values = columns_of(self.task, actions)

@@ -178,7 +178,6 @@ def tables_of(batch: TrialBatch, shown: Shown) -> Tables:
         TrialLayoutError: a trial ends before its first step.
     """
     pay, duration, actions = batch.payoffs, batch.duration, batch.interface.actions
-    lengths = duration.sum(axis=1)
     period = batch.period.astype(np.int32)
     entry = np.searchsorted(period, np.arange(len(batch.period_names))).astype(np.int32)
     graded, graded_from = _graded(pay, batch.interface.dt)
@@ -189,7 +188,7 @@ def tables_of(batch: TrialBatch, shown: Shown) -> Tables:
         endless=_endless(batch),
         entry=entry,
         duration=_as(duration, np.int32),
-        limit=_as(np.minimum(_limit(batch, lengths), np.iinfo(np.int32).max), np.int32),
+        limit=_as(np.minimum(batch.limit, np.iinfo(np.int32).max), np.int32),
         reward=_as(pay.reward, np.float64),
         aborts=_as(pay.aborts, np.bool_),
         goto=_as(pay.goto, np.int16),
@@ -249,13 +248,6 @@ def _endless(batch: TrialBatch) -> Bools:
     for name in batch.untimed:
         endless[np.flatnonzero(batch.period == batch.period_names.index(name))[-1]] = True
     return endless
-
-
-def _limit(batch: TrialBatch, lengths: Wholes) -> Wholes:
-    """Return (n,) the largest number of steps; periods without a timer do not extend it."""
-    endless = np.isin(batch.period, batch.untimed_places)
-    timed = lengths - batch.duration[:, endless].sum(axis=1)
-    return np.maximum(batch.interface.max_steps_of(timed), 1)
 
 
 def _scripts(batch: TrialBatch) -> tuple[Reals, Wholes, Reals]:

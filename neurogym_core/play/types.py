@@ -75,7 +75,7 @@ class Types:
 
     @cached_property
     def path(self) -> Wholes:
-        """(k, S) steps of each segment on the path of the oracle."""
+        """(k, V) steps of each segment on the path of the oracle, round after round."""
         return np.ascontiguousarray(self.batch.path, np.int64)
 
     @cached_property

@@ -26,6 +26,7 @@ from neurogym_core.play.trace import VectorTrace
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array
+from neurogym_core.trials.splits import checked_split
 
 
 class TaskVectorEnv(BoundStep, VectorEnv):
@@ -44,11 +45,13 @@ class TaskVectorEnv(BoundStep, VectorEnv):
             has a reward of 0), ``"SameStep"``, or ``"Disabled"``: before the next step, reset the
             envs whose sessions ended, with ``reset(options={"reset_mask": mask})``.
         seed: seed until `reset` is given another one.
+        split: None, "train", "validation" or "test": disjoint streams of trials, of every seed.
         render_mode: None, or "rgb_array": `render` draws the trial so far of every env.
         info: "full" or "numeric", as in `TaskEnv`; numeric infos have no masks.
 
     Raises:
         InvalidValueError: `num_envs` is not an integer above 0, or the mode is not one of these.
+        UnknownNameError: there is no such split.
 
     Example:
         >>> from neurogym_core import TaskVectorEnv, make_task
@@ -71,10 +74,12 @@ class TaskVectorEnv(BoundStep, VectorEnv):
         *,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         seed: int | None = None,
+        split: str | None = None,
         render_mode: str | None = None,
         info: str = "full",
     ) -> None:
         self.task = task
+        self.split = checked_split(split, type(self).__name__)
         self.render_mode = checked_render_mode(render_mode)
         self.num_envs = whole_number(type(self).__name__, "num_envs", num_envs)
         self.autoreset_mode = _mode(autoreset_mode)
@@ -84,7 +89,7 @@ class TaskVectorEnv(BoundStep, VectorEnv):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         next_step = self.autoreset_mode is AutoresetMode.NEXT_STEP
-        self.stepper = Stepper(task, self.num_envs, seed, next_step=next_step)
+        self.stepper = Stepper(task, self.num_envs, seed, next_step, self.split)
         self._names = np.asarray(period_names_of(task))
         self._numeric = is_numeric(info)
         self._over = np.zeros(self.num_envs, np.bool_)  # with "Disabled": not reset yet
@@ -166,7 +171,8 @@ class TaskVectorEnv(BoundStep, VectorEnv):
             )
         if self.stepper.hooked:
             checked = checked_all(self.task, self.num_envs, actions)
-            result = self._step_with_hooks(checked)
+            with self.stepper.alone():
+                result = self._step_with_hooks(checked)
         else:
             result = self.stepper.kernel.vector_step(actions)
         if self._trace is not None:
@@ -292,5 +298,7 @@ def _one_seed(seed: Any, num_envs: int) -> int | None:
             return None
         # Shifted by 1, so that None and 0 differ.
         numbers = [0 if item is None else item + 1 for item in seed]
-        return int(np.random.SeedSequence(numbers).generate_state(1)[0])
+        # 128 bits, since 32 are few enough for two lists to meet.
+        words = np.random.SeedSequence(numbers).generate_state(4)
+        return int.from_bytes(words.astype("<u4").tobytes(), "little")
     return seed  # type: ignore[no-any-return]

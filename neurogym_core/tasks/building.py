@@ -35,6 +35,7 @@ from neurogym_core.trials.compiling import compile_layout
 from neurogym_core.trials.distributions import Constant, Distribution
 from neurogym_core.trials.layout import Layout
 from neurogym_core.trials.record import DURATION
+from neurogym_core.trials.timing import Timing
 
 
 def build_trials(
@@ -73,11 +74,13 @@ def layout_of(
     rng: np.random.Generator,
     n: int,
     durations: Mapping[str, Any],
+    timing: Timing | None = None,
 ) -> Layout:
     """Run `new_trial` for `n` trials and return their layout.
 
     Args:
         durations: imposed durations, period -> ms, number or (n,).
+        timing: durations that are not imposed; None: those of the task.
 
     Raises:
         TaskDefinitionError: `new_trial` uses an array as a truth value, or writes into conditions.
@@ -89,7 +92,7 @@ def layout_of(
         conditions,
         rng,
         n,
-        timing=state_of(task).timing,
+        timing=timing or state_of(task).timing,
         durations=durations,
         answer=lambda known: answer_of(task, known),
     )

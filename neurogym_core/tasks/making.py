@@ -16,7 +16,7 @@ from neurogym_core.tasks.former_names import former_name
 from neurogym_core.tasks.imposed import read_condition
 from neurogym_core.tasks.names import check_condition
 from neurogym_core.tasks.rounding import warn_of_times
-from neurogym_core.tasks.shortest import check_shortest
+from neurogym_core.tasks.shortest import check_bounds, check_shortest
 from neurogym_core.tasks.state import (
     STATE,
     Answer,
@@ -337,6 +337,7 @@ def _few_trials(task: TaskLike, state: TaskState, rng: np.random.Generator) -> T
     batch = build_trials(task, drawn, rng, n)
     if state.wraps is None:  # a wrapped task was checked itself; of a mixture, each task was
         check_shortest(task, batch, conditions)
+        check_bounds(task, conditions, n)
     return batch
 
 

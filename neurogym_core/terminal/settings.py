@@ -17,9 +17,10 @@ from neurogym_core.ecosystem.discovery import (
     declared,
     find_subject,
     load_wrapper,
+    named_subject,
     subject_names,
 )
-from neurogym_core.ecosystem.names import SUBJECT_SETTINGS, SUBJECTS, clean, read_subject
+from neurogym_core.ecosystem.names import SUBJECT_SETTINGS, SUBJECTS, clean
 from neurogym_core.errors import InvalidValueError, UnknownNameError
 from neurogym_core.terminal.complete import complete_wrapper
 
@@ -75,10 +76,27 @@ def checked_subject(text: str) -> str:
         UnknownNameError: there is no such subject.
         InvalidValueError: the settings have another form.
     """
-    name, _ = read_subject(text)
+    name, _ = named_subject(text)
     if name not in SUBJECTS:
         find_subject(name)
     return text
+
+
+SPLIT_NAMES = ("none", "train", "validation", "test")
+"""Splits on the command line and in experiment files: none, and
+`neurogym_core.trials.splits.SPLITS`, whose module imports NumPy."""
+
+
+def read_split(name: str | None) -> str | None:
+    """Return a split for `run` from its name on the command line; None: the subject's own."""
+    return {None: "auto", "none": None}.get(name, name)
+
+
+split_option = click.option(
+    "--split", type=click.Choice(SPLIT_NAMES),
+    help="Stream of the trials. Networks and agents learn from train, so that test has new trials,"
+    " of every seed.  [default: test for a trained subject, else none]",
+)  # fmt: skip
 
 
 def play_options(subject: str | None, seed: int | None = 0) -> Callable[[Callable], Callable]:

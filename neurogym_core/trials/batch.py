@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import TrialLayoutError
-from neurogym_core.trials.geometry import Geometry, spread, spread_index
+from neurogym_core.trials.geometry import Geometry, spread, spread_index, until
 from neurogym_core.trials.interface import Interface
 from neurogym_core.trials.layout import Layout
 from neurogym_core.trials.noise import add_noise, key_of
@@ -80,8 +80,10 @@ class TrialBatch:
         target: (n, S) int, the correct action; (n, S, k) float32 in task units for continuous
             actions.
         weight: (n, S) float32, weight of a step in a supervised loss.
-        path: (n, S) int, steps that the oracle plays: `duration`, or 0 where its answers jump over
-            a period.
+        limit: (n,) int, steps after which a trial is over in any case.
+        path: (n, V) int, steps that the oracle plays in each segment, round after round of all S
+            segments; see `Payoffs.oracle_path`. V is S, or a multiple of S where the oracle returns
+            to earlier periods.
         conditions: name -> (n, …), drawn or imposed.
         notes: name -> (n, …), covariates.
         untimed: names of the periods without a timer.
@@ -161,14 +163,45 @@ class TrialBatch:
         return Payoffs.concatenate(parts, self.period).take(back)
 
     @cached_property
+    def limit(self) -> np.ndarray:
+        """Steps after which a trial is over, (n,); periods without a timer do not extend it."""
+        timed = self.duration[:, ~np.isin(self.period, self.untimed_places)].sum(axis=1)
+        return np.maximum(self.interface.max_steps_of(timed), 1)
+
+    @cached_property
     def path(self) -> np.ndarray:
-        """Steps that the oracle plays in each segment, (n, S)."""
+        """Steps that the oracle plays in each segment, (n, V)."""
         if self.jumps:
-            return self.payoffs.oracle_path(self.duration, self.untimed_places)
-        if not self.unvisited:
-            return self.duration
-        visited = np.array([name not in self.unvisited for name in self.period_names])
-        return np.where(visited[self.period], self.duration, 0)
+            return self.payoffs.oracle_path(
+                self.duration,
+                self.untimed_places,
+                self.limit,
+                self.answering,
+                # Where hooks decide, too, no table says how often a trial returns.
+                returns=not self.interface.hooks,
+            )
+        path = self.duration
+        if self.unvisited:
+            visited = np.array([name not in self.unvisited for name in self.period_names])
+            path = np.where(visited[self.period], path, 0)
+        return until(path, self.limit)
+
+    @property
+    def first_round(self) -> np.ndarray:
+        """Steps that the oracle plays until it first returns to an earlier period, (n, S)."""
+        return self.path[:, : len(self.period)]
+
+    @property
+    def answering(self) -> np.ndarray:
+        """The column of the payoffs that the target is on each segment, (n, S)."""
+        actions = self.interface.actions
+        if not actions.continuous:
+            return self.target
+        if actions.trigger is None:
+            return np.zeros(self.target.shape[:2], np.int64)
+        index, _ = actions.trigger
+        acts: np.ndarray = self.target[:, :, index] == np.float32(actions.high[index])
+        return acts.astype(np.int64)
 
     @property
     def untimed_places(self) -> list[int]:
@@ -182,11 +215,13 @@ class TrialBatch:
 
     @cached_property
     def period_steps(self) -> dict[str, np.ndarray]:
-        """Drawn steps of each period, name -> (n,)."""
-        return {
+        """Drawn steps of each period, name -> (n,); without a timer, those that others leave."""
+        steps = {
             name: self.duration[:, self.period == p].sum(axis=1)
             for p, name in enumerate(self.period_names)
         }
+        timed = sum((steps[name] for name in steps if name not in self.untimed), 0)
+        return steps | {name: np.maximum(self.limit - timed, 1) for name in self.untimed}
 
     def take(self, rows: Any, conditions: dict[str, np.ndarray] | None = None) -> TrialBatch:
         """Return a batch of some of the trials.
@@ -234,7 +269,7 @@ class TrialBatch:
 
         Args:
             seed: seed of the noise, or a generator that draws one; None: no noise.
-            duration: (n, S) steps to render; default: the oracle's path.
+            duration: (n, S) or (n, V) steps to render; default: the oracle's path.
 
         Example:
             >>> from neurogym_core import make_task
@@ -244,10 +279,10 @@ class TrialBatch:
             True
         """
         duration = self.path if duration is None else duration
-        n_units = self.shown.shape[2]
         # One row per step: trials follow each other, and within a trial its segments.
-        flat = duration.ravel()
-        observations = np.repeat(self.shown.reshape(-1, n_units), flat, axis=0)
+        observations: np.ndarray = self.shown.reshape(-1, self.shown.shape[2])[
+            self._places(duration)
+        ]
         for frame in self.frames:
             if not frame.target:
                 self._add_frame(frame, observations, duration)
@@ -262,7 +297,7 @@ class TrialBatch:
         drawn = int(seed.integers(1 << 63)) if isinstance(seed, np.random.Generator) else seed
         key = key_of(np.random.SeedSequence(drawn))
         sd = np.broadcast_to(self.noise, self.shown.shape).reshape(-1, observations.shape[1])
-        place = np.repeat(np.arange(duration.size), duration.ravel())
+        place = self._places(duration)
         lengths = duration.sum(axis=1)
         trial = np.repeat(np.arange(len(self)), lengths)
         # The step within the trial, on which the numbers depend.
@@ -273,15 +308,23 @@ class TrialBatch:
         """Return the correct actions of all steps, (total,) int64, or (total, k) in task units.
 
         Args:
-            duration: (n, S) steps to render; default: the oracle's path.
+            duration: (n, S) or (n, V) steps to render; default: the oracle's path.
         """
         duration = self.path if duration is None else duration
-        target = self.target.reshape(-1, *self.target.shape[2:])
-        targets = np.repeat(target, duration.ravel(), axis=0)
+        targets: np.ndarray = self.target.reshape(-1, *self.target.shape[2:])[
+            self._places(duration)
+        ]
         for frame in self.frames:
             if frame.target:
                 self._add_frame(frame, targets, duration)
         return targets
+
+    def _places(self, duration: np.ndarray) -> np.ndarray:
+        """The row (trial, segment) in flat tables of every step."""
+        n_segments = len(self.period)
+        segment = np.arange(duration.shape[1]) % n_segments
+        rows = np.arange(len(self))[:, None] * n_segments + segment
+        return np.repeat(rows.ravel(), duration.ravel())
 
     def _add_frame(self, frame: Frame, out: np.ndarray, duration: np.ndarray) -> None:
         lengths = duration.sum(axis=1)
@@ -291,9 +334,9 @@ class TrialBatch:
         if self.jumps:
             # Steps of a frame count from the onset of the trial with all periods in order. Add the
             # steps that this path skips, or values would be late.
-            passed_over = (np.cumsum(self.duration, axis=1) - self.duration) - (
-                np.cumsum(duration, axis=1) - duration
-            )
+            in_order = np.cumsum(self.duration, axis=1) - self.duration
+            rounds = duration.shape[1] // len(self.period)
+            passed_over = np.tile(in_order, rounds) - (np.cumsum(duration, axis=1) - duration)
             step += np.repeat(passed_over.ravel(), duration.ravel())
         k = step - frame.zero[row]
         inside = (step >= frame.start[row]) & (step < frame.stop[row])
@@ -317,11 +360,12 @@ class TrialBatch:
             ('fixation', 0, 3)
         """
         result, step = [], 0
-        for p, name in enumerate(self.period_names):
-            steps = int(self.path[row, self.period == p].sum())
-            if steps:
-                result.append((name, step, step + steps))
-            step += steps
+        for played in self.path[row].reshape(-1, len(self.period)):
+            for p, name in enumerate(self.period_names):
+                steps = int(played[self.period == p].sum())
+                if steps:
+                    result.append((name, step, step + steps))
+                step += steps
         return result
 
     # ------------------------------------------------------------------ joining

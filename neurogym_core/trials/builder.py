@@ -273,6 +273,7 @@ class TrialBuilder:
 
         They begin with the first step of `during`, and pause between periods that are not adjacent.
         There is one value for each step of the longest trial; shorter trials take the first ones.
+        In a period of `inf`, the last value stays.
 
         Args:
             name: a channel (the values are added), or a continuous action (they become its target,

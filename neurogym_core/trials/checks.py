@@ -23,6 +23,25 @@ def check_periods(layout: Layout) -> None:
         )
 
 
+def check_clocks(layout: Layout) -> None:
+    """Raise `TrialLayoutError` if a verb counts time after a period without a timer.
+
+    How much of its clock such a period takes depends on the subject.
+    """
+    untimed = layout.timeline.untimed
+    if not untimed:
+        return
+    for span in layout.clocked():
+        for name in span.periods[:-1]:
+            if name in untimed:
+                raise TrialLayoutError(
+                    f"{layout.name}.new_trial counts time during {listed(span.periods)}, where"
+                    f" {name!r} has no timer. Expected a period of inf to be the last one of such a"
+                    " verb (start=, stop=, a timecourse, answer_at). Make one call for the periods"
+                    f" up to {name!r}, and another for those after it."
+                )
+
+
 def check_lasts(layout: Layout, geometry: Geometry) -> None:
     """Raise `TrialLayoutError` if a trial lasts 0 steps."""
     if not geometry.untimed and not np.logical_or.reduce(geometry.duration, axis=1).all():

@@ -10,7 +10,7 @@ import numpy as np
 
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.batch import Frame, Source, TrialBatch
-from neurogym_core.trials.checks import check_lasts, check_overlaps, check_periods
+from neurogym_core.trials.checks import check_clocks, check_lasts, check_overlaps, check_periods
 from neurogym_core.trials.geometry import Coverage, Geometry
 from neurogym_core.trials.interface import Actions, Interface
 from neurogym_core.trials.layout import Frames, Layout, Show, Slot, Span
@@ -23,6 +23,7 @@ def compile_layout(layout: Layout) -> TrialBatch:
         TrialLayoutError: no periods, a trial of 0 steps, or one slot asked twice on a step.
     """
     check_periods(layout)
+    check_clocks(layout)
     geometry, interface = Geometry(layout), layout.interface
     check_lasts(layout, geometry)
     check_overlaps(layout, geometry)
@@ -263,7 +264,12 @@ def _frames(frames: Frames, geometry: Geometry, interface: Interface) -> Iterato
         offset = offset - (stop - start)
         if frames.span.where is not None:
             stop = np.where(frames.span.where, stop, start)
-        yield Frame(columns, frames.values, zero, start, stop, target=not is_channel)
+        values = frames.values
+        # A period without a timer can outlast the values: the last one stays.
+        if not geometry.untimed.isdisjoint(frames.span.periods):
+            more = max(int(np.max(stop - zero)) - values.shape[1], 0)
+            values = np.pad(values, ((0, 0), (0, more), (0, 0)), mode="edge")
+        yield Frame(columns, values, zero, start, stop, target=not is_channel)
 
 
 def _runs(periods: Sequence[int]) -> list[tuple[int, int]]:

@@ -174,7 +174,9 @@ class Geometry:
 def _period_steps(layout: Layout) -> list[Array]:
     """Steps of every period, (n,) each.
 
-    Periods without a timer get the steps that are left until the trial reaches its limit.
+    A period without a timer gets the steps that are left until the trial reaches its limit. Where
+    something changes with the time in it, it gets all steps up to the limit: periods before it may
+    be cut short, and none of its steps may lie beyond its segments.
     """
     timeline = layout.timeline
     timed = sum(
@@ -186,8 +188,21 @@ def _period_steps(layout: Layout) -> list[Array]:
             f"No period of a trial of {layout.name} has a timer, so nothing ends it; expected a"
             " limit. Make the task with max_duration=ms, or give a period a duration."
         )
-    rest = np.maximum(layout.interface.max_steps_of(timed) - timed, 1)
-    return [rest if name in timeline.untimed else timeline.steps[name] for name in timeline.names]
+    limit = np.maximum(layout.interface.max_steps_of(timed), 1)
+    rest = np.maximum(limit - timed, 1)
+    changing = _changing(layout) if timeline.untimed else frozenset()
+    return [
+        (limit if name in changing else rest) if name in timeline.untimed else timeline.steps[name]
+        for name in timeline.names
+    ]
+
+
+def _changing(layout: Layout) -> frozenset[str]:
+    """Names of the periods in which something changes with time."""
+    # A timecourse gives every step of the trial its own row.
+    if layout.frames:
+        return frozenset(layout.timeline.names)
+    return frozenset(name for span in layout.clocked() for name in span.periods)
 
 
 def spread_index(old: Array, new: Array) -> Array:
@@ -206,3 +221,11 @@ def spread(values: Array, at: Array, size: int) -> Array:
     wide = np.zeros((values.shape[0], size, *values.shape[2:]), values.dtype)
     wide[:, at] = values
     return wide
+
+
+def until(path: Array, limit: Array) -> Array:
+    """Return (n, S) the steps of segments up to a limit of each trial, (n,)."""
+    if (path.sum(axis=1) <= limit).all():
+        return path
+    edges = np.minimum(np.cumsum(path, axis=1), limit[:, None])
+    return np.diff(edges, axis=1, prepend=0)

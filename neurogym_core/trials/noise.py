@@ -25,6 +25,8 @@ from functools import cache
 
 import numpy as np
 
+from neurogym_core.trials.splits import marked
+
 _MULTIPLIERS = np.array([[0xD2511F53], [0xCD9E8D57]], np.uint64)  # these and the increments: [1]
 _INCREMENTS = np.array([[0x9E3779B9], [0xBB67AE85]], np.uint64)
 _ROUNDS = 10
@@ -111,9 +113,14 @@ def normal(bits: np.ndarray) -> np.ndarray:
     return numbers
 
 
-def key_of(seed: np.random.SeedSequence) -> int:
-    """Return 64 bits for `gaussian`, the same for the same seed and independent between seeds."""
-    return int(seed.generate_state(1, np.uint64)[0])
+def key_of(seed: np.random.SeedSequence, split: str | None = None) -> int:
+    """Return 64 bits for `gaussian`, the same for the same seed and independent between seeds.
+
+    Args:
+        seed: the seed.
+        split: None, or the split whose number the top bits have; see `neurogym_core.trials.splits`.
+    """
+    return marked(int(seed.generate_state(1, np.uint64)[0]), split)
 
 
 def gaussian(key: int, serial: np.ndarray, step: np.ndarray, units: slice) -> np.ndarray:

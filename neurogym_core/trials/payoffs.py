@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.trials.arrays import Array
-from neurogym_core.trials.geometry import Geometry, spread, spread_index
+from neurogym_core.trials.geometry import Geometry, spread, spread_index, until
 from neurogym_core.trials.layout import END, STAY, Charge, Hold, Layout, Pays, Slot
 from neurogym_core.trials.record import Outcome
 
@@ -127,39 +127,101 @@ class Payoffs:
         }
         return replace(self, period=period, **wide)
 
-    def oracle_path(self, duration: Array, untimed: Sequence[int]) -> Array:
-        """Return the steps that the oracle plays in each segment, (n, S).
+    def oracle_path(
+        self,
+        duration: Array,
+        untimed: Sequence[int],
+        limit: Array,
+        answering: Array,
+        returns: bool = True,
+    ) -> Array:
+        """Return the steps that the oracle plays in each segment, (n, V), round after round.
 
-        The oracle answers on the last step of every window, so that periods run to their end. The
-        path ends where it would lead back to an earlier period: it visits periods in their order,
-        each at most once.
+        The oracle answers on the last step of every window, so that periods with a timer run to
+        their end. Only an action leads out of a period without one: there it answers on the first
+        step on which an answer leads out, or stays until the limit. It answers a slot once, unless
+        the slot can be answered again. A move to the same or an earlier period begins another round
+        of the S segments.
 
         Args:
             duration: (n, S) steps.
             untimed: indices of the periods that have no timer.
+            limit: (n,) steps after which the trials are over.
+            answering: (n, S) the column of the target of each segment.
+            returns: whether the oracle returns to periods; if not, its path ends there.
         """
         n, n_periods = len(duration), len(self.period_then)
-        exits = self._oracle_exits(duration)
-        # All trials take a step from period to period together; `alive` are those still on the way.
-        visited = np.zeros((n, n_periods), bool)
-        at, alive = np.zeros(n, np.int64), np.ones(n, bool)
-        rows = np.arange(n)
-        for _ in range(n_periods):
-            visited[rows[alive], at[alive]] = True
-            following = np.where(exits[rows, at] == STAY, at + 1, exits[rows, at])
-            alive &= (following > at) & (following < n_periods)
-            at = np.where(alive, following, 0)
-        path = np.where(visited[:, self.period], duration, 0)
-        # Only an action leads out of a period without a timer. The oracle acts on the first step
-        # of the last segment, which would otherwise last until the trial's limit.
-        for place in untimed:
-            last = np.flatnonzero(self.period == place)[-1]
-            path[:, last] = np.minimum(path[:, last], 1)
-        return path
+        closing = self._closing(duration)
+        endless = np.isin(np.arange(n_periods), untimed)
+        last = np.searchsorted(self.period, np.arange(n_periods), side="right") - 1
+        answered, once = np.zeros((n, len(self.slot_names)), bool), ~np.array(self.again, bool)
+        left, idle = limit.astype(np.int64), np.zeros(n, np.int64)
+        path, turn = np.zeros((n, 1, duration.shape[1]), np.int64), np.zeros(n, np.int64)
+        # The trials that are on the way, and their periods; all go from period to period together.
+        rows, at = np.arange(n), np.zeros(n, np.int64)
+        while len(rows):
+            steps = np.where(self.period == at[:, None], duration[rows], 0)
+            exits, by = self.period_then[at].astype(np.int64), np.full(len(rows), -1)
+            for k in range(len(self.slot_names)):
+                goto = self.target_goto[rows, k]
+                leads = closing[rows, at, k] & (goto != STAY) & ~answered[rows, k] & ~endless[at]
+                exits[leads], by[leads] = goto[leads], k
+            leads = by >= 0
+            answered[rows[leads], by[leads]] = once[by[leads]]
+            waits = np.flatnonzero(endless[at])
+            if len(waits):
+                steps[waits], exits[waits] = self._first_exit(
+                    rows[waits], steps[waits], answered, answering
+                )
+                stays = waits[exits[waits] == STAY]
+                steps[stays, last[at[stays]]], exits[stays] = left[rows[stays]], END
+            steps = until(steps, left[rows])
+            path[rows, turn[rows]] += steps
+            played = steps.sum(axis=1)
+            left[rows] -= played
+            # Periods of 0 steps that lead to each other end the trial, as in the kernel.
+            idle[rows] = np.where(played > 0, 0, idle[rows] + 1)
+            following = np.where(exits == STAY, at + 1, exits)
+            on = (following >= 0) & (following < n_periods) & (left[rows] > 0)
+            on &= (idle[rows] <= 2 * n_periods) & ((following > at) | returns)
+            turn[rows] += on & (following <= at)
+            rows, at = rows[on], following[on]
+            if turn.max(initial=0) == path.shape[1]:
+                path = np.concatenate([path, np.zeros_like(path)], axis=1)
+        return path[:, : turn.max(initial=0) + 1].reshape(n, -1)
 
-    def _oracle_exits(self, duration: Array) -> Array:
-        """The successor of each period when the oracle plays, (n, P)."""
-        exits = np.broadcast_to(self.period_then, (len(duration), len(self.period_then))).copy()
+    def _first_exit(
+        self, rows: Array, steps: Array, answered: Array, answering: Array
+    ) -> tuple[Array, Array]:
+        """Return where the oracle's answers lead out of a period without a timer, and when.
+
+        Args:
+            rows: (m,) the trials that are in such a period.
+            steps: (m, S) the steps of the period.
+            answered: (n, K) whether each slot was answered; set for those that are answered here.
+            answering: as for `oracle_path`.
+
+        Returns:
+            (m, S) steps until an answer leads out, and (m,) where to; STAY: none does.
+        """
+        steps, exits = steps.copy(), np.full(len(rows), STAY, np.int64)
+        again = np.array(self.again, bool)
+        for s in np.flatnonzero(steps.any(axis=0)).tolist():
+            column = answering[rows, s]
+            k, goto = self.slot[rows, s, column], self.goto[rows, s, column]
+            answers = (exits == STAY) & (steps[:, s] > 0) & (k >= 0)
+            answers[answers] = ~answered[rows[answers], k[answers]]
+            answered[rows[answers], k[answers]] = ~again[k[answers]]
+            leaves = answers & (goto != STAY)
+            exits[leaves] = goto[leaves]
+            steps[leaves, s] = 1
+            steps[leaves, s + 1 :] = 0
+        return steps, exits
+
+    def _closing(self, duration: Array) -> Array:
+        """Whether the window of each slot closes in each period, (n, P, K)."""
+        n_periods = len(self.period_then)
+        closing = np.zeros((len(duration), n_periods, len(self.slot_names)), bool)
         played = duration > 0
         period_steps = np.stack(
             [duration[:, self.period == p].sum(axis=1) for p in range(len(self.period_then))],
@@ -169,13 +231,11 @@ class Payoffs:
             window = self.window[:, :, k] & played
             # A window closes in the last of its periods; there the oracle answers, and goes where
             # its answer leads. Elsewhere the period's own successor follows.
-            for p in range(len(self.period_then)):
-                closes = window[:, self.period == p].any(axis=1) & ~self._open_after(
+            for p in range(n_periods):
+                closing[:, p, k] = window[:, self.period == p].any(axis=1) & ~self._open_after(
                     window, period_steps, p
                 )
-                leaves = closes & (self.target_goto[:, k] != STAY)
-                exits[leaves, p] = self.target_goto[leaves, k]
-        return exits
+        return closing
 
     def _open_after(self, window: Array, period_steps: Array, p: int) -> Array:
         """Whether the window is still open in the period that follows period `p`, (n,)."""

@@ -41,6 +41,7 @@ from neurogym_core.play.results import TrialInfo, TrialResults, VectorInfo
 from neurogym_core.play.tables import Tables
 from neurogym_core.trials.layout import END, STAY
 
+I64 = np.iinfo(np.int64)
 LONGEST = 40
 """Largest number of steps of a trial of valid tables."""
 
@@ -333,6 +334,9 @@ def fill_both(rng: Rng, compiled_fill: Any) -> None:
     m, size = int(rng.integers(1, 6)), tables.aim.shape[2]
     kind = rng.integers(0, len(tables), m)
     whole = tables.duration[kind].astype(np.int64)
+    if rng.random() < 0.4:  # further rounds of the segments, each with its own steps
+        rounds = int(rng.integers(2, 4))
+        whole = np.tile(whole, rounds) * (rng.random((m, rounds * whole.shape[1])) < 0.7)
     lengths = whole.sum(axis=1)
     skip = rng.integers(0, lengths + 1)
     played = rng.integers(0, lengths - skip + 1)
@@ -585,7 +589,12 @@ class Nonsense:
             kind=carved({"kind": (kind.shape, np.int64)})["kind"],
             stride=int(rng.choice([0, 1, self.game.n])),
             first_serial=self.number(3),
-            log=Log(len(kind), self.game.tables.n_slots, self.game.tables.aim.shape[2]),
+            log=Log(
+                len(kind),
+                self.game.tables.n_slots,
+                self.game.tables.aim.shape[2],
+                len(self.game.tables.entry),
+            ),
         )
         block.kind[:] = kind
         if rng.random() < 0.2:
@@ -673,6 +682,11 @@ class Nonsense:
             lambda: kernel.cursor(int(rng.integers(0, 3))),
             lambda: kernel.set(str(rng.choice(STATE)), self.state()),
             lambda: kernel.set(self.number(), self.state()),
+            # After an exception in `deal`, steps are refused until all envs are in a trial.
+            lambda: kernel.set("ended", np.zeros(self.game.n, np.int64)),
+            lambda: kernel.set("ended", np.zeros(self.game.n, np.int64)),
+            lambda: kernel.claim(),
+            lambda: kernel.release(),
             lambda: kernel.get(str(rng.choice([*STATE, "x"]))),
             lambda: kernel.sync(),
             lambda: kernel.observe(),
@@ -717,9 +731,14 @@ class Nonsense:
         kind = rng.integers(0, len(tables), 2)
         path = tables.duration[kind].astype(np.int64)
         played = path.sum(axis=1)
+        if rng.random() < 0.3:  # the oracle returns: another round of the segments
+            path, played = np.tile(path, 2), 2 * played
+        # Trials that began in an earlier batch.
+        skip = rng.integers(0, played + 1) if rng.random() < 0.5 else played * 0
+        played = played - skip
         size, places = tables.aim.shape[2], int(played.sum())
         steps: Any = SimpleNamespace(
-            kind=kind, serial=kind.copy(), path=path, skip=played * 0, played=played
+            kind=kind, serial=kind.copy(), path=path, skip=skip, played=played
         )
         targets = np.zeros((places, size), np.float32) if size else np.zeros(places, np.int64)
         arguments: list[Any] = [
@@ -740,7 +759,15 @@ class Nonsense:
                     ["shown", "sd", "script", "script_at", "target", "target_script", "weight"]
                 )
             )
-            tables = dataclasses.replace(tables, **{name: broken_array(rng, getattr(tables, name))})
+            value = getattr(tables, name)
+            if name == "script_at" and rng.random() < 0.5:  # sums with it turn over
+                value = np.full_like(value, rng.choice([I64.max, I64.max - 3, I64.min, 1 << 62]))
+                if not len(tables.script):
+                    script = np.zeros((3 * LONGEST, tables.n_units), np.float32)
+                    tables = dataclasses.replace(tables, script=script)
+            else:
+                value = broken_array(rng, value)
+            tables = dataclasses.replace(tables, **{name: value})
         elif what < 0.9:
             place = int(rng.choice([0, 2, 3, 4, 5]))
             arguments[place] = broken_array(rng, arguments[place])
@@ -779,8 +806,7 @@ def play_nonsense(rng: Rng, compiled: Any, fill: Any) -> None:
         player.deal(list(range(player.game.n)))
     for _ in range(int(rng.integers(5, 60))):
         player.one_call()
-    if player.game.n >= 256:
-        player.threads()
+    player.threads()
     Tricky.made.clear()
 
 

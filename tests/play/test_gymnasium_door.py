@@ -39,6 +39,15 @@ def test_vector_envs_by_id_are_native():
     assert observations.shape == (5, 3)
 
 
+def test_the_mode_of_the_next_session_is_a_keyword_of_its_own():
+    envs = gymnasium.make_vec(ID, num_envs=2, autoreset_mode="SameStep")
+    assert envs.metadata["autoreset_mode"] is gymnasium.vector.AutoresetMode.SAME_STEP
+    # Gymnasium refuses these before it calls the core.
+    with pytest.raises(gymnasium.error.Error, match="arguments only through kwargs"):
+        gymnasium.make_vec(ID, num_envs=2, vector_kwargs={"autoreset_mode": "SameStep"},
+                           vectorization_mode="vector_entry_point")  # fmt: skip
+
+
 def test_workers_make_it_in_their_own_processes():
     envs = gymnasium.make_vec(ID, num_envs=2, vectorization_mode="async", timing={"delay": 300})
     try:

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -148,6 +149,44 @@ def test_actions_may_lie_anywhere_in_memory(spread):
         other.kernel.vector_step(actions)
     )
     assert one.seen() == other.seen()
+
+
+@pytest.mark.parametrize("script_at", [5, 100, 2**62, 2**63 - 1, 2**63 - 11, -2, -(2**63)])
+@pytest.mark.parametrize("continuous", [False, True])
+def test_rows_of_a_script_that_do_not_exist_are_not_read(script_at, continuous):
+    """Sums with so large a number turn over, and would lie in the range again."""
+    skip, steps = 10, 4
+    size = 1 if continuous else 0
+    shown = SimpleNamespace(
+        shown=np.zeros((1, 1, 3), np.float32), sd=np.zeros((1, 1, 3), np.float32),
+        script=np.zeros((0 if continuous else 1, 3), np.float32),
+        script_at=np.array([[script_at]]), weight=np.ones((1, 1), np.float32),
+        target=np.zeros((1, 1, 1), np.float32) if continuous else np.zeros((1, 1), np.int64),
+        target_script=np.zeros((size, size), np.float32),
+    )  # fmt: skip
+    one = np.zeros(1, np.int64)
+    path = kernel_fuzz.Steps(one, one, np.array([[skip + steps]]), one + skip, one + steps)
+    targets = np.zeros((1, steps, 1), np.float32) if continuous else np.zeros((1, steps), np.int64)
+    inputs, weights = np.zeros((1, steps, 3), np.float32), np.zeros((1, steps), np.float32)
+    with pytest.raises(ValueError, match="script_at out of range"):
+        load().module.fill(shown, path, one, 0, inputs, targets, weights, None)
+
+
+@pytest.mark.parametrize(("columns", "segments"), [(3, 2), (2, 0)])
+def test_a_path_of_broken_rounds_is_refused(columns, segments):
+    one = np.zeros(1, np.int64)
+    shown = SimpleNamespace(
+        shown=np.zeros((1, segments, 1), np.float32), sd=np.zeros((1, segments, 1), np.float32),
+        script=np.zeros((0, 1), np.float32), script_at=np.full((1, segments), -1),
+        target=np.zeros((1, segments), np.int64), target_script=np.zeros((0, 0), np.float32),
+        weight=np.ones((1, segments), np.float32),
+    )  # fmt: skip
+    path = kernel_fuzz.Steps(one, one, np.ones((1, columns), np.int64))
+    with pytest.raises(ValueError, match="path out of range"):
+        load().module.fill(
+            shown, path, one, 0, np.zeros((1, 9, 1), np.float32), np.zeros((1, 9), np.int64),
+            np.zeros((1, 9), np.float32), None,
+        )  # fmt: skip
 
 
 def test_a_batch_is_not_written_over_its_own_tables():

@@ -209,3 +209,19 @@ def test_a_list_of_seeds_has_one_for_each_env(seeds):
     with pytest.raises(InvalidValueError, match=f"given {len(seeds)} seeds for 2 envs"):
         envs.reset(seed=seeds)
     envs.reset(seed=[1, None])
+
+
+def test_lists_of_seeds_that_agree_in_32_bits_give_different_streams():
+    """A list is combined into one seed, of which 32 bits are few enough to meet by chance."""
+    numbers = []
+    for seeds in ([32346, 32347], [90824, 90825]):
+        combined = np.random.SeedSequence([seed + 1 for seed in seeds])
+        numbers.append(combined.generate_state(1)[0])
+    assert numbers[0] == numbers[1]
+    seen = []
+    for seeds in ([32346, 32347], [90824, 90825], [32346, 32347]):
+        envs = TaskVectorEnv(Dots(), 2)
+        first = envs.reset(seed=seeds)[0]
+        seen.append(np.array([first, *(envs.step(np.zeros(2, int))[0] for _ in range(20))]))
+    assert not np.array_equal(seen[0], seen[1])
+    np.testing.assert_array_equal(seen[0], seen[2])

@@ -79,6 +79,10 @@ class Description:
     again: bool = False
     """Slots are answered again each time that their window opens again."""
 
+    def outlasts(self, during: str | tuple[str, ...]) -> bool:
+        """Whether a period without a timer comes before the last one of a span."""
+        return not isinstance(during, str) and self.untimed in during[:-1]
+
     @property
     def noisy(self) -> bool:
         return any(show["noise"] for show in self.shows)
@@ -197,12 +201,12 @@ class Described(Task):
             span["where"] = np.asarray(span.get("where", True)) & self._sensible(trial, span)
         return span
 
-    @staticmethod
-    def _sensible(trial, span):
+    def _sensible(self, trial, span):
         """The trials (n,) in which a span starts within its periods, and stops after its start."""
         during = span["during"]
         names = (during,) if isinstance(during, str) else during
         lasts = np.sum([trial.duration(name) for name in names], axis=0)
+        lasts = np.where(self.description.untimed in names, np.inf, lasts)
         start = np.asarray(span.get("start", 0.0))
         ends = np.asarray(span.get("stop", np.inf))
         return np.broadcast_to((start < lasts) & (ends >= np.maximum(start, 0)), (trial.n,))
@@ -341,8 +345,10 @@ def descriptions(draw, fixed=False, jumps=True, drawn=(None,), untimed=False):
         computed.pop(name, None)
         least[name] = draw(st.integers(1, 4))
         timing[name] = least[name] * dt
-    # Some period has a timer: a trial without any is refused, unless it has a max_duration.
-    free = draw(st.sampled_from([None, None, *periods])) if untimed and len(periods) > 1 else None
+    # Some other period always has steps: the limit follows from them.
+    others = {name: sum(least.values()) - least[name] for name in periods}
+    able = [name for name in periods if others[name]]
+    free = draw(st.sampled_from([None, None, *able])) if untimed else None
     if free is not None:
         timing[free], least[free] = math.inf, 1
         computed.pop(free, None)
@@ -352,7 +358,8 @@ def descriptions(draw, fixed=False, jumps=True, drawn=(None,), untimed=False):
         rest=draw(st.sampled_from([True, True, True, False])),
         abort_ends_trial=draw(st.booleans()) if jumps else False,
         trials_per_session=draw(st.sampled_from([None, 1, 3])),
-        max_duration=draw(st.sampled_from([None, None, 6.0 * dt])) if jumps else None,
+        max_duration=draw(st.sampled_from([None, None, 2.0 * dt, 6.0 * dt, 15.0 * dt]))
+        if jumps else None,
         rewards=draw(
             st.fixed_dictionaries(
                 {"abort": numbers, "correct": numbers, "error": numbers, "miss": numbers}
@@ -363,7 +370,8 @@ def descriptions(draw, fixed=False, jumps=True, drawn=(None,), untimed=False):
     )  # fmt: skip
     said.shows.extend(draw(st.lists(_shows(said), max_size=4)))
     frames = draw(st.lists(_frames(said), max_size=2))
-    said.frames.extend(frames if said.untimed is None else [])  # they need periods with a timer
+    # Their clock cannot run through a period without a timer.
+    said.frames.extend(one for one in frames if not said.outlasts(one["during"]))
     said.weights.extend(draw(st.lists(_weights(said), max_size=2)))
     said.slots.extend(
         _askable(
@@ -399,7 +407,7 @@ def _spans(draw, said):
     if draw(st.booleans()):
         during = tuple(sorted(draw(st.sets(st.sampled_from(said.periods), min_size=1))))
         return {"during": during[0] if len(during) == 1 else during, "where": draw(where())}
-    if said.untimed in during:
+    if said.outlasts(during):
         return {"during": during, "where": draw(where())}
     edges = st.one_of(
         st.none(), varying(-1.0 * said.dt, 12.0 * said.dt), st.floats(0, 800, width=16)
@@ -458,10 +466,11 @@ def _slots(draw, said, jumps):
     k = GROUPS[group]
     first = draw(st.sampled_from([p for p, name in enumerate(said.periods) if said.least[name]]))
     last = draw(st.integers(first, len(said.periods) - 1))
-    timed = said.untimed not in said.periods[first : last + 1]
-    start = draw(
-        st.one_of(st.none(), varying(0.0, (said.least[said.periods[first]] - 1) * said.dt))
-    )
+    timed = not said.outlasts(said.periods[first : last + 1])
+    room = said.least[said.periods[first]] - 1
+    if said.periods[first] == said.untimed:  # up to the limit
+        room = 4 if said.max_duration is None else min(round(said.max_duration / said.dt) - 1, 4)
+    start = draw(st.one_of(st.none(), varying(0.0, room * said.dt)))
     stop = None
     if not timed:
         start = None

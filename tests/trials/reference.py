@@ -121,6 +121,9 @@ class WrittenTrial:
         start, _ = self.edges(frames.span)
         at = self._elapsed_within(frames.span, p, k) - start
         values = frames.values[0 if len(frames.values) == 1 else self.i]
+        # Where a period has no timer, the last value stays.
+        if not self.trial.timeline.untimed.isdisjoint(frames.span.periods):
+            at = min(at, len(values) - 1)
         return values[at] if 0 <= at < len(values) else None
 
     def noise_sd(self, p: int, k: int) -> list[float]:
@@ -133,6 +136,12 @@ class WrittenTrial:
                     sigma = show.noise if not hasattr(show.noise, "__len__") else show.noise[self.i]
                     variance[j] += float(sigma) ** 2 / self.dt
         return [math.sqrt(each) for each in variance]
+
+    def noisy_observation(self, p: int, k: int, clock: int, key: int) -> np.ndarray:
+        """The observation, with the noise of this step of the trial."""
+        units = slice(0, self.task.channels.size)
+        numbers = gaussian(key, np.array([self.serial]), np.array([clock]), units)[0]
+        return np.asarray(self.observation(p, k)) + self.noise_sd(p, k) * numbers
 
     # ------------------------------------------------------------------ slots
 
@@ -244,42 +253,74 @@ class WrittenTrial:
             p = self.following(p)
         return None
 
-    def all_steps(self) -> Iterator[tuple[int, int]]:
+    def all_steps(self, lengths: list[int]) -> Iterator[tuple[int, int]]:
         """Every step of every period, in order."""
         for p in range(len(self.names)):
-            for k in range(self.length[p]):
+            for k in range(lengths[p]):
                 yield p, k
 
     def oracle_steps(self) -> Iterator[tuple[int, int]]:
-        """The steps of the oracle: it answers at the end of windows, and never goes back."""
-        p = 0
-        while p is not None:
-            untimed = self.names[p] in self.trial.timeline.untimed
-            length = min(self.length[p], 1) if untimed else self.length[p]
-            for k in range(length):
-                yield p, k
-            following = self._oracle_exit(p)
-            p = following if following is not None and following > p else None
+        """The steps of the oracle of a dataset.
 
-    def _oracle_exit(self, p: int) -> int | None:
+        It answers at the end of windows, and plays the periods that it visits to their ends. In a
+        period without a timer it answers on the first step on which that leads out. It goes where
+        its answers and the time lead, also back, until the trial is over.
+        """
+        here, left, answered = self.enter(0), self.limit, set()
+        while here is not None and left:
+            p = here[0]
+            length, leads = self._oracle_visit(p, left, answered)
+            for k in range(min(length, left)):
+                yield p, k
+            left -= min(length, left)
+            here = None if leads is None else self.enter(leads)
+
+    def late_action(self, path: list[tuple[int, int]], t: int) -> int:
+        """The action of the oracle on step `t` of its path."""
+        slot, rest = self.aimed(*path[t]), self.task.actions.rest
+        if slot is None or rest is None or slot.due is not None:
+            return self.target(*path[t])
+        untimed = self.names[path[t][0]] in self.trial.timeline.untimed
+        goes_on = t + 1 < len(path) and self.is_open(slot.name, *path[t + 1])
+        return rest if goes_on and not untimed else self.target(*path[t])
+
+    def _oracle_visit(self, p: int, left: int, answered: set[str]) -> tuple[int, int | None]:
+        """How long the oracle stays in a period, and where it goes then."""
+        if self.names[p] not in self.trial.timeline.untimed:
+            return self.length[p], self._oracle_exit(p, answered)
+        for k in range(left):
+            slot = self.aimed(p, k)
+            if slot is None or slot.name in answered or slot.aim[self.i] < 0:
+                continue
+            if not slot.again:
+                answered.add(slot.name)
+            leads = self._leads(slot)
+            if leads != STAY:
+                return k + 1, None if leads == END else leads
+        return left, None
+
+    def _oracle_exit(self, p: int, answered: set[str]) -> int | None:
         leads: int | str = STAY
+        by = None
         for name in self.slot_names():
-            if not self.asks(name):
+            if not self.asks(name) or name in answered:
                 continue
             opens = any(self.is_open(name, p, k) for k in range(self.length[p]))
             coming = self.enter(self.following(p))
             stays_open = coming is not None and any(
                 self.is_open(name, coming[0], k) for k in range(self.length[coming[0]])
             )
-            target = self._target_leads(name)
+            target = self._leads(self.terms(name))
             if opens and not stays_open and target != STAY:
-                leads = target
+                leads, by = target, name
+        if by is not None and not self.terms(by).again:
+            answered.add(by)
         if leads == STAY:
             return self.following(p)
         return None if leads == END else leads
 
-    def _target_leads(self, name: str) -> int:
-        slot = self.terms(name)
+    def _leads(self, slot: Slot) -> int:
+        """Where the right answer to a slot leads."""
         aim = int(slot.aim[self.i])
         if aim < 0:
             return STAY
@@ -354,9 +395,7 @@ class Subject:
 
     def noisy_observation(self, key: int) -> np.ndarray:
         """The observation, with the noise of this step of this trial."""
-        units = slice(0, self.written.task.channels.size)
-        numbers = gaussian(key, np.array([self.written.serial]), np.array([self.clock]), units)[0]
-        return np.asarray(self.observation) + self.written.noise_sd(*self.here) * numbers
+        return self.written.noisy_observation(*self.here, self.clock, key)
 
     @property
     def target(self) -> int:

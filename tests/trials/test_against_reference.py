@@ -8,12 +8,13 @@ import ngym_test_random_tasks as random_tasks
 import ngym_test_reference as reference
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from ngym_test_random_tasks import held, playable
 
-from neurogym_core import TaskEnv, TaskVectorEnv
+from neurogym_core import Dataset, TaskEnv, TaskVectorEnv
 from neurogym_core.play.dealer import Dealer
+from neurogym_core.play.replay import replay
 from neurogym_core.tasks.drawing import stateful
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.record import OUTCOME_NAMES
@@ -30,38 +31,50 @@ def written(batch) -> list:
 
 
 @held(150)
-@given(description=random_tasks.descriptions(), seed=st.integers(0, 99))
+@given(description=random_tasks.descriptions(untimed=True), seed=st.integers(0, 99))
 def test_what_is_rendered_is_what_was_said(description, seed):
     batch = random_tasks.task_of(description).sample(4, seed=seed)
+    assume(batch.duration.sum() + batch.path.sum() <= 3000)  # the reference is slow
     trials = written(batch)
-    for path, steps_of in ((batch.duration, "all_steps"), (batch.path, "oracle_steps")):
-        places = [(trial, *place) for trial in trials for place in getattr(trial, steps_of)()]
-        np.testing.assert_array_equal(
-            path.sum(axis=1), [len(list(getattr(trial, steps_of)())) for trial in trials]
-        )
-        if not places:
-            continue
+    lasts = np.stack([batch.duration[:, batch.period == p].sum(axis=1) for p in places_of(batch)])
+    every = [list(trial.all_steps(lengths)) for trial, lengths in zip(trials, lasts.T, strict=True)]
+    oracle = [list(trial.oracle_steps()) for trial in trials]
+    for path, played in ((batch.duration, every), (batch.path, oracle)):
+        places = [
+            (trial, *place) for trial, steps in zip(trials, played, strict=True) for place in steps
+        ]
+        np.testing.assert_array_equal(path.sum(axis=1), [len(steps) for steps in played])
         seen = np.array([trial.observation(p, k) for trial, p, k in places])
         np.testing.assert_allclose(batch.render(None, path), seen, atol=1e-5)
         np.testing.assert_array_equal(
             batch.render_targets(path), [trial.target(p, k) for trial, p, k in places]
         )
-        weights = np.repeat(batch.weight.ravel(), path.ravel())
+        shown_at = flat_places(batch, path)
+        weights = batch.weight.ravel()[shown_at]
         np.testing.assert_allclose(
             weights, [trial.weight(p, k) for trial, p, k in places], atol=1e-6
         )
-        period = np.repeat(np.broadcast_to(batch.period, path.shape).ravel(), path.ravel())
+        period = batch.period[shown_at % len(batch.period)]
         np.testing.assert_array_equal(period, [p for _, p, _ in places])
-        noise = np.repeat(
-            np.broadcast_to(batch.noise, batch.shown.shape).reshape(-1, seen.shape[1]),
-            path.ravel(),
-            axis=0,
-        )
+        noise = np.broadcast_to(batch.noise, batch.shown.shape).reshape(-1, seen.shape[1])[shown_at]
         np.testing.assert_allclose(
             noise, [trial.noise_sd(p, k) for trial, p, k in places], atol=1e-6
         )
     lengths = np.array([trial.length for trial in trials])
     np.testing.assert_array_equal(np.stack(list(batch.period_steps.values()), axis=1), lengths)
+
+
+def places_of(batch) -> range:
+    return range(len(batch.period_names))
+
+
+def flat_places(batch, path) -> np.ndarray:
+    """The index (trial, segment) of every step of a path, which goes through all segments again in
+    every further round."""
+    segments = len(batch.period)
+    column = np.tile(np.arange(path.shape[1]) % segments, len(path))
+    trial = np.repeat(np.arange(len(path)), path.shape[1])
+    return np.repeat(trial * segments + column, path.ravel())
 
 
 @held(40)
@@ -99,16 +112,13 @@ def test_one_trial_at_a_time_makes_the_same_table(description, seed):
 
 def _steps_of(batch, path) -> dict:
     """The contents of a table step by step, since it may be cut into segments in several ways."""
-    flat = path.ravel()
+    at = flat_places(batch, path)
     said = {
         name: getattr(batch.payoffs, name)
         for name in ("reward", "outcome", "goto", "score", "aborts")
     }
-    said = {
-        name: np.repeat(values.reshape(-1, *values.shape[2:]), flat, axis=0)
-        for name, values in said.items()
-    }
-    weights = np.repeat(batch.weight.ravel(), flat)
+    said = {name: values.reshape(-1, *values.shape[2:])[at] for name, values in said.items()}
+    weights = batch.weight.ravel()[at]
     shown, targets = batch.render(None, path), batch.render_targets(path)
     return {
         "steps": path.sum(axis=1),
@@ -143,6 +153,97 @@ def test_drawn_durations_lie_in_their_range(description, seed):
         steps = batch.period_steps[name]
         assert (steps >= math.floor(low / description.dt + 0.5)).all()
         assert (steps <= math.floor(high / description.dt + 0.5)).all()
+
+
+# ---------------------------------------------------------------------- datasets
+
+
+SUPERVISED = random_tasks.descriptions(drawn=(None, "before"), untimed=True)
+
+
+def check_shown(task, seed, batches, steps) -> None:
+    """Compare steps of a dataset of one row with the steps that the oracle of the reference plays.
+
+    Args:
+        batches: the dataset.
+        steps: number of steps to compare.
+    """
+    key, stream, t = Dealer(task, 1, seed).key, Stream(task, seed, 1), 0
+    batch, compared = next(batches), 0
+    while compared < steps:
+        trial = stream.coming(0)
+        for clock, (p, k) in enumerate(trial.oracle_steps()):
+            if t == batch.inputs.shape[1]:
+                batch, t = next(batches), 0
+            seen = trial.noisy_observation(p, k, clock, key)
+            np.testing.assert_allclose(batch.inputs[0, t], seen, rtol=1e-5, atol=1e-5)
+            assert batch.targets[0, t] == trial.target(p, k)
+            assert batch.weights[0, t] == pytest.approx(trial.weight(p, k), abs=1e-6)
+            assert batch.new_trial[0, t] == (clock == 0)
+            t, compared = t + 1, compared + 1
+            if compared == steps:
+                return
+
+
+@held(80)
+@given(description=SUPERVISED, seed=st.integers(0, 99))
+def test_a_dataset_shows_whole_trials_as_the_oracle_of_the_reference_plays_them(description, seed):
+    task = playable(description)
+    check_shown(task, seed, Dataset(task, 1, seed=seed), 90)
+
+
+@held(8)
+@given(description=SUPERVISED, seed=st.integers(0, 99))
+def test_a_dataset_of_streams_shows_the_trials_one_after_another(description, seed):
+    task = playable(description)
+    check_shown(task, seed, Dataset(task, 1, seq_len=13, seed=seed), 90)
+
+
+@held(80)
+@given(
+    description=random_tasks.descriptions(untimed=True),
+    seed=st.integers(0, 99),
+    oracle=st.booleans(),
+)
+def test_actions_on_a_dataset_are_scored_as_the_reference_plays_them(description, seed, oracle):
+    """A trial stops where the subject leaves the path of the oracle: it has not seen more."""
+    task = playable(description)
+    batch = task.sample(3, seed=seed)
+    assume(batch.path.sum() <= 1500)
+    trials, paths = written(batch), []
+    rng = np.random.default_rng(seed)
+    actions = np.zeros((3, int(batch.steps.max())), np.int64)
+    for i, trial in enumerate(trials):
+        paths.append(list(trial.oracle_steps()))
+        for t, (p, k) in enumerate(paths[i]):
+            if oracle:
+                actions[i, t] = trial.late_action(paths[i], t)
+            else:
+                actions[i, t] = rng.choice([0, trial.target(p, k), rng.integers(task.actions.size)])
+    record = replay(task, batch, actions)
+    for i, trial in enumerate(trials):
+        expected = played_along(trial, paths[i], actions[i])
+        row = {name: record[name][i] for name in expected}
+        for name, value in expected.items():
+            if isinstance(value, str):
+                assert row[name] == value, (name, row, expected)
+            else:
+                assert row[name] == pytest.approx(value, rel=1e-5, abs=1e-6), (name, row, expected)
+
+
+def played_along(trial, path, actions) -> dict:
+    """The results of a trial that stops where the subject leaves the path."""
+    subject = reference.Subject(lambda: trial, None)
+    for t, action in enumerate(actions[: len(path)].tolist()):
+        if subject.here != path[t]:
+            break
+        if subject.step(action)[1]:
+            return {name: subject.finished[name] for name in STOPPED}
+    record = subject._record()
+    return {name: record[name] for name in STOPPED}
+
+
+STOPPED = ("outcome", "performance", "reward", "steps", "aborts")
 
 
 # ---------------------------------------------------------------------- the players

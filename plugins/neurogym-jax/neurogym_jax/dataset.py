@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -65,6 +66,7 @@ class Dataset:
             possible trial; T: rows are continuous streams of trials, cut every T steps.
         seed: seed of the deck of `params`.
         trials: trials of that deck.
+        split: None, "train", "validation" or "test", as in `TaskEnv`.
         wrap, settings: as in `neurogym_core.make_task`.
 
     Attributes:
@@ -93,12 +95,13 @@ class Dataset:
         *,
         seed: int = 0,
         trials: int = DECK,
+        split: str | None = None,
         wrap: Any = (),
         **settings: Any,
     ) -> None:
         self.batch_size = whole_number("Dataset()", "batch_size", batch_size)
         self.seq_len = None if seq_len is None else whole_number("Dataset()", "seq_len", seq_len)
-        self.env = TaskEnv(task, seed=seed, trials=trials, wrap=wrap, **settings)
+        self.env = TaskEnv(task, seed=seed, trials=trials, split=split, wrap=wrap, **settings)
         self.task = self.env.task
         if not self.task.supervised:
             raise NotSupportedError(
@@ -124,9 +127,15 @@ class Dataset:
         typed = jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
         if key.ndim == (0 if typed else 1):
             key = jax.random.split(key, self.batch_size)
-        words = jax.vmap(raw_key)(key)
+        words = jax.vmap(partial(raw_key, split=self.env.split))(key)
         serial = jax.vmap(first_serial, (0, None))(words, params)
         return Rows(words, serial, jnp.zeros(self.batch_size, jnp.int32))
+
+    def __repr__(self) -> str:
+        return (
+            f"Dataset({self.task!r}, batch_size={self.batch_size}, seq_len={self.seq_len},"
+            f" split={self.env.split!r})"
+        )
 
     def next(self, rows: Rows, params: Params | None = None) -> tuple[Rows, Batch]:
         """Return the next state of the rows, and a batch.
@@ -183,7 +192,8 @@ def _rendered(
 ) -> Batch:
     """Render some steps of trials on the oracle's path: (T,) serial numbers, types and clocks."""
     edges = jnp.cumsum(params.path[kind], axis=1)
-    segment = jnp.minimum((clock[:, None] >= edges).sum(axis=1), edges.shape[1] - 1)
+    column = jnp.minimum((clock[:, None] >= edges).sum(axis=1), edges.shape[1] - 1)
+    segment = column % params.shown.shape[1]
     inputs = params.shown[kind, segment]
     columns = params.segment[kind, segment]
     continuous = params.target.shape[2] > 0
@@ -191,7 +201,7 @@ def _rendered(
     if continuous:
         targets = params.target[kind, segment]
     if params.script.shape[0]:
-        onset = edges[jnp.arange(len(kind)), segment] - params.path[kind, segment]
+        onset = edges[jnp.arange(len(kind)), column] - params.path[kind, column]
         at = columns[:, SEGMENT.index("script_at")]
         row = jnp.maximum(at, 0) + clock - onset
         inputs = jnp.where((at < 0)[:, None], inputs, params.script[row])

@@ -13,6 +13,7 @@ from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.layout import END, STAY
 from neurogym_core.trials.record import RESTING, Outcome
+from neurogym_core.trials.splits import KEY_BITS, checked_split, number_of
 from neurogym_jax.continuous import Continuous
 from neurogym_jax.noise import gaussian, gaussian_and_words, uniform_words
 from neurogym_jax.packing import SEGMENT, SLOT, TYPE
@@ -99,10 +100,18 @@ def first_serial(key: jax.Array, params: Params) -> jax.Array:
     return params.first + place * jnp.uint32(params.spread)
 
 
-def raw_key(key: jax.Array) -> jax.Array:
-    """Return two words of a JAX key, typed or raw."""
+def raw_key(key: jax.Array, split: str | None = None) -> jax.Array:
+    """Return two words of a JAX key, typed or raw, with the split in the top bits of the second.
+
+    The bits are those of `neurogym_core.trials.splits`: no key of one split is one of another.
+    """
     typed = jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
-    return (jax.random.key_data(key) if typed else key)[:2]
+    words = (jax.random.key_data(key) if typed else key)[:2]
+    if split is None:
+        return words
+    shift = KEY_BITS - 32
+    high = words[1] & jnp.uint32((1 << shift) - 1) | jnp.uint32(number_of(split) << shift)
+    return words.at[1].set(high)
 
 
 class TaskEnv:
@@ -111,7 +120,9 @@ class TaskEnv:
     The interface is that of gymnax. Trials, rewards, ends and observations are those of the core
     (`neurogym_core.make`): with ``params = next(env.decks(seed))`` and a reset with
     ``neurogym_jax.key(seed)``, the env plays the trials of this seed, with their noise. A reset
-    with another key begins at a place in the deck that the key determines, with other noise.
+    with another key begins at a place in the deck that the key determines, with other noise. With
+    a split, that is `neurogym_core.make`'s with the same split and ``neurogym_jax.key(seed,
+    split)``; the env puts the split into every other key, too.
 
     A session that ends sets `done`; its last step returns the first observation of the next
     session. `info` has arrays: `gt` and `period` (target and index of the period of the step that
@@ -123,6 +134,7 @@ class TaskEnv:
         task: an id, a task or a class of tasks, as in `neurogym_core.make`.
         seed: seed of the deck of `default_params`.
         trials: trials of that deck.
+        split: None, "train", "validation" or "test": disjoint streams, of every key and seed.
         wrap, settings: as in `neurogym_core.make_task`.
 
     Attributes:
@@ -143,8 +155,16 @@ class TaskEnv:
     """
 
     def __init__(
-        self, task: Any, *, seed: int = 0, trials: int = DECK, wrap: Any = (), **settings: Any
+        self,
+        task: Any,
+        *,
+        seed: int = 0,
+        trials: int = DECK,
+        split: str | None = None,
+        wrap: Any = (),
+        **settings: Any,
     ) -> None:
+        self.split = checked_split(split, "neurogym_jax.TaskEnv")
         self.task: Task = make_task(task, wrap=wrap, **settings)
         check_playable(self.task)
         self.continuous = Continuous(self.task) if self.task.actions.continuous else None
@@ -154,7 +174,7 @@ class TaskEnv:
 
     def decks(self, seed: int | None = None, trials: int = DECK) -> Decks:
         """Return an endless iterator of params: the trials of a seed, in order."""
-        return Decks(self.task, seed, trials)
+        return Decks(self.task, seed, trials, self.split)
 
     # ------------------------------------------------------------------ gymnax
 
@@ -208,7 +228,7 @@ class TaskEnv:
 
     def reset_env(self, key: jax.Array, params: Params) -> tuple[jax.Array, State]:
         """As `reset`; gymnax has this name, too."""
-        key, zero = raw_key(key), jnp.int32(0)
+        key, zero = raw_key(key, self.split), jnp.int32(0)
         serial = first_serial(key, params)
         left, time = jnp.int32(params.per_session), zero
         units, noise, words = slice(*params.noisy), None, None
@@ -458,7 +478,13 @@ class TaskEnv:
 
 
 def make(
-    task: Any, *, seed: int = 0, trials: int = DECK, wrap: Any = (), **settings: Any
+    task: Any,
+    *,
+    seed: int = 0,
+    trials: int = DECK,
+    split: str | None = None,
+    wrap: Any = (),
+    **settings: Any,
 ) -> tuple[TaskEnv, Params]:
     """Return a pure JAX env of a task, and its params.
 
@@ -470,6 +496,7 @@ def make(
         task: an id, a task or a class of tasks, as in `neurogym_core.make`.
         seed: seed of the deck.
         trials: trials of the deck.
+        split: None, "train", "validation" or "test", as in `neurogym_core.make`.
         wrap: task wrappers.
         settings: parameters of the task.
 
@@ -486,7 +513,7 @@ def make(
         >>> float(reward), bool(done), int(info["gt"])
         (0.0, False, 0)
     """
-    env = TaskEnv(task, seed=seed, trials=trials, wrap=wrap, **settings)
+    env = TaskEnv(task, seed=seed, trials=trials, split=split, wrap=wrap, **settings)
     return env, env.default_params
 
 

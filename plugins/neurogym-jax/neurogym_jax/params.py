@@ -25,6 +25,7 @@ from neurogym_core.tasks.state import state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.distributions import Choice, Constant
 from neurogym_core.trials.noise import key_of
+from neurogym_core.trials.splits import checked_split, sequence_of
 from neurogym_jax.packing import Packed, joined, noisy_units, pack
 
 MOST_TYPES = 4096
@@ -48,7 +49,8 @@ class Params:
         segment, cell, kind, graded, shown, sd, script, target, target_script, aim: tables; see
             `packing.Packed`.
         needs, again, first_action: (K,), properties of the slots.
-        path: (k, S) int32, steps of each segment on the path of the oracle.
+        path: (k, V) int32, steps of each segment on the path of the oracle, round after round; V is
+            S or a multiple of it.
         weight: (k, S) float32, weight of a step in a supervised loss.
         deck: (D,) int32, type of each trial of the deck; (0,): types are drawn.
         first: () uint32, serial number of the first trial of the deck.
@@ -93,19 +95,24 @@ def words_of(key: int) -> np.ndarray:
     return np.array([key & 0xFFFFFFFF, key >> 32], np.uint32)
 
 
-def key(seed: int) -> jax.Array:
+def key(seed: int, split: str | None = None) -> jax.Array:
     """Return the JAX key, (2,) uint32, whose noise is that of the core's envs with this seed.
 
     An env that is reset with it begins with the first trial of the seed's deck.
+
+    Args:
+        seed: the seed.
+        split: the split of the core's envs; that of the JAX env has to be the same.
 
     Example:
         >>> import neurogym_jax
         >>> neurogym_jax.key(0).dtype, neurogym_jax.key(0).shape
         (dtype('uint32'), (2,))
     """
-    sequence = np.random.SeedSequence(seed)
+    sequence = sequence_of(seed, checked_split(split, "key()"))
     # The same child as in `Dealer.seed`.
-    return jnp.asarray(words_of(key_of(np.random.SeedSequence(sequence.entropy, spawn_key=(1,)))))
+    noise = np.random.SeedSequence(sequence.entropy, spawn_key=(*sequence.spawn_key, 1))
+    return jnp.asarray(words_of(key_of(noise, split)))
 
 
 def check_playable(task: Task) -> None:
@@ -220,18 +227,24 @@ class Decks(Iterator[Params]):
 
     Args:
         task: the task.
-        seed: as in the core.
+        seed, split: as in the core.
         trials: trials of a deck; rounded up to whole sessions if trials depend on their session.
     """
 
-    def __init__(self, task: Task, seed: int | None = None, trials: int = DECK) -> None:
+    def __init__(
+        self,
+        task: Task,
+        seed: int | None = None,
+        trials: int = DECK,
+        split: str | None = None,
+    ) -> None:
         if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
             raise InvalidValueError(
                 f"trials={trials!r} was given. Expected a whole number of trials, at least 1. Give"
                 " the size of a deck."
             )
         self.task = task
-        self._dealer = Dealer(task, 1, seed)
+        self._dealer = Dealer(task, 1, seed, checked_split(split, "Decks"))
         sessions = stateful(task)
         if sessions:
             self._dealer.new_sessions()
@@ -302,12 +315,21 @@ def _params(
         whole = np.concatenate(wide).astype(dtype)
         return np.pad(whole, [(0, types - len(whole)), (0, 0)])
 
+    most = max(path.shape[1] // weight.shape[1] for path, weight in paths)
+
+    def in_rounds(path: np.ndarray, own: int) -> np.ndarray:
+        turns = path.reshape(len(path), -1, own)
+        room = [(0, 0), (0, most - turns.shape[1]), (0, segments - own)]
+        wide: np.ndarray = np.pad(turns, room).reshape(len(path), most * segments)
+        return wide
+
+    in_order = np.concatenate([in_rounds(path, weight.shape[1]) for path, weight in paths])
     per_session = task.trials_per_session or ENDLESS
     longest = int(packed.kind[:, 0].max())
     shortest = min(int(path.sum(axis=1).min()) for path, _ in paths)
     arrays = dict(
         packed._asdict(),
-        path=padded([path for path, _ in paths], np.int32),
+        path=np.pad(in_order, [(0, types - len(in_order)), (0, 0)]).astype(np.int32),
         weight=padded([weight for _, weight in paths], np.float32),
         deck=deck,
         first=np.uint32(first),

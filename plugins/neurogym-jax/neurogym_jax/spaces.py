@@ -22,6 +22,9 @@ else:
         def __init__(self, num_categories: int) -> None:
             self.n, self.shape, self.dtype = num_categories, (), jnp.int32
 
+        def __repr__(self) -> str:
+            return f"Discrete({self.n})"
+
         def sample(self, key: jax.Array) -> jax.Array:
             """Return a uniformly drawn element."""
             return jax.random.randint(key, self.shape, 0, self.n).astype(self.dtype)
@@ -42,6 +45,10 @@ else:
             self, low: Any, high: Any, shape: tuple[int, ...], dtype: Any = jnp.float32
         ) -> None:
             self.low, self.high, self.shape, self.dtype = low, high, shape, dtype
+
+        def __repr__(self) -> str:
+            # The form of Gymnasium's Box.
+            return f"Box({self.low}, {self.high}, {self.shape}, {jnp.dtype(self.dtype).name})"
 
         def sample(self, key: jax.Array) -> jax.Array:
             """Return a uniformly drawn element; a standard normal one without bounds."""

@@ -81,7 +81,7 @@ class JaxPPOTrainer(Trainer):
         self.seeds, self.test_trials = seeds, test_trials
         self._tested: dict[int, TrialRecord] = {}
         self._kept: dict[int, dict[str, np.ndarray]] = {}
-        self.env = TaskEnv(self.tasks[0], seed=seed, trials=trials)
+        self.env = TaskEnv(self.tasks[0], seed=seed, trials=trials, split=self.splits["training"])
         self.params = self.env.default_params
         self._decks = None if self.env.exact else self.env.decks(seed, trials)
         self.rollout = envs * n_steps
@@ -125,8 +125,10 @@ class JaxPPOTrainer(Trainer):
         for which in range(self.seeds):
             if which in self._kept:
                 continue
-            record = run(self.tasks[0], self._subject(which), self.test_trials,
-                         seed=self.seed + 1000, num_envs=sessions)  # fmt: skip
+            record = run(
+                self.tasks[0], self._subject(which), self.test_trials, num_envs=sessions,
+                seed=self.seed, split=self.splits["tests"],
+            )  # fmt: skip
             self._tested[which] = record
             if watch.meets(record):
                 self._kept[which] = self._subject(which).weights
@@ -190,6 +192,8 @@ class JaxPPOTrainer(Trainer):
 class JaxSubject:
     """Plays a task with a trained network and its most probable actions; for `run`.
 
+    It plays the split "test" unless `run` is given another one.
+
     The state of the network lasts for a session, as in training.
 
     It computes with NumPy: a step of a small network takes less time than a call of the device.
@@ -199,6 +203,7 @@ class JaxSubject:
     """
 
     carries_state = True
+    default_split = "test"
 
     def __init__(self, weights: ppo.Weights) -> None:
         self.weights = {name: np.asarray(values) for name, values in weights.items()}

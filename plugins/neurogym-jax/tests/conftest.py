@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from small_tasks import Pulses
+from small_tasks import Pulses, Waiting
 
 from neurogym_core import Angle, Axis, Choice, PowerLaw, Task, Uniform
 
@@ -125,6 +125,7 @@ def tasks():
     """The classes of tasks by name."""
     return SimpleNamespace(
         Sides=Sides,
+        Waiting=Waiting,
         Jittered=Jittered,
         Pulses=Pulses,
         Alternating=Alternating,

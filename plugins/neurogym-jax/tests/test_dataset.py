@@ -26,7 +26,8 @@ def assert_same(batch, core, steps):
 
 
 @pytest.mark.parametrize(
-    "name", ["Sides", "Jittered", "Pulses", "Alternating", "Pointing", "Timed", "Tracked"]
+    "name",
+    ["Sides", "Jittered", "Pulses", "Alternating", "Pointing", "Timed", "Tracked", "Waiting"],
 )
 def test_streams_are_those_of_the_core(tasks, name):
     task = getattr(tasks, name)
@@ -37,7 +38,7 @@ def test_streams_are_those_of_the_core(tasks, name):
         assert_same(batch, next(core), 37)
 
 
-@pytest.mark.parametrize("name", ["Jittered", "Pulses", "Pointing", "Timed", "Tracked"])
+@pytest.mark.parametrize("name", ["Jittered", "Pulses", "Pointing", "Timed", "Tracked", "Waiting"])
 def test_whole_trials_are_those_of_the_core(tasks, name):
     task = getattr(tasks, name)
     data, params, rows = of_seed(task, 4)

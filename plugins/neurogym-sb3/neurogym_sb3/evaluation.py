@@ -27,6 +27,7 @@ class TrialEvaluation(BaseCallback):
         n_trials: trials per test.
         wrap: the wrappers of the agent's training.
         seed: seed of the test trials.
+        split: their stream, as in `neurogym_core.run`.
         conditions: conditions to impose on the test trials, as in `neurogym_core.run`.
         stop: called with the record of every test; training ends if it returns True.
         params: parameters of the task.
@@ -42,14 +43,16 @@ class TrialEvaluation(BaseCallback):
         n_trials: int = 500,
         *,
         wrap: Any = (),
-        seed: int = 1000,
+        seed: int = 0,
+        split: str | None = "validation",
         conditions: Mapping[str, Any] | None = None,
         stop: Callable[[TrialRecord], bool] | None = None,
         **params: Any,
     ) -> None:
         super().__init__()
         self.task, self.every, self.n_trials = task, every, n_trials
-        self.wrap, self.seed, self.stop, self.params = wrap, seed, stop, params
+        self.wrap, self.seed, self.split = wrap, seed, split
+        self.stop, self.params = stop, params
         self.conditions = dict(conditions or {})
         with closing(make(task, wrap=wrap, **params)) as env:
             self._envs = sessions_of_test(env.unwrapped.task, n_trials)
@@ -60,10 +63,10 @@ class TrialEvaluation(BaseCallback):
         """Play the test trials, and return their record."""
         subject = AgentSubject(self.model)
         # The agent does not learn while it is tested, so copies of it share the trials.
-        settings = {"num_envs": self._envs, "conditions": self.conditions, **self.params}
         self.record = run(
-            self.task, subject, self.n_trials, seed=self.seed, wrap=self.wrap, **settings
-        )
+            self.task, subject, self.n_trials, num_envs=self._envs, seed=self.seed,
+            split=self.split, conditions=self.conditions, wrap=self.wrap, **self.params,
+        )  # fmt: skip
         return self.record
 
     def _on_training_start(self) -> None:

@@ -11,6 +11,8 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 class AgentSubject:
     """Plays a task with a model of Stable-Baselines3; for `neurogym_core.run`.
 
+    It plays the split "test" unless `run` is given another one.
+
     The task needs the wrappers of the model's training. The state of a recurrent policy lasts for a
     session, as in training.
 
@@ -18,6 +20,8 @@ class AgentSubject:
         model: the trained model.
         deterministic: choose the most probable action, instead of sampling from the policy.
     """
+
+    default_split = "test"
 
     def __init__(self, model: BaseAlgorithm, deterministic: bool = True) -> None:
         self.model, self.deterministic = model, deterministic

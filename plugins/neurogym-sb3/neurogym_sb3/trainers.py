@@ -82,7 +82,7 @@ class AgentTrainer(Trainer):
         self.threads = threads_for(threads, hidden)
         self.wrap = list(wrap or ())
         self.hidden, self.device = hidden, device
-        self.env = SB3VecEnv(self.tasks[0], envs, wrap=self.wrap)
+        self.env = SB3VecEnv(self.tasks[0], envs, wrap=self.wrap, split=self.splits["training"])
         self.settings = {
             "n_steps": n_steps,
             "learning_rate": learning_rate,
@@ -100,7 +100,8 @@ class AgentTrainer(Trainer):
             test_every,
             test_trials,
             wrap=self.wrap,
-            seed=seed + 1000,
+            seed=seed,
+            split=self.splits["tests"],
             conditions=self._tested,
         )
 
@@ -137,13 +138,22 @@ class AgentTrainer(Trainer):
         return AgentSubject(self.model)
 
     def play(
-        self, n_trials: int, *, which: int = 0, seed: int | None = None, **settings: Any
+        self,
+        n_trials: int,
+        *,
+        which: int = 0,
+        seed: int | None = None,
+        split: str | None = "test",
+        **settings: Any,
     ) -> TrialRecord:
         """Play as `Trainer.play` does, with the wrappers of the training; of Curriculum, the last
         stage.
         """
         settings["conditions"] = {**self._tested, **(settings.get("conditions") or {})}
-        return run(self.tasks[0], self.subject(), n_trials, seed=seed, wrap=self.wrap, **settings)
+        return run(
+            self.tasks[0], self.subject(), n_trials, seed=seed, split=split, wrap=self.wrap,
+            **settings,
+        )  # fmt: skip
 
     def save(self, folder: Path) -> None:
         with replacing(Path(folder) / CHECKPOINT) as temporary, temporary.open("wb") as file:

@@ -33,6 +33,8 @@ class SB3VecEnv(VecEnv):
         num_envs: number of envs.
         wrap: wrappers of tasks and of envs, as in `neurogym_core.make_vec`.
         seed: used until `seed` is called.
+        split: stream of trials, as in `neurogym_core.make_vec`. Train on "train", and test on
+            "validation" (`TrialEvaluation`) and "test" (`neurogym_core.run` of `AgentSubject`).
         render_mode: None or "rgb_array", for `VecVideoRecorder`.
         params: parameters of the task.
 
@@ -47,6 +49,7 @@ class SB3VecEnv(VecEnv):
         *,
         wrap: Any = (),
         seed: int | None = None,
+        split: str | None = None,
         render_mode: str | None = None,
         **params: Any,
     ) -> None:
@@ -56,6 +59,7 @@ class SB3VecEnv(VecEnv):
             wrap=wrap,
             autoreset_mode="SameStep",
             seed=seed,
+            split=split,
             render_mode=render_mode,
             **params,
         )

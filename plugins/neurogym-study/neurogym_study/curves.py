@@ -10,16 +10,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from neurogym_core.ecosystem.discovery import find_task
+from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.errors import InvalidValueError, NeurogymError
 from neurogym_study import measures
 from neurogym_study.behaviour import CannotTellError
+from neurogym_study.experiment import Experiment
 from neurogym_study.figures import learning_curve_figure
 from neurogym_study.findings import Finding, Result
 from neurogym_study.runs import Run
 from neurogym_study.training import CURVE_FILE
 
-CRITERION = 0.8
-"""Accuracy whose first test is reported."""
+OTHERS = {"answered": "answered", "aborts": "aborts per trial"}
+"""Further columns of the curve that are drawn, and their labels."""
 
 
 def seeds_of(folder: Path) -> list[Path]:
@@ -44,13 +47,23 @@ def _but_seed(run: Run) -> dict[str, Any]:
     return {name: value for name, value in run.experiment.to_plain().items() if name != "seed"}
 
 
-def learning_curves(folders: list[Path], criterion: float = CRITERION) -> Result:
+def learning_curves(
+    folders: list[Path], criterion: float | None = None, chance: float | None = None
+) -> Result:
     """Accuracy in the tests over the course of learning: each seed, mean and spread.
+
+    The means over seeds of the fraction of answered trials, and of the aborts per trial, stand
+    beside it.
+
+    Args:
+        folders: the folders of the runs.
+        criterion: accuracy whose first test is reported; None: the last test is.
+        chance: chance level.
 
     Raises:
         CannotTellError: fewer than two tests were made, or the runs count updates and steps.
     """
-    curves, units = {}, set()
+    curves, units, tables = {}, set(), []
     for folder in folders:
         try:
             table = pd.read_csv(folder / CURVE_FILE)
@@ -59,6 +72,7 @@ def learning_curves(folders: list[Path], criterion: float = CRITERION) -> Result
         if len(table) > 1:
             unit = str(table.columns[0])
             units.add(unit)
+            tables.append(table)
             curves[folder.name] = (table[unit].to_numpy(float), table["accuracy"].to_numpy(float))
     if not curves:
         raise CannotTellError("fewer than two tests were made while it learned")
@@ -69,26 +83,48 @@ def learning_curves(folders: list[Path], criterion: float = CRITERION) -> Result
     if begin >= end:
         raise CannotTellError("the runs of different seeds have no tests at the same time")
     try:
-        found = measures.learning_curve(list(curves.values()), criterion)
+        goal = np.inf if criterion is None else criterion
+        found = measures.learning_curve(list(curves.values()), goal)
     except InvalidValueError as error:
         raise CannotTellError(str(error).rstrip(".")) from error
-    made = learning_curve_figure(curves, xlabel=unit, criterion=criterion)
-    reached, when = found["reached"], found["to criterion"]
-    said = (
-        f"{len(curves)} seed{'s' * (len(curves) > 1)}; {round(reached.value * len(curves))} reached"
-        f" {criterion:g}"
+    whole, at = found.table, found.table["at"]
+    for name in OTHERS:
+        if all(name in table for table in tables):
+            each = [np.interp(at, table[unit], table[name].to_numpy(float)) for table in tables]
+            whole[name] = np.mean(each, axis=0)
+    others = {label: (at, whole[name]) for name, label in OTHERS.items() if name in whole}
+    made = learning_curve_figure(
+        curves, xlabel=unit, criterion=criterion, chance=chance, others=others
     )
+    said = f"{len(curves)} seed{'s' * (len(curves) > 1)}; "
+    if criterion is None:
+        last = {"mean accuracy": "mean", **{label: name for name, label in OTHERS.items()}}
+        values = [f"{label} {whole[name].iloc[-1]:.3g}" for label, name in last.items()
+                  if name in whole]  # fmt: skip
+        return Result(whole, made, [f"{said}{', '.join(values)} at {at.iloc[-1]:g} {unit}."])
+    reached, when = found["reached"], found["to criterion"]
+    said += f"{round(reached.value * len(curves))} reached {criterion:g}"
     if np.isfinite(when.value):
         said += f", at {when.value:g} {unit} (median; {when.low:g} to {when.high:g})"
-    return Result(found.table, made, [f"{said}."])
+    return Result(whole, made, [f"{said}."])
 
 
 def training_finding(folders: list[Path]) -> Finding:
     """Return the learning curves of runs, such as those of `seeds_of`, for a report."""
     title = "Learning curve" if len(folders) == 1 else "Learning curves"
-    criterion = Run.open(folders[0]).experiment.criterion
+    experiment = Run.open(folders[0]).experiment
     try:
-        result = learning_curves(folders, CRITERION if criterion is None else criterion)
+        result = learning_curves(folders, experiment.criterion, _chance(experiment))
     except CannotTellError as error:
         return Finding("learning", title, why_not=f"{error}.")
     return Finding("learning", title, None, result.table, result.figure, tuple(result.notes))
+
+
+def _chance(experiment: Experiment) -> float | None:
+    """Return the chance level of the only task, if its settings are the defaults."""
+    task, *others = experiment.tasks
+    changed = len(task) > 1 or experiment.parameters or experiment.wrap
+    if others or changed or is_file_reference(task["task"]):
+        return None
+    chance: float | None = find_task(task["task"]).expected.get("chance")
+    return chance

@@ -9,6 +9,7 @@ import click
 
 from neurogym_core.terminal.settings import (
     read_conditions,
+    read_split,
     usage_errors,
 )
 from neurogym_study.options import (
@@ -89,8 +90,8 @@ def command(what: str, csv: Path | None, out: Path | None, **given: Any) -> None
 
 def _check(is_run: bool, is_file: bool, what: str, given: dict[str, Any]) -> None:
     """Raise an error if options of a TASK are given with a RUN or FILE, or the reverse."""
-    options = ("subject", "parameters", "timing", "wrap", "steps", "conditions")
-    names = options[: 5 if is_run else 6] if is_run or is_file else ("recipe", "columns", "scales")
+    options = ("subject", "parameters", "timing", "wrap", "steps", "conditions", "split")
+    names = options[: 5 if is_run else 7] if is_run or is_file else ("recipe", "columns", "scales")
     flags = {"parameters": "set", "conditions": "condition", "columns": "map", "scales": "scale"}
     wrong = [f"--{flags.get(name, name)}" for name in names if given[name]]
     if wrong:
@@ -121,6 +122,7 @@ def _played_run(folder: Path, given: dict[str, Any]) -> Played:
             given["n_trials"],
             which=given["which"],
             seed=given["seed"],
+            split=read_split(given["split"]),
             imposed=read_conditions(given["conditions"]),
         )
 
@@ -137,6 +139,7 @@ def _played_task(name: str, given: dict[str, Any]) -> Played:
             given["subject"] or "guess",
             given["n_trials"],
             seed=given["seed"],
+            split=read_split(given["split"]),
             imposed=read_conditions(given["conditions"]),
             steps=given["steps"],
         )

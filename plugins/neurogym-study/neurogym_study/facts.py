@@ -28,7 +28,8 @@ def facts_of(experiment: Experiment, trainer: Trainer) -> dict[str, Any]:
     Returns:
         versions (of Python and of the packages of the tasks, wrappers, trainer and libraries),
         trainer (all of its settings, with defaults and those that it chose), tasks (their resolved
-        parameters, timing, rewards and conditions), files (SHA-256 of the source files of the
+        parameters, timing, rewards and conditions), splits (of the trials of training, of its
+        tests, and of later play), files (SHA-256 of the source files of the
         tasks, and of the `sources` of the trainer).
     """
     defaults = {name: item.default for name, item in settings_of(type(trainer)).items()}
@@ -42,6 +43,7 @@ def facts_of(experiment: Experiment, trainer: Trainer) -> dict[str, Any]:
             "seed": experiment.seed,
         },
         "tasks": [_resolved(task) for task in trainer.tasks],
+        "splits": dict(trainer.splits),
         "files": _hashes(classes, getattr(trainer, "sources", ())),
     }
 
@@ -49,7 +51,11 @@ def facts_of(experiment: Experiment, trainer: Trainer) -> dict[str, Any]:
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Return the facts that differ, one text each."""
     found = []
-    for part, heading in (("versions", "version of {}"), ("trainer", "the trainer's {}")):
+    for part, heading in (
+        ("versions", "version of {}"),
+        ("trainer", "the trainer's {}"),
+        ("splits", "the split of {}"),
+    ):
         for name, one, other in _changed(before.get(part, {}), now.get(part, {})):
             found.append(f"{heading.format(name)}: {one}, now {other}")
     for name, _, _ in _changed(before.get("files", {}), now.get("files", {})):

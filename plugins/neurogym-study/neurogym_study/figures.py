@@ -13,8 +13,10 @@ import numpy as np
 
 from neurogym_core.canvas import (
     BLUE,
+    GREEN,
     GREY,
     INK,
+    ORANGE,
     SMALL,
     TEXT,
     VERMILION,
@@ -140,6 +142,7 @@ def learning_curve_figure(
     ylabel: str = "mean performance",
     criterion: float | None = None,
     chance: float | None = None,
+    others: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
     title: str = "",
 ) -> Any:
     """Draw the learning curve of each seed in grey, and their mean.
@@ -150,6 +153,8 @@ def learning_curve_figure(
         ylabel: name of the score.
         criterion: score that is drawn as a line.
         chance: chance level, another line.
+        others: name -> (amount of training, value) of further curves, such as the fraction of
+            trials with an answer.
         title: of the figure.
 
     Raises:
@@ -179,6 +184,8 @@ def learning_curve_figure(
             mean = np.mean([np.interp(grid, x, y) for x, y in curves.values()], axis=0)
             axes.plot(grid, mean, color=BLUE, linewidth=1.6 * style.line,
                       label=f"mean of {len(curves)} seeds")  # fmt: skip
+        for (name, (x, y)), colour in zip((others or {}).items(), (GREEN, ORANGE), strict=False):
+            axes.plot(x, y, color=colour, label=name)
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
         legend_above(axes, title, columns=2)

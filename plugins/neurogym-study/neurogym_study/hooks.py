@@ -67,7 +67,16 @@ def ngym_read_experiment(path: str, trust: bool) -> dict[str, Any]:
         "wrap": said.wrappers,
         **{
             name: getattr(said, name)
-            for name in ("imposed", "seed", "trials", "steps", "subject", "subjects", "train")
+            for name in (
+                "imposed",
+                "seed",
+                "split",
+                "trials",
+                "steps",
+                "subject",
+                "subjects",
+                "train",
+            )
         },
     }
 

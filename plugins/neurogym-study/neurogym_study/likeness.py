@@ -10,6 +10,7 @@ import click
 from neurogym_core.terminal.progress import Progress
 from neurogym_core.terminal.settings import (
     read_conditions,
+    read_split,
     usage_errors,
 )
 from neurogym_study.options import (
@@ -104,7 +105,7 @@ def _check(what: tuple[str, ...], given: dict[str, Any]) -> None:
         )
     kind = kinds.pop()
     of_file = ("task", "recipe", "columns", "scales")
-    of_task = ("subject", "parameters", "timing", "wrap", "conditions")
+    of_task = ("subject", "parameters", "timing", "wrap", "conditions", "split")
     wrong = {"file": of_task, "run": (*of_task[:4], *of_file), "task": of_file}[kind]
     flags = {"parameters": "set", "conditions": "condition", "columns": "map", "scales": "scale"}
     named = [f"--{flags.get(name, name)}" for name in wrong if given[name]]
@@ -143,6 +144,7 @@ def _of_runs(what: tuple[str, ...], given: dict[str, Any]) -> tuple[dict[str, Be
                     given["n_trials"],
                     which=given["which"],
                     seed=given["seed"] + k,
+                    split=read_split(given["split"]),
                     imposed=imposed,
                 )
                 found[folder] = Behaviour(played.record, Roles.of_task(played.task))
@@ -170,7 +172,10 @@ def _of_task(name: str, given: dict[str, Any]) -> tuple[dict[str, Behaviour], st
             for k in range(given["seeds"]):
                 bar.show(k)
                 seed = given["seed"] + k
-                played = play_task(task, subject, given["n_trials"], seed=seed, imposed=imposed)
+                played = play_task(
+                    task, subject, given["n_trials"], seed=seed,
+                    split=read_split(given["split"]), imposed=imposed,
+                )  # fmt: skip
                 found[f"seed {seed}"] = Behaviour(played.record, Roles.of_task(task))
     return found, str(subject), task.name
 
@@ -198,6 +203,9 @@ def _report(
     trials = ", ".join(str(len(one)) for one in behaviours.values())
     facts = {"subject": subject, "task": task or what[0], "seeds or subjects": len(behaviours),
              "trials of each": trials}  # fmt: skip
+    splits = {one.record.meta["split"] for one in behaviours.values() if "split" in one.record.meta}
+    if splits:
+        facts["split"] = ", ".join(sorted(str(one or "none") for one in splits))
     with figure_style(given["style"]):
         findings = findings_of(scores)
         if Path(what[0]).is_dir():

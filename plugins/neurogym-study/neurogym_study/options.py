@@ -17,6 +17,7 @@ from neurogym_core.errors import UnknownTaskError
 from neurogym_core.terminal.settings import (
     SUBJECT_HELP,
     SubjectName,
+    split_option,
     task_settings,
     usage_errors,
     with_options,
@@ -35,7 +36,8 @@ TRIALS = (".csv", ".tsv", ".nwb", ".parquet")
 def played_options(n_trials: str, seed: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that adds the options of a command that plays a RUN or a TASK.
 
-    They are --subject, --n-trials, --which, --seed, --set, --timing, --wrap and --condition.
+    They are --subject, --n-trials, --which, --seed, --split, --set, --timing, --wrap and
+    --condition.
 
     Args:
         n_trials, seed: help texts of --n-trials and --seed.
@@ -48,6 +50,7 @@ def played_options(n_trials: str, seed: str) -> Callable[[Callable[..., Any]], C
         click.option("--which", default=0, show_default=True, type=click.IntRange(min=0),
                      help="Index of a task of a RUN."),
         click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help=seed),
+        split_option,
         click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE",
                      help="A parameter of a TASK."),
         click.option("--timing", multiple=True, metavar="PERIOD=MS",

@@ -10,6 +10,7 @@ import numpy as np
 
 from neurogym_core import Task, TrialRecord, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.subjects import AUTO
 from neurogym_core.tasks.drawing import stateful
 from neurogym_core.tasks.state import period_names_of
 from neurogym_study.behaviour import KERNEL_BINS, SHOWN, with_declared
@@ -43,6 +44,7 @@ def play_task(
     n_trials: int,
     *,
     seed: int = 0,
+    split: str | None = AUTO,
     imposed: Mapping[str, Any] | None = None,
     steps: bool = False,
 ) -> Played:
@@ -53,6 +55,7 @@ def play_task(
         subject: as in `neurogym_core.run`.
         n_trials: number of trials, or a few more.
         seed: of the trials and the subject.
+        split: as in `neurogym_core.run`.
         imposed: conditions of all trials.
         steps: whether to record every step, for the evidence as it was shown; this is slower.
 
@@ -65,9 +68,9 @@ def play_task(
 
     def play(n: int, **how: Any) -> TrialRecord:
         if not steps:
-            return run(task, subject, n, **how)
+            return run(task, subject, n, split=split, **how)
         del how["num_envs"]
-        return with_shown(record_steps(task, subject, n, **how), task)
+        return with_shown(record_steps(task, subject, n, split=split, **how), task)
 
     return _played(task, subject, n_trials, seed, imposed or {}, play, copies=False)
 
@@ -118,9 +121,18 @@ def play_run(
     *,
     which: int = 0,
     seed: int = 0,
+    split: str | None = AUTO,
     imposed: Mapping[str, Any] | None = None,
 ) -> Played:
     """Play one of the tasks of a run with its trained network or agent.
+
+    Args:
+        run: the run.
+        n_trials: number of trials, or a few more.
+        which: index of the task.
+        seed: seed of the trials.
+        split: stream of the trials, as in `neurogym_core.run`; "auto" is "test", new ones.
+        imposed: conditions of all trials.
 
     Raises:
         InvalidValueError: the run has no such task, or no checkpoint yet.
@@ -130,8 +142,9 @@ def play_run(
             f"The run in {str(run.folder)!r} has no checkpoint yet. Train it: ngym train --resume."
         )
     return play_trainer(
-        run.trainer(), run.experiment.trainer, n_trials, which=which, seed=seed, imposed=imposed
-    )
+        run.trainer(), run.experiment.trainer, n_trials, which=which, seed=seed, split=split,
+        imposed=imposed,
+    )  # fmt: skip
 
 
 def play_trainer(
@@ -141,6 +154,7 @@ def play_trainer(
     *,
     which: int = 0,
     seed: int = 0,
+    split: str | None = AUTO,
     imposed: Mapping[str, Any] | None = None,
 ) -> Played:
     """Play one of the tasks of a trainer with its network or agent.
@@ -148,7 +162,7 @@ def play_trainer(
     Args:
         trainer: the trainer, after training or `load`.
         name: its name, such as "gru"; the subject is called after it.
-        n_trials, which, seed, imposed: see `play_run`.
+        n_trials, which, seed, split, imposed: see `play_run`.
 
     Raises:
         InvalidValueError: the trainer has no such task.
@@ -163,7 +177,9 @@ def play_trainer(
         n_trials,
         seed,
         imposed or {},
-        lambda n, **how: trainer.play(n, which=which, **how),
+        lambda n, **how: trainer.play(
+            n, which=which, split="test" if split == AUTO else split, **how
+        ),
         copies=True,
     )
 
@@ -193,7 +209,10 @@ def _played(
     trials = f"{len(record)}, " + (
         "as the task draws them" if design is None else "a shuffled factorial design"
     )
-    facts: dict[str, Any] = {"task": repr(task), "subject": subject, "trials": trials, "seed": seed}
+    facts: dict[str, Any] = {
+        "task": repr(task), "subject": subject, "trials": trials, "seed": seed,
+        "split": record.meta.get("split") or "none",
+    }  # fmt: skip
     if imposed:
         facts["imposed"] = dict(imposed)
     return Played(with_declared(record, task), task, subject, facts)

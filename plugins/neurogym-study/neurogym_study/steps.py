@@ -11,7 +11,7 @@ import numpy as np
 from neurogym_core import TrialRecord, make_vec
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.run import Played, facts_of, with_facts
-from neurogym_core.subjects import player_of
+from neurogym_core.subjects import AUTO, player_of, split_of
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,7 @@ def record_steps(
     n_trials: int = 100,
     *,
     seed: int | None = None,
+    split: str | None = AUTO,
     conditions: Mapping[str, Any] | None = None,
     progress: Callable[[int], None] | None = None,
     wrap: Any = (),
@@ -76,7 +77,7 @@ def record_steps(
     """Play `n_trials` trials in one env, and return every step of them.
 
     Args:
-        task, subject, seed, conditions, progress, wrap, params: as in `neurogym_core.run`.
+        task, subject, seed, split, conditions, progress, wrap, params: as in `neurogym_core.run`.
         n_trials: number of trials.
 
     Raises:
@@ -88,7 +89,10 @@ def record_steps(
             " trials."
         )
     player = player_of(subject, seed=0 if seed is None else seed + 1)
-    env: Any = make_vec(task, 1, wrap=wrap, autoreset_mode="SameStep", seed=seed, **params)
+    split = split_of(player, split)
+    env: Any = make_vec(
+        task, 1, wrap=wrap, autoreset_mode="SameStep", seed=seed, split=split, **params
+    )
     observations, _ = env.reset(
         seed=seed, options={"conditions": conditions} if conditions else None
     )
@@ -112,7 +116,7 @@ def record_steps(
             ends.append(len(rows["reward"]))
             if progress is not None:
                 progress(played.count)
-    facts = facts_of(bare.task, task, subject, seed, wrap=wrap)
+    facts = facts_of(bare.task, task, subject, seed, split=split, wrap=wrap)
     trial = np.repeat(np.arange(len(ends)), np.diff([0, *ends]))
     period, dt = np.array(rows["period"]), float(bare.task.dt)
     return Steps(

@@ -5,6 +5,7 @@
     schema = 1
     task = "perceptual/PerceptualDecisionMaking-v0"   # the full id: namespace and version
     seed = 0
+    split = "test"                                    # or "train", "validation", "none"
     trials = 500                                      # or steps
     subject = "oracle"                                # also "diffusion:bound=50"
 
@@ -65,6 +66,7 @@ from neurogym_core.play.make import (
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.tasks.identity import plain_settings
 from neurogym_core.tasks.task import Task
+from neurogym_core.terminal.settings import SPLIT_NAMES
 
 SCHEMA = 1
 SECTIONS = ("parameters", "timing", "rewards", "conditions")
@@ -92,6 +94,8 @@ class TaskExperiment:
             take one value after the other.
         wrap: (name, settings) of wrappers of tasks and envs, innermost first; names are full ids.
         seed: seed of the trials.
+        split: stream of the trials, "none", "train", "validation" or "test"; None: in `ngym run`
+            "test" for a trained subject, elsewhere none.
         trials, steps: number of trials or steps to play; at most one of them.
         subject: name of the subject, perhaps with settings: ``"diffusion:bound=50"``.
         subjects: number of subjects, which share the trials; None: one.
@@ -123,6 +127,7 @@ class TaskExperiment:
     imposed: Mapping[str, Any] = field(default_factory=dict)
     wrap: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     seed: int | None = None
+    split: str | None = None
     trials: int | None = None
     steps: int | None = None
     subject: str | None = None
@@ -169,9 +174,7 @@ class TaskExperiment:
         Args:
             options: as in `neurogym_core.make`; they override the experiment.
         """
-        return make(
-            self.source, wrap=self.wrappers, **{"seed": self.seed, **self.settings, **options}
-        )
+        return make(self.source, wrap=self.wrappers, **{**self._stream, **self.settings, **options})
 
     def make_vec(self, num_envs: int = 1, **options: Any) -> TaskVectorEnv:
         """Return the vector env.
@@ -183,7 +186,7 @@ class TaskExperiment:
             self.source,
             num_envs,
             wrap=self.wrappers,
-            **{"seed": self.seed, **self.settings, **options},
+            **{**self._stream, **self.settings, **options},
         )
 
     def dataset(self, batch_size: int = 16, seq_len: int | None = None, **options: Any) -> Dataset:
@@ -192,7 +195,12 @@ class TaskExperiment:
         Args:
             batch_size, seq_len, options: as in `Dataset`; options override the experiment.
         """
-        return Dataset(self.make_task(), batch_size, seq_len, **{"seed": self.seed, **options})
+        return Dataset(self.make_task(), batch_size, seq_len, **{**self._stream, **options})
+
+    @property
+    def _stream(self) -> dict[str, Any]:
+        """The seed and the split for `make`."""
+        return {"seed": self.seed, "split": None if self.split == NOTHING else self.split}
 
     # ------------------------------------------------------------------ writing
 
@@ -205,7 +213,7 @@ class TaskExperiment:
         lines = [f"schema = {SCHEMA}", f"task = {written(self.task)}"]
         lines += [
             f"{name} = {written(getattr(self, name))}"
-            for name in ("seed", "trials", "steps", "subject", "subjects")
+            for name in ("seed", "split", "trials", "steps", "subject", "subjects")
             if getattr(self, name) is not None
         ]
         for name in _TABLES:
@@ -338,7 +346,7 @@ class _Reader:
 
     def read(self) -> TaskExperiment:
         """Return the experiment; raise an error for the first mistake."""
-        known = ("schema", "task", *_NUMBERS, "subject", *_TABLES, "wrap")
+        known = ("schema", "task", *_NUMBERS, "split", "subject", *_TABLES, "wrap")
         for name in self.data:
             if name not in known:
                 raise self.wrong((name,), str(unknown("key", name, known)))
@@ -363,6 +371,12 @@ class _Reader:
         if "trials" in self.data and "steps" in self.data:
             raise self.wrong(
                 ("steps",), "trials and steps are both given. Expected one of them. Leave one out."
+            )
+        if self.data.get("split", NOTHING) not in SPLIT_NAMES:
+            raise self.wrong(
+                ("split",),
+                f"split is {self.data['split']!r}. Expected one of {', '.join(SPLIT_NAMES)}. Write"
+                " one, or leave it out.",
             )
         if not isinstance(self.data.get("subject", ""), str):
             raise self.wrong(

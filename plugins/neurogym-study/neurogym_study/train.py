@@ -117,6 +117,9 @@ def command(
     ngym train experiment.toml --seed 2 --out run2
     ngym train --resume run --updates 4000
 
+    It learns from trials of the split train, and its tests while it learns play validation. `ngym
+    run --subject RUN`, `evaluate` and `likeness` play test: new trials, whatever the seeds are.
+
     The run's folder holds settings.json, curve.csv and a checkpoint. After an interruption,
     --resume continues from the newest checkpoint.
 

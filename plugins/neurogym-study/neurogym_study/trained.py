@@ -14,7 +14,7 @@ from neurogym_study.training import Trainer
 
 
 class Trained(Subject):
-    """Plays as the network or agent of a training run.
+    """Plays as the network or agent of a training run, by default the split "test".
 
     On the command line, the folder of the run is enough: ``--subject runs/x`` is ``--subject
     trained:run=runs/x``. The wrappers of envs with which an agent was trained are applied, unless
@@ -31,6 +31,8 @@ class Trained(Subject):
         InvalidValueError: the folder holds no run, or a run without a checkpoint; or the run has
             no such task.
     """
+
+    default_split = "test"
 
     def __init__(self, run: str = "", which: int | None = None, seed: int | None = 0) -> None:
         super().__init__(seed)

@@ -41,7 +41,9 @@ class Trainer(ABC):
     ``ngym train --model NAME`` and ``--algo NAME`` find them. All arguments but `tasks` are
     keywords with defaults: the settings that ``--option NAME=VALUE`` sets.
 
-    A subclass defines `_learn`, `save`, `load` and `subject`.
+    A subclass defines `_learn`, `save`, `load` and `subject`. It learns from trials of the split
+    "train", and tests on those of "validation"; `play` has those of "test", so that no test repeats
+    a trial of a training, whatever their seeds are.
 
     Args:
         tasks: the tasks to learn: ids, classes or tasks.
@@ -65,6 +67,10 @@ class Trainer(ABC):
     """CPU threads of torch while learning; None: as many as torch is set to."""
     chosen: Mapping[str, Any] = MappingProxyType({})
     """Settings that the trainer chose because they were None, which the folder of a run keeps."""
+    splits: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"training": "train", "tests": "validation", "play": "test"}
+    )
+    """Splits of the trials that it learns from, is tested on while it learns, and plays later."""
 
     def __init__(self, tasks: Any, *, seed: int = 0) -> None:
         listed = (
@@ -161,7 +167,13 @@ class Trainer(ABC):
         self.done, self.curve = progress[self.unit], progress["curve"]
 
     def play(
-        self, n_trials: int, *, which: int = 0, seed: int | None = None, **settings: Any
+        self,
+        n_trials: int,
+        *,
+        which: int = 0,
+        seed: int | None = None,
+        split: str | None = "test",
+        **settings: Any,
     ) -> TrialRecord:
         """Play one of its tasks, and return the record.
 
@@ -169,9 +181,11 @@ class Trainer(ABC):
             n_trials: number of trials.
             which: index of the task.
             seed: seed of these trials.
+            split: stream of these trials, as in `neurogym_core.run`; "test" has new trials.
             settings: as in `neurogym_core.run`: `conditions`, `num_envs`.
         """
-        return run(self.tasks[which], self.subject(which), n_trials, seed=seed, **settings)
+        subject = self.subject(which)
+        return run(self.tasks[which], subject, n_trials, seed=seed, split=split, **settings)
 
 
 class Watch:

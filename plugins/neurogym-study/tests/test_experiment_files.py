@@ -114,8 +114,21 @@ def test_a_file_is_the_task_env_and_dataset_that_it_says(tmp_path):
     np.testing.assert_array_equal(ours.inputs, other.inputs)
 
 
-def test_it_comes_back_as_it_was(tmp_path):
-    experiment = load(file_of(tmp_path, FULL))
+@pytest.mark.parametrize("split", ["none", "train", "test"])
+def test_a_file_may_name_the_split(tmp_path, split):
+    text = FULL.replace("seed = 3", f'seed = 3\nsplit = "{split}"')
+    experiment = load(file_of(tmp_path, text))
+    played = None if split == "none" else split
+    assert experiment.make().unwrapped.split == played
+    assert experiment.make_vec(4).unwrapped.split == played
+    assert experiment.dataset().split == played
+    assert experiment.make(split="validation").unwrapped.split == "validation"
+    assert f'split = "{split}"' in experiment.to_toml()
+
+
+@pytest.mark.parametrize("text", [FULL, FULL.replace("seed = 3", 'split = "test"')])
+def test_it_comes_back_as_it_was(tmp_path, text):
+    experiment = load(file_of(tmp_path, text))
     again = load(experiment.save(tmp_path / "again.toml"))
     assert again == experiment
     assert again.to_toml() == experiment.to_toml()
@@ -192,6 +205,7 @@ def _none_as_text(value):
 MISTAKES = [
     ("seed = 3", "sed = 3", 4, "Did you mean 'seed'"),
     ("seed = 3", "seed = -1", 4, "at least 0"),
+    ("seed = 3", 'seed = 3\nsplit = "tset"', 5, "Expected one of none, train, validation, test"),
     ("trials = 40", "trials = 0", 5, "at least 1"),
     ("trials = 40", "trials = 40\nsteps = 3", 6, "Leave one out"),
     ("schema = 1", "schema = 2", 2, "Use a newer core"),

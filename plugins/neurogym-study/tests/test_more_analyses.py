@@ -19,6 +19,7 @@ from neurogym_study.playing import play_task, shown_units
 from neurogym_study.runs import Run
 
 from neurogym_core import TrialRecord, make_task, run
+from neurogym_core.ecosystem.discovery import find_task
 from neurogym_core.errors import NotSupportedError
 
 ANALYSIS = {analysis.name: analysis for analysis in ANALYSES}
@@ -237,11 +238,14 @@ def test_learning_curves_join_the_seeds_of_a_run(tmp_path):
         )  # fmt: skip
         folder.mkdir()
         Run(folder, experiment, {}).write()
-        rows = [f"{step},{0.5 + (until - 0.5) * step / 400}" for step in range(0, 500, 100)]
-        (folder / "curve.csv").write_text("\n".join(["updates,accuracy", *rows]), "utf-8")
+        scores = [0.5 + (until - 0.5) * step / 400 for step in range(0, 500, 100)]
+        rows = [f"{100 * k},{score},{score / 2},{1 - score}" for k, score in enumerate(scores)]
+        text = "\n".join(["updates,accuracy,answered,aborts", *rows])
+        (folder / "curve.csv").write_text(text, "utf-8")
         folders.append(folder)
-    result = learning_curves(folders)
+    result = learning_curves(folders, 0.8)
     assert "3 seeds; 2 reached 0.8" in result.notes[0]
+    assert "criterion 0.8" in labels_of(result)
     assert result.table["mean"].iloc[-1] == pytest.approx((0.9 + 0.95 + 0.6) / 3)
     assert len(result.table) == 50
     other = tmp_path / "longer"
@@ -253,4 +257,27 @@ def test_learning_curves_join_the_seeds_of_a_run(tmp_path):
     shutil.copytree(folders[1], tmp_path / "a-copy")
     assert seeds_of(folders[0]) == [tmp_path / "a-copy", folders[0], *folders[2:]]
     assert seeds_of(folders[1]) == folders, "the run that was asked for, not its copy"
-    assert training_finding(folders).notes == tuple(result.notes)
+    found = training_finding(folders)
+    said = "3 seeds; mean accuracy 0.817, answered 0.408, aborts per trial 0.183 at 400 updates."
+    assert found.notes == (said,)
+    last = found.table.iloc[-1]
+    assert (last["answered"], last["aborts"]) == pytest.approx((49 / 120, 11 / 60))
+    shown = labels_of(found)
+    assert f"chance {find_task('perceptual/Detection-v0').expected['chance']:g}" in shown
+    assert {"answered", "aborts per trial"} <= shown
+    assert not any("criterion" in label for label in shown)
+    (folders[0] / "curve.csv").write_text("updates,accuracy\n0,0.5\n400,0.7\n", "utf-8")
+    assert not {"answered", "aborts per trial"} & labels_of(training_finding(folders[:1]))
+    asked = tmp_path / "asked"
+    asked.mkdir()
+    changed = replace(experiment, criterion=0.7, parameters={"sigma": 1.0})
+    Run(asked, changed, {}).write()
+    shutil.copy(folders[1] / "curve.csv", asked)
+    shown = labels_of(training_finding([asked]))
+    assert "criterion 0.7" in shown
+    assert not any("chance" in label for label in shown), "the manifest has that of the defaults"
+
+
+def labels_of(finding):
+    """The labels of the lines of a figure of one panel."""
+    return {line.get_label() for line in finding.figure.axes[0].lines}

@@ -60,7 +60,11 @@ def test_an_edited_task_file_is_said_on_resuming_and_opening(run, sides):
 
 @pytest.mark.parametrize(
     ("part", "name", "words"),
-    [("versions", "numpy", "version of numpy: 0.1"), ("trainer", "seed", "trainer's seed: 0.1")],
+    [
+        ("versions", "numpy", "version of numpy: 0.1"),
+        ("trainer", "seed", "trainer's seed: 0.1"),
+        ("splits", "training", "the split of training: 0.1, now train"),
+    ],
 )
 def test_other_versions_and_defaults_are_said(run, part, name, words):
     said = json.loads(Path("run/settings.json").read_text("utf-8"))

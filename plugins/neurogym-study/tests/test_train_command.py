@@ -284,6 +284,50 @@ def test_a_trained_network_plays_in_run_plot_and_python(ngym, toys, sides):
     assert run(sides, "runs/x", 30, seed=1)["performance"].mean() == 1
 
 
+def test_a_run_in_this_folder_needs_no_slash_unless_a_subject_has_its_name(ngym, toys, sides):
+    for out in ("here", "guess"):
+        words = ("train", sides, "--model", "toy", "--option", "rate=1.0", "--updates", "10")
+        assert ngym(*words, "--out", out, "--quiet")[0] == 0
+    code, said = ngym("run", sides, "--subject", "here", "--n-trials", "50")
+    assert code == 0, said
+    assert re.search(r"performance\s+1\.000", said)
+    assert ngym("plot", sides, "--subject", "here", "-o", "trial.svg")[0] == 0
+    assert run(sides, "here", 30, seed=1)["performance"].mean() == 1
+    assert run(sides, "guess", 30, seed=1)["performance"].mean() < 1
+
+
+def test_a_run_plays_new_trials_unless_another_split_is_given(ngym, toys, sides):
+    words = ("train", sides, "--model", "toy", "--option", "rate=1.0", "--updates", "10")
+    assert ngym(*words, "--out", "here", "--quiet")[0] == 0
+    splits = json.loads(Path("here/settings.json").read_text())["splits"]
+    assert splits == {"training": "train", "tests": "validation", "play": "test"}
+    assert run(sides, "here", 5, seed=0).meta["split"] == "test"
+    trials = {
+        split: run(sides, "here", 20, seed=0, split=split) for split in (None, "train", "test")
+    }
+    for name, split in ((None, "test"), ("train", "train"), ("none", None)):
+        given = () if name is None else ("--split", name)
+        asked = ("run", sides, "--subject", "here", "--n-trials", 20, *given)
+        code, said = ngym(*asked, "--csv", "trials.csv", "--save", "again.toml")
+        assert code == 0, said
+        rows = Path("trials.csv").read_text()
+        sides_played = [row["side"] for row in csv.DictReader(rows.splitlines())]
+        assert sides_played == [str(side) for side in trials[split].with_names()["side"]]
+        # The file of the experiment names the split only if the command did.
+        line = f'split = "{name}"\n' if name else "split"
+        assert (line in Path("again.toml").read_text()) == bool(name)
+        assert ngym("run", "again.toml", "--trust", "--csv", "trials.csv")[0] == 0
+        assert Path("trials.csv").read_text() == rows
+        for command in ("evaluate", "likeness"):
+            code, said = ngym(command, "here", "--n-trials", 20, *given, "--out", command)
+            assert code == 0, said
+            page = Path(command, "report.html").read_text()
+            assert f"split {split or 'none'}" in " ".join(re.sub("<[^>]+>", " ", page).split())
+    code, said = ngym("run", sides, "--split", "tset")
+    assert code == 2
+    assert "'tset' is not one of 'none', 'train', 'validation', 'test'" in said
+
+
 def test_an_agent_plays_with_the_wrappers_of_envs_of_its_training(ngym, toys, sides):
     words = ("train", sides, "--algo", "toy-agent", "--option", "rate=1.0", "--steps", "10")
     assert ngym(*words, "--pass-reward", "--out", "runs/y", "--quiet")[0] == 0
@@ -299,7 +343,9 @@ def test_an_agent_plays_with_the_wrappers_of_envs_of_its_training(ngym, toys, si
 def test_a_run_that_cannot_play_is_one_clear_error(ngym, toys, sides):
     assert "holds no run" in ngym("run", sides, "--subject", "runs/none")[1]
     Path("here").mkdir()
-    assert "write ./here" in ngym("run", sides, "--subject", "here")[1]
+    code, said = ngym("run", sides, "--subject", "here")
+    assert code == 2
+    assert "'here', which is a folder without settings.json" in " ".join(said.split())
     words = ("train", sides, "--model", "toy", "--updates", "2", "--out", "runs/x", "--quiet")
     assert ngym(*words)[0] == 0
     code, said = ngym("run", "GoNogo-v0", "--subject", "runs/x")

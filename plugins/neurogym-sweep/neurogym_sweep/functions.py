@@ -103,6 +103,7 @@ class Function(Work):
                 **{name: getattr(experiment, name) for name in ("seed", "trials", "steps")},
                 **{name: getattr(experiment, name) for name in ("subject", "subjects")},
                 "train": dict(experiment.train),
+                **({} if experiment.split is None else {"split": experiment.split}),
             }
             how["experiment"] = experiment
         return Job.of(settings, what, how)

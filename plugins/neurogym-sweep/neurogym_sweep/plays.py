@@ -20,6 +20,7 @@ from neurogym_study.signatures import signatures
 
 from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_core.subjects import player_of
+from neurogym_core.terminal.settings import read_split
 from neurogym_sweep.base import Tasks, Work, checked_seed, is_whole, with_settings
 from neurogym_sweep.store import FOREIGN, JOB_FILE, TRAINED, Job
 
@@ -77,6 +78,7 @@ class Play(Work):
             "subject": subject,
             "trials": experiment.trials,
             "seed": experiment.seed,
+            **({} if experiment.split is None else {"split": experiment.split}),
         }
         return Job.of(settings, what, {"experiment": experiment})
 
@@ -126,7 +128,7 @@ def play(job: Job) -> list[dict[str, Any]]:
         experiment = how["experiment"]
         played = play_task(
             experiment.make_task(), experiment.subject, experiment.trials, seed=experiment.seed,
-            imposed=experiment.imposed,
+            split=read_split(experiment.split), imposed=experiment.imposed,
         )  # fmt: skip
     return [_means(played) if job.what["do"] == "evaluate" else _effects(played)]
 

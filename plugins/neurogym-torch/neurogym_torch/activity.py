@@ -92,10 +92,10 @@ class Activity:
         return self.trials.period_names.index(period)
 
     def _steps(self, period: str) -> np.ndarray:
-        return self.trials.path[:, self.trials.period == self._number(period)].sum(axis=1)
+        return self.trials.first_round[:, self.trials.period == self._number(period)].sum(axis=1)
 
     def _onset(self, period: str) -> np.ndarray:
-        return self.trials.path[:, self.trials.period < self._number(period)].sum(axis=1)
+        return self.trials.first_round[:, self.trials.period < self._number(period)].sum(axis=1)
 
 
 @torch.no_grad()

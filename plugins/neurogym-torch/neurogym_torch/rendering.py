@@ -81,7 +81,8 @@ class _OnDevice:
         self.types, of_type = np.unique(part.steps.kind, return_inverse=True)
         self.serial, path = self._put(part.steps.serial), part.steps.path
         duration = part.steps.duration
-        n, segments = duration.shape
+        n, columns = duration.shape
+        segments = self.tables.shown.shape[1]
         played = self._put(duration.sum(axis=1))
         total = int(duration.sum())
         begin = played.cumsum(0) - played
@@ -91,11 +92,11 @@ class _OnDevice:
         self.clock = within + self._put(skip)[self.trial]
         offset = part.row * width + np.maximum(part.start, 0)
         self.at = within + self._put(offset)[self.trial]
-        entry = torch.arange(n * segments, device=device)
+        entry = torch.arange(n * columns, device=device)
         self._entry = entry.repeat_interleave(self._put(duration).flatten(), output_size=total)
-        self.place = self._put(of_type.reshape(-1, 1) * segments + np.arange(segments)).flatten()[
-            self._entry
-        ]
+        # A path has one column for each segment, once for every round.
+        segment = np.arange(columns) % segments
+        self.place = self._put(of_type.reshape(-1, 1) * segments + segment).flatten()[self._entry]
         self._onset = np.cumsum(path, axis=1) - path  # first step of each segment
 
     def _put(self, array: np.ndarray) -> Tensor:

@@ -20,6 +20,8 @@ ANSWERS = ("first", "last")
 class NetworkSubject:
     """Plays the action with the largest output of a network; for `neurogym_core.run`.
 
+    It plays the split "test" unless `run` is given another one.
+
     Args:
         network: a `Network`, or any other module as in `OwnNetwork`.
         layout: the units of this task, if the network learned several.
@@ -32,6 +34,8 @@ class NetworkSubject:
             streams.
         seed: seed of the recurrent noise.
     """
+
+    default_split = "test"
 
     def __init__(
         self,

@@ -118,9 +118,10 @@ class SupervisedTrainer(Trainer):
         kwargs = {"targets": self.targets, "device": device}
         ahead = 2 if self.device.type == "cuda" else 0  # the CPU has other work
         self.data = TaskMix(
-            self.tasks, batch, seq_len, seed, "train", shares=shares, prefetch=ahead, **kwargs
-        )
-        self.tests = TaskMix(self.tasks, test_trials, None, seed, "validation", **kwargs)
+            self.tasks, batch, seq_len, seed, self.splits["training"],
+            shares=shares, prefetch=ahead, **kwargs,
+        )  # fmt: skip
+        self.tests = TaskMix(self.tasks, test_trials, None, seed, self.splits["tests"], **kwargs)
         self.layout = self.data.layout
         self.carry = seq_len is not None
         self.network = self._make_network(hidden).to(self.device)

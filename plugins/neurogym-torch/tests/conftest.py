@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from small_tasks import Pulses
+from small_tasks import Pulses, Waiting
 
 from neurogym_core import Axis, Choice, Ring, Task, Uniform
 
@@ -109,6 +109,7 @@ def tasks():
         Sides=Sides,
         Directions=Directions,
         Pulses=Pulses,
+        Waiting=Waiting,
         Position=Position,
         Match=Match,
         Cursor=Cursor,

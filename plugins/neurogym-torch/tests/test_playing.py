@@ -36,11 +36,11 @@ def loud(network):
 
 @pytest.mark.parametrize("which", range(3))
 def test_playing_and_scoring_whole_trials_agree(tasks, which):
-    # One env and a dataset of batch size 1 with the same seed are one stream; without noise, their
-    # observations are equal.
+    # One env and a dataset of batch size 1 with the same seed and split are one stream; without
+    # noise, their observations are equal.
     task = tasks.Sides(sigma=0.0)
     network = loud(loud(networks(task)[which]))
-    played = run(task, NetworkSubject(network), 40, num_envs=1, seed=5)
+    played = run(task, NetworkSubject(network), 40, num_envs=1, seed=5, split=None)
     dataset = TorchDataset(task, 1, seed=5)
     for row in range(40):
         batch = next(dataset)
@@ -54,7 +54,7 @@ def test_the_state_outlives_a_trial_only_with_carry(tasks):
     task = tasks.Directions()
     network = loud(networks(task)[1])
     fresh, carried = (
-        run(task, NetworkSubject(network, carry=carry), 60, num_envs=2, seed=1)
+        run(task, NetworkSubject(network, carry=carry), 60, num_envs=2, seed=1, split=None)
         for carry in (False, True)
     )
     assert fresh["reward"].tolist() != carried["reward"].tolist()

@@ -16,7 +16,7 @@ ON_CUDA = pytest.mark.skipif(
     not torch.cuda.is_available(), reason="torch sees no CUDA device on this machine"
 )
 DEVICES = ("cpu", pytest.param("cuda", marks=ON_CUDA))
-WITH_TABLES = ("Sides", "Directions", "Pulses", "Position")
+WITH_TABLES = ("Sides", "Directions", "Pulses", "Position", "Waiting")
 SAMPLE = (
     "control/HierarchicalReasoning-v0",
     "ibl/IBL-v0",

@@ -407,7 +407,7 @@ def test_a_run_keeps_how_it_was_optimized(tmp_path):
 
 def test_the_help_of_train_names_the_settings_and_their_defaults():
     text = CliRunner().invoke(main, ["train", "--help"], env={"COLUMNS": "100"}).output
-    listed = text.split("Settings of the networks")[1].split("Options:")[0]
+    listed = text.split("Settings of the networks")[1].split("Settings of recurrent-ppo")[0]
     settings = settings_of(GRUTrainer)
     named = dict(re.findall(r"(\w+)=([^\s|,)]+)", listed))
     assert {"optimizer", "weight_decay", "schedule", "rate_cost", "precision"} <= set(named)

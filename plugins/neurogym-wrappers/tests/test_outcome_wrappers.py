@@ -247,5 +247,8 @@ def test_the_oracles_path_is_known_without_the_payoffs(task, wrap):
     batch = make_task(task, wrap=wrap if task is not Going else "TimeOut").sample(50, seed=0)
     assert not batch.jumps
     np.testing.assert_array_equal(
-        batch.path, batch.payoffs.oracle_path(batch.duration, batch.untimed_places)
+        batch.path,
+        batch.payoffs.oracle_path(
+            batch.duration, batch.untimed_places, batch.limit, batch.answering
+        ),
     )

@@ -62,7 +62,7 @@ class Answers:
 
 def answers_of(task: Task, batch: TrialBatch, seed: int) -> Answers:
     """Return the scores of all answers to these trials: from their tables, or by playing."""
-    payoffs, path = batch.payoffs, batch.path
+    payoffs, path = batch.payoffs, batch.first_round
     n, slots = len(batch), len(payoffs.slot_names)
     window = payoffs.window & (path > 0)[:, :, None]
     asked = payoffs.asked & window.any(axis=1)

@@ -165,7 +165,7 @@ def _summed(
 
     Part by part, since all observations of all trials are many."""
     n, units, places = len(batch), batch.shown.shape[2], int(place_of.max()) + 1
-    path = batch.path
+    path = batch.first_round
     lengths = np.zeros((n, places), np.int64)
     np.add.at(lengths.T, place_of, path.T)
     size = max(int(2_000_000 // (path.sum(axis=1).mean() * units + 1)), 16)
@@ -174,9 +174,9 @@ def _summed(
     for first in range(0, n, size):
         rows = np.arange(first, min(first + size, n))
         part = batch.take(rows)
-        clean[rows] = _added(part.render(None), path[rows], place_of, places)
+        clean[rows] = _added(part.render(None, path[rows]), path[rows], place_of, places)
         if has_noise:
-            seen = part.render(seed + first)
+            seen = part.render(seed + first, path[rows])
             noisy[rows] = _added(seen, path[rows], place_of, places)
     return (noisy if has_noise else clean), clean, lengths
 
