@@ -88,6 +88,7 @@ def _check_possible(
         InvalidValueError: the condition cannot have one of these values.
     """
     support = declared.support() if isinstance(declared, Distribution) else None
+    kind: str
     low, high = -np.inf, np.inf
     if support is not None:
         kind = support.dtype.kind
