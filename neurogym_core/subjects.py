@@ -149,16 +149,20 @@ class LateOracle(Subject):
         self.wait = wait
 
     def begin(self, env: TaskVectorEnv) -> None:
-        self._waited = np.zeros(env.num_envs, np.int64)
+        self._waited = np.zeros((env.num_envs, 1), np.int64)  # a column per slot, after a step
 
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         target = env.target
         actions = env.task.actions
         if actions.rest is None or (actions.continuous and actions.trigger is None):
             return target
-        # The current step counts, because an action takes effect at the end of its step.
-        self._waited = np.where(env.is_asked, self._waited + 1, 0)
-        waits = env.can_wait & (self._waited * env.task.dt < self.wait)
+        # The current step counts, because an action takes effect at the end of its step. Each slot
+        # has its own clock: the window of the next one may open as that of the last one closes.
+        asked = env.stepper.open_slots()
+        self._waited = np.where(asked, self._waited + 1, 0)
+        never = np.iinfo(np.int64).max
+        latest = np.where(asked, self._waited, never).min(axis=1, initial=never)
+        waits = env.can_wait & (latest * env.task.dt < self.wait)
         return np.where(per_row(waits, target), _resting(env), target)
 
 

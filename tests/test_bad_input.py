@@ -688,10 +688,6 @@ class Fraction(Dots):
     [
         ({"share": 0}, "share=0: its code fails .ZeroDivisionError: "),
         ({"places": (0.5,)}, r"places=\(0.5,\): its code fails .IndexError: "),
-        (
-            {"conditions": {"place": 0.5}},
-            r"conditions=\{'place': 0.5\}: its code fails .IndexError: ",
-        ),
     ],
 )
 def test_settings_that_the_code_of_a_task_fails_with_are_named(settings, said):

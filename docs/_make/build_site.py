@@ -34,6 +34,8 @@ FILES = (
     "LICENSE",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
+    "CODE_OF_CONDUCT.md",
+    "SECURITY.md",
     "docs/*.md",
     "docs/decisions/*.md",
     "docs/wrappers/*.md",

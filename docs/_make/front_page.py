@@ -42,6 +42,8 @@ Benchmarks <docs/performance>
 Changelog <CHANGELOG>
 cite
 Contributing <CONTRIBUTING>
+CODE_OF_CONDUCT
+SECURITY
 registry/README
 registry/POLICY
 README

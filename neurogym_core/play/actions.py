@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, listed
+from neurogym_core.errors import InvalidValueError, TaskDefinitionError, listed
 from neurogym_core.play.kernel import Given
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array, Floats, Ints, Wholes
@@ -124,21 +124,59 @@ def added_by(stepper: Stepper, action: Array, values: Floats | None) -> Given | 
     kept = {}
     if len(waiting):
         kept = {name: memory[waiting].copy() for name, memory in stepper.trial_state.items()}
-    reward, goto, outcome = (*task.step_action(stepper.now, action), None, None)[:3]
+    reward, goto, outcome = _parts(task, task.step_action(stepper.now, action))
     for name, memory in kept.items():
         stepper.trial_state[name][waiting] = memory
     return (given or Given())._replace(
-        reward=_each(reward, stepper.n, np.float64),
-        goto=_each(goto, stepper.n, np.int64),
-        outcome=_each(outcome, stepper.n, np.int64),
+        reward=_each(task, "reward", reward, stepper.n, np.float64),
+        goto=_each(task, "goto", goto, stepper.n, np.int64),
+        outcome=_each(task, "outcome", outcome, stepper.n, np.int64),
     )
 
 
-def _each(value: Any, n: int, dtype: type[np.generic]) -> Array | None:
+def _parts(task: Task, returned: Any) -> tuple[Any, Any, Any]:
+    """Return reward, goto and outcome of `step_action`; those that it leaves out are None."""
+    if not isinstance(returned, tuple) or not 1 <= len(returned) <= 3:
+        raise TaskDefinitionError(
+            f"{task.name}.step_action returned {type(returned).__name__}. Expected a tuple: reward,"
+            " goto[, outcome], each (n,) or None. Write return reward, None."
+        )
+    reward, goto, outcome = (*returned, None, None)[:3]
+    return reward, goto, outcome
+
+
+def _each(task: Task, what: str, value: Any, n: int, dtype: type[np.generic]) -> Array | None:
     """Return a C-contiguous array of one value per env, or None."""
     if type(value) is np.ndarray and value.dtype == dtype and value.shape == (n,):
         return value if value.flags.c_contiguous else value.copy()  # the usual case, without a copy
-    return None if value is None else np.ascontiguousarray(np.broadcast_to(value, (n,)), dtype)
+    if value is None:
+        return None
+    if np.shape(value) not in ((), (1,), (n,)):
+        raise _misshapen(task, "step_action", f"{what} of shape {np.shape(value)}", (n,))
+    return np.ascontiguousarray(np.broadcast_to(value, (n,)), dtype)
+
+
+def from_hook(task: Task, hook: str, returned: Any, shape: tuple[int, ...]) -> Array:
+    """Return what a hook returned, as an array.
+
+    Raises:
+        TaskDefinitionError: it has another shape.
+    """
+    array = np.asarray(returned)
+    if array.shape != shape:
+        raise _misshapen(task, hook, f"an array of shape {array.shape}", shape)
+    return array
+
+
+def _misshapen(task: Task, hook: str, returned: str, shape: tuple[int, ...]) -> TaskDefinitionError:
+    columns = "" if len(shape) == 1 else " and a column for each unit"
+    if len(shape) == 2 and hook == "step_target":
+        columns = " and a column for each axis, as now.target"
+    return TaskDefinitionError(
+        f"{task.name}.{hook} returned {returned}. Expected {shape}: a row for each of the"
+        f" {shape[0]} envs{columns}. Change what the hook returns"
+        f"{', for example to value[:, None]' if shape[1:] == (1,) else ''}."
+    )
 
 
 def _tracking(stepper: Stepper, values: Floats) -> Floats:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import NotSupportedError, unknown
-from neurogym_core.play.actions import added_by, checked_all, checked_one, columns_of
+from neurogym_core.play.actions import added_by, checked_all, checked_one, columns_of, from_hook
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.dealer import Dealer
 from neurogym_core.play.kernel import NEVER, STATE, Moved
@@ -474,18 +474,23 @@ class Stepper:
         if self.task.step_target is None:
             target = self.table_targets()
         else:
-            target = np.asarray(self.task.step_target(self.now))
+            actions = self.task.actions
+            shape = (self.n, actions.size) if actions.continuous else (self.n,)
+            target = from_hook(self.task, "step_target", self.task.step_target(self.now), shape)
         return self.task.actions.from_task_units(target) if self.task.actions.continuous else target
 
     def observations(self) -> Singles:
         """Return the current observations, (N, U) float32, in a new array."""
         seen = self.kernel.observe()
         if self.task.step_observation is not None:
-            seen = np.asarray(self.task.step_observation(self.now, seen), dtype=np.float32)
+            returned = self.task.step_observation(self.now, seen)
+            seen = from_hook(self.task, "step_observation", returned, seen.shape).astype(
+                np.float32, copy=False
+            )
         return seen
 
-    def _open(self) -> Bools:
-        """Return (N, K) whether each slot can be answered."""
+    def open_slots(self) -> Bools:
+        """Return (N, K) whether each slot can be answered on the current step."""
         row = self.state("row")
         answered = self.gathered(lambda block, envs: block.log.slot_outcome[row[envs]])
         is_open: Bools = self.table("window") & (answered == 0)
@@ -493,7 +498,7 @@ class Stepper:
 
     def is_asked(self) -> Bools:
         """Return (N,) whether a slot can be answered on the current step."""
-        asked: Bools = np.any(self._open(), axis=1)
+        asked: Bools = np.any(self.open_slots(), axis=1)
         return asked
 
     def can_wait(self) -> Bools:
@@ -515,7 +520,7 @@ class Stepper:
             # The last step of the trial is the last one of all windows.
             return lasts & (clock[envs] + 1 < tables.limit[k])[:, None]
 
-        waits: Bools = np.any(self._open() & self.gathered(stays), axis=1)
+        waits: Bools = np.any(self.open_slots() & self.gathered(stays), axis=1)
         return waits
 
     # ------------------------------------------------------------------ one step

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.tasks.state import TaskLike, period_names_of, state_of
+from neurogym_core.errors import InvalidValueError, listed, unknown
+from neurogym_core.tasks.state import Drawn, TaskLike, period_names_of, state_of
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.distributions import Choice, Constant, Distribution, parse
 from neurogym_core.trials.record import DURATION, as_texts
@@ -40,16 +40,85 @@ def read_condition(
         kind = support.dtype.kind
     try:
         if one.ndim:
-            return _several(spec, one)
-        if isinstance(spec, Distribution | Mapping):
-            return parse(spec)
-        if support is not None and kind == "U":
+            found = _several(spec, one)
+        elif isinstance(spec, Distribution | Mapping):
+            found = parse(spec)
+        elif support is not None and kind == "U":
             return _named(owner, name, spec, support)
-        return _single(spec, kind) if kind is None else _one_number(spec, kind)
+        else:
+            found = _single(spec, kind) if kind is None else _one_number(spec, kind)
+        values = found.support()
+        whole = _check_possible(
+            np.asarray(found.bounds) if values is None else values,
+            declared,
+            None if drawn is None else one,
+            enumerated=values is not None,
+        )
+        return _as_whole(found) if whole else found
     except InvalidValueError as error:
         raise InvalidValueError(
             f"{owner} was given the condition {name}={spec!r}. {error}"
         ) from None
+
+
+def _as_whole(found: Distribution) -> Distribution:
+    """Return a distribution of whole numbers, such as 1.0, as one of integers."""
+    if isinstance(found, Constant) and isinstance(found.value, float):
+        return Constant(int(found.value))
+    if isinstance(found, Choice) and found.support().dtype.kind == "f":
+        return Choice(found.support().astype(int), found.p)
+    return found
+
+
+def _check_possible(
+    values: Array, declared: Any, drawn: Array | None, *, enumerated: bool = True
+) -> bool:
+    """Return whether a condition has integers; check that it can have these values.
+
+    A whole number that is an index would else be read as another quantity (an angle, say), and all
+    others with it, because arrays have one type. Quantities may lie between the declared values.
+
+    Args:
+        values: the values; of a distribution that cannot be enumerated, its bounds.
+        declared: the declaration of the condition.
+        drawn: the value of one trial, for conditions that are no distribution.
+        enumerated: whether these are all values.
+
+    Raises:
+        InvalidValueError: the condition cannot have one of these values.
+    """
+    support = declared.support() if isinstance(declared, Distribution) else None
+    kind: str
+    low, high = -np.inf, np.inf
+    if support is not None:
+        kind = support.dtype.kind
+        low, high = (low, high) if kind == "U" else (support.min(), support.max())
+    elif isinstance(declared, Distribution):
+        kind, (low, high) = "f", declared.bounds
+    elif isinstance(declared, Drawn):
+        kind = Drawn.KINDS[declared.kind][-1]
+    else:
+        kind = "f" if drawn is None else drawn.dtype.kind
+    if kind == "U":
+        known = None if support is None else support.ravel().tolist()
+        if known is not None and not np.isin(values, known).all():
+            raise InvalidValueError(f"Expected one of {listed(known)}. Give one of them.")
+        return False
+    if kind == "b":
+        low, high = 0, 1
+    values = np.asarray(values, np.float64)
+    if np.isnan(values).any():
+        raise InvalidValueError("NaN is no number. Expected numbers. Give other values.")
+    whole = kind in "iub"
+    margin = 1e-9 * max(abs(low), abs(high)) if np.isfinite([low, high]).all() else 0.0
+    inside = (values >= low - margin) & (values <= high + margin)
+    if inside.all() and not (whole and not (enumerated and (values % 1 == 0).all())):
+        return kind in "iu"
+    numbers = "whole numbers" if whole else "numbers"
+    span = f" from {low:g} to {high:g}" if margin or (low, high) == (0, 1) else ""
+    raise InvalidValueError(
+        f"Expected {numbers}{span}, as declared. Give such values, or declare others."
+    )
 
 
 def _single(spec: Any, kind: str | None) -> Distribution:
@@ -134,7 +203,12 @@ def read_values(task: TaskLike, given: Mapping[str, Any]) -> dict[str, Array]:
     values: dict[str, Array] = {}
     for name, value in given.items():
         if name in state.declared:
-            values[name] = _values(state.name, name, value, np.asarray(state.example[name]))
+            drawn = np.asarray(state.example[name])
+            values[name] = _values(state.name, name, value, drawn)
+            try:
+                _check_possible(values[name], state.declared[name], drawn)
+            except InvalidValueError as error:
+                raise InvalidValueError(f"{_given(state.name, name, value)}. {error}") from None
         elif name in periods:
             values[name] = _values(state.name, name, value, np.zeros(()))
         else:
@@ -148,8 +222,7 @@ def _values(owner: str, name: str, given: Any, drawn: Array) -> Array:
     Args:
         drawn: the value of one trial, as drawn by the task.
     """
-    text = " ".join(repr(given).split())
-    start = f"{owner} was given the condition {name}={text if len(text) <= 60 else text[:57] + '…'}"
+    start = _given(owner, name, given)
     words, kinds = ("a text", "U") if drawn.dtype.kind == "U" else ("a number", "biuf")
     one = words if not drawn.ndim else f"{drawn.shape[0]} {words.split()[1]}s"
     expected = f"Expected {one} in every trial. Give {one}, or an array of one row per trial."
@@ -172,3 +245,8 @@ def _values(owner: str, name: str, given: Any, drawn: Array) -> Array:
     if values.dtype.kind == "f" and drawn.dtype.kind in "iu" and (values % 1 == 0).all():
         return values.astype(drawn.dtype)
     return values
+
+
+def _given(owner: str, name: str, given: Any) -> str:
+    text = " ".join(repr(given).split())
+    return f"{owner} was given the condition {name}={text if len(text) <= 60 else text[:57] + '…'}"

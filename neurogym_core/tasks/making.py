@@ -15,6 +15,7 @@ from neurogym_core.tasks.drawing import column_shapes, draw_independent, without
 from neurogym_core.tasks.former_names import former_name
 from neurogym_core.tasks.imposed import read_condition
 from neurogym_core.tasks.names import check_condition
+from neurogym_core.tasks.rounding import warn_of_times
 from neurogym_core.tasks.shortest import check_bounds, check_shortest
 from neurogym_core.tasks.state import (
     STATE,
@@ -222,7 +223,7 @@ def complete(task: TaskLike) -> None:
         _read_conditions(task, state, state.overrides["conditions"]) if state.wraps is None else {}
     )
     state.limits = state.limits or (task.max_duration,)
-    state.timing = Timing(task.timing, frozenset(state.overrides["timing"]), state.warned)
+    state.timing = Timing(task.timing, frozenset(state.overrides["timing"]))
     state.interface = Interface(
         name=task.name,
         dt=task.dt,
@@ -293,6 +294,7 @@ def _probe(task: TaskLike, state: TaskState) -> None:
     state.trial_columns = tuple(name for name in task.trial_state if name in recorded)
     for layout in layouts:
         check_values(layout)
+    warn_of_times(task, layouts)
     state.typical_steps = max(int(np.median(batch.duration.sum(axis=1))), 1)
 
 

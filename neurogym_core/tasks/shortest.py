@@ -55,11 +55,7 @@ def check_bounds(task: TaskLike, conditions: Mapping[str, Array], n: int) -> Non
         fixed = {name: Constant(ms) for name, ms in bounds.items() if ms < np.inf}
         if not fixed:
             continue
-        timing = replace(
-            state.timing,
-            declared={**state.timing.declared, **fixed},
-            warned=set(state.timing.declared),
-        )
+        timing = replace(state.timing, declared={**state.timing.declared, **fixed})
         layout = layout_of(task, conditions, np.random.default_rng(0), n, {}, timing)
         if sum(steps.min() for steps in layout.timeline.steps.values()):
             compile_layout(layout)

@@ -62,7 +62,7 @@ class TaskState:
         limits: ms after which a trial is over; see `Interface`.
         stages: for each part of a sequence of tasks, the conditions that select it; () for other
             tasks.
-        warned: periods that a warning named already.
+        warned: times that a warning named already.
         period_names, typical_steps: those of a few trials that are built when the task is made.
         interface, timing: the part of the task that its trials depend on; set when it is complete.
         columns: shape of one trial's values of each column of `session.record`, by its name.

@@ -10,14 +10,22 @@ import numpy as np
 from neurogym_core.errors import TrialLayoutError, listed, unknown
 from neurogym_core.trials.arrays import Array, Bools, Floats, Ints
 from neurogym_core.trials.interface import Actions, Angle
-from neurogym_core.trials.layout import END, STAY, Destination, Layout, Slot, Span, to_steps
+from neurogym_core.trials.layout import (
+    END,
+    STAY,
+    TOLERANCE,
+    Destination,
+    Layout,
+    Slot,
+    Span,
+)
 from neurogym_core.trials.record import RECORD_NAMES
 
 OUTCOMES = ("correct", "error", "other")
 """Keys of a dict that is passed as `then=`."""
 
-TOLERANCE = 1e-9
-"""Rounding error of times, in steps."""
+WORDS = ("end", "wait", "stay", "restart")
+"""Values of `then=` that are no periods."""
 
 UNKNOWN = -3
 """Neither STAY, END nor the index of a period."""
@@ -163,7 +171,7 @@ def _check_begins(layout: Layout, span: Span) -> None:
     steps = steps_of(layout, span)
     if span.start is None or steps is None:
         return
-    # In ms: a start within the last half step rounds to the end, which is the effect of dt alone.
+    # In ms: a start within the last half step begins with the last step.
     late = _concerned(layout, span) & (span.start / layout.dt > steps - TOLERANCE)
     if late.any():
         i = int(np.argmax(late))
@@ -205,8 +213,8 @@ def check_length(layout: Layout, name: str, length: int, span: Span, cut: bool) 
     steps, concerned = steps_of(layout, span), _concerned(layout, span)
     if steps is None or not concerned.any():
         return
-    begin = 0 if span.start is None else to_steps(span.start, layout.dt)
-    wanted = int(np.max((steps - begin)[concerned]))
+    start, _ = span.steps(steps, layout.dt)
+    wanted = int(np.max((steps if start is None else steps - start)[concerned]))
     if length == wanted or wanted < 1 or (cut and length > wanted):
         return
     begins = "" if span.start is None else " from start= on"
@@ -231,7 +239,17 @@ def check_period(layout: Layout, name: str) -> None:
 
 
 def check_goto(layout: Layout, target: str, words: tuple[str, ...]) -> None:
-    """Raise `UnknownNameError` if `target` is neither one of the words nor a period."""
+    """Raise an error unless `target` is either one of the words or a period.
+
+    Raises:
+        TrialLayoutError: it is the name of a period, and also a word of some `then=`.
+        UnknownNameError: it is neither.
+    """
+    if target in WORDS and target in layout.timeline.names:
+        raise TrialLayoutError(
+            f"then={target!r} of {layout.name} is a period of the trial, and also a word of then="
+            f" ({listed(WORDS)}). Expected one meaning. Give the period another name."
+        )
     if target not in words and target not in layout.timeline.names:
         raise unknown("target of then=", target, (*words, *layout.timeline.names), of=layout.name)
 
@@ -350,11 +368,13 @@ def slot(
     for term in ("correct", "error", "miss"):
         value = layout.interface.rewards[term] if terms[term] is None else terms[term]
         terms[term] = per_trial(layout, term, value)
-    if not isinstance(then, str | Mapping):
+    if isinstance(then, str | Mapping):
+        outcomes = _by_outcome(layout, then)
+    else:
         # `then` is by outcome, which does not matter here: `leads` overrides it for every choice.
         terms["leads"] = _leads(layout, group, then, terms)
-        then = "wait"
-    return Slot(name=name, group=group, span=span, then=_by_outcome(layout, then), **terms)
+        outcomes = dict.fromkeys(OUTCOMES, "wait")
+    return Slot(name=name, group=group, span=span, then=outcomes, **terms)
 
 
 def _by_outcome(layout: Layout, then: str | Mapping[str, str]) -> dict[str, str]:
@@ -453,7 +473,10 @@ def _leads(layout: Layout, group: str, then: Any, terms: Mapping[str, Any]) -> A
         "end": END,
         **{name: p for p, name in enumerate(layout.timeline.names)},
     }.items():
-        places[names == name] = place
+        given = names == name
+        if given.any():
+            check_goto(layout, name, ("end", "wait"))
+            places[given] = place
     if (places == UNKNOWN).any():
         check_goto(layout, str(names[places == UNKNOWN][0]), ("end", "wait"))  # raises
     return np.broadcast_to(places, (n, k))

@@ -65,37 +65,52 @@ def check_read(layouts: Iterable[Layout]) -> None:
 
 
 def check_overlaps(layout: Layout, geometry: Geometry) -> None:
-    """Raise `TrialLayoutError` if two calls ask for answers to one slot on a step of a trial.
+    """Raise `TrialLayoutError` if two calls share a slot or a group on a step of a trial.
 
-    Choices with prices may join an answer (a sure bet beside the answers): they add actions to the
-    table, where a second answer would overwrite the right ones of the first.
+    Choices with prices may join an answer in other groups (a sure bet beside the answers): they add
+    actions to the table, where a second answer would overwrite the right ones of the first.
     """
+    groups: dict[str, list[Slot]] = {}
     answers: dict[str, list[Slot]] = {}
     for slot in layout.slots:
+        groups.setdefault(slot.group, []).append(slot)
         if slot.amounts is None:
             answers.setdefault(slot.name, []).append(slot)
     for name, slots in answers.items():
-        if len(slots) > 1:
-            _check_apart(layout, geometry, name, slots)
+        _check_apart(layout, geometry, slots, f"{name!r} twice", "a step can ask once for a slot")
+    for group, slots in groups.items():
+        _check_apart(
+            layout, geometry, slots, f"{group!r} for {{}}", "one action cannot answer both"
+        )
 
 
-def _check_apart(layout: Layout, geometry: Geometry, name: str, slots: list[Slot]) -> None:
+def _check_apart(
+    layout: Layout, geometry: Geometry, slots: list[Slot], asks: str, expected: str
+) -> None:
+    """Raise `TrialLayoutError` if two of the slots are asked on a step of a trial."""
     # Windows may meet in a segment that has no step in a trial: then they do not overlap there.
     played, asked = geometry.duration > 0, np.zeros(geometry.duration.shape, bool)
-    for slot in slots:
+    for k, slot in enumerate(slots if _may_overlap(slots) else ()):
         mine = np.zeros(played.shape, bool)
         for segment, covered in geometry.segments(slot.span):
             mine[:, segment] |= covered
         both = mine & asked & played
         if both.any():
             periods = dict.fromkeys(geometry.names[p] for p in geometry.period[both.any(axis=0)])
+            names = " and ".join(dict.fromkeys(repr(one.name) for one in (*slots[:k], slot)))
             raise TrialLayoutError(
-                f"{layout.name}.new_trial asks {name!r} twice on the same steps of"
-                f" {listed(periods)}, in {int(both.any(axis=1).sum())} of {layout.n} trials; a step"
-                " can ask for one answer to a slot. Give the second answer() another name (slot=…),"
-                " or keep the two apart with during=, start=, stop= or where=."
+                f"{layout.name}.new_trial asks {asks.format(names)} on the same steps of"
+                f" {listed(periods)}, in {int(both.any(axis=1).sum())} of {layout.n} trials;"
+                f" {expected}. Keep the two apart with during=, start=, stop= or where=, or ask for"
+                " another group of actions in another slot (slot=…)."
             )
         asked |= mine
+
+
+def _may_overlap(slots: list[Slot]) -> bool:
+    """Whether two slots name the same period."""
+    periods = [name for slot in slots for name in slot.span.periods]
+    return len(set(periods)) < len(periods)
 
 
 def check_values(layout: Layout) -> None:

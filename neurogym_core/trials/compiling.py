@@ -13,7 +13,7 @@ from neurogym_core.trials.batch import Frame, Source, TrialBatch
 from neurogym_core.trials.checks import check_clocks, check_lasts, check_overlaps, check_periods
 from neurogym_core.trials.geometry import Coverage, Geometry
 from neurogym_core.trials.interface import Actions, Interface
-from neurogym_core.trials.layout import Frames, Layout, Show, Slot, Span, to_steps
+from neurogym_core.trials.layout import Frames, Layout, Show, Slot, Span
 
 
 def compile_layout(layout: Layout) -> TrialBatch:
@@ -253,7 +253,8 @@ def _frames(frames: Frames, geometry: Geometry, interface: Interface) -> Iterato
     """
     is_channel = frames.name in interface.channels
     columns = interface.channels[frames.name] if is_channel else interface.actions[frames.name]
-    offset: Any = 0 if frames.span.start is None else to_steps(frames.span.start, geometry.dt)
+    begin, _ = geometry.steps(frames.span)
+    offset: Any = 0 if begin is None else begin
     for first, last in _runs([geometry.names.index(name) for name in frames.span.periods]):
         start = geometry.onset[:, first]
         stop = geometry.onset[:, last] + geometry.period_steps[last]

@@ -17,7 +17,7 @@ import json
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -175,7 +175,7 @@ class Choice(Distribution):
     Args:
         values: the values: numbers, strings, or equally long tuples of numbers; a single int `k`
             means 0 … k - 1.
-        p: probability of each value; normalized to a sum of 1.
+        p: probability of each value, with a sum of 1; or whole numbers, their relative weights.
 
     Raises:
         InvalidValueError: no values, or probabilities that do not fit them.
@@ -196,6 +196,11 @@ class Choice(Distribution):
 
     def __post_init__(self) -> None:
         values = range(self.values) if isinstance(self.values, int | np.integer) else self.values
+        if not isinstance(values, Iterable) or isinstance(values, str):
+            raise InvalidValueError(
+                f"Choice() was given {values!r}. Expected several values. Pass a list of them, or"
+                " an int k for 0 … k - 1."
+            )
         values = tuple(_frozen(value) for value in values)
         object.__setattr__(self, "values", values)
         if not values:
@@ -220,7 +225,15 @@ class Choice(Distribution):
                 f"Choice() was given p={self.p!r} for {len(self.values)} values; it needs one"
                 " finite, non-negative probability per value, not all 0."
             )
-        p = p / p.sum()
+        total = p.sum()
+        if not math.isclose(total, 1, abs_tol=1e-6) and (p % 1).any():
+            raise InvalidValueError(
+                f"Choice() was given p={self.p!r}, whose sum is {total:g}. Expected probabilities"
+                " with a sum of 1, or whole numbers as relative weights. Correct them, or divide"
+                " them by their sum."
+            )
+        # Not by a sum that differs from 1 by rounding: it would change the numbers that were given.
+        p = p if math.isclose(total, 1, abs_tol=1e-12) else p / total
         object.__setattr__(self, "p", tuple(p.tolist()))
         object.__setattr__(self, "_cumulative", np.cumsum(p)[:-1])
 
@@ -372,7 +385,7 @@ def parse(spec: Any) -> Distribution:
     given = spec
     if isinstance(spec, str):
         spec = _read_text(spec)
-    elif isinstance(spec, list | tuple | np.ndarray):
+    elif isinstance(spec, list | tuple | range | np.ndarray):
         spec = list(spec)
         if len(spec) == 2 and isinstance(spec[0], str) and spec[0] in KINDS:
             spec = {spec[0]: spec[1]}

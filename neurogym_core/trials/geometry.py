@@ -78,7 +78,8 @@ class Geometry:
         The window may extend over several periods; the step lies in one of them, and is negative or
         too large in the others.
         """
-        begin = 0 if slot.span.start is None else np.maximum(to_steps(slot.span.start, self.dt), 0)
+        start, _ = self.steps(slot.span)
+        begin = 0 if start is None else np.maximum(start, 0)
         # An action that is chosen on step k takes effect at its end, (k + 1) dt after the onset.
         due = begin + np.maximum(to_steps(slot.due, self.dt) - 1, 0)
         return [(p, due - offset) for p, offset in self._offsets(slot.span)]
@@ -95,6 +96,12 @@ class Geometry:
             elapsed = elapsed + self.period_steps[p]
         return result
 
+    def steps(self, span: Span) -> tuple[Array | None, Array | None]:
+        """The first step and the last step + 1 of a span, see `Span.steps`."""
+        timed = self.untimed.isdisjoint(span.periods)
+        total = sum(self.period_steps[self.names.index(name)] for name in span.periods)
+        return span.steps(np.asarray(total) if timed else None, self.dt)
+
     def pieces(self, span: Span) -> list[Piece]:
         """(period, first step, last step + 1) of a span; None: the period's edge."""
         if id(span) in self._pieces:
@@ -102,8 +109,7 @@ class Geometry:
         if span.start is None and span.stop is None:
             pieces: list[Piece] = [(self.names.index(name), None, None) for name in span.periods]
         else:
-            start = None if span.start is None else to_steps(span.start, self.dt)
-            stop = None if span.stop is None else to_steps(span.stop, self.dt)
+            start, stop = self.steps(span)
             pieces = [
                 (
                     p,

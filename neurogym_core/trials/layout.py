@@ -29,6 +29,10 @@ def to_steps(ms: Any, dt: float) -> Ints:
     return np.asarray(np.floor(np.asarray(ms, dtype=np.float64) / dt + 0.5 + 1e-9)).astype(np.int64)
 
 
+TOLERANCE = 1e-9
+"""Rounding error of times, in steps."""
+
+
 @dataclass(eq=False, repr=False)
 class Span:
     """The periods, the times within them, and the trials that a verb applies to.
@@ -45,6 +49,43 @@ class Span:
     start: Any = None
     stop: Any = None
     where: Bools | None = None
+
+    def steps(self, total: Ints | None, dt: float) -> tuple[Ints | None, Ints | None]:
+        """Return the first step and the last step + 1, (n,) each; None: the edge of the periods.
+
+        Both are rounded. A time that is longer than 0 ms lasts at least one step: where both round
+        to the same edge of a step, it is the step in which the middle of that time lies.
+
+        Args:
+            total: (n,) steps of all periods of the span; None where one of them has no timer.
+            dt: ms per step.
+        """
+        start = None if self.start is None else to_steps(self.start, dt)
+        stop = None if self.stop is None else to_steps(self.stop, dt)
+        if (start is None and stop is None) or (stop is None and total is None):
+            return start, stop
+        first, last = self._inside(start, stop, total)
+        low, high = self._inside(
+            None if self.start is None else np.asarray(self.start) / dt,
+            None if self.stop is None else np.asarray(self.stop) / dt,
+            total,
+        )
+        lost = (last <= first) & (high > low + TOLERANCE)
+        if not np.any(lost):
+            return start, stop
+        step = np.floor((low + high) / 2).astype(np.int64)
+        return (
+            None if start is None else np.where(lost, step, start),
+            None if stop is None else np.where(lost, step + 1, stop),
+        )
+
+    @staticmethod
+    def _inside(start: Any, stop: Any, total: Ints | None) -> tuple[Any, Any]:
+        """The part from `start` to `stop` that lies in the periods, in steps."""
+        first = 0 if start is None else np.maximum(start, 0)
+        if stop is None:
+            return first, total
+        return first, stop if total is None else np.minimum(stop, total)
 
 
 @dataclass(eq=False, repr=False)
@@ -146,6 +187,7 @@ class Timeline:
 
     Attributes:
         names: the periods, in order.
+        given: period -> its duration as it was given or drawn, ms, number or (n,).
         steps: period -> (n,) steps.
         untimed: the periods without a timer.
         then: period -> the one that follows it, or "end", where it is not the next one.
@@ -153,6 +195,7 @@ class Timeline:
     """
 
     names: tuple[str, ...] = ()
+    given: dict[str, Any] = field(default_factory=dict)
     steps: dict[str, Array] = field(default_factory=dict)
     untimed: set[str] = field(default_factory=set)
     then: dict[str, str] = field(default_factory=dict)

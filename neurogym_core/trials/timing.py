@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from neurogym_core.errors import TrialLayoutError
-from neurogym_core.trials.arrays import Array
+from neurogym_core.trials.arrays import Array, Ints
 from neurogym_core.trials.distributions import Constant, Distribution
 from neurogym_core.trials.layout import Layout, to_steps
 
@@ -24,12 +23,10 @@ class Timing:
         declared: period -> distribution.
         given: periods whose distribution the user gave; it overrides a duration that `new_trial`
             computes.
-        warned: periods that a warning named already, because they are no whole number of steps.
     """
 
     declared: Mapping[str, Distribution]
     given: frozenset[str] = frozenset()
-    warned: set[str] = field(default_factory=set)
 
     def set_steps(
         self, layout: Layout, period: str, rng: np.random.Generator, computed: Mapping[str, Any]
@@ -52,10 +49,9 @@ class Timing:
             ms = float(ms) if isinstance(ms, int | float) else ms
         timeline, dt = layout.timeline, layout.dt
         if isinstance(ms, float) and 0 <= ms < math.inf:
-            # Most durations are one number: `to_steps` without arrays. A positive duration has at
-            # least one step.
+            # Most durations are one number: `whole_steps` without arrays.
+            timeline.given[period] = ms
             steps = max(int(ms / dt + 0.5 + 1e-9), int(ms > 0))
-            self._warn_inexact(layout, period, ms, steps)
             timeline.steps[period] = np.full(layout.n, steps)
             return
         try:
@@ -69,9 +65,8 @@ class Timing:
         if np.isposinf(ms).all():
             timeline.untimed.add(period)
             ms = np.zeros(ms.shape)
-        rounded = to_steps(ms, dt)
-        rounded = np.where((rounded == 0) & (ms > 0), 1, rounded)
-        timeline.steps[period] = np.broadcast_to(rounded, (layout.n,))
+        timeline.given[period] = ms
+        timeline.steps[period] = np.broadcast_to(whole_steps(ms, dt), (layout.n,))
 
     def _drawn(self, layout: Layout, period: str, rng: np.random.Generator) -> float | Array:
         if period not in self.declared:
@@ -87,17 +82,10 @@ class Timing:
             else distribution.sample(rng, layout.n)
         )
 
-    def _warn_inexact(self, layout: Layout, period: str, ms: float, steps: int) -> None:
-        played = steps * layout.dt
-        if not ms > 0 or abs(played - ms) <= 0.1 * ms or period in self.warned:
-            return
-        self.warned.add(period)
-        warnings.warn(
-            f"Period {period!r} of {layout.name} lasts {ms:g} ms, which dt={layout.dt:g} ms rounds"
-            f" to {played:g} ms. Use a smaller dt, or timing={{{period!r}: {played:g}}} if that is"
-            " intended.",
-            stacklevel=2,
-        )
+
+def whole_steps(ms: Array, dt: float) -> Ints:
+    """Round durations in ms to steps; a positive duration has at least one step."""
+    return np.maximum(to_steps(ms, dt), ms > 0)
 
 
 def _check_ms(layout: Layout, period: str, ms: Array) -> None:

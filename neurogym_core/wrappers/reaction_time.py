@@ -106,8 +106,8 @@ class ReactionTime(TaskWrapper):
         if not later:
             raise self._refusal(
                 "it has no answer slot during or after"
-                f" {self._evidence[0]!r}. Expected trial.answer or trial.offer there. Leave"
-                " ReactionTime out"
+                f" {self._evidence[0]!r}. Expected trial.answer or trial.offer_choices there."
+                " Leave ReactionTime out"
             )
         return min(later, key=lambda slot: self._place(slot.span.periods[0])).name
 

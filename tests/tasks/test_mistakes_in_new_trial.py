@@ -147,7 +147,7 @@ def test_a_timed_answer_that_overlaps_another_is_refused():
         ),
         lambda trial: (
             trial.answer("choose", trial.side, during="decision", slot="first", then="wait"),
-            trial.answer("choose", 1 - trial.side, during="decision", slot="second"),
+            trial.answer("bet", 0, during="decision", slot="second"),
         ),
         lambda trial: (
             trial.answer("choose", trial.side, during="decision"),
@@ -159,7 +159,7 @@ def test_a_timed_answer_that_overlaps_another_is_refused():
         "other trials",
         "other periods",
         "one after another",
-        "two slots",
+        "two groups",
         "a sure bet",
         "one period named twice",
     ],

@@ -74,14 +74,26 @@ class WrittenTrial:
             return False
         if span.where is not None and not span.where[self.i]:
             return False
-        elapsed = self._elapsed_within(span, p, k)
-        if span.start is not None and elapsed < steps_of(span.start[self.i], self.dt):
-            return False
-        return span.stop is None or elapsed < steps_of(span.stop[self.i], self.dt)
+        first, last = self.edges(span)
+        return first <= self._elapsed_within(span, p, k) < last
 
-    def _elapsed_within(self, span: Span, p: int, k: int) -> int:
-        """Steps of a span from its onset to this step, in its periods only."""
-        before = span.periods[: span.periods.index(self.names[p])]
+    def edges(self, span: Span) -> tuple[int, float]:
+        """First step and last step + 1 of a span; it lasts a step unless it lasts 0 ms."""
+        untimed = self.trial.timeline.untimed & set(span.periods)
+        total = math.inf if untimed else self._elapsed_within(span, None, 0)
+        start = 0.0 if span.start is None else max(span.start[self.i], 0.0)
+        stop = math.inf if span.stop is None else span.stop[self.i]
+        first = steps_of(start, self.dt)
+        last = total if math.isinf(stop) else min(steps_of(stop, self.dt), total)
+        begin, end = start / self.dt, min(stop / self.dt, total)
+        if last <= first and end > begin + 1e-9:
+            first = math.floor((begin + end) / 2)
+            last = first + 1
+        return first, last
+
+    def _elapsed_within(self, span: Span, p: int | None, k: int) -> int:
+        """Steps of a span from its onset to this step, in its periods only; None: to its end."""
+        before = span.periods if p is None else span.periods[: span.periods.index(self.names[p])]
         return sum(self.length[self.names.index(name)] for name in before) + k
 
     # ------------------------------------------------------------------ observations
@@ -106,7 +118,7 @@ class WrittenTrial:
         """The row of a `timecourse` on this step, or None: one row a step, from its start."""
         if not self.covers(Span(frames.span.periods, where=frames.span.where), p, k):
             return None
-        start = 0 if frames.span.start is None else steps_of(frames.span.start[self.i], self.dt)
+        start, _ = self.edges(frames.span)
         at = self._elapsed_within(frames.span, p, k) - start
         values = frames.values[0 if len(frames.values) == 1 else self.i]
         # Where a period has no timer, the last value stays.

@@ -182,3 +182,48 @@ class NothingRandom(gymnasium.Env):
     def step(self, action):
         self.count += 1
         return np.full(1, self.count, np.float32), 0.0, self.count == 9, False, {}
+
+
+def noise_of(task):
+    """Read a parameter for a task."""
+    return task.sigma
+
+
+class ReadsInManyWays(Task):
+    """Parameters that a helper, a property, a lambda, `getattr` and a subclass read."""
+
+    sigma: float = 1.0
+    gain: float = 1.0
+    share: float = 0.5
+    weight: float = 1.0
+    timing = {"stimulus": 500, "decision": 500}
+
+    def define(self):
+        self.observe(stimulus=2)
+        self.act(fixate=1, choose=2)
+        self.vary(side=lambda rng, prior: (rng.random(prior.n) < self.share) * 1, answer="side")
+
+    @property
+    def strength(self):
+        return self.gain
+
+    def new_trial(self, trial):
+        trial.periods("stimulus", "decision")
+        shown = self.strength * np.eye(2)[trial.side]
+        trial.show("stimulus", shown, during="stimulus", noise=noise_of(self))
+        trial.loss_weight(getattr(self, "weight"), during="decision")  # noqa: B009
+        trial.answer("choose", trial.side, during="decision")
+
+
+class PlaysItSometimes(ReadsInManyWays):
+    """A period that only another setting plays, and a parameter that only it reads."""
+
+    delayed: bool = False
+    decay: float = 0.5
+    timing = {"delay": 500}
+
+    def new_trial(self, trial):
+        super().new_trial(trial)
+        if self.delayed:
+            trial.add_period("delay")
+            trial.show("stimulus", self.decay, during="delay")

@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 QUICK = {
     "CannotBeMade": ("G000", ()),
     "SeedsAsItLikes": ("G001", ()),
-    "NotJson": ("G002", ()),
+    "NotJson": ("G002", ("T010",)),
     "OneEnvOnly": ("G003", ("D002", "T004", "B001", "B003", "B004", "A001")),
     "RewardsAtRandom": ("D001", ("G001", "D002", "D004")),
     "GlobalNumbers": ("D001", ("G003", "D004")),
@@ -45,6 +45,8 @@ QUICK = {
     "PaysForHaste": ("T007", ("B004",)),
     "NotesNothing": ("T008", ("S002", "G003")),
     "LyingConditions": ("T009", ()),
+    "ForgetsItsNoise": ("T010", ()),
+    "ForgetsToPause": ("T010", ()),
     "WrongTarget": ("B001", ("B003", "B004")),
     "PaysForSilence": ("B003", ()),
     "PaysInTheDark": ("B004", ()),
@@ -69,6 +71,8 @@ ODD = (
     "Tracks",
     "DictEnv",
     "NothingRandom",
+    "ReadsInManyWays",
+    "PlaysItSometimes",
 )
 KNOWS_NOTHING_RIGHT = ("OnlyResting", "Tracks")
 """Unusual tasks in which no trial is correct or wrong: their performance is 0."""

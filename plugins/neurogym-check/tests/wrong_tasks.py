@@ -294,6 +294,21 @@ class LastsTooTellingly(Right):
     timing = {"fixation": Choice((200, 500))}
 
 
+class ForgetsItsNoise(Right):
+    """The noise is not shown: an overridden method read `sigma`."""
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "stimulus", "decision")
+        trial.show("stimulus", self.strengths(trial), during="stimulus")
+        trial.answer("choose", trial.side, during="decision")
+
+
+class ForgetsToPause(Right):
+    """The pause after the trial is not among its periods."""
+
+    timing = {"iti": 500}
+
+
 # ---------------------------------------------------------------------- envs of Gymnasium
 
 

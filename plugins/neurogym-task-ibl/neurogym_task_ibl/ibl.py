@@ -103,9 +103,8 @@ class IBL(Task):
     def contrast_choice(self) -> Choice:
         """Return the distribution of contrasts."""
         zero = (0,) if self.zero_weight else ()
-        return Choice(
-            (*self.contrasts, *zero), p=[1.0] * len(self.contrasts) + [self.zero_weight] * len(zero)
-        )
+        weights = np.array([1.0] * len(self.contrasts) + [self.zero_weight] * len(zero))
+        return Choice((*self.contrasts, *zero), p=weights / weights.sum())
 
     def declare_conditions(self) -> None:
         """Declare the conditions: the block's prior, the side drawn from it, and the contrast."""

@@ -12,7 +12,7 @@ from neurogym_core.tasks.drawing import impose_on
 
 REST, PRESS, POKE = 0, 1, 2
 
-IDLE = Choice(tuple(range(100, 1100, 100)), p=[0.5**k for k in range(1, 11)])
+IDLE = Choice(tuple(range(100, 1100, 100)), p=[2 ** (10 - k) for k in range(1, 11)])
 """Time without a cue, ms: the cue appears with a probability of 0.5 every 100 ms (at most 1 s)."""
 
 LEVELS = (0.5, 0.75, 1.0)

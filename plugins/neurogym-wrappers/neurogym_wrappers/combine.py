@@ -189,7 +189,9 @@ class Combine(ConditionWrapper):
         self._type_name = None
         if self.weights:
             self._type_name = self.free_name("combined") if not self.cue else self._cue
-            state.declared[self._type_name] = Choice(TRIAL_TYPES, p=self.weights)
+            state.declared[self._type_name] = Choice(
+                TRIAL_TYPES, p=np.asarray(self.weights) / sum(self.weights)
+            )
 
     def _join_actions(self, label: str) -> None:
         rest, own = self.task.actions.rest_name, self.other.actions.rest_name
@@ -372,33 +374,37 @@ class _TimeShift:
 
     def window(self, span: Span) -> Span:
         """Return a span over successive periods as one span."""
-        first, last = span.periods[0], span.periods[-1]
-        begin = self.onset[first] * self.dt
-        end = (self.onset[last] + self.part.timeline.steps[last]) * self.dt
-        start = begin if span.start is None else begin + np.maximum(span.start, 0)
-        stop = end if span.stop is None else np.minimum(begin + span.stop, end)
-        return Span(self.periods, start, stop, self._where(span.where))
+        begin = self.onset[span.periods[0]]
+        start, stop = self._steps(span)
+        return Span(
+            self.periods,
+            (begin + start) * self.dt,
+            (begin + stop) * self.dt,
+            self._where(span.where),
+        )
+
+    def _steps(self, span: Span) -> tuple[np.ndarray, np.ndarray]:
+        """Return the first step and the last step + 1 of a span, (n,), counted in its periods."""
+        total = np.sum([self.part.timeline.steps[name] for name in span.periods], axis=0)
+        start, stop = span.steps(total, self.dt)
+        first = np.zeros_like(total) if start is None else np.clip(start, 0, total)
+        last = total if stop is None else np.clip(stop, first, np.maximum(total, first))
+        return first, last
 
     def pieces(self, span: Span) -> list[Span]:
         """Return a span as one span per period."""
-        pieces, offset = [], np.zeros(self.part.n)
+        pieces, (first, last) = [], self._steps(span)
         for name in span.periods:
-            begin, lasts = self.onset[name] * self.dt, self.part.timeline.steps[name] * self.dt
-            start = (
-                np.zeros(self.part.n)
-                if span.start is None
-                else np.clip(span.start - offset, 0, lasts)
-            )
-            stop = lasts if span.stop is None else np.clip(span.stop - offset, 0, lasts)
+            begin, lasts = self.onset[name], self.part.timeline.steps[name]
             pieces.append(
                 Span(
                     self.periods,
-                    begin + start,
-                    begin + np.maximum(stop, start),
+                    (begin + np.clip(first, 0, lasts)) * self.dt,
+                    (begin + np.clip(last, 0, lasts)) * self.dt,
                     self._where(span.where),
                 )
             )
-            offset = offset + lasts
+            first, last = first - lasts, last - lasts
         return pieces
 
     def frames(self, frames: Frames, names: Mapping[str, str]) -> Frames:
@@ -419,11 +425,7 @@ class _TimeShift:
     def _rows_of(self, span: Span, begin: np.ndarray, lasts: int) -> np.ndarray:
         """Return the index (n, lasts) of the value shown on each step from `begin`; -1: none."""
         step, k = np.arange(lasts), np.full((self.part.n, lasts), -1)
-        offset = (
-            np.zeros(self.part.n, np.int64)
-            if span.start is None
-            else -to_steps(span.start, self.dt)
-        )
+        offset = -self._steps(span)[0]
         for name in span.periods:
             since, steps = (
                 step - (self.onset[name] - begin)[:, None],

@@ -46,7 +46,7 @@ class MissPenalty(TaskWrapper):
             _missable(slot).any() for layout in sample_layouts(self.task) for slot in layout.slots
         ):
             raise self._refusal(
-                "it has no answer slot that can be missed (trial.answer, trial.offer)"
+                "it has no answer slot that can be missed (trial.answer, trial.offer_choices)"
             )
 
     def _refusal(self, why: str) -> NotSupportedError:

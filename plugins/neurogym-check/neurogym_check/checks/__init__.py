@@ -1,6 +1,7 @@
 """The checks, one module per family; importing this package registers all of them."""
 
 from neurogym_check.checks import (
+    declarations,
     determinism,
     gymnasium_api,
     packaging,
@@ -12,6 +13,7 @@ from neurogym_check.checks import (
 )
 
 __all__ = [
+    "declarations",
     "determinism",
     "gymnasium_api",
     "packaging",

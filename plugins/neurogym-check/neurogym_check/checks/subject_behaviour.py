@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from neurogym_check.candidate import ENVS, LONG, Candidate, dealer_of
-from neurogym_check.check_types import NotApplicable, check, require
+from neurogym_check.check_types import CheckWarning, NotApplicable, check, require
 from neurogym_check.tolerances import largest_deviation
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.tasks.building import typical_steps
@@ -52,12 +52,18 @@ def _margin(*errors: float) -> float:
 def oracle_performs_as_declared(candidate: Candidate) -> dict[str, float]:
     """The performance of the oracle is at least `oracle_min` of the manifest.
 
-    The target of every step (answer, answer_at, offer, or step_target) must lead to a correct
-    outcome. Play the task with `run(task, "oracle")` and look at the trials with a performance
-    below 1. If even perfect knowledge is not always correct, state the lower performance as
-    oracle_min."""
+    The target of every step (answer, answer_at, offer_choices, or step_target) must lead to a
+    correct outcome. Play the task with `run(task, "oracle")` and look at the trials with a
+    performance below 1. If even perfect knowledge is not always correct, state the lower
+    performance as oracle_min."""
     least = candidate.expected.get("oracle_min", ORACLE_MIN)
     played = candidate.played["oracle"]
+    if not played.performance.size and typical_steps(candidate.task) > played.steps:
+        raise CheckWarning(
+            f"The check ran out of steps: it plays {played.steps}, and a trial lasts about"
+            f" {typical_steps(candidate.task)} steps of dt={candidate.task.dt:g} ms. Nothing was"
+            " measured; the full level plays more."
+        )
     require(
         played.performance.size,
         f"The oracle finishes no trial within {played.steps} steps.",
@@ -152,22 +158,32 @@ def fixation_does_not_reveal_the_answer(candidate: Candidate) -> dict[str, float
     """Observations during fixation, and its duration, do not reveal the correct answer.
 
     The check looks at periods whose names begin with fixation, iti, foreperiod, quiescence, …, in
-    the first trials of sessions. Show evidence in later periods. A channel may show a condition
-    from the start (a context cue) if it does not reveal the answer."""
+    the first trials of sessions. Where a trial begins with a period of another name, and the next
+    one shows the same, what reveals the answer in both is a warning. Show evidence in later
+    periods. A channel may show a condition from the start (a context cue) if it does not reveal the
+    answer."""
     names = period_names_of(candidate.task)
     quiet = list(itertools.takewhile(lambda name: name.startswith(QUIET), names))
-    if not quiet:
+    played = candidate.task.step_observation is not None or candidate.task.step_target is not None
+    if not quiet and (played or not _shows_the_same(candidate)):
         raise NotApplicable(
             f"its first period is not named like one without evidence ({', '.join(QUIET)})"
         )
-    played = candidate.task.step_observation is not None or candidate.task.step_target is not None
-    shown, answers = _from_play(candidate, quiet) if played else _from_tables(candidate, quiet)
+    early = quiet or [names[0]]
+    shown, answers = _from_play(candidate, early) if played else _from_tables(candidate, early)
     shown, answers = _varying(shown), _varying(answers)
     if not shown.shape[1] or not answers.shape[1]:
         return {"correlation": 0.0}
     correlation = np.abs(np.corrcoef(shown.T, answers.T)[: shown.shape[1], shown.shape[1] :])
     limit = 1.2 * largest_deviation(correlation.size) / np.sqrt(len(shown))
     largest = float(correlation.max())
+    if not quiet and largest > limit:
+        raise CheckWarning(
+            f"Observations in {names[0]!r}, with which the trial begins, reveal the correct answer"
+            f" (correlation {largest:.2f}), and {names[1]!r} shows the same. If the evidence should"
+            f" begin with {names[1]!r}, show it there only.",
+            correlation=largest,
+        )
     require(
         largest <= limit,
         f"Observations during {', '.join(quiet)} reveal the correct answer: correlation"
@@ -175,6 +191,21 @@ def fixation_does_not_reveal_the_answer(candidate: Candidate) -> dict[str, float
         correlation=largest,
     )
     return {"correlation": largest}
+
+
+def _shows_the_same(candidate: Candidate) -> bool:
+    """Whether the first two periods, before anything is asked, show the same where trials differ.
+
+    If the first one were that of the evidence, the second would add nothing."""
+    batch = candidate.batch
+    first, second = (np.flatnonzero(batch.period == p) for p in (0, 1))
+    if not len(second) or batch.payoffs.window[:, [*first, *second]].any():
+        return False
+    if candidate.task.actions.continuous:  # a cue from the start may set the path to follow
+        return False
+    one, other = batch.shown[:, first], batch.shown[:, second]
+    differs = one.std(axis=0).max(axis=0) > 1e-6
+    return bool(differs.any() and np.array_equal(one[:, -1][:, differs], other[:, 0][:, differs]))
 
 
 def _from_tables(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.ndarray]:

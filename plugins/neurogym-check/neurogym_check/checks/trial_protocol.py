@@ -290,9 +290,9 @@ def _equal(one: np.ndarray, other: np.ndarray) -> bool:
 def every_trial_opens_a_response_window(candidate: Candidate) -> None:
     """Every trial has a response window of at least one step.
 
-    Open a response window with trial.answer, answer_at or offer. Check that start= and stop= lie
-    within the period in all trials, also if its duration is drawn. A task that pays in step_action
-    needs no response window."""
+    Open a response window with trial.answer, answer_at or offer_choices. Check that start= and
+    stop= lie within the period in all trials, also if its duration is drawn. A task that pays in
+    step_action needs no response window."""
     batch = candidate.batch
     payoffs = batch.payoffs
     if candidate.task.step_action is not None:

@@ -1,0 +1,185 @@
+"""Warn, when a task is made, of times that its `dt` rounds, and of seconds given for ms."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from neurogym_core.errors import listed
+from neurogym_core.tasks.building import layout_of
+from neurogym_core.tasks.drawing import draw_independent, imposed_durations
+from neurogym_core.tasks.state import TaskLike, state_of
+from neurogym_core.trials.arguments import steps_of
+from neurogym_core.trials.arrays import Array
+from neurogym_core.trials.layout import Layout, Span
+from neurogym_core.trials.timing import whole_steps
+
+TRIALS = 200
+"""Trials that are examined where times vary from trial to trial."""
+CHANGE = 0.1
+"""The largest change of a time, relative to it, without a warning."""
+COMMON = 0.02
+"""The smallest share of trials with equal times; rarer ones are draws of a continuous quantity."""
+SHORTEST, SHORTEST_DT = 3.0, 0.5
+"""Times below these, in ms, are probably seconds."""
+
+
+@dataclass
+class Time:
+    """A time of each trial as it was given and as it is played, in ms, (m,)."""
+
+    what: str
+    verb: str
+    given: Array
+    played: Array
+    period: str | None = None
+
+    def of(self, task: str) -> str:
+        return f"{self.what} of {task} {self.verb}"
+
+
+def warn_of_times(task: TaskLike, layouts: Iterable[Layout]) -> None:
+    """Warn once of each time that `dt` changes by more than 10 %, and of each below 3 ms.
+
+    A time that a continuous distribution draws is always rounded. There is a warning if that
+    changes the mean by more than 10 %, or makes times equal whose SD is more than 10 % of the mean.
+
+    Args:
+        task: the task, complete.
+        layouts: layouts of a few of its trials.
+    """
+    state = state_of(task)
+    if state.joint:  # each of its tasks was examined itself
+        return
+    if state.wraps is None and task.dt < SHORTEST_DT:
+        _warn(
+            f"{task.name} was given dt={task.dt:g}. Expected ms, {SHORTEST_DT:g} or more. If these"
+            f" are seconds, write dt={1000 * task.dt:g}."
+        )
+    layouts = list(layouts)
+    if any(_varies(layout) for layout in layouts):
+        rng = np.random.default_rng(0)
+        drawn = draw_independent(task, rng, TRIALS, {})
+        durations = imposed_durations(state, rng, TRIALS)
+        layouts = [layout_of(task, drawn, rng, TRIALS, durations)]
+    for layout in layouts:
+        for time in _times(layout):
+            if time.what in state.warned:
+                continue
+            text = _seconds(time, task.name) or _rounded(time, task.name, task.dt)
+            if text is not None:
+                state.warned.add(time.what)
+                _warn(text)
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, stacklevel=2)
+
+
+def _seconds(time: Time, name: str) -> str | None:
+    longest = float(time.given.max())
+    if not 0 < longest < SHORTEST:
+        return None
+    return (
+        f"{time.of(name)} {longest:g} ms. Expected {SHORTEST:g} ms or more, or 0. If these are"
+        f" seconds, write {1000 * longest:g}: all times are in ms."
+    )
+
+
+def _rounded(time: Time, name: str, dt: float) -> str | None:
+    given, played = time.given, time.played
+    change = np.abs(played - given) / np.where(given > 0, given, 1)
+    changed = (given > 0) & (change > CHANGE + 1e-9)
+    if not changed.any():
+        return None
+    _, value, counts = np.unique(given, return_inverse=True, return_counts=True)
+    common = changed & (counts[value] >= COMMON * len(given))
+    drift = abs(played.mean() - given.mean()) > CHANGE * given.mean()
+    constant = np.ptp(played) == 0 and given.std() > CHANGE * given.mean()
+    if not (common.any() or drift or constant):
+        return None
+    counted = common if common.any() else changed
+    i = int(np.argmax(np.where(counted, change, 0)))
+    which, remedy = "", "times that are multiples of it"
+    if np.ptp(given) > 0:
+        which = f" (the largest change, of those in {int(counted.sum())} of {len(given)} trials)"
+    elif time.period is not None:
+        remedy = f"timing={{{time.period!r}: {played[i]:g}}} if that is intended"
+    return (
+        f"{time.of(name)} {given[i]:g} ms, which dt={dt:g} ms rounds to {played[i]:g} ms{which}."
+        f" Use a smaller dt, or {remedy}."
+    )
+
+
+# ---------------------------------------------------------------------- the times of a layout
+
+
+def _varies(layout: Layout) -> bool:
+    """Whether a time differs from trial to trial."""
+    moments = [
+        moment
+        for _, span in _spans(layout)
+        for moment in (span.start, span.stop)
+        if moment is not None
+    ]
+    return any(np.ptp(ms) > 0 for ms in (*moments, *_timed(layout).values()))
+
+
+def _timed(layout: Layout) -> dict[str, Array]:
+    """The given durations of the periods with a timer, (n,) ms."""
+    timeline = layout.timeline
+    return {
+        name: np.broadcast_to(np.asarray(ms, np.float64), (layout.n,))
+        for name, ms in timeline.given.items()
+        if name not in timeline.untimed
+    }
+
+
+def _spans(layout: Layout) -> Iterator[tuple[str, Span]]:
+    """The spans of the verbs that have a start or a stop."""
+    named = [
+        *((f"show({show.channel!r})", show.span) for show in layout.shows),
+        *((f"timecourse({frames.name!r})", frames.span) for frames in layout.frames),
+        *(("hold()", hold.span) for hold in layout.holds),
+        *(("loss_weight()", weigh.span) for weigh in layout.weights),
+        *((f"The window of {slot.name!r}", slot.span) for slot in layout.slots),
+    ]
+    return ((what, span) for what, span in named if span.start is not None or span.stop is not None)
+
+
+def _times(layout: Layout) -> Iterator[Time]:
+    for period, ms in _timed(layout).items():
+        played = whole_steps(ms, layout.dt) * layout.dt
+        yield Time(f"Period {period!r}", "lasts", ms, played, period)
+    for what, span in _spans(layout):
+        yield from _times_of(f"{what} in {listed(span.periods)}", span, layout)
+
+
+def _times_of(what: str, span: Span, layout: Layout) -> Iterator[Time]:
+    """The time before a span, and that within it, where the periods have a timer."""
+    steps, dt = steps_of(layout, span), layout.dt
+    if steps is None:
+        return
+    start, stop = span.steps(steps, dt)
+    first = np.zeros(layout.n) if start is None else np.clip(start, 0, steps)
+    last = steps if stop is None else np.clip(stop, 0, steps)
+    begin = np.zeros(layout.n) if span.start is None else np.maximum(span.start, 0)
+    end = steps * dt if span.stop is None else np.minimum(span.stop, steps * dt)
+    concerned = end > begin
+    if span.where is not None:
+        concerned = concerned & span.where
+    if not concerned.any():
+        return
+    for verb, given, played in (
+        ("begins after", begin, first * dt),
+        ("lasts", end - begin, (last - first) * dt),
+    ):
+        yield Time(
+            what,
+            verb,
+            np.asarray(given, np.float64)[concerned],
+            np.asarray(played, np.float64)[concerned],
+        )
