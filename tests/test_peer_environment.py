@@ -1,4 +1,4 @@
-"""The environment of the peer in `benchmarks` is made in a folder of its own."""
+"""The environment of the peer in `benchmarks` is made in its own folder."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def _each(task: Task, what: str, value: Any, n: int, dtype: type[np.generic]) ->
 
 
 def from_hook(task: Task, hook: str, returned: Any, shape: tuple[int, ...]) -> Array:
-    """Return what a hook returned, as an array.
+    """Return the value of a hook as an array.
 
     Raises:
         TaskDefinitionError: it has another shape.
@@ -174,7 +174,7 @@ def _misshapen(task: Task, hook: str, returned: str, shape: tuple[int, ...]) -> 
         columns = " and a column for each axis, as now.target"
     return TaskDefinitionError(
         f"{task.name}.{hook} returned {returned}. Expected {shape}: a row for each of the"
-        f" {shape[0]} envs{columns}. Change what the hook returns"
+        f" {shape[0]} envs{columns}. Change the value of the hook"
         f"{', for example to value[:, None]' if shape[1:] == (1,) else ''}."
     )
 

@@ -1,4 +1,4 @@
-"""What a hook returns in another shape is an error that names the hook."""
+"""A value of a hook with another shape is an error that names the hook."""
 
 from __future__ import annotations
 

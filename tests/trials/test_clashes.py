@@ -1,4 +1,4 @@
-"""Refused: periods that cannot be told from words of `then=`, and one action for two slots."""
+"""Refused: periods with the name of a word of `then=`, and one action for two slots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A span that is longer than 0 ms lasts at least one step; what `dt` changes is said once."""
+"""A span that is longer than 0 ms lasts at least one step; changes by `dt` are said once."""
 
 from __future__ import annotations
 

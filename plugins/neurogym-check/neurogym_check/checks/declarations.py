@@ -1,4 +1,4 @@
-"""T: what a task declares has an effect."""
+"""T: declarations of a task have an effect."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def declarations_are_used(candidate: Candidate) -> None:
 def _own_timing(cls: type) -> list[str]:
     """Return the periods of `timing` of the class with `new_trial`, and of its subclasses.
 
-    A class that defines `new_trial` anew may leave out periods of the class that it is made from.
+    A class with its own `new_trial` may leave out periods of the class that it is made from.
     """
     bases = list(itertools.takewhile(lambda base: "new_trial" not in vars(base), cls.__mro__))
     own = cls.__mro__[: len(bases) + 1]

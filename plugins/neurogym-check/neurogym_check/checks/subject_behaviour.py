@@ -159,7 +159,7 @@ def fixation_does_not_reveal_the_answer(candidate: Candidate) -> dict[str, float
 
     The check looks at periods whose names begin with fixation, iti, foreperiod, quiescence, …, in
     the first trials of sessions. Where a trial begins with a period of another name, and the next
-    one shows the same, what reveals the answer in both is a warning. Show evidence in later
+    one shows the same, evidence in both is a warning. Show evidence in later
     periods. A channel may show a condition from the start (a context cue) if it does not reveal the
     answer."""
     names = period_names_of(candidate.task)
