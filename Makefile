@@ -14,6 +14,9 @@ KERNEL := hatch_build.py $(wildcard neurogym_core/play/*.c neurogym_core/play/*.
 # One thread a process: the tests already run on two.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 export PYTHON
+# venv --clear follows a link, and would empty the environment that it leads to.
+new_environment = if [ -L $(1) ]; then echo "$(1) is a link to $$(readlink $(1)), which would be emptied. Remove the link." >&2; exit 1; fi; \
+	python=$$(.ci/find-python) && echo "Making $(1) with $$python" && "$$python" -m venv --clear $(1)
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-lowest test-newest test-all test-browser lint bench train-examples train-agents train-gallery leaderboard site site-sample test-site clean
@@ -101,22 +104,22 @@ $(VENV)/installed-%: constraints.txt pyproject.toml $(KERNEL) $(PLUGINS:%=%/pypr
 # pages about these packages need stand-ins of their imports only (docs/_make/absent.py).
 SHOWN := $(filter-out plugins/neurogym-sweep,$(LIGHT))
 .venv-site/installed: constraints.txt pyproject.toml $(KERNEL) $(PLUGINS:%=%/pyproject.toml)
-	@python=$$(.ci/find-python) && echo "Making .venv-site with $$python" && "$$python" -m venv --clear .venv-site
+	@$(call new_environment,.venv-site)
 	@.venv-site/bin/python $(PIP) --no-compile -c constraints.txt $(BUILDS)
 	@.venv-site/bin/python $(PIP) --no-compile -c constraints.txt --no-build-isolation -e '.[site]' $(SHOWN:%=-e ./%)
 	@touch $@
 
 .venv-lowest/installed: .ci/lowest.py pyproject.toml $(KERNEL) $(PLUGINS:%=%/pyproject.toml)
-	@python=$$(.ci/find-python) && "$$python" -m venv --clear .venv-lowest
+	@$(call new_environment,.venv-lowest)
 	@.venv-lowest/bin/python .ci/lowest.py > .venv-lowest/constraints.txt
 	@.venv-lowest/bin/python $(PIP) -c .venv-lowest/constraints.txt -e '.[test]' $(LIGHT:%=-e ./%)
 	@touch $@
 
 # Without constraints.txt: as it is installed from the index today.
 .venv-newest/installed: pyproject.toml $(KERNEL) $(PLUGINS:%=%/pyproject.toml)
-	@python=$$(.ci/find-python) && "$$python" -m venv --clear .venv-newest
+	@$(call new_environment,.venv-newest)
 	@.venv-newest/bin/python $(PIP) --upgrade -e '.[test]' $(LIGHT:%=-e ./%)
 	@touch $@
 
 $(RUN):
-	@python=$$(.ci/find-python) && echo "Making $(VENV) with $$python" && "$$python" -m venv --clear $(VENV)
+	@$(call new_environment,$(VENV))

@@ -92,14 +92,14 @@ class Network:
         return int(lines[-1].partition(",")[0]), lines[0].partition(",")[0]
 
     def play(self, seed: int) -> Played:
-        """Play `TRIALS` trials of its task."""
+        """Play `TRIALS` trials of its task, as it draws them: some signatures need the sequence."""
         if self.job is None:
-            return play_run(Run.open(self.folder), TRIALS, seed=seed)
+            return play_run(Run.open(self.folder), TRIALS, seed=seed, design="drawn")
         trainer = trainer_named(self.job.algorithm)(
             make_task(self.job.task), seed=self.job.seeds[0], **train_gallery.settings_of(self.job)
         )
         trainer.load(self.folder)
-        return play_trainer(trainer, self.job.trainer, TRIALS, seed=seed)
+        return play_trainer(trainer, self.job.trainer, TRIALS, seed=seed, design="drawn")
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,9 @@ class Entry:
             if self.networks:
                 played = self.networks[seed].play(seed=1000 + seed)
             else:
-                played = play_task(make_task(self.task), self.who, TRIALS, seed=seed)
+                played = play_task(
+                    make_task(self.task), self.who, TRIALS, seed=seed, design="drawn"
+                )
             found[f"seed {seed}"] = Behaviour(played.record, Roles.of_task(played.task))
         return found
 
