@@ -6,6 +6,7 @@ users."""
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 PUBLISHED = False
@@ -34,9 +35,7 @@ def command(*packages: str, checkout: str = ".") -> str:
         return f"pip install {' '.join(packages)}"
     wanted = dict.fromkeys(one for name in packages for one in (*_BESIDE.get(name, ()), name))
     folders = [checkout if one == _CORE else f"{checkout}/plugins/{one}" for one in wanted]
-    return " ".join(
-        ["pip install", *(f'-e "{one}"' if " " in one else f"-e {one}" for one in folders)]
-    )
+    return " ".join(["pip install", *(f"-e {shlex.quote(one)}" for one in folders)])
 
 
 def command_here(*packages: str) -> tuple[str, str]:

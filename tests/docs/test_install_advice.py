@@ -7,6 +7,8 @@ from __future__ import annotations
 import ast
 import io
 import re
+import shlex
+import subprocess
 import tokenize
 import tomllib
 from collections.abc import Iterator
@@ -127,6 +129,12 @@ def test_messages_print_the_command_that_works(
         assert {one for one in needed if one.startswith("neurogym")} <= given
 
 
-def test_a_path_with_a_blank_is_quoted() -> None:
-    line = published.command("neurogym-study", "neurogym-core", checkout="/my lab")
-    assert line == 'pip install -e "/my lab/plugins/neurogym-study" -e "/my lab"'
+@pytest.mark.parametrize("folder", ["/lab", "/my lab", "/lab (2)", "/ana's", "/a;b", "/a&$b"])
+def test_a_path_can_be_pasted_into_a_shell(folder: str) -> None:
+    line = published.command("neurogym-study", "neurogym-core", checkout=folder)
+    words = ["pip", "install", "-e", f"{folder}/plugins/neurogym-study", "-e", folder]
+    assert shlex.split(line) == words
+    echoed = subprocess.run(
+        ["sh", "-c", f"printf '%s\\n' {line}"], capture_output=True, text=True, check=True
+    )
+    assert echoed.stdout.splitlines() == words

@@ -157,14 +157,16 @@ def _of_runs(what: tuple[str, ...], given: dict[str, Any]) -> tuple[dict[str, Be
     from neurogym_study.playing import play_run
     from neurogym_study.runs import Run
 
-    found, tasks = {}, set()
+    found, tasks, kinds = {}, set(), {}
     with usage_errors():
         imposed = read_conditions(given["conditions"])
         with Progress("runs", len(what)) as bar:
             for k, folder in enumerate(what):
                 bar.show(k)
+                run = Run.open(Path(folder))
+                kinds.setdefault(run.kind(), folder)
                 played = play_run(
-                    Run.open(Path(folder)),
+                    run,
                     given["n_trials"],
                     which=given["which"],
                     seed=given["seed"] + k,
@@ -178,6 +180,12 @@ def _of_runs(what: tuple[str, ...], given: dict[str, Any]) -> tuple[dict[str, Be
         raise click.UsageError(
             f"The runs have the tasks {', '.join(sorted(tasks))}. Expected one task. Give runs of"
             " one task."
+        )
+    if len(kinds) > 1:
+        first, other = list(kinds.values())[:2]
+        raise click.UsageError(
+            f"The runs {first} and {other} differ in more than their seed and length. Expected"
+            " seeds of one subject, which are scored together. Score different subjects apart."
         )
     return found, played.subject, tasks.pop()
 

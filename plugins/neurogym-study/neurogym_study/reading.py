@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core import TrialRecord
-from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.errors import InvalidValueError, listed, unknown
 from neurogym_study.csv_files import gathered, read_csv
 from neurogym_study.recipes import Recipe, evaluated, names_in, read_recipe, unit_factor
 
@@ -146,6 +146,14 @@ def _by_pandas(path: Path, suffix: str, *, ours: bool) -> dict[str, np.ndarray]:
             # later versions warn when they are asked.
             version = tuple(int(part) for part in pd.__version__.split(".")[:2])
             exact: dict[str, Any] = {"float_precision": "round_trip"} if version < (3, 1) else {}
+            header = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str)
+            names = [str(name).strip() for name in header.iloc[0]]
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise InvalidValueError(
+                    f"{path} has the column {listed(twice)} more than once. Expected a name for each"
+                    " column. Rename or remove one."
+                )
             frame = pd.read_csv(
                 path,
                 sep=separator,
@@ -155,6 +163,8 @@ def _by_pandas(path: Path, suffix: str, *, ours: bool) -> dict[str, np.ndarray]:
                 skipinitialspace=not ours,
                 **exact,
             )
+    except InvalidValueError:
+        raise
     except UnicodeDecodeError as error:
         raise InvalidValueError(
             f"{path} is not text in UTF-8 ({str(error)[:80]}). Expected UTF-8. Save it so: in Excel"
@@ -234,6 +244,11 @@ def _check_times(record: TrialRecord, source: str) -> None:
     for name in record.columns:
         if name.rpartition(".")[2] != "reaction_time" or record[name].dtype.kind not in "iuf":
             continue
+        if np.isinf(record[name].astype(float)).any():
+            raise InvalidValueError(
+                f"Column {name!r} of {source} has infinite times. Expected ms, and empty cells where"
+                " nothing was answered. Correct the file."
+            )
         times = record[name][np.isfinite(record[name].astype(float))]
         if len(times) and 0 < times.max() < SECONDS:
             raise InvalidValueError(

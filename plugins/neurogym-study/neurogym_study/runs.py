@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -177,6 +178,14 @@ class Run:
                 " damaged, or its settings were edited. Nothing was overwritten. Restore it from a"
                 " copy, or train again into another folder."
             ) from error
+
+    def kind(self) -> str:
+        """Return the experiment as text, without its seed, length and criterion: runs of one kind
+        are seeds of one subject.
+        """
+        return json.dumps(
+            replace(self.experiment, seed=0, amount=0, criterion=None).to_plain(), sort_keys=True
+        )
 
     def subject(self) -> Any:
         """Return the trained network or agent as a subject for `neurogym_core.run`."""

@@ -532,3 +532,18 @@ def test_signatures_that_other_subjects_have_too_say_so():
     for name in ("two-step-interaction", "repeating-after-reward"):
         assert "the sign too" in KNOWN[name].caution
     assert not any("mark of a model" in one.statistic for one in KNOWN.values())
+
+
+# ---- runs ----
+
+
+def test_different_subjects_are_not_pooled_as_seeds_of_one(toys, sides, ngym):
+    for out, seed, more in (("a", 0, ()), ("b", 1, ()), ("c", 2, ("--set", "strengths=0,2"))):
+        words = ("--model", "toy", "--updates", 10 + 10 * seed, "--seed", seed, *more)
+        code, said = ngym("train", sides, *words, "--out", out, "--quiet")
+        assert code == 0, said
+    code, said = ngym("likeness", "a", "b", "--n-trials", 40)
+    assert code == 0, said
+    code, said = ngym("likeness", "a", "c", "--n-trials", 40)
+    assert code == 2
+    assert "The runs a and c differ in more than their seed and length" in said

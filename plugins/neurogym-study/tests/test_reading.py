@@ -324,3 +324,18 @@ def test_columns_with_dots_are_read_in_expressions(tmp_path):
 def test_no_attribute_of_a_value_is_read(text):
     with pytest.raises(InvalidValueError, match="cannot be computed"):
         evaluated(text, TABLE, "a recipe")
+
+
+def test_infinite_times_are_refused(tmp_path):
+    (tmp_path / "lab.csv").write_text("correct,reaction_time\n1,inf\n0,300\n")
+    with pytest.raises(InvalidValueError, match="'reaction_time' of .* has infinite times"):
+        read_record(tmp_path / "lab.csv")
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_a_name_of_two_columns_is_refused(separator, tmp_path):
+    """pandas would call the second one correct.1, and the first would be read."""
+    text = "correct,contrast,correct\n1,12,0\n0,25,0\n"
+    (tmp_path / "lab.csv").write_text(text.replace(",", separator))
+    with pytest.raises(InvalidValueError, match="the column 'correct' more than once"):
+        read_record(tmp_path / "lab.csv")
