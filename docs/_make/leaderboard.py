@@ -231,11 +231,15 @@ def page(stored: Mapping[str, Any]) -> str:
     """Return the page: a table for each signature, and the signatures that were not tested."""
     known = signatures()
     tested = [one for one in known if any(one.name in row["tested"] for row in stored.values())]
-    networks = [row for row in stored.values() if row["network"]]
+    names = {one.name for one in tested}
+    shown = [row["network"] for row in stored.values() if names & row["tested"].keys()]
+    scored = [row["network"] for row in stored.values()]
     parts = [
         HEAD,
-        f"{len(tested)} of {len(known)} signatures, {len(networks)} networks,"
-        f" {len(stored) - len(networks)} reference subjects.\n",
+        f"{len(tested)} of {len(known)} signatures. {sum(scored)} networks (each of one task) and"
+        f" {len(scored) - sum(scored)} reference subjects were scored. {sum(shown)} and"
+        f" {len(shown) - sum(shown)} of them are in the tables: no signature could be tested in the"
+        " others.\n",
     ]
     parts += [_section(one, stored) for one in tested]
     missing = [one for one in known if one not in tested]

@@ -151,8 +151,8 @@ def _by_pandas(path: Path, suffix: str, *, ours: bool) -> dict[str, np.ndarray]:
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
                 raise InvalidValueError(
-                    f"{path} has the column {listed(twice)} more than once. Expected a name for each"
-                    " column. Rename or remove one."
+                    f"{path} has the column {listed(twice)} more than once. Expected a name for"
+                    " each column. Rename or remove one."
                 )
             frame = pd.read_csv(
                 path,
@@ -246,8 +246,8 @@ def _check_times(record: TrialRecord, source: str) -> None:
             continue
         if np.isinf(record[name].astype(float)).any():
             raise InvalidValueError(
-                f"Column {name!r} of {source} has infinite times. Expected ms, and empty cells where"
-                " nothing was answered. Correct the file."
+                f"Column {name!r} of {source} has infinite times. Expected ms, and empty cells"
+                " where nothing was answered. Correct the file."
             )
         times = record[name][np.isfinite(record[name].astype(float))]
         if len(times) and 0 < times.max() < SECONDS:

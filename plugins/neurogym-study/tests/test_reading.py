@@ -328,7 +328,7 @@ def test_no_attribute_of_a_value_is_read(text):
 
 def test_infinite_times_are_refused(tmp_path):
     (tmp_path / "lab.csv").write_text("correct,reaction_time\n1,inf\n0,300\n")
-    with pytest.raises(InvalidValueError, match="'reaction_time' of .* has infinite times"):
+    with pytest.raises(InvalidValueError, match=r"'reaction_time' of .* has infinite times"):
         read_record(tmp_path / "lab.csv")
 
 
