@@ -33,7 +33,7 @@ class Loop(Limited):
     """Light and go follow each other until the trial has lasted long enough."""
 
     timing = {"light": 300, "go": 200, "feedback": 100}
-    max_duration: float | None = 2000
+    max_duration: float | None = 2100  # within a light
 
     def new_trial(self, trial):
         trial.periods("light", "go", "feedback", repeat=("light", "go"), then={"go": "light"})
@@ -136,7 +136,7 @@ def test_trials_are_as_long_as_those_of_the_env():
         for task in TASKS
     }
     assert lengths == {
-        "Limited": {7}, "Loop": {20}, "Twice": {12}, "Twiceagain": {40}, "Paced": {6}, "Late": {8},
+        "Limited": {7}, "Loop": {21}, "Twice": {12}, "Twiceagain": {40}, "Paced": {6}, "Late": {8},
         "NoWayOut": {12},
     }  # fmt: skip
 

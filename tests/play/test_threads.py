@@ -52,6 +52,17 @@ class Hooked(Sides):
         return np.zeros(now.n), None
 
 
+class Watched(Sides):
+    """A hook with which a test runs something else in the middle of a step."""
+
+    meanwhile: list = []  # shared by all tasks
+
+    def step_observation(self, now, seen):
+        if self.meanwhile:
+            self.meanwhile.pop()()
+        return seen
+
+
 @pytest.fixture
 def many_switches():
     before = sys.getswitchinterval()
@@ -97,3 +108,33 @@ def test_threads_that_share_an_env_get_an_error_that_says_so(task, n):
     if n is None:
         assert sum(ended) == env.unwrapped.stepper.state("number").sum()
     env.step(actions)  # and now that they are done, it goes on
+
+
+@pytest.mark.usefixtures("kernel")
+@pytest.mark.parametrize("n", [None, 2])
+def test_nothing_is_played_by_another_thread_while_a_hook_runs(n):
+    env = make(Watched) if n is None else make_vec(Watched, n)
+    env.reset(seed=0)
+    kernel, action = env.unwrapped.stepper.kernel, 0 if n is None else np.zeros(n, np.int64)
+    calls = {
+        "step": lambda: env.step(action), "reset": env.reset, "stop": lambda: kernel.stop([0]),
+        "begin_next": lambda: kernel.begin_next([0]),
+    }  # fmt: skip
+    refused = []
+
+    def one(name):
+        try:
+            calls[name]()
+        except RuntimeError as error:
+            assert "used from two threads at once" in str(error)  # noqa: PT017
+            refused.append(name)
+
+    def others():
+        for name in calls:
+            thread = threading.Thread(target=one, args=(name,))
+            thread.start()
+            thread.join()
+
+    Watched.meanwhile.append(others)
+    env.step(action)
+    assert refused == list(calls)

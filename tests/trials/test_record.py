@@ -221,6 +221,7 @@ class TestShown:
         assert page.count("<tr>") == 3
         assert "&lt;script&gt;" in page
         assert "a &amp; b" in page
+        assert "<th>&lt;b&gt;</th>" in page
         assert "<script>" not in page
         assert "duration.&lt;i&gt;" in page
 

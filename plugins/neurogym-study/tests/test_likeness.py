@@ -528,6 +528,12 @@ def test_a_statistic_with_a_guess_rate_of_one_half_is_for_two_choices_only(name)
     assert scored(name, "PerceptualDecisionMaking-v0", "integrator", seeds=1, n=600).rows
 
 
+def test_so_is_the_model_for_speed_and_accuracy():
+    record = run("NAltPerceptualDecisionMaking-v0", "integrator", 300, seed=0)
+    with pytest.raises(CannotTellError, match="has 3 choices"):
+        KNOWN["one-model-for-speed-and-accuracy"].measured(Behaviour(record, Roles()))
+
+
 def test_signatures_that_other_subjects_have_too_say_so():
     for name in ("two-step-interaction", "repeating-after-reward"):
         assert "the sign too" in KNOWN[name].caution
