@@ -37,7 +37,7 @@ from neurogym_torch import GRU, NetworkSubject, TorchDataset, balanced_weights, 
 
 from neurogym_core import run
 
-data = TorchDataset("{task}", batch_size={batch}, seed=0)
+data = TorchDataset("{task}", batch_size={batch}, seed=0, split="train")
 network = GRU(data.n_inputs, data.n_outputs, hidden={hidden}, seed=0)
 optimizer = torch.optim.Adam(network.parameters(), lr=5e-3)
 for batch, _ in zip(data, range({updates})):
@@ -55,7 +55,7 @@ from sb3_contrib import RecurrentPPO
 from neurogym_core import run
 
 wrap = {wrap}
-env = SB3VecEnv("{task}", num_envs=16, wrap=wrap)
+env = SB3VecEnv("{task}", num_envs=16, wrap=wrap, split="train")
 agent = RecurrentPPO(
     "MlpLstmPolicy", env, n_steps={rollout}, batch_size={minibatch}, n_epochs=10,
     learning_rate=3e-3, gae_lambda=0.85, ent_coef=0.01, seed=0, device="cpu",
