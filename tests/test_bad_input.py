@@ -231,7 +231,7 @@ def test_options_of_make_and_make_vec_are_checked():
         ({"batch_size": 0}, InvalidValueError, says("batch_size=0", "at least 1")),
         ({"batch_size": 2.5}, InvalidValueError, says("batch_size=2.5", "whole number")),
         ({"seq_len": -1}, InvalidValueError, says("seq_len=-1", "at least 1")),
-        ({"split": "test"}, UnknownNameError, says("split 'test'", "train", "validation")),
+        ({"split": "exam"}, UnknownNameError, says("split 'exam'", "train", "validation", "test")),
         ({"targets": "unit"}, UnknownNameError, says("targets 'unit'", "Did you mean 'units'")),
         ({"seed": -1}, InvalidValueError, says("seed=-1", "at least 0")),
         ({"seed": 1.5}, InvalidValueError, says("seed=1.5", "whole number")),

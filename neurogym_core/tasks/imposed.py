@@ -76,7 +76,8 @@ def _check_possible(
     """Return whether a condition has integers; check that it can have these values.
 
     A whole number that is an index would else be read as another quantity (an angle, say), and all
-    others with it, because arrays have one type. Quantities may lie between the declared values.
+    others with it, because arrays have one type. Quantities may lie between the declared values; a
+    `Constant` is a default, in place of which any number may be imposed.
 
     Args:
         values: the values; of a distribution that cannot be enumerated, its bounds.
@@ -92,7 +93,8 @@ def _check_possible(
     low, high = -np.inf, np.inf
     if support is not None:
         kind = support.dtype.kind
-        low, high = (low, high) if kind == "U" else (support.min(), support.max())
+        if kind != "U" and not isinstance(declared, Constant):
+            low, high = support.min(), support.max()
     elif isinstance(declared, Distribution):
         kind, (low, high) = "f", declared.bounds
     elif isinstance(declared, Drawn):
