@@ -157,6 +157,11 @@ def test_odd_tasks_are_right(odd, name):
     assert failing(check_task(getattr(odd, name), expected=expected)) == set()
 
 
+def test_functions_of_a_single_file_read_parameters():
+    task = f"{HERE / 'odd_tasks.py'}:ReadsInManyWays"
+    assert failing(check_task(task, select=["T010"])) == set()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ODD)
 def test_odd_tasks_are_right_at_the_full_level(odd, name):
