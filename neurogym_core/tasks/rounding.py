@@ -27,6 +27,10 @@ SHORTEST, SHORTEST_DT = 3.0, 0.5
 """Times below these, in ms, are probably seconds."""
 
 
+class TimeWarning(UserWarning):
+    """A time of a task is rounded, or is probably given in seconds."""
+
+
 @dataclass
 class Time:
     """A time of each trial as it was given and as it is played, in ms, (m,)."""
@@ -76,7 +80,7 @@ def warn_of_times(task: TaskLike, layouts: Iterable[Layout]) -> None:
 
 
 def _warn(text: str) -> None:
-    warnings.warn(text, stacklevel=2)
+    warnings.warn(text, TimeWarning, stacklevel=2)
 
 
 def _seconds(time: Time, name: str) -> str | None:

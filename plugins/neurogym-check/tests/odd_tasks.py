@@ -67,6 +67,22 @@ class OnlyResting(Task):
         trial.show("light", trial.bright, during="show")
 
 
+class RoundsItsTimes(Task):
+    """A period that `dt` rounds to twice its length, and one that lasts 2 ms."""
+
+    timing = {"stimulus": 50, "gap": 2, "decision": 300}
+
+    def define(self):
+        self.observe(stimulus=2)
+        self.act(fixate=1, choose=2)
+        self.vary(side=Choice(2), answer="side")
+
+    def new_trial(self, trial):
+        trial.periods("stimulus", "gap", "decision")
+        trial.show("stimulus", np.eye(2)[trial.side], during="stimulus")
+        trial.answer("choose", trial.side, during="decision")
+
+
 class InBlocks(PaysNothing):
     """The side changes every ten trials; in a third of the trials, rest is correct."""
 

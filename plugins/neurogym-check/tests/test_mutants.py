@@ -73,6 +73,7 @@ ODD = (
     "NothingRandom",
     "ReadsInManyWays",
     "PlaysItSometimes",
+    "RoundsItsTimes",
 )
 KNOWS_NOTHING_RIGHT = ("OnlyResting", "Tracks")
 """Unusual tasks in which no trial is correct or wrong: their performance is 0."""
