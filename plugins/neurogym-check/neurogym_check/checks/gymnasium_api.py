@@ -21,7 +21,7 @@ from neurogym_core.play.env import TaskEnv
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.tasks.building import max_steps, typical_steps
 from neurogym_core.tasks.identity import parameters_of, plain_settings, settings, with_settings
-from neurogym_core.tasks.rounding import TimeWarning
+from neurogym_core.trials.timing import TimeWarning
 
 
 @check("G000")
