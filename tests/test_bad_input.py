@@ -161,6 +161,22 @@ def test_durations_that_dt_cannot_represent_warn_once_with_what_to_do(timing):
     assert task.sample(3, seed=0).period_steps["decision"].tolist() == [1 if ms < 150 else 2] * 3
 
 
+@pytest.mark.parametrize("given", [0.3, [0.3, 0.2]])
+def test_durations_in_seconds_that_are_imposed_warn_once(given):
+    task = Dots()
+    says_seconds = says("'decision' of Dots lasts 0.3 ms", "3 ms or more", "write 300")
+    with pytest.warns(UserWarning, match=says_seconds) as caught:
+        task.sample(2, seed=0, **{"duration.decision": given})
+    with pytest.warns(UserWarning, match=says_seconds):
+        make(Dots()).reset(seed=0, options={"conditions": {"duration.decision": given}})
+    assert len(caught) == 1
+
+
+def test_a_limit_in_seconds_warns():
+    with pytest.warns(UserWarning, match=says("max_duration=0.6", "3 or more", "write .*600")):
+        Dots(max_duration=0.6)
+
+
 def test_a_step_longer_than_a_period_still_gives_it_one():
     with pytest.warns(UserWarning, match="dt=400"):
         task = Dots(dt=400)

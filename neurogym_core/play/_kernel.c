@@ -608,7 +608,8 @@ static int standing(const Kernel *kernel)
     if (!kernel->ended)
         return 1;
     PyErr_SetString(PyExc_RuntimeError, "The last step was interrupted after a trial had ended, before the next one was"
-                                        " drawn. Expected envs that are in a trial. Call reset().");
+                                        " drawn. Expected envs that are in a trial. Call reset(), or restart()"
+                                        " of a Dataset.");
     return 0;
 }
 

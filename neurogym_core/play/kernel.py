@@ -264,7 +264,8 @@ class PlainKernel:
         if any(place.ended for place in self.places):
             raise RuntimeError(
                 "The last step was interrupted after a trial had ended, before the next one was"
-                " drawn. Expected envs that are in a trial. Call reset()."
+                " drawn. Expected envs that are in a trial. Call reset(), or restart() of a"
+                " Dataset."
             )
 
     # ------------------------------------------------------------------ blocks and state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from neurogym_core.tasks.state import Drawn, TaskLike, period_names_of, state_of
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.distributions import Choice, Constant, Distribution, parse
 from neurogym_core.trials.record import DURATION, as_texts
+from neurogym_core.trials.timing import TimeWarning, seconds_text
 
 
 def read_condition(
@@ -213,6 +215,11 @@ def read_values(task: TaskLike, given: Mapping[str, Any]) -> dict[str, Array]:
                 raise InvalidValueError(f"{_given(state.name, name, value)}. {error}") from None
         elif name in periods:
             values[name] = _values(state.name, name, value, np.zeros(()))
+            what = f"Period {name.removeprefix(DURATION)!r}"
+            text = seconds_text(f"{what} of {state.name} lasts", values[name])
+            if text is not None and what not in state.warned:
+                state.warned.add(what)
+                warnings.warn(text, TimeWarning, stacklevel=2)
         else:
             raise unknown("condition", name, [*state.declared, *periods], of=state.name)
     return values

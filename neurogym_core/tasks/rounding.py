@@ -15,7 +15,7 @@ from neurogym_core.tasks.state import TaskLike, state_of
 from neurogym_core.trials.arguments import steps_of
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.layout import Layout, Span
-from neurogym_core.trials.timing import whole_steps
+from neurogym_core.trials.timing import SHORTEST, TimeWarning, seconds_text, whole_steps
 
 TRIALS = 200
 """Trials that are examined where times vary from trial to trial."""
@@ -23,8 +23,8 @@ CHANGE = 0.1
 """The largest change of a time, relative to it, without a warning."""
 COMMON = 0.02
 """The smallest share of trials with equal times; rarer ones are draws of a continuous quantity."""
-SHORTEST, SHORTEST_DT = 3.0, 0.5
-"""Times below these, in ms, are probably seconds."""
+SHORTEST_DT = 0.5
+"""A `dt` below this, in ms, is probably in seconds."""
 
 
 @dataclass
@@ -59,6 +59,12 @@ def warn_of_times(task: TaskLike, layouts: Iterable[Layout]) -> None:
             f"{task.name} was given dt={task.dt:g}. Expected ms, {SHORTEST_DT:g} or more. If these"
             f" are seconds, write dt={1000 * task.dt:g}."
         )
+    limit = task.max_duration
+    if state.wraps is None and limit is not None and limit < SHORTEST:
+        _warn(
+            f"{task.name} was given max_duration={limit:g}. Expected ms, {SHORTEST:g} or more. If"
+            f" these are seconds, write max_duration={1000 * limit:g}."
+        )
     layouts = list(layouts)
     if any(_varies(layout) for layout in layouts):
         rng = np.random.default_rng(0)
@@ -69,24 +75,15 @@ def warn_of_times(task: TaskLike, layouts: Iterable[Layout]) -> None:
         for time in _times(layout):
             if time.what in state.warned:
                 continue
-            text = _seconds(time, task.name) or _rounded(time, task.name, task.dt)
+            text = seconds_text(time.of(task.name), time.given)
+            text = text or _rounded(time, task.name, task.dt)
             if text is not None:
                 state.warned.add(time.what)
                 _warn(text)
 
 
 def _warn(text: str) -> None:
-    warnings.warn(text, stacklevel=2)
-
-
-def _seconds(time: Time, name: str) -> str | None:
-    longest = float(time.given.max())
-    if not 0 < longest < SHORTEST:
-        return None
-    return (
-        f"{time.of(name)} {longest:g} ms. Expected {SHORTEST:g} ms or more, or 0. If these are"
-        f" seconds, write {1000 * longest:g}: all times are in ms."
-    )
+    warnings.warn(text, TimeWarning, stacklevel=2)
 
 
 def _rounded(time: Time, name: str, dt: float) -> str | None:

@@ -14,6 +14,29 @@ from neurogym_core.trials.arrays import Array, Ints
 from neurogym_core.trials.distributions import Constant, Distribution
 from neurogym_core.trials.layout import Layout, to_steps
 
+SHORTEST = 3.0
+"""Times below this, in ms, are probably seconds."""
+
+
+class TimeWarning(UserWarning):
+    """A time of a task is rounded, or is probably given in seconds."""
+
+
+def seconds_text(lasts: str, ms: Array) -> str | None:
+    """Return a warning if times are probably seconds.
+
+    Args:
+        lasts: the beginning of the sentence, such as "Period 'cue' lasts".
+        ms: the times.
+    """
+    longest = float(np.max(ms))
+    if not 0 < longest < SHORTEST:
+        return None
+    return (
+        f"{lasts} {longest:g} ms. Expected {SHORTEST:g} ms or more, or 0. If these are seconds,"
+        f" write {1000 * longest:g}: all times are in ms."
+    )
+
 
 @dataclass(frozen=True, eq=False)
 class Timing:

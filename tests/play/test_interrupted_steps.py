@@ -7,7 +7,7 @@ import copy
 import numpy as np
 import pytest
 
-from neurogym_core import Choice, Task, Uniform, make, make_vec
+from neurogym_core import Choice, Dataset, Task, Uniform, make, make_vec
 from neurogym_core.errors import TrialLayoutError
 
 pytestmark = pytest.mark.usefixtures("kernel")
@@ -130,6 +130,18 @@ def test_neither_in_the_envs_of_a_vector_env(task, mode):
     assert (envs.unwrapped.stepper.state("clock") == 0).all()
     envs.step(np.full(3, REST))
     assert (envs.unwrapped.stepper.state("clock") == 1).all()
+
+
+def test_a_dataset_says_how_it_goes_on():
+    dataset = Dataset(Outcomes, 2, 20, seed=1)
+    Sides.fails.append(KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        next(dataset)
+    with pytest.raises(RuntimeError, match=r"Call reset\(\), or restart\(\) of a Dataset\."):
+        next(dataset)
+    dataset.restart()
+    first, fresh = next(dataset), next(Dataset(Outcomes, 2, 20, seed=1))
+    np.testing.assert_array_equal(first.inputs, fresh.inputs)
 
 
 def test_envs_that_are_reset_by_a_mask_go_on():

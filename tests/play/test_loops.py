@@ -73,6 +73,31 @@ def test_a_slot_is_answered_once_by_default():
     assert periods[-2:] == ["decide", "decide"]
 
 
+class Rounds(Task):
+    """Two rounds of a cue and a window."""
+
+    again: bool = False
+    max_duration: float | None = 250  # 3 steps
+    timing = {"window": 100, "gap": 100}
+    rewards = {"miss": -1.0}
+
+    def define(self):
+        self.observe(x=1)
+        self.act(rest=1, go=1)
+
+    def new_trial(self, trial):
+        trial.periods("window", "gap", repeat=("window", "gap"), then={"gap": "window"})
+        trial.answer("go", 0, during="window", then="wait", again=self.again)
+
+
+@pytest.mark.parametrize(("again", "outcome"), [(False, "miss"), (True, "correct")])
+def test_a_slot_that_was_missed_can_be_answered_on_the_next_visit_only_again(again, outcome):
+    rewards, periods, results = steps_of(make(Rounds(again=again)), (REST, REST, 1))
+    assert periods == ["window", "gap", "window"]
+    assert rewards == [-1, 0, float(again)]
+    assert results[-1][4]["trial"]["outcome"] == outcome
+
+
 def test_the_last_visit_is_a_miss_where_the_trial_runs_out_of_time():
     env = make(Patch, max_duration=1000)
     env.reset(seed=1)

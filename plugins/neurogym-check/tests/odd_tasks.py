@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import deque
 
 import gymnasium
@@ -64,6 +65,22 @@ class OnlyResting(Task):
     def new_trial(self, trial):
         trial.periods("show")
         trial.show("light", trial.bright, during="show")
+
+
+class RoundsItsTimes(Task):
+    """A period that `dt` rounds to twice its length, and one that lasts 2 ms."""
+
+    timing = {"stimulus": 50, "gap": 2, "decision": 300}
+
+    def define(self):
+        self.observe(stimulus=2)
+        self.act(fixate=1, choose=2)
+        self.vary(side=Choice(2), answer="side")
+
+    def new_trial(self, trial):
+        trial.periods("stimulus", "gap", "decision")
+        trial.show("stimulus", np.eye(2)[trial.side], during="stimulus")
+        trial.answer("choose", trial.side, during="decision")
 
 
 class InBlocks(PaysNothing):
@@ -189,13 +206,26 @@ def noise_of(task):
     return task.sigma
 
 
+level_of = lambda task: task.level  # noqa: E731
+READERS = {"scale": [lambda task: task.scale]}
+
+
+@functools.cache
+def offset_of(task):
+    """Read a parameter for a task."""
+    return task.offset
+
+
 class ReadsInManyWays(Task):
-    """Parameters that a helper, a property, a lambda, `getattr` and a subclass read."""
+    """Parameters that functions, a property, lambdas, `getattr` and a subclass read."""
 
     sigma: float = 1.0
     gain: float = 1.0
     share: float = 0.5
     weight: float = 1.0
+    level: float = 1.0
+    scale: float = 1.0
+    offset: float = 0.0
     timing = {"stimulus": 500, "decision": 500}
 
     def define(self):
@@ -209,7 +239,8 @@ class ReadsInManyWays(Task):
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        shown = self.strength * np.eye(2)[trial.side]
+        scale = READERS["scale"][0](self) * level_of(self)
+        shown = self.strength * scale * np.eye(2)[trial.side] + offset_of(self)
         trial.show("stimulus", shown, during="stimulus", noise=noise_of(self))
         trial.loss_weight(getattr(self, "weight"), during="decision")  # noqa: B009
         trial.answer("choose", trial.side, during="decision")

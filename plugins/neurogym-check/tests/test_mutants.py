@@ -73,6 +73,7 @@ ODD = (
     "NothingRandom",
     "ReadsInManyWays",
     "PlaysItSometimes",
+    "RoundsItsTimes",
 )
 KNOWS_NOTHING_RIGHT = ("OnlyResting", "Tracks")
 """Unusual tasks in which no trial is correct or wrong: their performance is 0."""
@@ -155,6 +156,11 @@ def test_what_the_wrong_tasks_are_variants_of_is_right_at_the_full_level(wrong, 
 def test_odd_tasks_are_right(odd, name):
     expected = {"oracle_min": 0.0} if name in KNOWS_NOTHING_RIGHT else {}
     assert failing(check_task(getattr(odd, name), expected=expected)) == set()
+
+
+def test_functions_of_a_single_file_read_parameters():
+    task = f"{HERE / 'odd_tasks.py'}:ReadsInManyWays"
+    assert failing(check_task(task, select=["T010"])) == set()
 
 
 @pytest.mark.slow

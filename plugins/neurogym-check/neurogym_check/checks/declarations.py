@@ -12,6 +12,7 @@ from typing import Any
 
 from neurogym_check.candidate import Candidate
 from neurogym_check.check_types import NotApplicable, check, require
+from neurogym_core.ecosystem import files
 from neurogym_core.errors import listed
 from neurogym_core.tasks.parameters import parameter_types
 from neurogym_core.tasks.state import period_names_of, state_of
@@ -19,6 +20,8 @@ from neurogym_core.tasks.task import Task
 
 FOREIGN = {*sys.stdlib_module_names, "neurogym_core", "numpy", "scipy", "gymnasium"} - {"__main__"}
 """Top-level packages whose code reads no parameter of a task."""
+HOLDERS = (dict, list, tuple, partial)
+"""Types of objects that may hold functions of a task's module."""
 
 
 @check("T010", kinds=("task",))
@@ -70,7 +73,11 @@ def names_read_by(cls: type) -> set[str]:
     waiting = [inspect.getattr_static(cls, name) for base in own for name in vars(base)]
     seen: set[int] = set()
     while waiting:
-        for function in _functions_of(waiting.pop()):
+        value = waiting.pop()
+        if isinstance(value, dict | list | tuple) and id(value) not in seen:
+            seen.add(id(value))
+            waiting += value.values() if isinstance(value, dict) else value
+        for function in _functions_of(value):
             if id(function) in seen:
                 continue
             seen.add(id(function))
@@ -88,14 +95,21 @@ def names_read_by(cls: type) -> set[str]:
 
 
 def _is_own(value: Any) -> bool:
+    if isinstance(value, HOLDERS):
+        return True
     module = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
-    return isinstance(module, str) and module.partition(".")[0] not in FOREIGN
+    # A task in a single file is a submodule of `files`.
+    return isinstance(module, str) and (
+        module.startswith(f"{files.__name__}.") or module.partition(".")[0] not in FOREIGN
+    )
 
 
 def _functions_of(value: Any) -> Iterator[FunctionType]:
     """Yield the functions of an attribute: of a method, a property, or a class."""
     if isinstance(value, staticmethod | classmethod):
         value = value.__func__
+    if callable(value) and not isinstance(value, type):
+        value = inspect.unwrap(value)
     parts = {
         property: lambda: (value.fget,),
         cached_property: lambda: (value.func,),
@@ -103,7 +117,7 @@ def _functions_of(value: Any) -> Iterator[FunctionType]:
         type: lambda: tuple(vars(value).values()),
     }
     if isinstance(value, FunctionType):
-        yield inspect.unwrap(value) if isinstance(inspect.unwrap(value), FunctionType) else value
+        yield value
         return
     for kind, taken in parts.items():
         if isinstance(value, kind):
