@@ -271,7 +271,9 @@ def test_the_task_and_its_conditions_can_be_imposed():
     np.testing.assert_array_equal(batch.conditions["strength"] == 4, having)
     long = task.sample(4, seed=0, task="TwoSides", **{"duration.delay": 700})
     assert (long.period_steps["delay"] == 7).all()
-    with pytest.raises(InvalidValueError, match=r"condition task='Goin'. Expected one of 'Choosing', 'Going'"):
+    with pytest.raises(
+        InvalidValueError, match=r"condition task='Goin'. Expected one of 'Choosing', 'Going'"
+    ):
         task.sample(4, task="Goin")
 
 

@@ -267,7 +267,11 @@ def test_a_schedule_is_a_value_that_says_what_it_is():
     [
         ({}, InvalidValueError, "at least one mapping"),
         ({"blocks": ({"stregth": 1},)}, UnknownNameError, "Did you mean 'strength'"),
-        ({"blocks": ({"answer": 7},)}, InvalidValueError, "answer=7. Expected whole numbers from 0 to 2"),
+        (
+            {"blocks": ({"answer": 7},)},
+            InvalidValueError,
+            "answer=7. Expected whole numbers from 0 to 2",
+        ),
         ({"blocks": STRONG_WEAK, "order": "rnd"}, UnknownNameError, "Unknown order"),
         ({"blocks": STRONG_WEAK, "block_length": 0}, InvalidValueError, "at least 1"),
         ({"blocks": STRONG_WEAK, "hazard_rate": 0.0}, InvalidValueError, "above 0, at most 1"),
