@@ -21,7 +21,8 @@ from neurogym_core.ecosystem import companions, published
 
 ROOT = Path(__file__).resolve().parents[2]
 SUFFIXES = {".py", ".md", ".toml", ".yml", ".yaml", ".cff", ".html", ".sh", ".txt", ".json", ".rst"}
-SKIPPED = {".venv", ".git", "build", "dist", "site", "node_modules", ".mypy_cache", ".ruff_cache"}
+SKIPPED = re.compile(r"\.venv.*|\.git|_?build|dist|site|node_modules|\.mypy_cache|\.ruff_cache")
+"""Names of folders that are not sources: of environments (`.venv-site`), of tools, of results."""
 KNOWS = "neurogym_core/ecosystem/published.py"
 NAMES_BY_VARIABLE = "neurogym_core/optional.py"  # of libraries of others; another test reads calls
 PLUGINS = sorted(path.parent.name for path in ROOT.glob("plugins/*/pyproject.toml"))
@@ -32,7 +33,7 @@ def files() -> list[Path]:
         path
         for path in sorted(ROOT.rglob("*"))
         if (path.suffix in SUFFIXES or path.name == "Makefile")
-        and not {part for part in path.relative_to(ROOT).parts if part in SKIPPED}
+        and not any(SKIPPED.fullmatch(part) for part in path.relative_to(ROOT).parts)
         and path not in (Path(__file__), ROOT / KNOWS)
         and path.is_file()
     ]
