@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from scripts import loaded
 
-from neurogym_core import Task
+from neurogym_core import Task, make_task
 from neurogym_core.ecosystem.discovery import installed, load_task
 from neurogym_core.ecosystem.records import Reference, TaskInfo
 
@@ -337,6 +337,11 @@ def test_the_agent_of_a_page_is_that_of_the_gallery(maker: Any) -> None:
     learned = names["agent"].policy.state_dict()
     for name, expected in trainer.model.policy.state_dict().items():
         assert torch.allclose(learned[name], expected, atol=1e-6), name
+
+
+@pytest.mark.parametrize("task", [one for one in TASKS if one.figure], ids=lambda task: task.id)
+def test_the_trial_of_a_figure_can_be_imposed(task: TaskInfo) -> None:
+    make_task(task.id).sample(2, seed=0, **task.figure)
 
 
 def test_manifests_and_descriptions_cite_the_same_papers(maker: Any) -> None:
