@@ -137,6 +137,7 @@ def _by_pandas(path: Path, suffix: str, *, ours: bool) -> dict[str, np.ndarray]:
     """Return the columns; in files of `to_bids`, texts such as "NA" are no missing values."""
     import pandas as pd
 
+    names: list[str] = []
     try:
         if suffix == ".parquet":
             frame = pd.read_parquet(path)
@@ -148,12 +149,6 @@ def _by_pandas(path: Path, suffix: str, *, ours: bool) -> dict[str, np.ndarray]:
             exact: dict[str, Any] = {"float_precision": "round_trip"} if version < (3, 1) else {}
             header = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str)
             names = [str(name).strip() for name in header.iloc[0]]
-            twice = sorted({name for name in names if names.count(name) > 1})
-            if twice:
-                raise InvalidValueError(
-                    f"{path} has the column {listed(twice)} more than once. Expected a name for"
-                    " each column. Rename or remove one."
-                )
             frame = pd.read_csv(
                 path,
                 sep=separator,
@@ -163,8 +158,6 @@ def _by_pandas(path: Path, suffix: str, *, ours: bool) -> dict[str, np.ndarray]:
                 skipinitialspace=not ours,
                 **exact,
             )
-    except InvalidValueError:
-        raise
     except UnicodeDecodeError as error:
         raise InvalidValueError(
             f"{path} is not text in UTF-8 ({str(error)[:80]}). Expected UTF-8. Save it so: in Excel"
@@ -175,6 +168,12 @@ def _by_pandas(path: Path, suffix: str, *, ours: bool) -> dict[str, np.ndarray]:
             f"{path} is not a table ({str(error)[:80]}). Expected a header line and one row per"
             " trial. Correct the file."
         ) from error
+    twice = sorted({name for name in names if names.count(name) > 1})  # pandas renames them
+    if twice:
+        raise InvalidValueError(
+            f"{path} has the column {listed(twice)} more than once. Expected a name for each"
+            " column. Rename or remove one."
+        )
     # In files of `to_bids` an empty text is an empty cell, so that "n/a" is the text.
     return of_frame(frame, missing="n/a" if ours else "")
 
