@@ -8,9 +8,9 @@ HEAVY := plugins/neurogym-jax plugins/neurogym-sb3 plugins/neurogym-torch
 LIGHT := $(filter-out $(HEAVY),$(PLUGINS))
 PIP := -m pip install --quiet --disable-pip-version-check
 # Packages that build the core and the plugins: installed first, once, and not for each of them.
-BUILDS := editables hatchling numpy setuptools
+BUILDS := cython editables hatchling numpy setuptools
 # The compiled kernel: installing compiles it, where there is a compiler.
-KERNEL := hatch_build.py $(wildcard neurogym_core/play/*.c neurogym_core/play/*.h)
+KERNEL := hatch_build.py neurogym_core/play/kernel.py $(wildcard neurogym_core/play/*.pxd neurogym_core/play/*.h)
 # One thread a process: the tests already run on two.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 export PYTHON
@@ -45,9 +45,10 @@ test-all: $(VENV)/installed-dev  ## all tests, the slow ones with Stable-Baselin
 test-browser: $(VENV)/installed-test  ## the catalogue page in Chromium (Debian: chromium chromium-driver)
 	$(ONE_THREAD) $(RUN) -m pytest -q plugins/neurogym-registry/tests/browser
 
-lint: $(VENV)/installed-test  ## ruff, mypy, and turns of phrase to avoid
+lint: $(VENV)/installed-test  ## ruff, mypy, pyright, and turns of phrase to avoid
 	$(RUN) -m ruff check .
 	$(RUN) -m mypy
+	$(RUN) -m pyright --pythonpath $(RUN)
 	$(RUN) docs/_make/prose.py
 
 bench: $(VENV)/installed-study  ## speed beside NeuroGym 2.3.1, which is installed in .venv-peer
@@ -56,9 +57,8 @@ bench: $(VENV)/installed-study  ## speed beside NeuroGym 2.3.1, which is install
 train-examples: $(VENV)/installed-dev  ## train networks on the examples, and write docs/results.md (half an hour)
 	$(ONE_THREAD) $(RUN) docs/_make/results.py
 
-train-agents: $(VENV)/installed-dev  ## train agents on six tasks with eight seeds, and write docs/agent-results.md and results.md (an hour; can be resumed)
+train-agents: $(VENV)/installed-dev  ## train agents on six tasks with eight seeds, and write docs/agent-results.md (an hour; can be resumed)
 	$(ONE_THREAD) $(RUN) docs/_make/agents.py
-	$(RUN) docs/_make/results.py --page
 
 train-gallery: $(VENV)/installed-dev  ## train networks on all tasks, and write docs/gallery-results.md (hours; can be resumed)
 	$(ONE_THREAD) $(RUN) docs/_make/train_gallery.py
@@ -88,7 +88,7 @@ clean:  ## remove the environments and the files of the tools
 CHOSEN := $(PLUGINS)
 $(VENV)/installed-test: CHOSEN := $(LIGHT)
 # The demo needs no extra of the core.
-$(VENV)/installed-study: CHOSEN := $(filter plugins/neurogym-study plugins/neurogym-task-%,$(PLUGINS))
+$(VENV)/installed-study: CHOSEN := $(filter plugins/neurogym-plot plugins/neurogym-study plugins/neurogym-task-%,$(PLUGINS))
 EXTRA = [$*]
 $(VENV)/installed-study: EXTRA :=
 

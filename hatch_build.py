@@ -1,8 +1,8 @@
 """Compile the kernel when a wheel is built, or when the core is installed from its sources.
 
-The compiled kernel is optional: without a C compiler the wheel does not have it, and the plain
-kernel plays. With `NEUROGYM_BUILD_KERNEL=0` it is not compiled; with `NEUROGYM_BUILD_KERNEL=1` a
-failure is an error."""
+Cython translates kernel.py, as it is, to C. The compiled kernel is optional: without Cython or a C
+compiler the wheel does not have it, and the plain kernel plays. With `NEUROGYM_BUILD_KERNEL=0` it
+is not compiled; with `NEUROGYM_BUILD_KERNEL=1` a failure is an error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,14 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 VARIABLE = "NEUROGYM_BUILD_KERNEL"
 PACKAGE = "neurogym_core/play"
-SOURCE = f"{PACKAGE}/_kernel.c"
+SOURCE = f"{PACKAGE}/kernel.py"
+# The kernel checks all indices itself. Types that are not in _kernel.pxd are
+# inferred; annotations are for readers.
+DIRECTIVES = {
+    "language_level": 3, "boundscheck": False, "wraparound": False, "cdivision": True,
+    "initializedcheck": False, "infer_types": True, "annotation_typing": False,
+    "binding": False, "always_allow_keywords": False,  # calls of methods take less time
+}  # fmt: skip
 # Both kernels must compute the same bits, so a*b+c must not be fused. No code reads errno.
 GNU_FLAGS = ("-O3", "-ffp-contract=off", "-fwrapv", "-fno-math-errno")
 MSVC_FLAGS = ("/O2", "/fp:precise")
@@ -70,15 +77,19 @@ class KernelHook(BuildHookInterface):
                 raise RuntimeError(
                     f"the kernel is written for CPython, and this is {sys.implementation.name}"
                 )
+            if sysconfig.get_config_var("Py_GIL_DISABLED"):
+                raise RuntimeError(
+                    "the kernel relies on Python's global lock, and this Python is free-threaded"
+                )
             compile_kernel(root, Path(self.scratch.name))
             return next(Path(self.scratch.name).rglob(name))
         except Exception as error:  # compilers, and missing ones, fail in many ways
             reason = f"compiling failed ({type(error).__name__}: {error})"
             if wanted:
                 raise RuntimeError(
-                    f"{VARIABLE} is 1, and {reason}. Expected a C compiler that can compile"
-                    f" {SOURCE}. Install one (Debian: gcc and python3-dev), or unset {VARIABLE} to"
-                    " install without the compiled kernel."
+                    f"{VARIABLE} is 1, and {reason}. Expected Cython and a C compiler"
+                    f" that can compile {SOURCE}. Install a compiler (Debian: gcc and"
+                    f" python3-dev), or unset {VARIABLE} to install without the compiled kernel."
                 ) from error
             self._say(reason)
             return None
@@ -102,6 +113,28 @@ def _wanted() -> bool | None:
     return None if given == "" else given == "1"
 
 
+def c_sources(root: Path, target: Path) -> Path:
+    """Translate the kernel of the sources in `root` to C, in `target`; return the file."""
+    from Cython.Compiler.Main import CompilationOptions, compile_single
+
+    # Under its own name, so that the plain one can be imported beside it.
+    folder = target / "c" / PACKAGE
+    folder.mkdir(parents=True, exist_ok=True)
+    for package in (folder, folder.parent):
+        (package / "__init__.py").touch()
+    shutil.copyfile(root / SOURCE, folder / "_kernel.py")
+    for name in ("_kernel.pxd", "_memory.pxd", "_noise.h"):
+        shutil.copyfile(root / PACKAGE / name, folder / name)
+    options = CompilationOptions(
+        compiler_directives=DIRECTIVES, include_path=[str(target / "c")],
+        output_file=str(folder / "_kernel.c"),
+    )  # fmt: skip
+    done = compile_single(str(folder / "_kernel.py"), options, "neurogym_core.play._kernel")
+    if done.num_errors:
+        raise RuntimeError(f"Cython found {done.num_errors} errors in {SOURCE}")
+    return folder / "_kernel.c"
+
+
 def compile_kernel(root: Path, target: Path) -> None:
     """Compile the kernel of the sources in `root` into the folder `target`."""
     import numpy as np
@@ -115,9 +148,11 @@ def compile_kernel(root: Path, target: Path) -> None:
                 extension.extra_compile_args = list(flags)
             super().build_extensions()
 
+    source = c_sources(root, target)
     kernel = Extension(
-        "neurogym_core.play._kernel", [str(root / SOURCE)], include_dirs=[np.get_include()]
-    )
+        "neurogym_core.play._kernel", [str(source)],
+        include_dirs=[np.get_include(), str(source.parent)],
+    )  # fmt: skip
     command = BuildKernel(Distribution({"name": "neurogym-core", "ext_modules": [kernel]}))
     command.build_lib = command.build_temp = str(target)
     command.ensure_finalized()

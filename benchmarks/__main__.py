@@ -27,12 +27,12 @@ Rates = dict[Timed, float]
 class Worker:
     """Process that makes cases and times slices of them."""
 
-    def __init__(self, side: str, python: str, **variables: str) -> None:
+    def __init__(self, side: str, python: str, root: Path = ROOT, **variables: str) -> None:
         self._cases: dict[Case, int] = {}
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         self._process = subprocess.Popen(
             [python, "-m", "benchmarks.worker", side],
-            cwd=ROOT,
+            cwd=root,
             env=os.environ | threads | variables,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -95,7 +95,7 @@ def cpu_seconds(command: Sequence[str], **variables: str) -> float:
 
 def search_seconds(folder: Path, *words: str) -> float:
     """Return the time of the fastest of three searches."""
-    command = [sys.executable, "-m", "neurogym_core.cli", "search", *words]
+    command = [sys.executable, "-m", "neurogym_core", "search", *words]
     return min(cpu_seconds(command, NGYM_REGISTRY=str(folder)) for _ in range(3))
 
 
@@ -175,7 +175,7 @@ def release(name: str, version: str) -> dict[str, Any]:
 
 def change_seconds(folder: Path) -> float:
     """Return the time of the validation of the last commit."""
-    command = [sys.executable, "-m", "neurogym_core.cli", "registry", "validate", str(folder)]
+    command = [sys.executable, "-m", "neurogym_core", "registry", "validate", str(folder)]
     return min(cpu_seconds([*command, "--base", "HEAD~1", "--actor", "7"]) for _ in range(3))
 
 

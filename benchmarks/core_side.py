@@ -11,7 +11,7 @@ import numpy as np
 
 import neurogym_core as ngym
 from benchmarks import slices
-from benchmarks.noise import noise_filler
+from benchmarks.noise import least_work, noise_filler
 from benchmarks.settings import (
     ANTI_REACH,
     CONTEXT,
@@ -26,11 +26,11 @@ from benchmarks.settings import (
     drawn_actions,
 )
 from neurogym_core import Task
-from neurogym_core.ecosystem.discovery import installed, load_task
 from neurogym_core.play.dealer import BLOCK_STEPS
 from neurogym_core.play.kernels import load
 from neurogym_core.play.make import is_task
-from neurogym_core.tasks.building import hooked
+from neurogym_core.players import TaskView
+from neurogym_core.tools import installed, load_task
 
 _DELAY = {"truncated_exponential": list(RANDOM_DELAY)}
 
@@ -102,6 +102,24 @@ def _vector(case: Case) -> slices.Slice:
     return slices.vector(
         env, [np.resize(np.roll(drawn, row, axis=0), env.action_space.shape) for row in range(50)]
     )
+
+
+def _buffers(case: Case) -> slices.Slice:
+    """Time a vector env whose steps are written into its own arrays."""
+    name, params = TASKS[case.task]
+    env = ngym.make_vec(name, case.size, info="trial", out=True, **params)
+    drawn = _alone(env.single_action_space)
+    return slices.vector(
+        env, [np.resize(np.roll(drawn, row, axis=0), env.action_space.shape) for row in range(50)]
+    )
+
+
+def _least(case: Case) -> slices.Slice:
+    """Time `least.c`: the least work of as many envs in C, compiled as the kernel is."""
+    if case.task != "dots":
+        raise LookupError("least.c plays PerceptualDecisionMaking only")
+    steps = max(20_000 // case.size, 100)
+    return slices.repeated(least_work(case.size, steps), steps * case.size)
 
 
 def _dataset(case: Case) -> slices.Slice:
@@ -186,6 +204,8 @@ def _cartpole(case: Case) -> slices.Slice:
 KINDS = {
     "single": _single,
     "vector": _vector,
+    "buffers": _buffers,
+    "least": _least,
     "dataset": _dataset,
     "random": _acting,
     "resting": _acting,
@@ -214,7 +234,7 @@ def swept(kind: str) -> list[str]:
         if entry.has("blocked") or not is_task(load_task(entry.id)):
             continue
         task = ngym.make_task(entry.id)
-        discrete = not (hooked(task) or task.actions.continuous)
+        discrete = not (TaskView(task).hooks or task.actions.continuous)
         if discrete if kind == "vector" else task.actions.rest is not None:
             found.append(entry.id)
     return sorted(found)

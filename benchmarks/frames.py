@@ -15,11 +15,12 @@ from statistics import median
 from typing import Any
 
 import gymnasium
-from neurogym_film import frames_of, save_film
+from neurogym_plot import frames_of, save_film
 
 from neurogym_core import make, make_task
-from neurogym_core.ecosystem.discovery import installed
-from neurogym_core.play.make import is_task, resolve
+from neurogym_core.play.make import is_task
+from neurogym_core.players import resolve
+from neurogym_core.tools import installed
 
 FRAMES, ROUNDS = 10, 5
 DOTS = "perceptual/PerceptualDecisionMaking-v0"

@@ -79,7 +79,7 @@ def core_rate(task: str, n: int, seconds: float) -> float:
 
 def batch_rate(task: str, n: int, seconds: float) -> tuple[float, float]:
     """Return the steps per second of batches of n streams, and the bytes per second."""
-    data = neurogym_jax.Dataset(task, n, STEPS)
+    data = neurogym_jax.DeviceDataset(task, n, STEPS)
     rows = data.init(jax.random.PRNGKey(0))
     following = jax.jit(data.next)
     batch = following(rows, data.params)[1]

@@ -23,8 +23,8 @@ COUNT = 100
 REPOSITORY = Path(__file__).resolve().parents[1]
 CASES = {
     "import click, importlib_metadata": ["-c", "import click, importlib_metadata"],
-    "ngym list --json": ["-m", "neurogym_core.cli", "list", "--json"],
-    "ngym list": ["-m", "neurogym_core.cli", "list"],
+    "ngym list --json": ["-m", "neurogym_core", "list", "--json"],
+    "ngym list": ["-m", "neurogym_core", "list"],
 }
 
 

@@ -1,4 +1,4 @@
-"""The noise generator of the core in a bare loop: an upper bound for tasks with noise."""
+"""Upper bounds in C: the noise of the core in a bare loop, and the least work of a step."""
 
 from __future__ import annotations
 
@@ -16,15 +16,6 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.trials import noise
-
-_WRAPPER = """
-#include "_noise.h"
-void rows(const float *table, uint64_t key, size_t n, const uint64_t *serial, const uint32_t *step,
-          int first, int stop, float *out)
-{
-    noise_rows(table, key, n, serial, step, first, stop, out);
-}
-"""
 
 
 def noise_filler(n: int, units: slice) -> Callable[[], Any]:
@@ -46,9 +37,35 @@ def noise_filler(n: int, units: slice) -> Callable[[], Any]:
     return fill
 
 
-@cache
+def least_work(n: int, steps: int) -> Callable[[], Any]:
+    """Return a function that plays steps of n envs in C, with the least work (`least.c`).
+
+    Raises:
+        LookupError: there is no compiler.
+    """
+    library = _library()
+    if library is None:
+        raise LookupError("there is no C compiler")
+    play, table = library.play_least, noise.table()
+    play.argtypes, play.restype = [ctypes.c_void_p, ctypes.c_int, ctypes.c_long], ctypes.c_double
+    return lambda: play(table.ctypes.data, n, steps)
+
+
 def _compiled() -> Any:
-    """Compile and return `noise_rows` of the core's header, or None if there is no compiler."""
+    """Return `noise_rows` of the core's header, or None if there is no compiler."""
+    library = _library()
+    if library is None:
+        return None
+    address, whole, big = ctypes.c_void_p, ctypes.c_int, ctypes.c_uint64
+    rows = library.rows
+    rows.argtypes = [address, big, ctypes.c_size_t, address, address, whole, whole, address]
+    rows.restype = None
+    return rows
+
+
+@cache
+def _library() -> Any:
+    """Compile and return `least.c`, or None if there is no compiler."""
     command = (
         shlex.split(os.environ.get("CC", ""))
         or [name for name in ("cc", "gcc", "clang") if shutil.which(name)][:1]
@@ -57,29 +74,8 @@ def _compiled() -> Any:
         return None
     header = Path(noise.__file__).parents[1] / "play" / "_noise.h"
     with tempfile.TemporaryDirectory() as folder:
-        source, library = Path(folder) / "rows.c", Path(folder) / "rows.so"
-        source.write_text(_WRAPPER)
-        options = [
-            "-O3",
-            "-ffp-contract=off",
-            "-fPIC",
-            "-shared",
-            f"-I{header.parent}",
-            "-o",
-            str(library),
-        ]
-        subprocess.run([*command, *options, str(source)], check=True)
-        found = ctypes.CDLL(str(library)).rows
-    address, whole = ctypes.c_void_p, ctypes.c_int
-    found.argtypes = [
-        address,
-        ctypes.c_uint64,
-        ctypes.c_size_t,
-        address,
-        address,
-        whole,
-        whole,
-        address,
-    ]
-    found.restype = None
-    return found
+        library = Path(folder) / "least.so"
+        options = ["-O3", "-ffp-contract=off", "-fPIC", "-shared", f"-I{header.parent}"]
+        source = str(Path(__file__).with_name("least.c"))
+        subprocess.run([*command, *options, source, "-o", str(library)], check=True)
+        return ctypes.CDLL(str(library))

@@ -51,18 +51,19 @@ print(rendered / delivered)
 """
 
 PLAYING = (
-    "tables",
-    "types",
-    "blocks",
-    "kernel",
-    "kernels",
-    "dealer",
-    "stepper",
-    "render",
-    "results",
-    "replay",
+    "trials/tables",
+    "trials/rendering",
+    "play/types",
+    "play/blocks",
+    "play/kernel",
+    "play/plain",
+    "play/kernels",
+    "play/dealer",
+    "play/stepper",
+    "play/results",
+    "play/replay",
 )
-"""Modules of `neurogym_core.play` that play tables."""
+"""Modules of `neurogym_core` that play tables."""
 
 
 def start() -> float:
@@ -101,7 +102,7 @@ def classes() -> float:
 
 
 def _sources() -> list[str]:
-    folder = Path(__file__).resolve().parents[1] / "neurogym_core" / "play"
+    folder = Path(__file__).resolve().parents[1] / "neurogym_core"
     return [(folder / f"{name}.py").read_text(encoding="utf-8") for name in PLAYING]
 
 

@@ -35,14 +35,24 @@ class Row(NamedTuple):
 
 
 def _vector(
-    label: str, must: float | None, stretch: float | None, task: str, size: int = 64
-) -> Row:
-    return Row(label, must, stretch, (_vectors("core", task, size),))
+    label: str, must: float | None, stretch: float | None, task: str, size: int = 64,
+    peers: int = 64, kind: str = "vector",
+) -> Row:  # fmt: skip
+    return Row(label, must, stretch, (_vectors("core", task, size, peers, kind),))
 
 
-def _vectors(side: str, task: str, size: int = 64) -> tuple[Timed, Timed]:
-    # The cost per env of the peer's SyncVectorEnv does not depend on their number, which is 64.
-    return (side, Case("vector", task, size)), ("peer", Case("vector", ON_PEER.get(task, task), 64))
+def _vectors(
+    side: str, task: str, size: int = 64, peers: int = 64, kind: str = "vector"
+) -> tuple[Timed, Timed]:
+    other = Case("vector", ON_PEER.get(task, task), peers)
+    return (side, Case(kind, task, size)), ("peer", other)
+
+
+def _of_least(size: int, must: float, stretch: float) -> Row:
+    return _within(
+        f"vector env of {size} in buffers, PerceptualDecisionMaking, x the least work in C",
+        must, stretch, Case("buffers", "dots", size), Case("least", "dots", size),
+    )  # fmt: skip
 
 
 def _single(
@@ -82,7 +92,7 @@ def _share(label: str, must: float | None, stretch: float | None, task: str, kin
 
 
 ROWS: tuple[Row, ...] = (
-    _single("single env, PerceptualDecisionMaking", 9, 12, "dots"),
+    _single("single env, PerceptualDecisionMaking", 12, 15, "dots"),
     _single("single env, ContextDecisionMaking", None, None, "context"),
     _single("single env, DawTwoStep (session state)", 3, 5, "two-step"),
     _single("single env, Bandit", 6, 9, "bandit"),
@@ -103,10 +113,32 @@ ROWS: tuple[Row, ...] = (
         None,
         sweep="random",
     ),
-    _vector("vector env of 64, PerceptualDecisionMaking", 70, 100, "dots"),
+    _vector("vector env of 64, PerceptualDecisionMaking", 100, 140, "dots"),
     _vector(
-        "vector env of 1024, PerceptualDecisionMaking (the peer's of 64)", 180, 300, "dots", 1024
+        "vector env of 64 in buffers, PerceptualDecisionMaking", 140, 200, "dots", kind="buffers"
     ),
+    _vector(
+        "vector env of 1024, PerceptualDecisionMaking (the peer's of 64)", 200, 300, "dots", 1024
+    ),
+    _vector(
+        "vector env of 1024, PerceptualDecisionMaking (the peer's of 1024)",
+        200,
+        300,
+        "dots",
+        1024,
+        1024,
+    ),
+    _vector(
+        "vector env of 1024 in buffers, PerceptualDecisionMaking (the peer's of 1024)",
+        200,
+        300,
+        "dots",
+        1024,
+        1024,
+        "buffers",
+    ),
+    _of_least(64, 1 / 3, 1 / 2),
+    _of_least(1024, 1 / 2, 0.8),
     _vector("vector env of 64, ContextDecisionMaking", None, None, "context"),
     _vector("vector env of 64, DawTwoStep", 10, 30, "two-step"),
     _vector("vector env of 64, Bandit", 60, 90, "bandit"),
@@ -128,7 +160,7 @@ ROWS: tuple[Row, ...] = (
         Case("vector", "dots", 64),
         Case("cartpole", "", 64),
     ),
-    _dataset("dataset 256 x 100, PerceptualDecisionMaking", 120, 180, "dots"),
+    _dataset("dataset 256 x 100, PerceptualDecisionMaking", 150, 200, "dots"),
     _dataset("dataset 16 x 100, PerceptualDecisionMaking", 40, 55, "dots", 16),
     _dataset("dataset 256 x 100, truncated-exponential delay", 45, 60, "dots, random delay"),
     _dataset("dataset 256 x 100, 33 channels", 40, 60, "dots, 32 directions"),
@@ -266,17 +298,21 @@ assert set(REASONS) <= {row.label for row in ROWS}, (
 def bounds_of(row: Row) -> dict[str, Timed]:
     """Return upper bounds for the rate of a row on this machine, by name.
 
-    "noise" only generates the noise of as many steps; "writing" only writes as many bytes. Rows
-    with several rates, and rates of other cases, have no bounds.
+    "noise" only generates the noise of as many steps; "writing" only writes as many bytes; "C" is
+    the least work in C, of PerceptualDecisionMaking only. Rows with several rates, and rates of
+    other cases, have no bounds.
     """
     if len(row.pairs) != 1:
         return {}
     _, case = row.pairs[0][0]
-    if case.kind not in ("single", "vector", "dataset"):
+    if case.kind not in ("single", "vector", "buffers", "dataset"):
         return {}
     steps = case.size if case.kind == "dataset" else 256
     written = "written by a dataset" if case.kind == "dataset" else "written by envs"
-    return {
+    bounds = {
         "noise": ("core", Case("noise", case.task, steps)),
         "writing": ("core", Case(written, case.task, steps)),
     }
+    if case.task == "dots" and case.kind != "dataset":
+        bounds["C"] = ("core", Case("least", "dots", case.size))
+    return bounds

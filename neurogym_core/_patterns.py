@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 
 class Pattern:
@@ -16,14 +17,5 @@ class Pattern:
     def __call__(self) -> re.Pattern[str]:
         return re.compile(self.text, self.flags)
 
-    def fullmatch(self, text: str) -> re.Match[str] | None:
-        """Return a match of the whole text, or None."""
-        return self().fullmatch(text)
-
-    def match(self, text: str, position: int = 0) -> re.Match[str] | None:
-        """Return a match at a position, or None."""
-        return self().match(text, position)
-
-    def sub(self, replacement: str, text: str) -> str:
-        """Return the text with all matches replaced."""
-        return self().sub(replacement, text)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self(), name)

@@ -13,24 +13,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 SECONDS = 20.0
 MAX_OUTPUT = 4_000_000  # bytes to read back; an ordinary description has some thousands
 
 
-@dataclass(frozen=True, kw_only=True)
-class Child:
-    """The end of a child, and the JSON values that it wrote, one per line; other lines are skipped.
-
-    Attributes:
-        code: exit code, or minus the signal that killed the child.
-        timed_out: whether the child exceeded its time limit.
-        values: the JSON values.
-        errors: the text on stderr.
-    """
+class Child(NamedTuple):
+    """The end of a child, and the JSON values that it wrote, one per line."""
 
     code: int | None
     timed_out: bool
@@ -96,12 +87,7 @@ def run_child(
         for line in _content(output).splitlines():
             with contextlib.suppress(ValueError, RecursionError):
                 values.append(json.loads(line))
-        return Child(
-            code=process.returncode,
-            timed_out=timed_out,
-            values=tuple(values),
-            errors=_content(errors),
-        )
+        return Child(process.returncode, timed_out, tuple(values), _content(errors))
 
 
 def claim_stdout() -> tuple[TextIO, int]:
@@ -126,7 +112,12 @@ def printed_bytes(descriptor: int) -> int:
 
 
 def answer_with(answer: TextIO, value: Any) -> None:
-    """Write a JSON value to the parent, without a delay."""
+    """Write a JSON value to the parent, without a delay.
+
+    Args:
+        answer: the stream of `claim_stdout`.
+        value: the value; values that JSON lacks become text.
+    """
     answer.write(json.dumps(value, default=str) + "\n")
     answer.flush()
 

@@ -18,7 +18,6 @@
     ├── ManifestError (ValueError)            an ``ngym.toml`` breaks a rule
     ├── PluginError (RuntimeError)            a plug-in failed
     └── RegistryError (RuntimeError)          a registry, index or wheel is wrong or unreachable
-        └── InstallError                      a package was not installed or not removed
 
 Every message has three parts: the given value, the expected one, and the next step for the user.
 Each class takes one string, because Gymnasium re-raises errors of envs that way."""
@@ -101,23 +100,17 @@ class RegistryError(NeurogymError, RuntimeError):
     """A registry, its index or a wheel is wrong, or cannot be reached."""
 
 
-class InstallError(RegistryError):
-    """A package was not installed or not removed."""
-
-
 def listed(names: Iterable[str]) -> str:
-    """Return names as text: ``'a', 'b', 'c'``, or ``none`` if there are none."""
+    """Return names as text: ``'a', 'b', 'c'``, or ``none`` if there are none.
+
+    Args:
+        names: the names.
+    """
     return ", ".join(repr(name) for name in names) or "none"
 
 
 def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
-    """Return the known name that is most similar to `name`, or None if none is close.
-
-    Args:
-        name: the given name.
-        known: the names that exist.
-        likeness: the smallest ratio of `difflib.SequenceMatcher` that is close; 1 is equal.
-    """
+    """Return the known name that is most similar to `name`, or None if none is close."""
     import difflib  # imported late: it takes a while, and only errors need it
 
     known = [str(item) for item in known]
@@ -129,7 +122,12 @@ def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | Non
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return `` Did you mean 'x'?`` with a leading blank, or an empty string."""
+    """Return `` Did you mean 'x'?`` with a leading blank, or an empty string.
+
+    Args:
+        name: the given name.
+        known: the names that exist.
+    """
     guess = nearest(name, known)
     return f" Did you mean {guess!r}?" if guess is not None else ""
 

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from neurogym_core.ecosystem.discovery import find_subject, load, named_subject
-from neurogym_core.ecosystem.records import advice
+from neurogym_core.ecosystem.records import remedy
 from neurogym_core.errors import (
     InvalidValueError,
     NotSupportedError,
@@ -37,6 +37,15 @@ class Subject(ABC):
 
     Args:
         seed: seed of the random numbers of the subject.
+
+    Example:
+        >>> import numpy as np
+        >>> from neurogym_core import Subject, run
+        >>> class Right(Subject):
+        ...     def __call__(self, env, observations):
+        ...         return np.ones(env.num_envs, int)
+        >>> run("perceptual/PerceptualDecisionMaking-v0", Right(), 5, seed=0)["choice"].tolist()
+        ['right', 'right', 'right', 'right', 'right']
     """
 
     carries_state: ClassVar[bool] = True
@@ -230,7 +239,7 @@ def _offered(name: str) -> type[Subject]:
     if not (isinstance(found, type) and issubclass(found, Subject)):
         raise NotSupportedError(
             f"{offer.value} of {offer.distribution} was offered as the subject {name!r}. Expected a"
-            f" class made from {Subject.__module__}.Subject. {advice(offer.distribution)}"
+            f" class made from {Subject.__module__}.Subject. {remedy(offer.distribution)}"
         )
     return found
 
@@ -293,5 +302,5 @@ def split_of(player: Any, given: str | None = AUTO) -> str | None:
 
 
 def carries_state(player: Any) -> bool:
-    """Return whether a subject carries state over trials; True if it does not say."""
+    """Return whether a subject carries state over trials; True unless it declares otherwise."""
     return bool(getattr(player, "carries_state", True))

@@ -22,12 +22,13 @@ class Dots(Task):
         self.ring = Ring(2)
         self.observe(stimulus=self.ring)
         self.act(wait=1, choose=self.ring)
-        self.vary(direction=Choice(2), answer="direction")
+        self.vary(direction=Choice(2))
+        self.correct_choice("direction")
 
     def new_trial(self, trial) -> None:
         trial.periods("stimulus", "decision")
-        trial.show("stimulus", self.ring.cosine(trial.direction), during="stimulus", noise=1.0)
-        trial.answer("choose", trial.direction, during="decision")
+        trial.show("stimulus", self.ring.cosine(trial["direction"]), during="stimulus", noise=1.0)
+        trial.answer("choose", trial["direction"], during="decision")
 
 
 if __name__ == "__main__":

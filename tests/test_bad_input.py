@@ -48,15 +48,14 @@ class Dots(Task):
         self.ring = Ring(self.directions)
         self.observe(fixation=1, stimulus=self.ring)
         self.act(fixate=1, choose=self.ring)
-        self.vary(
-            direction=Choice(self.directions), coherence=Choice(self.coherences), answer="direction"
-        )
+        self.vary(direction=Choice(self.directions), coherence=Choice(self.coherences))
+        self.correct_choice("direction")
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision")
-        evidence = self.ring.cosine(trial.direction, strength=trial.coherence / 200)
+        evidence = self.ring.cosine(trial["direction"], strength=trial["coherence"] / 200)
         trial.show("stimulus", evidence, during="stimulus", noise=self.sigma)
-        trial.answer("choose", trial.direction, during="decision")
+        trial.answer("choose", trial["direction"], during="decision")
 
 
 class Pointing(Dots):
@@ -65,12 +64,13 @@ class Pointing(Dots):
     def define(self):
         self.observe(dot=1)
         self.act(point=Axis(-2, 2), go=Axis(0, 1, trigger=0.5))
-        self.vary(direction=Uniform(-1, 1), answer="direction")
+        self.vary(direction=Uniform(-1, 1))
+        self.correct_choice("direction")
 
     def new_trial(self, trial):
         trial.periods("fixation", "decision")
-        trial.show("dot", trial.direction, during="fixation")
-        trial.answer("point", trial.direction, during="decision", tolerance=0.2)
+        trial.show("dot", trial["direction"], during="fixation")
+        trial.answer("point", trial["direction"], during="decision", tolerance=0.2)
 
 
 def says(*words: str) -> str:
@@ -420,11 +420,11 @@ def with_verb(call, periods=("fixation", "stimulus", "decision"), **attributes):
     """The task Dots with one more call in `new_trial`."""
 
     def new_trial(self, trial):
-        trial.direction, trial.coherence  # noqa: B018
+        trial["direction"], trial["coherence"]
         trial.periods(*periods)
         call(trial)
         if "decision" in periods:
-            trial.answer("choose", trial.direction, during="decision")
+            trial.answer("choose", trial["direction"], during="decision")
 
     return laid_out_by(new_trial, **attributes)
 
@@ -436,7 +436,7 @@ WRONG_TRIALS = {
     "unknown period": (lambda t: t.show("fixation", 1, during="stimulsu"), None, UnknownNameError, says("'stimulsu'", "'stimulus'")),
     "unknown channel": (lambda t: t.show("fixatoin", 1, during="stimulus"), None, UnknownNameError, says("channel 'fixatoin'", "'fixation'")),
     "unknown action": (lambda t: t.answer("chose", 0, during="stimulus"), None, UnknownNameError, says("action 'chose'", "'choose'")),
-    "unknown condition": (lambda t: t.coherense, None, UnknownNameError, says("condition 'coherense'", "'coherence'")),
+    "unknown condition": (lambda t: t["coherense"], None, UnknownNameError, says("condition 'coherense'", "'coherence'")),
     "periods twice": (lambda t: t.periods("fixation"), None, TrialLayoutError, says("Mine", "periods", "twice", "one call")),
     "a period without a duration": (lambda t: None, ("fixation", "pause", "decision"), TrialLayoutError, says("'pause'", "no duration", "timing")),
     "a period named twice": (lambda t: None, ("fixation", "fixation"), TrialLayoutError, says("fixation", "once")),
@@ -468,8 +468,8 @@ WRONG_TRIALS = {
     "a weight of other trials": (lambda t: t.loss_weight(np.ones(3), during="stimulus"), None, TrialLayoutError, says("weight=", r"\(3,\)", r"\(7,\)")),
     "a cost that is none": (lambda t: t.hold(during="stimulus", cost=np.nan), None, TrialLayoutError, says("cost", "nan|NaN")),
     "a reward that is none": (lambda t: t.answer("choose", 0, during="stimulus", correct=np.nan, slot="x"), None, TrialLayoutError, says("correct=", "NaN")),
-    "a price that is none": (lambda t: t.offer_choices("choose", np.nan, during="stimulus", slot="x"), None, TrialLayoutError, says("offer", "nan|NaN")),
-    "prices of other choices": (lambda t: t.offer_choices("choose", np.ones(3), during="stimulus", slot="x"), None, TrialLayoutError, says("offer", r"\(3,\)", r"\(2,\)")),
+    "a price that is none": (lambda t: t.offer("choose", np.nan, during="stimulus", slot="x"), None, TrialLayoutError, says("offer", "nan|NaN")),
+    "prices of other choices": (lambda t: t.offer("choose", np.ones(3), during="stimulus", slot="x"), None, TrialLayoutError, says("offer", r"\(3,\)", r"\(2,\)")),
     "a tolerance that is none": (lambda t: t.answer_at("choose", 100, "stimulus", np.nan, slot="x"), None, TrialLayoutError, says("tolerance", "NaN")),
     "an index beyond the group": (lambda t: t.answer_at("choose", 100, "stimulus", 50, index=2, slot="x"), None, TrialLayoutError, says("index=2", "0 to 1")),
     "a timecourse of the wrong width": (lambda t: t.timecourse("stimulus", np.zeros((5, 3)), during="stimulus"), None, TrialLayoutError, says("timecourse", "3", r"\(T, 2\)")),
@@ -506,7 +506,7 @@ def test_impossible_computed_durations_raise(what):
     ms, message = COMPUTED[what]
 
     def new_trial(self, trial):
-        trial.direction, trial.coherence  # noqa: B018
+        trial["direction"], trial["coherence"]
         trial.periods("fixation", "stimulus", "decision", stimulus=ms)
 
     with pytest.raises(TrialLayoutError, match=message):
@@ -545,7 +545,7 @@ def test_a_jump_to_no_period():
 def test_a_condition_that_is_never_read():
     def new_trial(self, trial):
         trial.periods("fixation", "decision")
-        trial.answer("choose", trial.direction, during="decision")
+        trial.answer("choose", trial["direction"], during="decision")
 
     with pytest.raises(
         TrialLayoutError, match=says("never reads", "'coherence'", "do not declare")
@@ -555,7 +555,7 @@ def test_a_condition_that_is_never_read():
 
 def test_a_trial_without_a_step():
     def new_trial(self, trial):
-        trial.direction, trial.coherence  # noqa: B018
+        trial["direction"], trial["coherence"]
         trial.periods("fixation", "decision", fixation=0, decision=0)
 
     with pytest.raises(TrialLayoutError, match=says("0 steps", "at least one")):
@@ -565,7 +565,7 @@ def test_a_trial_without_a_step():
 
 def test_a_trial_that_begins_with_its_end():
     def new_trial(self, trial):
-        trial.direction, trial.coherence  # noqa: B018
+        trial["direction"], trial["coherence"]
         trial.periods("fixation", "stimulus", "decision", fixation=0, then={"fixation": "end"})
 
     with pytest.raises(TrialLayoutError, match=says("0 steps|first step|no step")):
@@ -582,9 +582,9 @@ def test_resting_cannot_be_right_without_an_action_of_resting():
             self.vary(direction=Choice(2), coherence=Choice((0, 1)))
 
         def new_trial(self, trial):
-            trial.coherence  # noqa: B018
+            trial["coherence"]
             trial.periods("decision")
-            trial.answer("choose", np.where(trial.direction == 0, 0, -1), during="decision")
+            trial.answer("choose", np.where(trial["direction"] == 0, 0, -1), during="decision")
 
     with pytest.raises(TrialLayoutError, match=says("choose", "-1", "rest")):
         Arms()
@@ -593,7 +593,7 @@ def test_resting_cannot_be_right_without_an_action_of_resting():
 def test_trials_must_name_the_same_periods():
     class Uneven(Dots):
         def new_trial(self, trial):
-            trial.direction, trial.coherence  # noqa: B018
+            trial["direction"], trial["coherence"]
             trial.periods(*(("fixation", "decision") if trial.n == 1 else ("decision",)))
 
     one, two = (Uneven().sample(n, seed=0) for n in (1, 2))
@@ -614,10 +614,10 @@ WRONG_DEFINITIONS = {
     "mixed actions": (lambda self: self.act(a=1, b=Axis()), TaskDefinitionError, says("mixes", "one type")),
     "two triggers": (lambda self: self.act(a=Axis(trigger=0), b=Axis(trigger=0)), TaskDefinitionError, says("2 axes", "at most one")),
     "an axis upside down": (lambda self: self.act(a=Axis(1, -1)), InvalidValueError, says("low=1", "high=-1")),
-    "an unknown answer": (lambda self: self.vary(side=Choice(2), answer="sid"), UnknownNameError, says("condition 'sid'", "answer=", "'side'")),
-    "a condition called like a verb": (lambda self: self.vary(show=Choice(2)), TaskDefinitionError, says("condition 'show'", "taken", "another")),
-    "a condition called like a column": (lambda self: self.vary(reward=Choice(2)), TaskDefinitionError, says("condition 'reward'", "taken")),
-    "a condition called like a trial's": (lambda self: self.vary(dt=Choice(2)), TaskDefinitionError, says("condition 'dt'", "taken")),
+    "an unknown correct choice": (lambda self: self.vary(side=Choice(2)) or self.correct_choice("sid"), UnknownNameError, says("condition 'sid'", "correct_choice", "'side'")),
+    "a number as correct choice": (lambda self: self.correct_choice(1), TaskDefinitionError, says("correct_choice.. was given 1", "name of a condition")),
+    "a number as evidence": (lambda self: self.evidence(1), TaskDefinitionError, says("evidence.. was given 1", "function")),
+    "a condition called like a column": (lambda self: self.vary(reward=Choice(2)), TaskDefinitionError, says("condition 'reward'", "column", "another")),
     "a condition that is no distribution": (lambda self: self.vary(side=None), InvalidValueError, says("None", "number")),
 }  # fmt: skip
 
@@ -631,7 +631,7 @@ def test_impossible_definitions_raise(what):
 
 @pytest.mark.parametrize(
     "name",
-    ["show", "answer", "task", "wrap", "seed", "num_envs", "render_mode", "timing", "channels"],
+    ["task", "wrap", "seed", "num_envs", "render_mode", "timing", "channels"],
 )
 def test_parameters_with_reserved_names_are_refused_when_the_class_is_made(name):
     with pytest.raises(TaskDefinitionError, match=says(f"parameter '{name}'", "taken", "another")):
@@ -696,7 +696,7 @@ class Fraction(Dots):
 
     def new_trial(self, trial):
         super().new_trial(trial)
-        trial.show("fixation", np.array(self.places)[trial.place], during="fixation")
+        trial.show("fixation", np.array(self.places)[trial["place"]], during="fixation")
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ LEFT_OUT = (
     "*.so",
     "*.pyd",
 )
+SOURCES = ("kernel.py", "_kernel.pxd", "_memory.pxd", "_noise.h")
 NO_COMPILER = {"CC": "/bin/false"}
 
 
@@ -85,7 +86,7 @@ class Environment:
 
     def kernel(self) -> dict[str, str]:
         """The line of ``ngym doctor`` on the kernel, after two trials were played with it."""
-        said = run(self.python, "-m", "neurogym_core.cli", "doctor", "--json")
+        said = run(self.python, "-m", "neurogym_core", "doctor", "--json")
         kernel = json.loads(said.stdout)["kernel"]
         run(self.python, ROOT / "tests" / "smoke.py", kernel["name"])
         return kernel
@@ -122,10 +123,7 @@ def test_an_sdist_holds_all_that_it_takes_to_compile_the_kernel(checkout, tmp_pa
     sdist = build(checkout, tmp_path / "dist", "--sdist")
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    sources = {
-        path.relative_to(checkout).as_posix() for path in checkout.glob("neurogym_core/play/*.[ch]")
-    }
-    assert {"neurogym_core/play/_kernel.c"} <= sources <= names
+    assert {f"neurogym_core/play/{name}" for name in SOURCES} <= names
     assert "hatch_build.py" in names
     environment = Environment(tmp_path / "venv")
     environment.pip("install", sdist)
@@ -161,9 +159,9 @@ def test_an_editable_install_compiles_again_and_leaves_no_kernel_of_an_earlier_o
     (first,) = built()
     assert environment.kernel()["name"] == "compiled"
     assert str(first) in environment.kernel()["reason"]
-    source = checkout / "neurogym_core" / "play" / "_kernel.c"
+    source = checkout / "neurogym_core" / "play" / "kernel.py"
     before = first.read_bytes()
-    source.write_text(source.read_text("utf-8") + "\nint NGYM_ANOTHER_SYMBOL = 1;\n", "utf-8")
+    source.write_text(source.read_text("utf-8") + "\nNGYM_ANOTHER_SYMBOL = 1\n", "utf-8")
     environment.pip("install", "-e", checkout)
     assert built() == [first]
     assert first.read_bytes() != before
@@ -200,7 +198,7 @@ def test_a_wheel_without_the_kernel_is_for_every_machine_and_holds_no_c(checkout
     assert not [
         name
         for name in zipfile.ZipFile(wheel).namelist()
-        if name.endswith((".so", ".pyd", ".c", ".h"))
+        if name.endswith((".so", ".pyd", ".c", ".h", ".pxd"))
     ]
 
 
@@ -240,7 +238,7 @@ def test_make_installs_again_when_the_kernel_s_sources_change(checkout, tmp_path
     assert up_to_date()
     for name in (
         "hatch_build.py",
-        *(path.relative_to(folder) for path in folder.glob("neurogym_core/play/*.[ch]")),
+        *(f"neurogym_core/play/{name}" for name in SOURCES),
     ):
         os.utime(folder / name, (3000, 3000))
         assert not up_to_date()

@@ -9,8 +9,8 @@ from email.message import Message
 from pathlib import Path
 
 import pytest
+from neurogym_check.new import KINDS, LICENCES, render
 
-from neurogym_core.cli.new import KINDS, LICENCES, render
 from neurogym_core.ecosystem import published
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -81,7 +81,7 @@ class Environment:
         self, *arguments: object, check: bool = False, **variables: str
     ) -> subprocess.CompletedProcess[str]:
         """Run its ``ngym``."""
-        return self.run("-m", "neurogym_core.cli", *arguments, check=check, **variables)
+        return self.run("-m", "neurogym_core", *arguments, check=check, **variables)
 
     def pip_install(self, wheels: Sequence[Path]) -> None:
         """Install wheels without their dependencies."""

@@ -14,7 +14,7 @@ CODE = """
 import io, json, os, sys
 before = set(sys.modules)
 sys.stdout, out = io.TextIOWrapper(io.BytesIO(), "utf-8"), sys.stdout
-from neurogym_core.cli import main
+from neurogym_core.tools import main
 try:
     main(prog_name="ngym")
 except SystemExit:

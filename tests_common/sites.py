@@ -12,8 +12,8 @@ import made_packages
 import pytest
 from click.testing import CliRunner, Result
 
-from neurogym_core.cli import main
-from neurogym_core.ecosystem import refresh, scan
+from neurogym_core.ecosystem import scan
+from neurogym_core.tools import main, refresh
 
 VARIABLES = ("NGYM_BLOCK", "NGYM_STRICT", "NGYM_DISABLE_PLUGIN_AUTOLOAD", "NGYM_REGISTRY")
 

@@ -17,15 +17,19 @@ class Choosing(Task):
     def define(self):
         self.observe(fixation=1, stimulus=3)
         self.act(fixate=1, choose=3)
-        self.vary(side=Choice(3), strength=Choice((1, 2, 3, 4)), answer="side")
+        self.vary(side=Choice(3), strength=Choice((1, 2, 3, 4)))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision")
         trial.show("fixation", 1, during=("fixation", "stimulus"))
         trial.show(
-            "stimulus", np.eye(3)[trial.side] * trial.strength[:, None], during="stimulus", noise=1
+            "stimulus",
+            np.eye(3)[trial["side"]] * trial["strength"][:, None],
+            during="stimulus",
+            noise=1,
         )
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 class TwoSides(Choosing):
@@ -37,15 +41,19 @@ class TwoSides(Choosing):
         self.ring = Ring(2)
         self.observe(fixation=1, stimulus=self.ring)
         self.act(fixate=1, choose=self.ring)
-        self.vary(side=Choice(2), strength=Choice((1.0, 2.0)), answer="side")
+        self.vary(side=Choice(2), strength=Choice((1.0, 2.0)))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "delay", "decision")
         trial.show("fixation", 1, during=("fixation", "stimulus", "delay"))
         trial.show(
-            "stimulus", self.ring.cosine(trial.side, trial.strength), during="stimulus", noise=1
+            "stimulus",
+            self.ring.cosine(trial["side"], trial["strength"]),
+            during="stimulus",
+            noise=1,
         )
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 class Computed(Choosing):
@@ -54,13 +62,14 @@ class Computed(Choosing):
     def define(self):
         self.observe(fixation=1, stimulus=2)
         self.act(fixate=1, choose=3)
-        self.vary(a=Choice(3), b=Choice(3), answer=lambda drawn: (drawn["a"] + drawn["b"]) % 3)
+        self.vary(a=Choice(3), b=Choice(3))
+        self.correct_choice(lambda drawn: (drawn["a"] + drawn["b"]) % 3)
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision")
         trial.show("fixation", 1, during=("fixation", "stimulus"))
-        trial.show("stimulus", np.stack([trial.a, trial.b], axis=1), during="stimulus")
-        trial.answer("choose", trial.right_answer, during="decision")
+        trial.show("stimulus", np.stack([trial["a"], trial["b"]], axis=1), during="stimulus")
+        trial.answer("choose", trial.correct_choice, during="decision")
 
 
 class Going(Task):
@@ -71,13 +80,14 @@ class Going(Task):
     def define(self):
         self.observe(fixation=1, stimulus=2)
         self.act(fixate=1, go=1)
-        self.vary(go=Choice(2), answer="go")
+        self.vary(go=Choice(2))
+        self.correct_choice("go")
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision")
         trial.show("fixation", 1, during=("fixation", "stimulus"))
-        trial.show("stimulus", np.eye(2)[trial.go], during="stimulus")
-        trial.answer("go", trial.go - 1, during="decision")
+        trial.show("stimulus", np.eye(2)[trial["go"]], during="stimulus")
+        trial.answer("go", trial["go"] - 1, during="decision")
 
 
 class Arms(Task):
@@ -94,7 +104,7 @@ class Arms(Task):
     def new_trial(self, trial):
         trial.periods("decision")
         trial.show("on", 1, during="decision")
-        trial.offer_choices("arm", np.eye(2)[trial.good], during="decision")
+        trial.offer("arm", np.eye(2)[trial["good"]], during="decision")
 
 
 class Learning(Arms):
@@ -172,8 +182,8 @@ class Timed(Task):
 
     def new_trial(self, trial):
         trial.periods("ready", "produce")
-        trial.show("cue", trial.interval / 500, during="ready")
-        trial.answer_at("press", trial.interval, "produce", tolerance=100)
+        trial.show("cue", trial["interval"] / 500, during="ready")
+        trial.answer_at("press", trial["interval"], "produce", tolerance=100)
 
 
 class Steering(Task):
@@ -188,8 +198,8 @@ class Steering(Task):
 
     def new_trial(self, trial):
         trial.periods("hold")
-        trial.show("wanted", trial.wanted, during="hold")
-        trial.answer("value", trial.wanted[:, None], during="hold", tolerance=0.1)
+        trial.show("wanted", trial["wanted"], during="hold")
+        trial.answer("value", trial["wanted"][:, None], during="hold", tolerance=0.1)
 
 
 class Counting(Choosing):
@@ -213,14 +223,17 @@ class Pulses(Task):
     def define(self):
         self.observe(clicks=2)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), rate=Choice((2, 4)), answer="side")
+        self.vary(side=Choice(2), rate=Choice((2, 4)))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("fixation", "pulses", "decision")
         steps = np.arange(6)
-        on = (steps[None, :, None] < trial.rate[:, None, None]) * np.eye(2)[trial.side][:, None]
+        on = (steps[None, :, None] < trial["rate"][:, None, None]) * np.eye(2)[trial["side"]][
+            :, None
+        ]
         trial.timecourse("clicks", on, during="pulses")
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 KINDS = (
@@ -247,13 +260,14 @@ class Waiting(Task):
     def define(self):
         self.observe(light=2)
         self.act(rest=1, press=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("cue", "wait", "light", "go", "end", repeat=("light", "go"))
         steps = int((trial.duration("cue") / trial.dt).max())
         trial.timecourse("light", np.arange(1, steps + 1), during="cue")
         trial.show("light", 0.5, during="wait", stop=300, noise=0.5)
-        trial.show("light", trial.side[:, None] == [0, 1], during="light")
+        trial.show("light", trial["side"][:, None] == [0, 1], during="light")
         trial.answer("press", 0, during="wait", start=200, then="light", slot="start")
-        trial.answer("choose", trial.side, during="go", then="light")
+        trial.answer("choose", trial["side"], during="go", then="light")

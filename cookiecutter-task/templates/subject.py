@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from neurogym_core import TaskVectorEnv
-from neurogym_core.subjects import Subject
+from neurogym_core import Subject, TaskVectorEnv
 
 
 class {{ cookiecutter.task_name }}(Subject):

@@ -37,7 +37,7 @@ class {{ cookiecutter.task_name }}(Task):
         """Describe one trial; the method runs once for a batch, so that conditions are arrays."""
         trial.periods("keep")
         trial.hold(during="keep", cost=0)  # pushing is free
-        trial.record(towards=np.sign(trial.drift))
+        trial.record(towards=np.sign(trial["drift"]))
         trial.max_reward(self.rewards["near"] * trial.duration("keep") / 100)
 
     def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, None]:

@@ -31,7 +31,8 @@ class {{ cookiecutter.task_name }}(Task):
         """Declare the channels, the actions and the conditions."""
         self.observe(fixation=1, light=OneHot(("left", "right")))
         self.act(fixate=1, choose=("left", "right"))  # the first single action is the rest
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         """Set the state that lasts from trial to trial: one value for each parallel session."""
@@ -47,6 +48,6 @@ class {{ cookiecutter.task_name }}(Task):
         """Describe one trial; the method runs once for a batch, so that conditions are arrays."""
         trial.periods("fixation", "light", "decision")
         trial.show("fixation", 1, during=("fixation", "light"))
-        light = self.channels.encoder("light").encode(trial.side)
+        light = self.channels.encoder("light").encode(trial["side"])
         trial.show("light", light, during="light", noise=self.sigma)
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")

@@ -27,13 +27,14 @@ class {{ cookiecutter.task_name }}(Task):
         """Declare the channels, the actions and the conditions."""
         self.observe(fixation=1, light=OneHot(("left", "right")))
         self.act(fixate=1, choose=("left", "right"))  # the first single action is the rest
-        self.vary(side=Choice(2), contrast=Choice(self.contrasts), answer="side")
+        self.vary(side=Choice(2), contrast=Choice(self.contrasts))
+        self.correct_choice("side")
 
     def new_trial(self, trial: TrialBuilder) -> None:
         """Describe one trial; the method runs once for a batch, so that conditions are arrays."""
         before = ("fixation", "light", "delay")
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)
-        light = self.channels.encoder("light").encode(trial.side, strength=trial.contrast)
+        light = self.channels.encoder("light").encode(trial["side"], strength=trial["contrast"])
         trial.show("light", light, during="light", noise=self.sigma)
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from neurogym_core import make
 
@@ -10,7 +12,7 @@ TASK = "{{ cookiecutter.lab }}/{{ cookiecutter.task_name }}-v0"
 
 def play(side, choice, early=0):
     """Return the rewards of a trial with the action `early` on the first step."""
-    env = make(TASK)
+    env: Any = make(TASK)
     env.reset(seed=1, options={"conditions": {"side": side}})
     rewards = [env.step(early)[1]]
     for _ in range(30):

@@ -13,8 +13,8 @@ def test_the_oracle_is_always_correct():
 
 
 def test_blocks_favour_one_side_and_then_the_other():
-    block = make_task(TASK).block
-    record = run(make_task(TASK, bias=1.0), "oracle", 4 * block, num_envs=1, seed=1)
+    block = 12
+    record = run(make_task(TASK, bias=1.0, block=block), "oracle", 4 * block, num_envs=1, seed=1)
     sides = np.asarray(record["side"]).reshape(4, block)
     assert (sides == sides[:, :1]).all()
     assert (sides[1:, 0] != sides[:-1, 0]).all()

@@ -15,13 +15,14 @@ class Press(Task):
         """Declare the channel, the actions and the condition."""
         self.observe(light=1)
         self.act(rest=1, press=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial: TrialBuilder) -> None:
         """Ask for the button of the trial."""
         trial.periods("go", go=300)
         trial.show("light", 1, during="go")
-        trial.answer("press", trial.side, during="go")
+        trial.answer("press", trial["side"], during="go")
 
 
 def test_it_presses_one_button_only():

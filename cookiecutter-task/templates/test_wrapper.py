@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from neurogym_core import Task, TrialBuilder, make_task
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, Task, TrialBuilder, make_task
 
 from {{ cookiecutter.__module }}.{{ cookiecutter.__file }} import {{ cookiecutter.task_name }}
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from neurogym_core import TaskWrapper, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, TaskWrapper, TrialBuilder
 
 
 class {{ cookiecutter.task_name }}(TaskWrapper):

@@ -17,7 +17,8 @@ from statistics import fmean  # the same on all versions of Python, unlike sum
 from typing import Any
 
 import click
-from measured import read, when, write
+from markdown_parts import continued, table
+from measured import keep, read, trained, when
 from neurogym_study import Experiment
 
 HERE = Path(__file__).resolve().parent
@@ -38,7 +39,6 @@ class Goal:
         test_every: steps between tests.
         why: the criterion in words, beside the levels of the task.
         parameters, wrap: as in `Experiment`.
-        note: a paragraph of the page below the table.
     """
 
     task: str
@@ -48,7 +48,6 @@ class Goal:
     why: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     wrap: tuple[Mapping[str, Any], ...] = ()
-    note: str = ""
 
 
 RSG_STAGES = {
@@ -56,26 +55,6 @@ RSG_STAGES = {
     "advance_at": 0.6, "window": 50,
 }  # fmt: skip
 """Makes ReadySetGo easier first: an agent that has never been rewarded would never go."""
-
-TRAP = """\
-An agent that is never rewarded learns never to go. Here one that goes with the same probability on each step after Set
-earns 0.025 per trial at most (with a probability of 0.03; 4,000 trials), because it mostly goes too early, and one that
-does so from the beginning of the trial earns 0.008 at most (0.01), because going before Set costs 0.1 each time. Never
-going earns 0. Entropy does not help here: it makes the agent go within a few steps of Set, and the shortest interval is 25
-steps. These changes did not lead out of it either (seed 0; decision
-[52](decisions/0052-a2c-does-not-normalise-advantages.md)): `ent_coef=0.03`, `normalize_advantage=false`, and a first policy
-that acts in 2 % of steps. In the paper, the tolerance follows performance, so that an animal that goes at other times is rewarded,
-too; the next section does the same."""
-STAGES = """\
-```
-ngym train ReadySetGo-v0 --algo recurrent-ppo --set dt=50 --wrap 'curriculum:stages=[{tolerance_share=0.64},{tolerance_share=0.32},{tolerance_share=0.16}],advance_at=0.6,window=50' --steps 150000 --out agent
-```
-
-With a tolerance of 64 %, going at random after Set earns 0.20 per trial (with a probability of 0.1 per step of 50 ms), eight
-times as much. Other ways out are less certain: with `dt=50` alone, seed 0 never went within 61,440 steps; with `ent_coef=0.03`
-as well, seed 0 was correct in 32 % of trials after 61,440 steps, and seed 1 never went within 120,832; with `ent_coef=0.05`,
-seed 0 was correct in 44 % after 120,832. With `dt=20` and these stages, seed 0 was correct in 53 % after 81,920 steps, and
-in none after 120,832."""
 
 GOALS = {  # the cheapest first
     "bandit": Goal(
@@ -101,14 +80,13 @@ GOALS = {  # the cheapest first
     "ready-set-go": Goal(
         "timing/ReadySetGo-v0", 0.6, 150_000, 10_000,
         "a clock is 0.29, reproducing the measured interval 0.58; the best is 0.82",
-        note=TRAP,
     ),
     "ready-set-go in stages": Goal(
         "timing/ReadySetGo-v0", 0.55, 150_000, 10_000,
         "with `dt=50`, and tolerances of 64, 32 and 16 % before that of the task, 8 %, which is the"
         " one that is tested; a clock is 0.29, reproducing the measured interval 0.55; the best is"
         " 0.76",
-        {"dt": 50}, (RSG_STAGES,), STAGES,
+        {"dt": 50}, (RSG_STAGES,),
     ),
     "context": Goal(
         "perceptual/ManteDecisionMaking-v0", 0.8, 400_000, 20_000,
@@ -160,22 +138,15 @@ CHOSEN = ("ppo", "a2c")
 
 def train(goal: Goal, setting: Setting, seed: int) -> dict[str, Any]:
     """Train once, and return the results as plain values for JSON."""
-    options = {
-        "test_every": goal.test_every, "test_trials": TEST_TRIALS, **setting.options
-    }  # fmt: skip
-    began = time.perf_counter(), time.process_time()
-    trainer = Experiment(
+    tests = {"test_every": goal.test_every, "test_trials": TEST_TRIALS}
+    experiment = Experiment(
         tasks=({"task": goal.task},), kind="algo", trainer=setting.trainer, amount=goal.steps,
-        seed=seed, parameters=goal.parameters, wrap=goal.wrap, options=options,
-    ).make_trainer()  # fmt: skip
-    why = trainer.train(goal.steps, criterion=goal.criterion)
-    wall, cpu = (
-        round(now - then, 1)
-        for now, then in zip((time.perf_counter(), time.process_time()), began, strict=True)
-    )
+        seed=seed, parameters=goal.parameters, wrap=goal.wrap, options={**tests, **setting.options},
+    )  # fmt: skip
+    trainer, facts = trained(experiment, goal.criterion)
     fresh = trainer.play(FRESH, seed=1_000_000 + seed, num_envs=16)
     return {
-        "met": why == "criterion", "steps": trainer.done, "cpu": cpu, "wall": wall,
+        **facts, "steps": trainer.done,
         "fresh": round(float(fresh["performance"].mean()), 4),
         "aborts": round(float(fresh["aborts"].mean()), 3),
         "curve": [
@@ -188,12 +159,6 @@ def train(goal: Goal, setting: Setting, seed: int) -> dict[str, Any]:
 def key_of(goal: str, setting: str, seed: int) -> str:
     """Return the name of a training in the file."""
     return f"{goal}, {setting}, {seed}"
-
-
-def keep(run: Mapping[str, Any], goal: str, setting: str, seed: int, path: Path) -> None:
-    """Add a training to the file."""
-    own = {"goal": goal, "setting": setting, "seed": seed, **run}
-    write(path, read(path)["runs"] | {key_of(goal, setting, seed): own})
 
 
 def missing(
@@ -219,38 +184,11 @@ def found(measured: Mapping[str, Any], goal: str, setting: str) -> list[dict[str
 # ---------------------------------------------------------------------- the page
 
 
-HEAD = """# Agents with a memory: settings and results
-
-*Measured and written by `docs/_make/agents.py` (`make train-agents`); do not edit it here.*
-
-Agents with an LSTM of 64 units were trained on six tasks of the catalogue, and on the task of a command in the
-[README of neurogym-sb3](../plugins/neurogym-sb3/README.md). With its defaults, PPO learns all of them but ReadySetGo, which it
-learns only [in stages](#ready-set-go-in-stages). An agent stops at the first test on {tests} trials whose mean
-performance meets the criterion, or after the maximum of steps; a test counts trials in which the agent acted too early as
-0. The defaults of `ngym train --algo recurrent-ppo` are the setting `{ppo}`, and with `--option a2c=true` the setting
-`{a2c}`. Other settings were tried with fewer seeds; decisions
-[51](decisions/0051-advantages-of-agents-look-a-few-steps-ahead.md) and [52](decisions/0052-a2c-does-not-normalise-advantages.md)
-compare some of them.
-
-{recommended}
-
-- **met**: seeds that met the criterion, of those that were trained.
-- **steps**: steps until the criterion, for each of these seeds in order, in thousands; – if it was not met.
-- **new trials**: performance in {fresh:,} trials that were used neither for training nor for the criterion; the mean over
-  seeds, and the range. It can be below the criterion, because the first test that meets it may do so by luck.
-- **CPU (s)**: mean CPU time of a training on one thread, tests included.
-"""
-
-
 def page(measured: dict[str, Any]) -> str:
     """Return the page."""
-    ppo_name, a2c_name = CHOSEN
-    chosen = {"ppo": ppo_name, "a2c": a2c_name, "recommended": recommended(measured)}
-    parts = [HEAD.format(tests=TEST_TRIALS, fresh=FRESH, **chosen)]
-    parts.append(when(measured))
+    parts = [f"{recommended(measured)}\n", when(measured)]
     trained = {(one["goal"], one["setting"]) for one in measured["runs"].values()}
-    shown = {goal for goal, _ in trained} | {name for name, goal in GOALS.items() if goal.note}
-    parts += [section(name, measured) for name in GOALS if name in shown]
+    parts += [section(name, measured) for name in GOALS if name in {goal for goal, _ in trained}]
     unfinished = [
         f"{name} with {setting} ({SEEDS - count} seeds)"
         for name in GOALS
@@ -259,8 +197,8 @@ def page(measured: dict[str, Any]) -> str:
     ]
     if unfinished:
         parts.append(f"Not measured yet: {', '.join(unfinished)}.\n")
-    parts += ["## Settings\n", *setting_rows({setting for _, setting in trained}), ""]
-    return "\n".join(parts)
+    parts += ["## Settings\n", settings_table({setting for _, setting in trained})]
+    return continued(PAGE, "\n".join(parts))
 
 
 def recommended(measured: Mapping[str, Any]) -> str:
@@ -281,21 +219,14 @@ def recommended(measured: Mapping[str, Any]) -> str:
 def section(name: str, measured: Mapping[str, Any]) -> str:
     """Return the section of one task."""
     goal = GOALS[name]
-    lines = [
-        f"## {name}\n",
-        f"`{goal.task}`: criterion {goal.criterion:g} within {goal.steps:,} steps; {goal.why}.\n",
+    head = f"criterion {goal.criterion:g} within {goal.steps:,} steps; {goal.why}."
+    rows = [
+        (setting, *cells(runs))
+        for setting in (*CHOSEN, *(one for one in SETTINGS if one not in CHOSEN))
+        if (runs := found(measured, name, setting))
     ]
-    if any(found(measured, name, setting) for setting in SETTINGS):
-        lines += [
-            "| setting | met | steps (thousands) | new trials | CPU (s) |",
-            "|---|---|---|---|---|",
-        ]
-    for setting in (*CHOSEN, *(one for one in SETTINGS if one not in CHOSEN)):
-        if runs := found(measured, name, setting):
-            lines.append(f"| {setting} | {' | '.join(cells(runs))} |")
-    if goal.note:
-        lines += ["", goal.note] if lines[-1].startswith("|") else [goal.note]
-    return "\n".join([*lines, ""])
+    heads = ("setting", "met", "steps (thousands)", "new trials", "CPU (s)")
+    return f"## {name}\n\n`{goal.task}`: {head}\n\n{table(heads, rows)}\n"
 
 
 def cells(runs: list[dict[str, Any]]) -> list[str]:
@@ -311,18 +242,18 @@ def cells(runs: list[dict[str, Any]]) -> list[str]:
     ]
 
 
-def setting_rows(tried: set[str]) -> list[str]:
+def settings_table(tried: set[str]) -> str:
     """Return the table of the options of the settings that were tried."""
     names = (
         "envs", "n_steps", "batch", "n_epochs", "learning_rate", "gamma", "gae_lambda", "ent_coef",
         "normalize_advantage",
     )  # fmt: skip
-    lines = [f"| setting | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
-    for name, setting in SETTINGS.items():
-        if name in tried:
-            own = [f"{setting.options[one]:g}" if one in setting.options else "" for one in names]
-            lines.append(f"| {name} | {' | '.join(own)} |")
-    return lines
+    rows = [
+        (name, *(f"{one.options[key]:g}" if key in one.options else "" for key in names))
+        for name, one in SETTINGS.items()
+        if name in tried
+    ]
+    return table(("setting", *names), rows)
 
 
 # ---------------------------------------------------------------------- the command
@@ -351,7 +282,8 @@ def main(
             click.echo(f"{len(todo) - number + 1} trainings remain; start it again for them.")
             return
         run = train(GOALS[goal], SETTINGS[setting], seed)
-        keep(run, goal, setting, seed, out)
+        own = {"goal": goal, "setting": setting, "seed": seed, **run}
+        keep(out, {key_of(goal, setting, seed): own})
         PAGE.write_text(page(read(out)), encoding="utf-8")
         click.echo(
             f"{number}/{len(todo)} {goal}, {setting}, seed {seed}:"

@@ -1,4 +1,4 @@
-"""Write ``docs/api.md``, the API reference, from the docstrings: ``python docs/_make/api.py``.
+"""Write a page for each tier of the API, from its docstrings: ``python docs/_make/api.py``.
 
 ``python docs/_make/api.py FOLDER`` writes a page for each package of this repository that has public
 names in Python. It needs none of `ABSENT`: these packages are only imported, and have stand-ins."""
@@ -12,7 +12,7 @@ import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import pairwise
@@ -22,13 +22,11 @@ from typing import Any
 
 import absent
 
-import neurogym_core
-
-TARGET = Path(__file__).resolve().parents[1] / "api.md"
+DOCS = Path(__file__).resolve().parents[1]
 PACKAGES = (
     "neurogym_check",
     "neurogym_classic",
-    "neurogym_film",
+    "neurogym_plot",
     "neurogym_jax",
     "neurogym_sb3",
     "neurogym_study",
@@ -49,35 +47,47 @@ ABSENT = (
 )
 """Imports of these packages that the environment of the site does not have."""
 
-GROUPS = {
-    "Play a task": ("make", "make_vec", "make_task", "run", "TaskEnv", "TaskVectorEnv", "Dataset"),
-    "Records": ("TrialRecord", "Outcome"),
-    "Write a task": ("Task", "TrialBuilder", "TrialBatch", "Session", "STAY", "END"),
-    "Observations, actions and rewards": (
-        "Encoder", "Scalar", "OneHot", "Ring", "circular_distance", "Angle", "Axis", "PowerLaw",
-        "InverseSquare",
-    ),
-    "Distributions": ("Distribution", "Constant", "Uniform", "Choice", "TruncatedExponential", "parse"),
-    "Extend": ("TaskWrapper", "hookimpl", "NeurogymError"),
-}  # fmt: skip
-
 # Classes that the core instantiates; you only use the instances.
 MADE_BY_THE_CORE = {
     "TrialBuilder": "passed to `Task.new_trial`",
     "TrialBatch": "returned by `Task.sample`",
     "Outcome": "an `enum.IntEnum`",
+    "Actions": "`Task.actions`",
+    "Batch": "returned by `next(dataset)`",
+    "Block": "dealt by a `Dealer`",
+    "Manifest": "returned by `parse_manifest`",
+    "PackageInfo": "in `installed().packages`",
+    "PlayCommand": "give it to `click.command(cls=…)`",
+    "Reference": "in `TaskInfo.references`",
+    "Tables": "`TrialBatch.tables`, or `Block.types`",
+    "Wide": "`Tables.wide`",
+    "TaskInfo": "returned by `find_task`",
 }
 # Classes whose signature hides their arguments: `__new__` chooses a class, or subclasses change it.
 SIGNED_BY_INIT = {"Dataset"}
+ELSEWHERE = ("gymnasium.", "click.", "collections.", "typing")
+"""Packages whose methods are described there, and not again in classes that override them."""
 SIGNATURES = {"TaskWrapper": "(task: Task, **parameters: Any)"}
 
-HEAD = """# API reference
+TIERS = {
+    "api": ("neurogym_core", "API reference", """For authors of tasks, wrappers and subjects, and for all who play them. Packages that play or render trials
+find more in [the API for players](api-players.md), packages with commands in [the API for tools](api-tools.md);
+[all other names may change without notice](versions.md)."""),
+    "api-players": ("neurogym_core.players", "API for players", """For packages that play or render trials. Tasks and wrappers rarely need these names: theirs are in
+[the API reference](api.md). [The rules of changes](versions.md) is the same for both."""),
+    "api-tools": ("neurogym_core.tools", "API for tools", """For packages with commands: options, pages in the terminal, files, installed packages, errors.
+[The rules of changes](versions.md) is the same as for [the API reference](api.md)."""),
+}  # fmt: skip
+"""Page -> module, title, and purpose."""
+
+HEAD = """# {title}
 
 <!-- Made by docs/_make/api.py from the docstrings; do not edit it here. -->
 
-Import the names on this page from `neurogym_core`: `from neurogym_core import make`. All other names may change without
-notice. Shapes are written as (n, S), for n trials and S segments. Times are in ms unless the text says steps; angles are
-in radians. The [glossary](glossary.md) defines the terms.
+{about}
+
+Import these names from `{module}`. Shapes are written as (n, S), for n trials and S segments. Times are in ms unless
+the text says steps; angles are in radians. The [glossary](glossary.md) defines the terms.
 """
 
 SECTIONS = ("Args", "Attributes", "Returns", "Raises", "Example")
@@ -133,25 +143,39 @@ class Entry:
         return signature
 
 
-def entries() -> dict[str, list[Entry]]:
-    """Return the entries of each public name: its own entry, then those of its members."""
-    return {name: [_entry(name), *_members(name)] for names in GROUPS.values() for name in names}
+def groups(tier: ModuleType) -> dict[str, list[str]]:
+    """The names of a tier by heading, as its stub lists them."""
+    _, *parts = re.split(r"^# (.+):$", _stub(tier), flags=re.MULTILINE)
+    found = zip(parts[::2], parts[1::2], strict=True)
+    return {title: re.findall(r" as (\w+)$", text, re.MULTILINE) for title, text in found}
 
 
-def _entry(name: str, package: ModuleType = neurogym_core) -> Entry:
+def _stub(tier: ModuleType) -> str:
+    return Path(tier.__file__ or "").with_suffix(".pyi").read_text("utf-8")
+
+
+def entries(tier: ModuleType) -> dict[str, list[Entry]]:
+    """Return the entries of each name of a tier: its own entry, then those of its members."""
+    names = (name for found in groups(tier).values() for name in found)
+    return {name: [_entry(name, tier), *_members(name, tier)] for name in names}
+
+
+def _entry(name: str, package: ModuleType) -> Entry:
     value = getattr(package, name)
     if inspect.isclass(value):
         return Entry(name, value, "class", _own_doc(value))
-    if inspect.isfunction(value):
+    if getattr(value, "__name__", "") == name:
         return Entry(name, value, "function", _own_doc(value))
-    kind = "function" if callable(value) else "constant"
-    return Entry(name, value, kind, _doc_below(home(name, package), name))
+    doc = _doc_below(home(name, package), name)
+    if not doc and callable(value):
+        doc = _own_doc(value)
+    return Entry(name, value, "function" if name == "hookimpl" else "constant", doc)
 
 
-def home(name: str, package: ModuleType = neurogym_core) -> str:
+def home(name: str, package: ModuleType) -> str:
     """The module in which a public name is defined."""
-    if package is neurogym_core:
-        return f"neurogym_core.{neurogym_core._HOMES[name]}"
+    if package.__name__ in {module for module, *_ in TIERS.values()}:
+        return re.findall(rf"^from (\S+) import {name} as", _stub(package), re.MULTILINE)[0]
     return getattr(getattr(package, name), "__module__", package.__name__)
 
 
@@ -169,19 +193,19 @@ def _doc_below(module: str, name: str) -> str:
     return ""
 
 
-def _members(name: str, package: ModuleType = neurogym_core) -> Iterator[Entry]:
+def _members(name: str, package: ModuleType) -> Iterator[Entry]:
     """Public methods and properties of a class, those of its private bases too.
 
-    An override without a docstring means the same as the method of the public base, which has an entry.
+    An override without a docstring means the same as the method of the public base, or one of `ELSEWHERE`.
     """
     owner = getattr(package, name)
     if not inspect.isclass(owner):
         return
-    public = {getattr(package, one) for one in package.__all__ if one != name}
-    public = {one for one in public if inspect.isclass(one)}
-    seen = set()
+    values = [getattr(package, one) for one in package.__all__ if one != name]
+    public = {one for one in values if inspect.isclass(one)}
+    seen, project = set(), package.__name__.partition(".")[0]
     for base in owner.__mro__:
-        if base in public or base.__module__.partition(".")[0] != package.__name__:
+        if base in public or not base.__module__.startswith(project):
             continue
         for member, value in vars(base).items():
             described = _described(value)
@@ -192,12 +216,13 @@ def _members(name: str, package: ModuleType = neurogym_core) -> Iterator[Entry]:
             if getattr(function, "__annotations__", {}).get("return") == "NoReturn":
                 continue  # a method that is refused, such as those that change a dict
             doc = _own_doc(function)
-            inherited = any(
-                member in vars(parent)
+            above = {
+                parent
                 for one in owner.__mro__[1:]
-                if one in public
+                if one in public or one.__module__.startswith(ELSEWHERE)
                 for parent in one.__mro__
-            )
+            }
+            inherited = any(member in vars(parent) for parent in above)
             if doc or not inherited:
                 yield Entry(f"{name}.{member}", function, kind, doc)
 
@@ -216,25 +241,27 @@ def _described(value: Any) -> tuple[Any, str] | None:
 # ---- the page --------------------------------------------------------------------------------------------------
 
 
-def page() -> str:
-    """The whole page."""
-    found = entries()
-    parts = [HEAD, _contents()]
-    for title, names in GROUPS.items():
-        parts.append(f"## {title}")
-        for name in names:
-            first, *members = found[name]
+def page(name: str) -> str:
+    """The page of a tier."""
+    module, title, about = TIERS[name]
+    tier = import_module(module)
+    found = entries(tier)
+    parts = [HEAD.format(module=module, title=title, about=about), _contents(groups(tier))]
+    for heading, names in groups(tier).items():
+        parts.append(f"## {heading}")
+        for one in names:
+            first, *members = found[one]
             parts.append(_written(first, "###"))
-            parts += [_written(one, "####") for one in members]
+            parts += [_written(member, "####") for member in members]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
-def _contents() -> str:
+def _contents(found: Mapping[str, Sequence[str]]) -> str:
     rows = [
         f"| {title} | {', '.join(f'[`{name}`](#{name.lower()})' for name in names)} |"
-        for title, names in GROUPS.items()
+        for title, names in found.items()
     ]
-    return "\n".join(["| to | names |", "|---|---|", *rows])
+    return "\n".join(["| for | names |", "|---|---|", *rows])
 
 
 def write_packages(folder: Path) -> None:
@@ -250,17 +277,20 @@ def write_packages(folder: Path) -> None:
 
 def page_of_package(package: ModuleType) -> str:
     """The page of a package's public names: those in its ``__all__``."""
+    for name in package.__all__:
+        if not hasattr(package, name):  # a submodule, which `from package import name` imports
+            import_module(f"{package.__name__}.{name}")
     parts = [
         f"# API of {package.__name__}",
         f"Import these names from `{package.__name__}`. The [core has its own page](../docs/api.md).",
     ]
     for name in package.__all__:
-        parts.append(_written(_entry(name, package), "##", package))
-        parts += [_written(one, "###", package) for one in _members(name, package)]
+        parts.append(_written(_entry(name, package), "##"))
+        parts += [_written(one, "###") for one in _members(name, package)]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
-def _written(entry: Entry, level: str, package: ModuleType = neurogym_core) -> str:
+def _written(entry: Entry, level: str) -> str:
     """Heading, signature and docstring of an entry."""
     short = entry.name.rpartition(".")[2]
     parts = [f"{level} {entry.name}"]
@@ -268,11 +298,16 @@ def _written(entry: Entry, level: str, package: ModuleType = neurogym_core) -> s
         parts.append(f"```python\n{_call(short, entry.signature)}\n```")
     elif entry.name in SIGNATURES:
         parts.append(f"```python\n{short}{SIGNATURES[entry.name]}\n```")
-    if entry.kind == "constant":
-        parts.append(f"`{short} = {entry.value!r}`")
+    if entry.kind == "constant" and not callable(entry.value):
+        value = entry.value
+        # The order of a set, as the address of a function, differs in every process.
+        said = (
+            "{" + ", ".join(map(repr, sorted(value))) + "}"
+            if isinstance(value, frozenset)
+            else repr(value)
+        )
+        parts.append(f"`{short} = {said}`")
     notes = []
-    if "." not in entry.name:
-        notes.append(f"from `{home(entry.name, package)}`")
     if entry.name in MADE_BY_THE_CORE:
         notes.append(MADE_BY_THE_CORE[entry.name])
     if entry.kind == "property":
@@ -375,4 +410,5 @@ if __name__ == "__main__":
     if sys.argv[1:]:
         write_packages(Path(sys.argv[1]))
     else:
-        TARGET.write_text(page(), "utf-8")
+        for name in TIERS:
+            (DOCS / f"{name}.md").write_text(page(name), "utf-8")

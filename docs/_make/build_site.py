@@ -22,7 +22,7 @@ import glossary_links
 import listed_pages
 import reader_paths
 import task_pages
-import wrapper_index
+import wrapper_pages
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "docs" / "_build" / "source"
@@ -43,8 +43,6 @@ FILES = (
     "plugins/*/README.md",
     "registry/*.md",
 )
-EDITORS = re.compile(r"; do not\s+edit it here(?=\.\*)")
-"""A warning in generated files of the repository."""
 PACKAGES = """# Packages
 
 Install a package with pip; its tasks, wrappers and commands are found at once.
@@ -96,9 +94,6 @@ def copy_files() -> None:
             target = SOURCE / path.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target)
-            if path.suffix == ".md":  # readers of the site cannot edit its pages
-                text = path.read_text("utf-8")
-                target.write_text(EDITORS.sub("", text), "utf-8")
     reader_paths.write(SOURCE)
     glossary = SOURCE / "docs" / "glossary.md"
     public = (SOURCE / "docs" / "api.md").read_text("utf-8")
@@ -133,7 +128,7 @@ def main(arguments: Sequence[str]) -> int:
         shutil.rmtree(folder, ignore_errors=True)
     SOURCE.mkdir(parents=True)
     copy_files()
-    wrapper_index.write(SOURCE)
+    wrapper_pages.write(SOURCE)
     pages = task_pages.write(SOURCE, EXTRA / "thumbnails", given.only)
     listed = listed_pages.write(SOURCE, EXTRA / "thumbnails", registry)
     print(f"{len(listed)} tasks are listed in {given.registry.name}, and not installed.")

@@ -9,20 +9,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from markdown_parts import continued, table
+
 FOLDER = Path(__file__).resolve().parents[1] / "decisions"
 TARGET = FOLDER / "README.md"
 SECTIONS = ("Context", "Decision", "Consequences", "Rejected")
-
-HEAD = """# Decisions
-
-<!-- Written by docs/_make/decisions.py from the pages; do not edit it here. -->
-
-Decisions about the code, with their reasons, measured consequences and rejected alternatives. The foundations are in
-[why](../why.md) and [architecture](../architecture.md).
-
-| number | decision | date | status | in short |
-|---:|---|---|---|---|
-"""
 
 _FILE = re.compile(r"(\d{4})-[a-z0-9-]+\.md")
 _HEAD = re.compile(r"# (?P<title>.+)\n\n- Date: (?P<date>.+)\n- Status: (?P<status>(?:.+\n)+)")
@@ -109,11 +100,13 @@ def decisions(folder: Path = FOLDER) -> list[Decision]:
 def page(folder: Path = FOLDER) -> str:
     """Return the index."""
     rows = (
-        f"| {one.number} | [{one.title}]({one.path.name}) | {one.date} | {_short(one.status)} |"
-        f" {one.summary} |\n"
+        (
+            str(one.number), f"[{one.title}]({one.path.name})", one.date,
+            _short(one.status), one.summary,
+        )
         for one in decisions(folder)
-    )
-    return HEAD + "".join(rows)
+    )  # fmt: skip
+    return continued(TARGET, table(("number", "decision", "date", "status", "in short"), rows))
 
 
 def _short(status: str) -> str:

@@ -11,7 +11,6 @@ started again scores only new ones. ``--write`` writes the page from the stored 
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -21,6 +20,8 @@ from typing import Any
 import click
 import numpy as np
 import train_gallery
+from markdown_parts import continued
+from measured import keep, read
 from neurogym_study.behaviour import Behaviour, Roles
 from neurogym_study.likenesses import score
 from neurogym_study.playing import Played, play_run, play_task, play_trainer
@@ -29,9 +30,7 @@ from neurogym_study.signatures import Signature, signatures
 from neurogym_study.trainers import trainer_named
 from neurogym_study.training import CURVE_FILE
 
-from neurogym_core import make_task
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.files import replacing
+from neurogym_core import InvalidValueError, make_task
 
 HERE = Path(__file__).resolve().parent
 MEASURED, PAGE = HERE / "leaderboard.json", HERE.parent / "leaderboard.md"
@@ -53,24 +52,6 @@ REFERENCES = (
     ("PoissonClicks-v0", "guess"),
 )
 """Tasks and the reference subjects that play them."""
-HEAD = """# Leaderboard: networks and subjects beside animals
-
-*Measured and written by `docs/_make/leaderboard.py` (`make leaderboard`); do not edit it here.*
-
-The networks of the [gallery](gallery-results.md) whose tasks have signatures, and reference subjects, are scored on
-published signatures of behaviour, each beside the animals. Shorter trainings stand for those that the gallery has not
-finished. There is no total and no ranking: signatures are not independent, and a subject can be like animals in one and
-not in another.
-
-- **effect**: mean over seeds with Student's 95 % interval; of a single seed, the interval over trials.
-- **sign**: whether the effect has the published sign: *yes*, *no*, *cannot tell*.
-- **within**: whether the interval is inside the range of the animals' intervals; *–* if the numbers of the animals could
-  not be verified. Rows of animals compare each with the others.
-
-[Analyse behaviour](analyse-behaviour.md#signatures-of-animals) defines the verdicts. `guess` answers at random when it is
-asked: a subject without any of the effects. Networks are small and trained shortly; a network that fails may have needed
-more training.
-"""
 
 
 @dataclass(frozen=True)
@@ -166,7 +147,7 @@ def entries(runs: Path | None, gallery: Path, finished: Path) -> Iterator[Entry]
 def _gallery(gallery: Path, finished: Path) -> Iterator[tuple[str, str, Network]]:
     """Yield task, trainer and network of each finished training with a signature to test."""
     known = signatures()
-    runs = train_gallery.read(finished)["runs"].values()
+    runs = read(finished)["runs"].values()
     for run in sorted(runs, key=lambda run: (run["task"], run["trainer"], run["seed"])):
         job = train_gallery.Job(run["task"], run["trainer"], (run["seed"],), run["until"])
         (folder,) = job.folders(gallery)
@@ -205,23 +186,9 @@ def _rounded(value: float) -> float | None:
     return float(f"{value:.4g}") if np.isfinite(value) else None
 
 
-def read(path: Path = MEASURED) -> dict[str, Any]:
+def scores(path: Path = MEASURED) -> dict[str, Any]:
     """Return the stored scores, key -> score."""
-    return json.loads(path.read_text("utf-8")) if path.exists() else {}
-
-
-def keep(key: str, found: Mapping[str, Any], path: Path) -> None:
-    """Add a score to the file; an older one of the same network or subject is dropped."""
-    same = ("task", "who", "network")
-    stored = {
-        name: one
-        for name, one in read(path).items()
-        if any(one[part] != found[part] for part in same)
-    }
-    stored[key] = dict(found)
-    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(stored[name])}" for name in sorted(stored))
-    with replacing(path) as temporary:
-        temporary.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
+    return read(path)["runs"]
 
 
 # ---- the page ----
@@ -235,7 +202,6 @@ def page(stored: Mapping[str, Any]) -> str:
     shown = [row["network"] for row in stored.values() if names & row["tested"].keys()]
     scored = [row["network"] for row in stored.values()]
     parts = [
-        HEAD,
         f"{len(tested)} of {len(known)} signatures. {sum(scored)} networks (each of one task) and"
         f" {len(scored) - sum(scored)} reference subjects were scored. {sum(shown)} and"
         f" {len(shown) - sum(shown)} of them are in the tables: no signature could be tested in the"
@@ -246,7 +212,7 @@ def page(stored: Mapping[str, Any]) -> str:
     if missing:
         rows = [f"- {one.title} ({', '.join(one.tasks)}){_reason(one, stored)}" for one in missing]
         parts.append("\n".join(["## Not tested", "", *rows, ""]))
-    return "\n".join(parts)
+    return continued(PAGE, "\n".join(parts))
 
 
 def _section(one: Signature, stored: Mapping[str, Any]) -> str:
@@ -325,17 +291,17 @@ def main(
     todo = [] if write else [
         entry
         for entry in entries(runs, gallery, finished)
-        if entry.key not in read(measured) and (not only or entry.task in only)
+        if entry.key not in scores(measured) and (not only or entry.task in only)
     ]  # fmt: skip
     click.echo(f"{len(todo)} networks and subjects remain to be scored.")
     for number, entry in enumerate(todo, 1):
         found = measure(entry)
-        keep(entry.key, found, measured)
+        keep(measured, {entry.key: found}, ("task", "who", "network"))
         click.echo(
             f"{number}/{len(todo)} {entry.task} {entry.who}: {len(found['tested'])} signatures in"
             f" {found['seconds']:.0f} s"
         )
-    page_file.write_text(page(read(measured)), encoding="utf-8")
+    page_file.write_text(page(scores(measured)), encoding="utf-8")
     click.echo(f"Written: {page_file}")
 
 

@@ -15,22 +15,20 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from markdown_parts import literal, table
+from markdown_parts import literal
 from neurogym_registry.drawings import fault_of
 from neurogym_registry.folder import Registry, read_registry
 from neurogym_registry.index import build_index
+from neurogym_registry.requirements import is_distribution_name
 from neurogym_registry.rules import validate
 from neurogym_registry.wheels import sha256_of
-from task_pages import HEADS, TABLES, TaskPage, present, shrink
+from task_pages import TABLES, TaskPage, papers_of, present, shrink, tables_of
 
-from neurogym_core.ecosystem.names import TASK_NAME, clean, is_distribution_name
 from neurogym_core.ecosystem.published import command
-from neurogym_core.ecosystem.records import Reference
-from neurogym_core.terminal.bibtex import bibtex
 from neurogym_core.terminal.description import _value as value_in_words
-from neurogym_core.terminal.timeline import written
+from neurogym_core.terminal.description import written
+from neurogym_core.tools import Reference, clean
 
 WIDTH = 900
 """Width of a figure, pixels."""
@@ -82,7 +80,7 @@ def write(folder: Path, thumbnails: Path, registry: Registry) -> list[TaskPage]:
         if space in taken or not is_distribution_name(package["name"]):
             continue
         for task in package["tasks"]:
-            if TASK_NAME.fullmatch(task["name"]):
+            if re.fullmatch(r"[A-Z][A-Za-z0-9]*-v(0|[1-9][0-9]*)", task["name"]):
                 pages.append(_write(folder / "tasks" / space, thumbnails, registry, package, task))
     return pages
 
@@ -126,6 +124,7 @@ def page_of(package: Mapping[str, Any], task: Mapping[str, Any], drawn: bool) ->
     title = literal(task["title"]) or task["name"]
     words = ", ".join(map(literal, (*task["tags"], *task["species"])))
     about = f"`{package['namespace']}/{task['name']}`, in the package `{package['name']}`"
+    papers = [one for one in _references(task) if _DOI.fullmatch(one.doi)]
     parts = [
         f"# {title}",
         f"{about} {literal(package['latest'] or '')}. {words}",
@@ -136,8 +135,8 @@ def page_of(package: Mapping[str, Any], task: Mapping[str, Any], drawn: bool) ->
         *_install(package),
         *_checks(package),
         *(["## Description", *_paragraphs(task["docstring"])] if task.get("docstring") else []),
-        *_tables(task),
-        *_papers(task),
+        *tables_of(task, {**TABLES, "Periods": ("periods", ("name", "duration"))}, _cell),
+        *papers_of(papers, lambda one: one.cited, literal),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -182,18 +181,6 @@ def _paragraphs(docstring: str) -> list[str]:
     return parts
 
 
-def _tables(task: Mapping[str, Any]) -> list[str]:
-    parts = []
-    known = {**TABLES, "Periods": ("periods", ("name", "duration"))}
-    for heading, (key, fields) in known.items():
-        rows = task.get(key) or []
-        used = [one for one in fields if any(row.get(one) not in (None, "") for row in rows)]
-        if rows and used:
-            cells = [[_cell(one, row.get(one)) for one in used] for row in rows]
-            parts += [f"## {heading}", table([HEADS.get(one, one) for one in used], cells)]
-    return parts
-
-
 def _cell(field: str, value: Any) -> str:
     return literal(written(value) or "computed" if field == "duration" else value_in_words(value))
 
@@ -205,18 +192,6 @@ def _references(task: Mapping[str, Any]) -> list[Reference]:
                      for key, value in one.items()})
         for one in task["references"]
     ]  # fmt: skip
-
-
-def _papers(task: Mapping[str, Any]) -> list[str]:
-    papers = [one for one in _references(task) if _DOI.fullmatch(one.doi)]
-    if not papers:
-        return []
-    rows = []
-    for one in papers:
-        named = " ".join(filter(None, (one.cited, one.title, one.journal)))
-        link = f"[doi:{literal(one.doi)}](<https://doi.org/{quote(one.doi, safe='/')}>)"
-        rows.append(f"- {literal(one.kind)}: {literal(named)}{', ' if named else ''}{link}")
-    return ["## Papers", "\n".join(rows), f"```bibtex\n{bibtex(papers)}\n```"]
 
 
 # ---- figures -------------------------------------------------------------------------------------

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
-from neurogym_core.ecosystem.names import clean
+from neurogym_core.tools import clean
+
+
+def continued(page: Path, body: str) -> str:
+    """Return a page whose part below the mark "Written below" is replaced."""
+    head, mark, _ = page.read_text("utf-8").partition(": do not edit it here. -->\n\n")
+    if not mark:
+        raise ValueError(
+            f"{page.name} has no mark '<!-- Written below by …: do not edit it here. -->'."
+        )
+    return f"{head}{mark}{body.strip()}\n"
 
 
 def escaped(text: str) -> str:
@@ -24,8 +35,8 @@ def literal(text: object) -> str:
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table."""
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    lines = ["| " + " | ".join(cells) + " |" for cells in (heads, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(heads), *lines[1:]])
 
 
 def console(lines: Iterable[str]) -> str:

@@ -9,13 +9,18 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from neurogym_core.files import replacing
+from neurogym_study import Experiment, Trainer
+from neurogym_study.train import command, experiment_of
+
+from neurogym_core.tools import replacing
 
 PACKAGES = ("torch", "stable-baselines3", "sb3-contrib", "numpy")
 """Packages whose versions the numbers depend on."""
@@ -52,6 +57,31 @@ def write(path: Path, runs: Mapping[str, Any]) -> None:
         temporary.write_text(
             f'{{"machine": {json.dumps(machine())}, "runs": {{\n{lines}\n}}}}\n', encoding="utf-8"
         )
+
+
+def keep(path: Path, new: Mapping[str, Any], same: Sequence[str] = ()) -> None:
+    """Add trainings to a file; earlier ones whose values of `same` are those of a new one are dropped."""
+    replaced = {tuple(run[name] for name in same) for run in new.values()} if same else set()
+    known = read(path)["runs"].items()
+    kept = {key: run for key, run in known if tuple(run[name] for name in same) not in replaced}
+    write(path, {**kept, **new})
+
+
+def experiment_of_words(words: str, seed: int) -> Experiment:
+    """Return the experiment of a command line ``ngym train …``."""
+    context = command.make_context("train", shlex.split(words)[2:])
+    experiment, _ = experiment_of(context.params["tasks"], context.params)
+    return replace(experiment, seed=seed)
+
+
+def trained(experiment: Experiment, criterion: Any) -> tuple[Trainer, dict[str, Any]]:
+    """Train once; return the trainer, and whether it met the criterion, its seed and its times (s)."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    trainer = experiment.make_trainer()
+    met = trainer.train(experiment.amount, criterion=criterion) == "criterion"
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    facts = {"seed": experiment.seed, "met": met, "wall": round(wall, 1), "cpu": round(cpu, 1)}
+    return trainer, facts
 
 
 def when(measured: Mapping[str, Any]) -> str:

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import agents
 import click
 import numpy as np
-from measured import read, when, write
+from markdown_parts import continued, table
+from measured import experiment_of_words, keep, read, trained, when
+from neurogym_study import fit_psychometric
+from neurogym_study.trainers import trainer_named
+
+from neurogym_core import make_task
 
 HERE = Path(__file__).resolve().parent
 MEASURED, PAGE = HERE / "results.json", HERE.parent / "results.md"
@@ -36,25 +40,18 @@ class Example:
 
     Attributes:
         goal: the criterion in words, with its source.
-        tasks: ids; all tasks have the same `parameters`.
-        until: maximum number of updates or steps.
+        words: the training as a command line.
         met: whether the record of the test trials meets the criterion.
         measured: measure on the record of new trials; the lowest of several tasks is reported.
-        words: the same training as a command line, or "".
     """
 
     name: str
     title: str
     goal: str
-    tasks: tuple[str, ...]
-    trainer: str
-    until: int
+    words: str
     met: Callable[[Any], bool]
     measured: Callable[[Any], float]
-    parameters: dict[str, Any] = field(default_factory=dict)
-    options: dict[str, Any] = field(default_factory=dict)
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
-    words: str = ""
 
 
 def correct(record: Any) -> float:
@@ -100,52 +97,44 @@ SHOWN = {
 }
 """Names of the measures of new trials on the page."""
 
-STRONG = (
-    "--set coherences=0,12.8,25.6,51.2,102.4 --set sigma=1.0 --timing fixation=300 --timing stimulus=500 --timing"
-    " decision=300"
-)
-
 EXAMPLES = (
     Example(
-        "perceptual", "Perceptual decision", f"85 % correct; {SONG_2016}", ("PerceptualDecisionMaking-v0",), "rnn", 2000,
-        at_least(0.85), correct, parameters={"sigma": 1.0},
-        words="ngym train PerceptualDecisionMaking-v0 --model rnn --set sigma=1.0 --updates 2000 --criterion 0.85 --out run",
+        "perceptual", "Perceptual decision", f"85 % correct; {SONG_2016}",
+        "ngym train PerceptualDecisionMaking-v0 --model rnn --set sigma=1.0 --updates 2000 --criterion 0.85 --out run",
+        at_least(0.85), correct,
     ),
     Example(
-        "context", "Context-dependent decision", f"90 % correct; {SONG_2016}", ("ManteDecisionMaking-v0",), "rnn", 4000,
-        at_least(0.9), correct, parameters={"sigma": 1.0},
-        words="ngym train ManteDecisionMaking-v0 --model rnn --set sigma=1.0 --updates 4000 --criterion 0.9 --out run",
+        "context", "Context-dependent decision", f"90 % correct; {SONG_2016}",
+        "ngym train ManteDecisionMaking-v0 --model rnn --set sigma=1.0 --updates 4000 --criterion 0.9 --out run",
+        at_least(0.9), correct,
     ),
     Example(
-        "multisensory", "Multisensory integration", f"90 % correct; {SONG_2016}", ("MultiSensoryIntegration-v0",), "rnn", 2000,
-        at_least(0.9), correct, parameters={"sigma": 1.0},
-        words="ngym train MultiSensoryIntegration-v0 --model rnn --set sigma=1.0 --updates 2000 --criterion 0.9 --out run",
+        "multisensory", "Multisensory integration", f"90 % correct; {SONG_2016}",
+        "ngym train MultiSensoryIntegration-v0 --model rnn --set sigma=1.0 --updates 2000 --criterion 0.9 --out run",
+        at_least(0.9), correct,
     ),
     Example(
-        "memory", "Parametric working memory", f"85 % correct in the worst condition (the command line: 96 % over all); {SONG_2016}", ("DelayComparison-v0",),
-        "rnn", 4000, lambda record: worst_pair(record) >= 0.85, worst_pair,
-        words="ngym train DelayComparison-v0 --model rnn --updates 4000 --criterion 0.96 --out run",
+        "memory", "Parametric working memory",
+        f"85 % correct in the worst condition (the command line: 96 % over all); {SONG_2016}",
+        "ngym train DelayComparison-v0 --model rnn --updates 4000 --criterion 0.96 --out run",
+        lambda record: worst_pair(record) >= 0.85, worst_pair,
     ),
     Example(
         "agent", "Random dots, an agent with an LSTM (PPO)",
         f"80 % of the answers correct, 99 % of the trials answered ({SONG_2017}), within 50,000 steps",
-        ("PerceptualDecisionMaking-v0",), "recurrent-ppo", 50_000, reliable, correct,
-        parameters={"coherences": (0, 12.8, 25.6, 51.2, 102.4), "sigma": 1.0,
-                    "timing": {"fixation": 300, "stimulus": 500, "decision": 300}},
-        words=f"ngym train PerceptualDecisionMaking-v0 --algo recurrent-ppo {STRONG} --steps 50000 --criterion 0.8 --out run",
+        "ngym train PerceptualDecisionMaking-v0 --algo recurrent-ppo --set coherences=0,12.8,25.6,51.2,102.4 "
+        "--set sigma=1.0 --timing fixation=300 --timing stimulus=500 --timing decision=300 --steps 50000 "
+        "--criterion 0.8 --out run",
+        reliable, correct,
     ),
     Example(
         "ten-tasks", "Ten of the twenty tasks of Yang et al. in one network",
         f"each of them above 80 % correct, from the output on the last step as in {YANG_2019}; training stops at 84 % of "
         "400 test trials, because the best of many tests overestimates performance",
-        tuple(f"yang19/{name}-v0" for name in TEN), "gru", 8000, lambda record: worst_task(record) > 0.84, worst_task,
-        parameters={"dt": 100, "rule_input": False},
-        options={"loss": "mse", "rest_weight": 2.0, "answers": "last", "learning_rate": 2e-3,
-                 "shares": (1, 1, 1, 1, 1, 1, 3, 3, 2, 1), "test_every": 250, "test_trials": 400},
-        seeds=(0, 1),
-        words=f"ngym train {' '.join(f'yang19/{name}-v0' for name in TEN)} --model gru --set dt=100 --set rule_input=false "
+        f"ngym train {' '.join(f'yang19/{name}-v0' for name in TEN)} --model gru --set dt=100 --set rule_input=false "
         "--option loss=mse --option rest_weight=2 --option answers=last --option shares=1,1,1,1,1,1,3,3,2,1 "
-        "--option learning_rate=0.002 --updates 8000 --out run",
+        "--option learning_rate=0.002 --option test_every=250 --option test_trials=400 --updates 8000 --out run",
+        lambda record: worst_task(record) > 0.84, worst_task, seeds=(0, 1),
     ),
 )  # fmt: skip
 
@@ -157,32 +146,16 @@ THRESHOLD_SEEDS = (0, 1, 2)
 # ---------------------------------------------------------------------- measuring
 
 
-def trainer_of(example: Example, seed: int) -> Any:
-    """Return a new trainer for an example."""
-    from neurogym_study import Experiment
-
-    kind = "algo" if example.trainer in ("ppo", "a2c", "recurrent-ppo") else "model"
-    return Experiment(
-        tasks=tuple({"task": task} for task in example.tasks), kind=kind, trainer=example.trainer, amount=example.until,
-        seed=seed, parameters=example.parameters, options=example.options,
-    ).make_trainer()  # fmt: skip
-
-
 def train(example: Example, seed: int) -> dict[str, Any]:
     """Train once and return the results as plain values for JSON."""
-    began = time.perf_counter(), time.process_time()
-    trainer = trainer_of(example, seed)
-    why = trainer.train(example.until, criterion=example.met)
-    wall, cpu = (
-        round(now - then, 1)
-        for now, then in zip((time.perf_counter(), time.process_time()), began, strict=True)
-    )
+    experiment = experiment_of_words(example.words, seed)
+    trainer, facts = trained(experiment, example.met)
     fresh = [
         example.measured(trainer.play(FRESH, which=which, seed=1_000_000 + seed))
-        for which in range(len(example.tasks))
+        for which in range(len(experiment.tasks))
     ]
     return {
-        "seed": seed, "met": why == "criterion", "amount": trainer.done, "wall": wall, "cpu": cpu,
+        **facts, "amount": trainer.done,
         "fresh": round(min(fresh), 4), "curve": [[int(row[trainer.unit]), row["accuracy"]] for row in trainer.curve],
         "unit": trainer.unit,
     }  # fmt: skip
@@ -190,11 +163,6 @@ def train(example: Example, seed: int) -> dict[str, Any]:
 
 def thresholds(seed: int) -> dict[str, Any]:
     """Return the coherences with 75 % correct while a network learns random dots."""
-    from neurogym_study import fit_psychometric
-    from neurogym_study.trainers import trainer_named
-
-    from neurogym_core import make_task
-
     began = time.perf_counter()
     # A rate below the default slows learning down, so that the checkpoints show it.
     trainer = trainer_named("rnn")(
@@ -214,117 +182,70 @@ def thresholds(seed: int) -> dict[str, Any]:
     return {"seed": seed, "thresholds": found, "wall": round(time.perf_counter() - began, 1)}
 
 
-def keep(name: str, value: Any) -> None:
+def _keep(name: str, value: Any) -> None:
     """Store measurements and write the page, so that an interruption loses one run at most."""
-    write(MEASURED, read(MEASURED)["runs"] | {name: value})
+    keep(MEASURED, {name: value})
     PAGE.write_text(page(read(MEASURED)), encoding="utf-8")
 
 
 # ---------------------------------------------------------------------- the page
 
 
-HEAD = """# Training results
-
-*Measured and written by `docs/_make/results.py` (`make train-examples`); do not edit it here.*
-
-Networks and agents are trained on tasks of this project, from several seeds, until they meet a criterion that was
-published for the task. The column "new trials" says what it shows of {fresh:,} trials that were used neither for training
-nor for the criterion. It can be slightly below the criterion, because training stops at the first test that meets the
-criterion, which may be by luck. The curves below have the mean performance over all conditions. Training ran on one CPU
-thread. [Agents with a memory](agent-results.md) has the agents and their settings on six tasks.
-
-The commands of random dots, of context and of two modalities set `sigma=1`, less noise than the default: the criteria are
-those of networks, and with the default, which is calibrated to monkeys, the best observer of random dots is correct in 81 % of
-trials. [Scores of networks on every task](gallery-results.md) has trainings with the default settings.
-"""
-
-
 def page(measured: dict[str, Any]) -> str:
     """Return the page."""
-    parts = [HEAD.format(fresh=FRESH)]
-    parts.append(when(measured))
+    parts = [when(measured)]
     runs = measured["runs"]
     parts += [section(example, runs[example.name]) for example in EXAMPLES if example.name in runs]
     if "thresholds" in runs:
         parts.append(threshold_section(runs["thresholds"]))
-    parts.append(agent_section(read(agents.MEASURED)))
-    return "\n".join(parts)
+    return continued(PAGE, "\n".join(parts))
 
 
 def section(example: Example, runs: list[dict[str, Any]]) -> str:
-    """Return the section of one example."""
-    unit = runs[0]["unit"]
-    met = sum(run["met"] for run in runs)
-    lines = [
-        f"## {example.title}\n", f"Criterion: {example.goal}. Met by {met} of {len(runs)} seeds.\n",
-        "```", example.words, "```\n",
-        f"| seed | {unit} | met | new trials: {SHOWN[example.measured]} | wall time (s) | CPU time (s) |",
-        "|---|---|---|---|---|---|",
+    """Return the section of one example, with about nine points of each learning curve."""
+    unit, met = runs[0]["unit"], sum(run["met"] for run in runs)
+    shown = f"new trials: {SHOWN[example.measured]}"
+    heads = ("seed", unit, "met", shown, "wall time (s)", "CPU time (s)")
+    rows = [
+        (
+            f"{run['seed']}", f"{run['amount']:,}", "yes" if run["met"] else "no",
+            f"{run['fresh']:.3f}", f"{run['wall']:.0f}", f"{run['cpu']:.0f}",
+        )
+        for run in runs
     ]  # fmt: skip
-    lines += [
-        f"| {run['seed']} | {run['amount']:,} | {'yes' if run['met'] else 'no'} |"
-        f" {run['fresh']:.3f} | {run['wall']:.0f} | {run['cpu']:.0f} |"
+    longest = max((run["curve"] for run in runs), key=len)
+    chosen = sorted({round(k) for k in np.linspace(0, len(longest) - 1, min(9, len(longest)))})
+    tests = [
+        [f"{run['curve'][k][1]:.3f}" if k < len(run["curve"]) else "" for k in chosen]
         for run in runs
     ]
-    lines += ["", f"Mean performance on the test trials, by {unit}:\n", *curves(runs), ""]
-    return "\n".join(lines)
-
-
-def agent_section(measured: dict[str, Any]) -> str:
-    """Return the section on the agents of `docs/_make/agents.py`: README's A2C and the six tasks."""
-    lines = [
-        "## Agents with an LSTM, with the defaults\n",
-        (
-            "Seeds 0 to 7, as far as they have been trained. `ppo` is `--algo recurrent-ppo`, and `a2c`"
-            " the same with `--option a2c=true`;\n`readme` is the command line of the [README of"
-            " neurogym-sb3](../plugins/neurogym-sb3/README.md), random dots as in NeuroGym's\nexample,"
-            " and `match` is DelayMatchSample with its delay of 1,000 ms. [Agents with a"
-            " memory](agent-results.md) has the criteria,\nthe maximum numbers of steps, and other"
-            " settings.\n"
+    parts = [
+        f"## {example.title}",
+        f"Criterion: {example.goal}. Met by {met} of {len(runs)} seeds.",
+        f"```\n{example.words}\n```",
+        table(heads, rows),
+        f"Mean performance on the test trials, by {unit}:",
+        table(
+            ("seed", *(f"{longest[k][0]:,}" for k in chosen)),
+            [(f"{run['seed']}", *cells) for run, cells in zip(runs, tests, strict=True)],
         ),
-        when(measured),
-        "| task | setting | criterion | met | steps (thousands), by seed | new trials | CPU (s) |",
-        "|---|---|---|---|---|---|---|",
     ]
-    for name, goal in agents.GOALS.items():
-        for setting in agents.CHOSEN:
-            if found := agents.found(measured, name, setting):
-                cells = agents.cells(found)
-                lines.append(f"| {name} | {setting} | {goal.criterion:g} | {' | '.join(cells)} |")
-    return "\n".join([*lines, ""])
-
-
-def curves(runs: list[dict[str, Any]], points: int = 9) -> list[str]:
-    """Return a table of learning curves: a row per seed and about `points` columns."""
-    longest = max((run["curve"] for run in runs), key=len)
-    chosen = sorted({round(k) for k in np.linspace(0, len(longest) - 1, min(points, len(longest)))})
-    lines = [
-        "| seed | " + " | ".join(f"{longest[k][0]:,}" for k in chosen) + " |", "|---" * (len(chosen) + 1) + "|"
-    ]  # fmt: skip
-    for run in runs:
-        cells = [f"{run['curve'][k][1]:.3f}" if k < len(run["curve"]) else "" for k in chosen]
-        lines.append(f"| {run['seed']} | " + " | ".join(cells) + " |")
-    return lines
+    return "\n\n".join(parts) + "\n"
 
 
 def threshold_section(runs: list[dict[str, Any]]) -> str:
     """Return the section on psychometric thresholds during training."""
-    lines = [
-        "## Thresholds fall with training\n",
-        (
-            "Coherence (%) at which a network that learns random dots (`--model rnn --option"
-            " learning_rate=0.0003`) is 75 % correct, from a Weibull function fitted to 4,000 new"
-            " trials. – means that it does not reach 75 % at any coherence.\n"
-        ),
-        "| seed | "
-        + " | ".join(f"{count:,} updates" for count in CHECKPOINTS)
-        + " | wall time (s) |",
-        "|---" * (len(CHECKPOINTS) + 2) + "|",
-    ]
+    heads = ("seed", *(f"{count:,} updates" for count in CHECKPOINTS), "wall time (s)")
+    rows = []
     for run in runs:
         cells = ["–" if value is None else f"{value:.1f}" for value in run["thresholds"]]
-        lines.append(f"| {run['seed']} | " + " | ".join(cells) + f" | {run['wall']:.0f} |")
-    return "\n".join([*lines, ""])
+        rows.append((f"{run['seed']}", *cells, f"{run['wall']:.0f}"))
+    return (
+        "## Thresholds fall with training\n\nCoherence (%) at which a network that learns random dots"
+        " (`--model rnn --option learning_rate=0.0003`) is 75 % correct, from a Weibull function"
+        " fitted to 4,000 new trials. – means that it does not reach 75 % at any coherence.\n\n"
+        + table(heads, rows)
+    )
 
 
 @click.command()
@@ -357,9 +278,9 @@ def main(only: tuple[str, ...], page_only: bool) -> None:
                     {key: value for key, value in runs[-1].items() if key != "curve"},
                     flush=True,
                 )
-                keep(example.name, runs)
+                _keep(example.name, runs)
     if not only or "thresholds" in only:
-        keep("thresholds", [thresholds(seed) for seed in THRESHOLD_SEEDS])
+        _keep("thresholds", [thresholds(seed) for seed in THRESHOLD_SEEDS])
     print(f"Written: {PAGE}")
 
 

@@ -13,9 +13,8 @@ from neurogym_study.comparison import over_strength
 from neurogym_study.references import Reference, published, published_names
 from neurogym_study.signatures import signatures
 
-from neurogym_core import make_task, run
-from neurogym_core.ecosystem.records import TaskInfo
-from neurogym_core.errors import NeurogymError
+from neurogym_core import NeurogymError, make_task, run
+from neurogym_core.tools import TaskInfo
 
 CHANGES = Path(__file__).resolve().parents[2] / "CHANGELOG.md"
 WRAPPERS = (

@@ -13,10 +13,11 @@ import json
 import multiprocessing
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import kept_pages
 import task_context
@@ -24,20 +25,15 @@ import task_training
 from click.testing import CliRunner
 from markdown_parts import console, escaped, literal, table
 from neurogym_check.digest import digests_path, stored
-from neurogym_study.hooks import best_as_session
+from neurogym_plot.drawing import NO_SETTINGS, best_as_session, draw
 
+from neurogym_core import Task
 from neurogym_core.cli._describe import describe
-from neurogym_core.cli._drawing import NO_SETTINGS, draw
-from neurogym_core.cli._main import main as ngym
-from neurogym_core.ecosystem.companions import NAMESPACES
-from neurogym_core.ecosystem.discovery import installed, load_task
 from neurogym_core.ecosystem.published import command
-from neurogym_core.ecosystem.records import Reference, TaskInfo
-from neurogym_core.tasks.task import Task
-from neurogym_core.terminal.bibtex import bibtex
 from neurogym_core.terminal.description import _value as value_in_words
-from neurogym_core.terminal.shortcuts import in_words, of_players
-from neurogym_core.terminal.timeline import timeline
+from neurogym_core.terminal.description import of_players, timeline
+from neurogym_core.tools import Reference, TaskInfo, bibtex, brought, in_words, installed, load_task
+from neurogym_core.tools import main as ngym
 
 PROCESSES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 RELATED = 6
@@ -182,12 +178,12 @@ def made(info: TaskInfo, folder: Path, thumbnail: Path) -> str:
         "## Description",
         text,
         *_timeline(described),
-        *_tables(described),
+        *tables_of(described, TABLES, _cell),
         *_rewards(described),
         *(["## Deviations from the paper", deviations] if deviations else []),
         *_measures(info, described),
         *([] if plain else task_context.animals(info, folder)),
-        *_papers(info),
+        *papers_of(info.references, lambda one: paper_of(info, one), escaped),
         "## Code",
         *_snippets(info, described, plain),
         *([] if plain else task_training.training(info, described)),
@@ -262,13 +258,16 @@ def sections(docstring: str) -> tuple[str, str]:
     return text, rendered(listed[:1].upper() + listed[1:])
 
 
-def _tables(described: Mapping[str, Any]) -> list[str]:
+def tables_of(
+    described: Mapping[str, Any], tables: Mapping[str, Any], cell: Callable[[str, Any], str]
+) -> list[str]:
+    """Return the tables of a description, such as `TABLES`, whose cells `cell` writes."""
     parts = []
-    for heading, (key, fields) in TABLES.items():
+    for heading, (key, fields) in tables.items():
         rows = described.get(key) or []
         fields = [one for one in fields if any(row.get(one) not in (None, "") for row in rows)]
         if rows and fields:
-            cells = [[_cell(one, row.get(one)) for one in fields] for row in rows]
+            cells = [[cell(one, row.get(one)) for one in fields] for row in rows]
             parts += [f"## {heading}", table([HEADS.get(one, one) for one in fields], cells)]
     return parts
 
@@ -344,15 +343,18 @@ def paper_of(info: TaskInfo, reference: Reference) -> str:
     return f"{cited[-1]['names']} ({cited[-1]['year']})" if cited else ""
 
 
-def _papers(info: TaskInfo) -> list[str]:
-    if not info.references:
+def papers_of(
+    references: Sequence[Reference], cited: Callable[[Reference], str], text: Callable[[str], str]
+) -> list[str]:
+    """Return the list of papers and their BibTeX; `text` escapes the fields."""
+    if not references:
         return []
     rows = []
-    for one in info.references:
-        named = " ".join(filter(None, (paper_of(info, one), one.title, one.journal)))
-        link = f"[doi:{escaped(one.doi)}](<https://doi.org/{one.doi}>)"
-        rows.append(f"- {one.kind}: {escaped(named)}{', ' if named else ''}{link}")
-    entries = bibtex(list(dict.fromkeys(info.references)))
+    for one in references:
+        named = " ".join(filter(None, (cited(one), one.title, one.journal)))
+        link = f"[doi:{text(one.doi)}](<https://doi.org/{quote(one.doi, safe='/')}>)"
+        rows.append(f"- {text(one.kind)}: {text(named)}{', ' if named else ''}{link}")
+    entries = bibtex(list(dict.fromkeys(references)))
     return ["## Papers", "\n".join(rows), f"```bibtex\n{entries}\n```"]
 
 
@@ -417,7 +419,7 @@ def played(code: str) -> str:
 
 
 def _lines(info: TaskInfo, runs: bool) -> list[str]:
-    own = info.distribution in NAMESPACES.values()
+    own = info.distribution in brought("namespaces").values()
     install = [f"$ {command('neurogym-core', info.distribution)}"] if own else []
     lines = [f"$ ngym info {info.id}", f"$ ngym plot {info.id} -o trial.png"]
     parts = ["On the command line:", console([*install, *lines])]

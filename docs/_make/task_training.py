@@ -27,9 +27,8 @@ from neurogym_study.analyses import PsychometricFunction, psychometric_function
 from neurogym_study.behaviour import CannotTellError, with_declared
 from task_context import OBSERVER, OBSERVER_TRIALS, OBSERVERS
 
-from neurogym_core import Task, make_task, run
-from neurogym_core.ecosystem.records import TaskInfo
-from neurogym_core.errors import InvalidValueError, NeurogymError
+from neurogym_core import InvalidValueError, NeurogymError, Task, make_task, run
+from neurogym_core.tools import TaskInfo
 
 GALLERY = Path(__file__).resolve().parent / "gallery-results.json"
 TORCH = """import torch

@@ -5,9 +5,7 @@ trials depend on the subject's actions, with recurrent PPO, or, if it shows imag
 convolutional network (`train_on_images.py`), from three seeds, until the performance has settled or
 a fixed budget of updates or steps is used up. Tasks on which no network has reached
 a level by then are trained on, to four times the budget. A script that is started again continues interrupted
-trainings from their checkpoints, and keeps finished ones. Where the record of
-a finished one lacks a measurement that was added later, its checkpoint plays the last test again;
-``--complete`` does nothing else. ``--only TASK`` trains some tasks, and ``--write`` none.
+trainings from their checkpoints, and keeps finished ones. ``--only TASK`` trains some tasks, and ``--write`` none.
 """
 
 from __future__ import annotations
@@ -25,7 +23,8 @@ from typing import Any
 
 import click
 import gymnasium
-from measured import read, when, write
+from markdown_parts import continued, table
+from measured import keep, read, when
 from neurogym_study import Behaviour, Roles
 from neurogym_study.analyses import psychometric_function
 from neurogym_study.behaviour import CannotTellError, with_declared
@@ -33,11 +32,10 @@ from neurogym_study.policies import SAME, partial
 from neurogym_study.trainers import trainer_named
 from neurogym_study.training import PROGRESS_FILE
 
-from neurogym_core import Task, TrialRecord, make, make_task
-from neurogym_core.ecosystem.discovery import installed
-from neurogym_core.errors import NotSupportedError
-from neurogym_core.tasks.drawing import stateful
-from neurogym_core.terminal.shortcuts import of_players
+from neurogym_core import NotSupportedError, Task, TrialRecord, make, make_task
+from neurogym_core.players import TaskView
+from neurogym_core.terminal.description import of_players
+from neurogym_core.tools import installed
 
 HERE = Path(__file__).resolve().parent
 MEASURED, PAGE = HERE / "gallery-results.json", HERE.parent / "gallery-results.md"
@@ -106,64 +104,6 @@ LIMITS = {
     "timing/ReadySetGoSinglePrior-v0": (0.81, "It is correct in 81 %"),
 }
 """Performance of the best subject known, and the words of the task's page that say so."""
-WHY = {
-    "control/ChangingEnvironment-v0": (
-        "The environment is hidden: it can be inferred only from unrewarded choices, which may also"
-        " follow from a misjudged motion. With the environment shown, an ideal observer is correct"
-        " in 79 % of the trials."
-    ),
-    "ibl/IBLWheel-v0": (
-        "The best policy without memory (the shortcut) turns the wheel back when it sees more, and"
-        " takes 27 steps per trial. The agent takes 19, and thereby earns 40 % more per step."
-    ),
-    "value/DriftingBandit-v0": (
-        "Learning is possible: `q_learner` with alpha=0.3 and beta=10 earns 0.93."
-    ),
-    "control/CardSorting-v0": (
-        "The rule shows only in the feedback of several trials, and changes after ten correct"
-        " sorts."
-    ),
-    "perceptual/PostDecisionWager-v0": (
-        "Targets are directions in all trials, so that networks that learn from targets never bet;"
-        " the best policy without bets earns 0.74."
-    ),
-    "control/HierarchicalReasoning-v0": (
-        "A trial has one reward, at its end, and only if both answers were correct. A policy of the"
-        " trial before (the audit's `history`) earns 0.70."
-    ),
-    "value/SelfInitiatedChoice-v0": (
-        "The nose has to stay for 5 to 10 steps before anything is rewarded: one of three seeds found"
-        " this by chance. In stages the agent comes near the best policy of the current observation"
-        " (the shortcut), but does not learn which hole is better in the block."
-    ),
-    "perceptual/RoitmanShadlen-v0": (
-        "The answer is free from the onset of the motion on, and targets ask for it on every step."
-        " Networks that learn from targets thus answer on the first step: the GRU after 20 ms."
-        " Subjects that wait (`diffusion`) are correct in about 80 % of the trials."
-    ),
-    "control/StopSignal-v0": (
-        "The stop-signal delay follows the subject. One that presses at once fails in all stop"
-        " trials and earns 0.75, as these agents do; one that waits until no signal can come earns 1,"
-        " since waiting costs nothing."
-    ),
-    "visual/RandomDotMotion-v0": (
-        "A subject that is always right from a coherence of 12.8 % on, and guesses below, earns"
-        " 0.80."
-    ),
-    "visual/VisualSearch-v0": (
-        "The network learned pop-out (0.96 of such trials in a stage with steps of 100 ms, seed 0),"
-        " and not the search for the remembered target among lines that share its features."
-    ),
-    "value/DawTwoStep-v0": (
-        "Only rewards show the reward probabilities, which drift. Learners whose settings were"
-        " searched (`hybrid`) earn up to 0.96."
-    ),
-    "value/MatchingPennies-v0": (
-        "The oracle knows the choice of the opponent. The opponent predicts subjects that can be"
-        " predicted, so that the best earn 0.5, as monkeys do."
-    ),
-}
-"""Properties of tasks that keep subjects from the oracle's performance; task -> sentences."""
 
 
 @dataclass(frozen=True)
@@ -242,7 +182,7 @@ def trainers_of(task_id: str) -> tuple[str, ...]:
     except NotSupportedError:
         return AGENTS + IN_STAGES * (task_id in STAGES)
     known = levels(catalogue()[task_id])
-    hidden = stateful(task) and known.get("all", 0.0) < known["oracle"] - SAME
+    hidden = TaskView(task).stateful and known.get("all", 0.0) < known["oracle"] - SAME
     return SUPERVISED + AGENTS if hidden or task_id in BY_REWARD else SUPERVISED
 
 
@@ -498,152 +438,20 @@ def psychometric(task: Task, record: TrialRecord) -> dict[str, Any] | None:
     return {"kind": found.kind, "strength": found.strength, "points": points}
 
 
-def incomplete(measured: Mapping[str, Any], tasks: Sequence[str], out: Path) -> list[Job]:
-    """Return the finished trainings of tasks that have checkpoints, but lack a measurement."""
-    groups: dict[tuple[Any, ...], list[int]] = {}
-    for run in measured["runs"].values():
-        alone = (
-            run["seed"] if run["trainer"] in AGENTS + IN_STAGES else None
-        )  # networks are trained together
-        group = (run["task"], run["trainer"], run["until"], alone)
-        groups.setdefault(group, []).append(run["seed"])
-    found = [
-        Job(task, trainer, tuple(sorted(seeds)), until)
-        for (task, trainer, until, _), seeds in groups.items()
-        if task in tasks
-    ]
-    return [
-        job
-        for job in found
-        if not all("psychometric" in measured["runs"][key] for key in job.keys)
-        and all(any(folder.glob("checkpoint.*")) for folder in job.folders(out))
-    ]
-
-
-def complete(jobs: Sequence[Job], out: Path, path: Path) -> None:
-    """Play the checkpoints of finished trainings, and keep their measurements.
-
-    A checkpoint whose curve or final performance is not the stored one belongs to another training,
-    and is left out.
-    """
-    for number, job in enumerate(jobs, 1):
-        known = read(path)["runs"]
-        records = measurements(job, trainers_for(job, out), out)
-        same = all(
-            known[key][name] == record[name]
-            for key, record in zip(job.keys, records, strict=True)
-            for name in ("done", "curve", "final")
-        )
-        if same:
-            keep(records, path)
-        text = "completed" if same else "left out: its checkpoints are those of another training"
-        click.echo(f"{number}/{len(jobs)} {job.task} {job.trainer}: {text}")
-
-
-def keep(records: list[dict[str, Any]], path: Path) -> None:
+def _keep(records: list[dict[str, Any]], path: Path) -> None:
     """Add finished trainings to the file; the same ones with another budget are dropped."""
     names = ("task", "trainer", "seed")
-    new = {tuple(run[name] for name in names) for run in records}
-    runs = {
-        key: run
-        for key, run in read(path)["runs"].items()
-        if tuple(run[name] for name in names) not in new
-    }
-    for run in records:
-        [key] = Job(run["task"], run["trainer"], (run["seed"],), run["until"]).keys
-        runs[key] = run
-    write(path, runs)
+    jobs = [Job(run["task"], run["trainer"], (run["seed"],), run["until"]) for run in records]
+    keep(path, {job.keys[0]: run for job, run in zip(jobs, records, strict=True)}, names)
 
 
 # ---------------------------------------------------------------------- the page
 
 
-HEAD = """# Scores of networks on every task
-
-*Measured and written by `docs/_make/train_gallery.py` (`make train-gallery`); do not edit it here.*
-
-Networks are trained on the tasks of the catalogue with the default settings of the tasks and of the trainers, and {hidden} units:
-
-- `gru` and `rnn`, a GRU and a leaky RNN of neurogym-torch, are trained on targets, in batches of {short} whole trials
-  ({long} where trials last more than {steps} steps), for at most {updates:,} updates. The seeds of a network are trained at once
-  (`neurogym_torch.train_together`).
-- `recurrent-ppo` of neurogym-sb3, an agent with an LSTM, is trained on reward where trials depend on the subject's
-  actions, or follow from earlier trials that single trials do not show, and where targets do not show the best policy
-  ({by_reward}), for at most {agent_steps:,} steps. It plays sessions, and
-  observes its last action and its reward (`PassAction`, `PassReward`). `jax-ppo` of neurogym-jax plays no task whose
-  trials depend on actions.
-- `recurrent-ppo-stages` is the same agent, trained on easier versions of the task before, each until its performance is
-  above {stage_level}, or for {stage_steps:,} steps; its steps and CPU time contain these stages. It is there for tasks
-  whose reward an untrained agent does not find: {stages}.
-- `cnn`, two convolutions and a GRU in PyTorch (`docs/_make/train_on_images.py`), is trained on the correct actions of
-  tasks that show images, here {pixels} pixels wide (where actions are points, it chooses one of a grid), for at most {image_updates:,} updates of {image_batch} trials, after
-  stages of at most {stage_updates} updates: {image_stages}.
-
-The level of a task is halfway between **shortcut** and **oracle**, or {same} below **all** where that is lower and clearly
-above the shortcut. It only decides how long networks are trained: tasks on which none is above the level by then are
-trained on, to {longer_updates:,} updates or {longer_steps:,} steps; and a training ends early when its last two tests (of {trials} trials) are
-above {solved}, or when its last four tests are above the level, and the later two are not above the earlier two by {gain}.
-
-All numbers are mean performance, from 0 to 1.
-
-- **shortcut**: the best policy that leaves out something that counts (guessing, one channel, a clock, …), as the
-  [audit](write-a-task.md#measure-its-shortcuts) measured it. A policy that does as well as a classifier of everything
-  leaves out nothing that counts, and is not one of them.
-- **all**: a classifier of everything that one trial shows, noise included. It is neither an upper limit
-  nor a success: subjects that use earlier trials, or know how the trials are made, can do better.
-- **limit**: performance of the best subject known, as the page of the task says; empty where none is known.
-- **oracle**: performance of the right answers, which noise can put out of reach.
-- **final**: performance in {fresh:,} new trials after the training (of agents, in {sessions} sessions), the mean over
-  seeds, and the range.
-- **CPU min**: minutes of CPU time of the training of one seed, tests included, on one thread.
-- **trained**: updates or steps of each seed.
-
-## Limits of these numbers
-
-There is no verdict whether a task is learned, nor how hard it is. An earlier version of this page counted 87 tasks as
-learned; the count is withdrawn. Known faults of the numbers:
-
-- *A score near **all** is no success.* The classifier looks at one trial. Where a limit is known, compare with that: 17 of the
-  87 tasks were counted because of **all** alone, and in most of these more is possible.
-- *A score above the shortcut shows no computation.* The audit has no policy that looks briefly, so that a network that
-  uses a part of the stimulus can score well without accumulating or remembering it. Its clock tries only the oracle's times:
-  the best time earns 0.40 in OneTwoGo, OneTwoThreeGo and ReadySetGoSinglePrior, and 0.30 in ReadySetGoDoublePrior.
-- *Trainings end early*, on tests of {trials} trials, whose standard error is up to 0.035. A longer training, or a larger batch, can
-  score more.
-- *Where trials depend on the subject's answers*, no policy of the audit was played, and **shortcut** and **all** are left out.
-- `ibl/IBLTraining-v0` and `perceptual/CVLearning-v0`: a subject of the last test plays 100 trials, all of them in the first
-  stage. There, strong contrasts, or alternating two buttons, suffice.
-- `value/ProbabilisticReversal-v0`: reversals follow eight correct choices. A subject that learns from rewards is correct in at
-  most 0.89; these agents count.
-- `value/PatchLeaving-v0`: performance rises the longer a subject stays. An agent with 1.00 never leaves, and earns a sixth of
-  the oracle's reward rate.
-- `control/Null-v0`, `value/Nothing-v0` and `value/Bandit-v0`: a constant action is best; there is nothing to learn from a trial.
-- `control/NAltConditionalVisuomotor-v0`: only rewards show the pairs, and networks that learn from targets get none.
-- `perceptual/HistoryPerceptualDecisionMaking-v0` and `perceptual/HistoryNAltPerceptualDecisionMaking-v0`: no network is above
-  the classifier of the stimulus alone; none has shown that it uses the history.
-- `perceptual/ContextDecisionMaking-v0` has no context by default, and its rows are those of
-  `perceptual/SingleContextDecisionMaking-v0`. The task with context is `perceptual/ManteDecisionMaking-v0`.
-- *Reaction times of agents* mean little: the default rewards put no price on time.
-
-## The numbers
-"""
-
-
 def page(measured: dict[str, Any]) -> str:
     """Return the page."""
     known, runs = catalogue(), list(measured["runs"].values())
-    parts = [
-        HEAD.format(
-            hidden=HIDDEN, short=BATCHES[0], long=BATCHES[1], steps=LONG, updates=UPDATES,
-            agent_steps=STEPS, longer_updates=UPDATES * LONGER, longer_steps=STEPS * LONGER,
-            image_updates=IMAGE_UPDATES, image_batch=IMAGE_BATCH, pixels=PIXELS, trials=TEST_TRIALS,
-            stage_level=STAGE_LEVEL, stage_steps=STAGE_STEPS, stages=_stages(STAGES),
-            stage_updates=STAGE_UPDATES, image_stages=_stages(IMAGE_STAGES),
-            by_reward=", ".join(f"`{task}`" for task in BY_REWARD),
-            solved=SOLVED, gain=GAIN, fresh=FRESH, sessions=SESSIONS, same=SAME,
-        )
-    ]  # fmt: skip
-    parts.append(when(measured))
+    parts = [when(measured)]
     trained = [task for task in known if any(run["task"] == task for run in runs)]
     below = _below(trained, measured["runs"])
     rows = [row for task in trained for row in _rows(known[task], runs)]
@@ -655,23 +463,12 @@ def page(measured: dict[str, Any]) -> str:
     if rows:
         heads = ("task", "network", "shortcut", "all", "limit", "oracle", "final", "trained",
                  "CPU min")  # fmt: skip
-        parts.append("\n".join([f"| {' | '.join(heads)} |", "|" + "---|" * len(heads), *rows, ""]))
+        parts.append(table(heads, rows) + "\n")
     parts.extend(_details(below, runs))
     missing = [task for task in known if task not in trained]
     if missing:
         parts.append("Not trained: " + ", ".join(f"`{task}`" for task in missing) + ".\n")
-    return "\n".join(parts)
-
-
-def _stages(stages: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-    """Describe the stages of each task."""
-    return "; ".join(
-        f"`{task}`, with "
-        + ", then ".join(
-            " and ".join(f"`{name}={value}`" for name, value in stage.items()) for stage in own
-        )
-        for task, own in stages.items()
-    )
+    return continued(PAGE, "\n".join(parts))
 
 
 def _details(tasks: list[str], runs: list[dict[str, Any]]) -> Iterator[str]:
@@ -695,7 +492,7 @@ def _details(tasks: list[str], runs: list[dict[str, Any]]) -> Iterator[str]:
     for task in tasks:
         own = [(name, runs_of(task, name, runs)) for name in TRAINERS]
         seen = "; ".join(finding(name, some) for name, some in own if some)
-        yield f"- `{task}`: {seen}. {WHY.get(task, '')}".rstrip()
+        yield f"- `{task}`: {seen}."
     yield ""
 
 
@@ -727,7 +524,7 @@ def reaches(own: list[dict[str, Any]], known: Mapping[str, float]) -> bool:
     return final > known["level"]
 
 
-def _rows(entry: Any, runs: list[dict[str, Any]]) -> Iterator[str]:
+def _rows(entry: Any, runs: list[dict[str, Any]]) -> Iterator[list[str]]:
     known = levels(entry)
     played = {*of_players(entry.shortcuts, reads_outcomes(entry.id))} - {"oracle"}
     for trainer in TRAINERS:
@@ -747,7 +544,7 @@ def _rows(entry: Any, runs: list[dict[str, Any]]) -> Iterator[str]:
             ", ".join(f"{run['done']:,}" for run in own),
             f"{fmean(run['cpu'] for run in own) / 60:.2f}",
         ]
-        yield "| " + " | ".join(cells) + " |"
+        yield cells
 
 
 def reads_outcomes(task_id: str) -> bool:
@@ -775,18 +572,14 @@ def reads_outcomes(task_id: str) -> bool:
 @click.option("--measured", type=click.Path(path_type=Path), default=MEASURED, hidden=True)
 @click.option("--page", "page_file", type=click.Path(path_type=Path), default=PAGE, hidden=True)
 @click.option("--write", is_flag=True, help="Write the page from the stored numbers only.")
-@click.option("--complete", "only_complete", is_flag=True,
-              help="Add measurements that stored trainings lack, and train nothing.")  # fmt: skip
 def main(
     only: tuple[str, ...], updates: int, steps: int, seeds: int, jobs: int, out: Path,
-    measured: Path, page_file: Path, write: bool, only_complete: bool,
+    measured: Path, page_file: Path, write: bool,
 ) -> None:  # fmt: skip
     """Train networks on the tasks of the catalogue, and write docs/gallery-results.md."""
     failed: list[str] = []
-    chosen = [] if write else _chosen(only)
     if not write:
-        complete(incomplete(read(measured), chosen, out), out, measured)
-    if not (write or only_complete):
+        chosen = _chosen(only)
         for times in (1, LONGER):
             runs = read(measured)["runs"]
             if times > 1:
@@ -854,7 +647,7 @@ def _train_all(todo: list[Job], jobs: int, out: Path, measured: Path, page_file:
             failed.extend(job.keys)
             click.echo(f"{number}/{len(todo)} {failed[-1]} failed: {error!r}", err=True)
             continue
-        keep(records, measured)
+        _keep(records, measured)
         page_file.write_text(page(read(measured)), encoding="utf-8")
         left = (time.monotonic() - began) / number * (len(todo) - number) / 60
         scores = ", ".join(f"{run['final']:.3f} after {run['done']}" for run in records)

@@ -1,271 +1,84 @@
-"""Write ``docs/wrappers/*.md`` and their pictures: ``python docs/_make/wrapper_pages.py``.
+"""Write the descriptions in ``docs/wrappers/*.md``, and the pictures: ``python docs/_make/wrapper_pages.py``.
 
-The description and the settings of a wrapper come from its class, its title and former names from
-the manifest; the examples are in this file. The pictures are small SVGs: a trial, or the coming
-trials, before and after."""
+Above the mark of a page, its example is written by hand, and a test runs it. Below, description and settings come
+from the class, former names from the manifest. The pictures are small SVGs: a trial, or the coming trials of the
+example, before and after. `write` adds measured effects to the pages of the site, and lists the wrappers."""
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import inspect
-import io
 import re
-import textwrap
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
 import numpy as np
+from markdown_parts import continued, escaped, table
+from neurogym_plot import TrialTrace, trace_of
 
-from neurogym_core import TaskWrapper, make_task, make_vec, run
-from neurogym_core.ecosystem.discovery import find_wrapper, load_wrapper
-from neurogym_core.ecosystem.records import WrapperInfo
-from neurogym_core.plots import TrialTrace, trace_of
+from neurogym_core import (
+    Dataset,
+    NotSupportedError,
+    TaskWrapper,
+    make,
+    make_task,
+    make_vec,
+    run,
+)
+from neurogym_core.tools import find_wrapper, installed, load_wrapper
 
 DOCS = Path(__file__).resolve().parents[1]
 PAGES, PICTURES = DOCS / "wrappers", DOCS / "images" / "wrappers"
-DOTS, NOGO, THREE = (
-    "perceptual/PerceptualDecisionMaking-v0",
-    "control/GoNogo-v0",
-    "perceptual/NAltPerceptualDecisionMaking-v0",
-)
-LONG = {"timing": {"delay": 2500}}
-
-
-@dataclass(frozen=True)
-class Example:
-    """Example of a page.
-
-    Attributes:
-        wrap: settings of the wrapper in Python.
-        line: the same wrapper and settings on the command line.
-        code: the end of the snippet, which prints from `record`, the record of a run.
-        task, params: the wrapped task and its parameters.
-        trials: names of conditions whose values in many trials are drawn; (): one trial is drawn.
-        subject: name of the subject.
-        conditions: conditions imposed on the trial that is drawn.
-        note: a paragraph at the end of the page.
-        picture: whether a picture can show the effect.
-    """
-
-    wrap: dict[str, Any]
-    line: str
-    code: str
-    task: str = DOTS
-    params: dict[str, Any] = field(default_factory=dict)
-    trials: tuple[str, ...] = ()
-    subject: str = "oracle"
-    conditions: dict[str, Any] = field(default_factory=lambda: {"direction": 1, "coherence": 51.2})
-    note: str = ""
-    picture: bool = True
-
-
-EXAMPLES = {
-    "ReactionTime": Example(
-        {"urgency": -0.01},
-        "reaction_time:urgency=-0.01",
-        'print(record["reaction_time"][:5], record["steps"][:5])',
-    ),
-    "Noise": Example(
-        {"sigma": 3.0, "noisy_channels": ("stimulus",)},
-        "noise:sigma=3,noisy_channels=stimulus",
-        'print(record["performance"].mean() < 0.9)',
-        subject="integrator",
-    ),
-    "AdaptiveNoise": Example(
-        {"target_performance": 0.75, "sigma_step": 1.0, "window": 20},
-        "adaptive_noise:target_performance=0.75,sigma_step=1,window=20",
-        'print(record["noise"].max() > 0)',
-        trials=("noise",),
-        note="The trials of a task with adaptive noise are built one by one, so that it plays more "
-        "slowly. A `Dataset` has the noise "
-        "that the performance of the oracle leads to.",
-    ),
-    "Schedule": Example(
-        {"blocks": ({"coherence": 51.2}, {"coherence": (0, 6.4)}), "block_length": 10},
-        "schedule:blocks=[{coherence=51.2},{coherence=[0,6.4]}],block_length=10",
-        'print(record["block"][:40:10])',
-        trials=("coherence",),
-        note="Its presets are `SideBias`, `AnswerProbabilities`, `VariableChoices` and"
-        " `AdaptiveNoise`. Around a `Mixture`, blocks "
-        'can set the task: `{"task": "GoNogo"}`.',
-    ),
-    "SideBias": Example(
-        {"probs": 0.8, "block_length": {"uniform": [20, 40]}},
-        "side_bias:probs=0.8,block_length=uniform(20,40)",
-        'print(record["block"][0] in (0, 1))',
-        trials=("direction",),
-    ),
-    "AnswerProbabilities": Example(
-        {"probs": (0.9, 0.1)},
-        "answer_probabilities:probs=0.9,0.1",
-        'print(record["direction"].mean() < 0.2)',
-        trials=("direction",),
-    ),
-    "VariableChoices": Example(
-        {"n_choices": (2, 4), "block_length": 20},
-        "variable_choices:n_choices=2,4,block_length=20",
-        'print(sorted(set(record["n_choices"].tolist())))',
-        THREE,
-        {"alternatives": 4},
-        trials=("strongest",),
-        note="The stimuli of the other choices are still shown. To hide them, use a parameter of"
-        " the task, such as `fewest=` of "
-        "NAltPerceptualDecisionMaking.",
-    ),
-    "TrialHistory": Example(
-        {"probs": 0.8, "contexts": ("repeating", "alternating"), "block_length": 30},
-        "trial_history:probs=0.8,contexts=repeating,alternating,block_length=30",
-        'print(record["history"][29] != record["history"][30])',
-        trials=("direction",),
-    ),
-    "EvolvingHistory": Example(
-        {"probs": 0.9, "renewal_rate": 0.02, "block_length": 20},
-        "evolving_history:probs=0.9,renewal_rate=0.02,block_length=20",
-        'print(record["generation"].max() > 0)',
-        trials=("direction",),
-    ),
-    "CatchTrials": Example(
-        {"probability": 0.2, "reward": 0.0},
-        "catch_trials:probability=0.2,reward=0",
-        'print(set(record["reward"][record["catch"]].tolist()))',
-        conditions={"direction": 1, "coherence": 51.2, "catch": True},
-    ),
-    "MissPenalty": Example(
-        {"reward": -1.0},
-        "miss_penalty:reward=-1",
-        'print(record["reward"][:5])',
-        subject="rest",
-    ),
-    "TimeOut": Example(
-        {"duration": 1000},
-        "time_out:duration=1000",
-        'print(set(record["outcome"][record["steps"] > 30].tolist()))',
-        subject="guess",
-    ),
-    "VariableMapping": Example(
-        {"block_length": 20, "hazard_rate": 0.1},
-        "variable_mapping:block_length=20,hazard_rate=0.1",
-        'expected = record["mapping"][range(len(record)), record["direction"]]\n'
-        'print((record["choice"] == expected).all())',
-        conditions={"direction": 1, "coherence": 51.2, "mapping": [1, 0]},
-        note="To change the *set* of stimuli, put a `VariableChoices` around it.",
-    ),
-    "Mixture": Example(
-        {"other_tasks": (NOGO,)},
-        f'mixture:other_tasks=["{NOGO}"]',
-        'print(sorted(set(record["task"].tolist())))',
-        conditions={"task": "GoNogo"},
-        note='For NeuroGym\'s `ScheduleEnvs` give `order="sequence"`, or `order="random"` with'
-        " `block_length=`. To give a task "
-        'settings, write a mapping: `{"task": "control/GoNogo-v0", "timing": {"delay": 0}}`.',
-    ),
-    "Transfer": Example(
-        {"other_tasks": (NOGO,), "block_lengths": (30,)},
-        f'transfer:other_tasks=["{NOGO}"],block_lengths=30',
-        'print(record["task"][29], record["task"][30])',
-        conditions={"task": "GoNogo"},
-    ),
-    "Curriculum": Example(
-        {
-            "stages": ({"conditions": {"coherence": 51.2}}, {"timing": {"delay": 500}}),
-            "advance_at": 0.7,
-            "window": 20,
-        },
-        "curriculum:stages=[{conditions={coherence=51.2}},{timing={delay=500}}],advance_at=0.7,"
-        "window=20",
-        'print(sorted(set(record["stage"].tolist())))',
-        trials=("stage",),
-        note="The shaping of a delayed-response task (after Inagaki et al. 2019) as data: easy"
-        " stimuli and no delay, then "
-        "delays that grow, then all coherences:\n\n"
-        "```python\nSHAPING = (\n"
-        '    {"conditions": {"coherence": 51.2}, "timing": {"delay": 0},'
-        ' "rewards": {"error": 0.0}},\n'
-        '    {"conditions": {"coherence": 51.2}, "timing": {"delay": 500},'
-        ' "rewards": {"error": -1.0}},\n'
-        '    {"conditions": {"coherence": 51.2}, "timing": {"delay": 1000},'
-        ' "rewards": {"error": -1.0}},\n'
-        ")\n"
-        'task = make_task("'
-        + DOTS
-        + '", wrap=("Curriculum", {"stages": SHAPING, "advance_at": 0.7, "window": 20}))\n'
-        "print(len(task.tasks))\n```\n```text\n4\n```",
-    ),
-    "Combine": Example(
-        {
-            "distractor": {
-                "task": NOGO,
-                "timing": {"fixation": 100, "stimulus": 300, "delay": 300},
-            },
-            "onset": 2600,
-        },
-        f'combine:distractor={{task="{NOGO}",timing={{fixation=100,stimulus=300,delay=300}}}},'
-        "onset=2600",
-        'print([name for name in record.columns if name.endswith("outcome")])',
-        params=LONG,
-        note="With `share_actions=False` the distractor gets separate actions.",
-    ),
-    "PassAction": Example({}, "pass_action", 'print(record["performance"].mean())'),
-    "PassReward": Example({}, "pass_reward", 'print(record["performance"].mean())'),
-    "RecordTrials": Example(
-        {"file": "trials.csv"},
-        "record_trials:file=again.csv",
-        'from neurogym_study import read_csv\nprint(len(read_csv("trials.csv")) >= 100)',
-        picture=False,
-    ),
-    "TTLPulse": Example(
-        {"periods": (("stimulus",), ("decision",))},
-        'ttl_pulse:periods=[["stimulus"],["decision"]]',
-        'from neurogym_core import make\nenv = make("' + DOTS + '", wrap=wrap)\n'
-        'print(env.reset(seed=0)[1]["signal_0"], [env.step(0)[4]["signal_0"] for _ in range(6)])',
-        picture=False,
-    ),
-    "Monitor": Example(
-        {"every": 50}, "monitor:every=50", 'print(record["performance"].mean())', picture=False
-    ),
+NAMES = sorted(one.name for one in installed().wrappers if one.namespace in ("core", "wrappers"))
+NOT_DRAWN = ("Monitor", "RecordTrials", "TTLPulse")
+"""Wrappers whose effects no picture of a trial shows."""
+DRAWN = {
+    "AdaptiveNoise": "noise", "AnswerProbabilities": "direction", "Curriculum": "stage",
+    "EvolvingHistory": "direction", "Schedule": "coherence", "SideBias": "direction",
+    "TrialHistory": "direction", "VariableChoices": "strongest",
+}  # fmt: skip
+"""Wrapper -> the condition whose values in many trials are drawn; of others, one trial is drawn."""
+IMPOSED = {"direction": 1, "coherence": 51.2}
+ALSO_IMPOSED: Mapping[str, dict[str, Any]] = {
+    "CatchTrials": {**IMPOSED, "catch": True},
+    "Mixture": {"task": "GoNogo"},
+    "Transfer": {"task": "GoNogo"},
+    "VariableMapping": {**IMPOSED, "mapping": [1, 0]},
 }
+"""Conditions of the trial that is drawn."""
+HEAD = """# Wrappers
+
+A wrapper changes the trials of a task, or an env of it. A picture has a trial before and after it. [Assemble a task](../docs/assemble-a-task.md) shows how wrappers are combined.
+"""
+ENVS, TRIALS = 4, 20
 
 
-MADE = "Made by docs/_make/wrapper_pages.py from the class and the manifest: do not edit it here."
-"""A note for developers, which readers of the page do not see."""
+class Example(NamedTuple):
+    """The run in the example of a page."""
 
-# ---- pages ---------------------------------------------------------------------------------------
-
-
-def page_of(name: str) -> str:
-    """Return the page of a wrapper."""
-    info, wrapper, example = find_wrapper(name), load_wrapper(name), EXAMPLES[name]
-    kind = "task" if issubclass(wrapper, TaskWrapper) else "env"
-    parts = [
-        f"# {info.title}",
-        f"<!-- {MADE} -->",
-        f"`{info.id}`, a wrapper of {kind}s. {info.summary}{_source(info)}",
-        *(
-            [f"![A trial before and after {info.title}](../images/wrappers/{stem_of(name)}.svg)"]
-            if example.picture
-            else []
-        ),
-        _snippet(name, example),
-        (
-            f"```console\n$ ngym run {example.task}{_options(example)} --wrap '{example.line}'"
-            " --n-trials 3\n```"
-        ),
-        *_description(wrapper),
-        *([example.note] if example.note else []),
-        *_former(info),
-        "[All wrappers](../assemble-a-task.md) · [Write a wrapper](../write-a-wrapper.md)",
-    ]
-    return "\n\n".join(parts) + "\n"
+    task: str
+    subject: str
+    wrap: Any
+    params: dict[str, Any]
 
 
-def _source(info: WrapperInfo) -> str:
-    if info.namespace == "core":
-        return ""
-    return f" It is part of the package `{info.distribution}`."
+def example_of(name: str) -> Example:
+    """Return the run in the first code of the page of a wrapper."""
+    page = (PAGES / f"{stem_of(name)}.md").read_text("utf-8")
+    tree = ast.parse(re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)[0])
+    calls = [one for one in ast.walk(tree) if isinstance(one, ast.Call)]
+    call = next(one for one in calls if ast.unparse(one.func) == "run")
+    wrap = next(one.value for one in tree.body if ast.unparse(one).startswith("wrap = "))
+    task, subject, _ = map(ast.literal_eval, call.args)
+    named = {
+        one.arg: one.value for one in call.keywords if one.arg not in ("num_envs", "seed", "wrap")
+    }
+    params = {key: ast.literal_eval(value) for key, value in named.items()}
+    return Example(task, subject, ast.literal_eval(wrap), params)
 
 
 def stem_of(name: str) -> str:
@@ -273,115 +86,41 @@ def stem_of(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()
 
 
-def _options(example: Example) -> str:
-    timing = "".join(
-        f" --timing {name}={ms}" for name, ms in example.params.get("timing", {}).items()
-    )
-    return timing + "".join(
-        f" --set {name}={value}" for name, value in example.params.items() if name != "timing"
-    )
+# ---- pages ---------------------------------------------------------------------------------------
 
 
-def _snippet(name: str, example: Example) -> str:
-    params = "".join(f", {key}={value!r}" for key, value in example.params.items())
-    wrap = f"({name!r}, {_written(example.wrap)})" if example.wrap else repr(name)
-    lines = example.code.splitlines()
-    taken = {"run", *(["make_task"] if "make_task" in example.note else [])}
-    imports = [line for line in lines if line.startswith("from ")]
-    own = [line for line in imports if line.startswith("from neurogym_core import ")]
-    others = [line for line in imports if line not in own]
-    taken |= {line.rpartition(" ")[2] for line in own}
-    names = sorted(taken, key=lambda name: (name.islower(), name))
-    code = "\n".join(
-        [
-            f"from neurogym_core import {', '.join(names)}",
-            *others,
-            "",
-            f"wrap = {wrap}",
-            f'record = run("{example.task}", "{example.subject}", 100,'
-            f" num_envs=1, seed=0, wrap=wrap{params})",
-            *(line for line in lines if line not in imports),
-        ]
-    )
-    code = code.replace("'", '"')
-    return f"```python\n{code}\n```\n```text\n{_output(code)}```"
-
-
-def _written(value: Any) -> str:
-    return repr(value)
-
-
-def _output(code: str) -> str:
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
-        exec(code, {})
-    Path("trials.csv").unlink(missing_ok=True)
-    return printed.getvalue()
-
-
-def _description(wrapper: type) -> list[str]:
-    """Return the sections of the docstring, with its lists as tables."""
-    text = inspect.getdoc(wrapper) or ""
-    prose, *sections = re.split(r"^(Args|Raises):\n", text, flags=re.MULTILINE)
-    parts = ["## Description", prose.strip().replace("``", "`")]
-    for title, body in zip(sections[::2], sections[1::2], strict=True):
-        heading = {"Args": "## Settings", "Raises": "## Errors"}[title]
-        rows = [row for row in _rows(body) if row[0] != "env"]
-        if rows:
-            parts += [
-                heading,
-                (
-                    _table(("error", "when"), rows)
-                    if title == "Raises"
-                    else _table(("setting", "meaning"), _with_defaults(rows, wrapper))
-                ),
-            ]
-    return parts
-
-
-def _rows(body: str) -> list[tuple[str, str]]:
-    lines = textwrap.dedent(body).strip().splitlines()
-    entries: list[list[str]] = []
-    for line in lines:
-        if line.startswith(" "):
-            entries[-1][1] += f" {line.strip()}"
-        else:
-            name, _, said = line.partition(": ")
-            entries.append([name, said])
-    return [(name, said.replace("``", "`")) for name, said in entries]
-
-
-def _with_defaults(rows: Sequence[tuple[str, str]], wrapper: type) -> list[tuple[str, str]]:
+def page_of(name: str) -> str:
+    """Return the page of a wrapper, with the sections of the docstring and the former names."""
+    info, wrapper = find_wrapper(name), load_wrapper(name)
+    prose, *sections = re.split(r"^(Args|Raises):\n", inspect.getdoc(wrapper) or "", flags=re.M)
+    parts = ["## Description", prose.strip()]
     known = inspect.signature(wrapper).parameters
-    return [
-        (
-            ", ".join(
-                f"`{one} = {known[one].default!r}`" if one in known else f"`{one}`"
-                for one in name.split(", ")
-            ),
-            said,
-        )
-        for name, said in rows
-    ]
+    for title, body in zip(sections[::2], sections[1::2], strict=True):
+        entries = re.findall(r"^ {4}(\S.*?): (.*(?:\n {5}.*)*)", body, re.M)
+        rows = [
+            (key, " ".join(said.split()).replace("|", "\\|"))
+            for key, said in entries
+            if key != "env"
+        ]
+        if title == "Args":
+            rows = [
+                (", ".join(_with_default(one, known) for one in key.split(", ")), said)
+                for key, said in rows
+            ]
+        heads = {"Args": ("setting", "meaning"), "Raises": ("error", "when")}[title]
+        if rows:
+            parts += [{"Args": "## Settings", "Raises": "## Errors"}[title], table(heads, rows)]
+    parts = [part.replace("``", "`") for part in parts]
+    if info.aliases:
+        preset = {one: f"`{info.presets[one]}`" for one in info.aliases if one in info.presets}
+        rows = [(f"`{one}`", preset.get(one, "")) for one in info.aliases]
+        parts += ["## Former names", table(("former name", "settings here"), rows)]
+    parts.append("[All wrappers](../assemble-a-task.md) · [Write a wrapper](../write-a-wrapper.md)")
+    return continued(PAGES / f"{stem_of(name)}.md", "\n\n".join(parts))
 
 
-def _table(head: tuple[str, str], rows: Sequence[tuple[str, str]]) -> str:
-    lines = [
-        f"| {head[0]} | {head[1]} |",
-        "|---|---|",
-        *(f"| {name} | {said.replace('|', chr(92) + '|')} |" for name, said in rows),
-    ]
-    return "\n".join(lines)
-
-
-def _former(info: WrapperInfo) -> list[str]:
-    if not info.aliases:
-        return []
-    rows = [
-        (f"`{name}`", f"`{info.presets[name]}`" if name in info.presets else "")
-        for name in info.aliases
-    ]
-    return ["## Former names", _table(("former name", "settings here"), rows)]
+def _with_default(name: str, known: Mapping[str, inspect.Parameter]) -> str:
+    return f"`{name} = {known[name].default!r}`" if name in known else f"`{name}`"
 
 
 # ---- pictures ------------------------------------------------------------------------------------
@@ -396,22 +135,12 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 def picture_of(name: str) -> str:
     """Return the SVG of a wrapper: before on the left, after on the right."""
-    wrapper, example = load_wrapper(name), EXAMPLES[name]
-    if example.trials:
-        panels = [
-            _trials_panel(title, *drawn)
-            for title, drawn in zip(("before", "after"), _drawn(name, example), strict=True)
-        ]
-    elif issubclass(wrapper, TaskWrapper):
-        panels = [
-            _trial_panel("before", _trace(example, ())),
-            _trial_panel("after", _trace(example, [(name, example.wrap)])),
-        ]
-    else:
-        panels = [
-            _trial_panel("before", _env_trace(example, ())),
-            _trial_panel("after", _env_trace(example, [(name, example.wrap)])),
-        ]
+    example, panels = example_of(name), []
+    for title, wrap in (("before", ()), ("after", [example.wrap])):
+        if name in DRAWN:
+            panels.append(_trials_panel(title, DRAWN[name], _drawn(name, example, wrap)))
+        else:
+            panels.append(_trial_panel(title, _trace(name, example, wrap)))
     parts = [
         f'<g transform="translate({number * (WIDTH + BETWEEN)} 4)">{panel}</g>'
         for number, (panel, _) in enumerate(panels)
@@ -420,85 +149,27 @@ def picture_of(name: str) -> str:
     style = "text{font:11px sans-serif;fill:#222}.p{fill:#777}.h{font-weight:bold}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0'
-        f' {width} {height}">'
-        f"<style>{style}</style>{''.join(parts)}</svg>\n"
+        f' {width} {height}"><style>{style}</style>{"".join(parts)}</svg>\n'
     )
 
 
-def _trace(example: Example, wrap: Any) -> TrialTrace:
-    task = make_task(example.task, wrap=wrap, **example.params)
-    known = {name: value for name, value in example.conditions.items() if name in task.conditions}
+def _trace(name: str, example: Example, wrap: Any) -> TrialTrace:
+    """Return a trial of the example."""
+    of_tasks = wrap if issubclass(load_wrapper(name), TaskWrapper) else ()
+    known = make_task(example.task, wrap=of_tasks, **example.params).conditions
+    imposed = {key: one for key, one in ALSO_IMPOSED.get(name, IMPOSED).items() if key in known}
     subject = "late_oracle" if example.subject == "oracle" else example.subject
-    return trace_of(task, subject, 4, known)
+    return trace_of(example.task, subject, 4, imposed, wrap=wrap, **example.params)
 
 
-def _env_trace(example: Example, wrap: Any) -> TrialTrace:
-    """Return a trial of an env, with the additions of its wrappers."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
-        wrap = [
-            (name, {**settings, **({"file": f"{folder}/t.csv"} if "file" in settings else {})})
-            for name, settings in wrap
-        ]
-        env = make_vec(
-            example.task, 1, wrap=wrap, seed=4, autoreset_mode="SameStep", **example.params
-        )
-        observation, _ = env.reset(seed=4, options={"conditions": example.conditions})
-        task = env.unwrapped.task
-        seen: dict[str, list] = {
-            "observations": [],
-            "actions": [],
-            "rewards": [],
-            "targets": [],
-            "periods": [],
-        }
-        ended = False
-        while not ended:
-            action = np.where(env.unwrapped.can_wait, 0, env.unwrapped.target)
-            values = (observation[0], action[0])
-            observation, reward, *_, info = env.step(action)
-            for column, value in zip(
-                seen.values(), (*values, reward[0], info["gt"][0], info["period"][0]), strict=True
-            ):
-                column.append(value)
-            ended = bool(info["new_trial"][0])
-    size = task.channels.size
-    more = len(seen["observations"][0]) - size
-    channels = {**dict(task.channels), **({"appended": slice(size, size + more)} if more else {})}
-    return TrialTrace(
-        observations=np.stack(seen["observations"]),
-        channels=channels,
-        periods=_runs(seen["periods"]),
-        dt=task.dt,
-        targets=np.stack(seen["targets"]),
-        actions=np.stack(seen["actions"]),
-        rewards=np.array(seen["rewards"]),
-        action_names=task.actions.labels(),
-        unit_names={name: task.channels.units(name) for name in task.channels},
-    )
-
-
-def _runs(periods: Sequence[str]) -> list[tuple[str, int, int]]:
-    edges = [0, *(k for k in range(1, len(periods)) if periods[k] != periods[k - 1]), len(periods)]
-    return [(str(periods[a]), a, b) for a, b in pairwise(edges)]
-
-
-def _drawn(name: str, example: Example) -> list[tuple[str, np.ndarray]]:
-    """Return the name and values of the drawn condition in 200 trials, before and after."""
-    wanted = example.trials[0]
-    after = run(
-        example.task,
-        "integrator" if name == "AdaptiveNoise" else example.subject,
-        200,
-        num_envs=1,
-        seed=2,
-        wrap=(name, example.wrap),
-        **example.params,
-    )
-    before = run(example.task, example.subject, 200, num_envs=1, seed=2, **example.params)
-    known = before[wanted] if wanted in before else np.zeros(len(before))
-    return [(wanted, known), (wanted, after[wanted])]
+def _drawn(name: str, example: Example, wrap: Any) -> np.ndarray:
+    """Return the values of the drawn condition in 200 trials."""
+    subject = "integrator" if name == "AdaptiveNoise" and wrap else example.subject
+    record = run(example.task, subject, 200, num_envs=1, seed=2, wrap=wrap, **example.params)
+    condition = DRAWN[name]
+    if condition not in record:
+        return np.zeros(len(record))
+    return record.codes(condition) if record[condition].dtype.kind == "U" else record[condition]
 
 
 def _trials_panel(title: str, condition: str, values: np.ndarray) -> tuple[str, int]:
@@ -576,17 +247,87 @@ def _line(column: np.ndarray, together: np.ndarray, y: int, step: float, colour:
     )
 
 
+# ---- the site ------------------------------------------------------------------------------------
+
+
+def write(folder: Path) -> None:
+    """Write ``wrappers/index.md`` into a folder, and add tables to the pages of wrappers in it."""
+    cards, pages = [], []
+    for name in NAMES:
+        info, stem = find_wrapper(name), stem_of(name)
+        picture = (
+            f":img-bottom: ../docs/images/wrappers/{stem}.svg\n"
+            f":img-alt: a trial before and after {info.title}\n"
+            if name not in NOT_DRAWN
+            else ""
+        )
+        cards.append(
+            f":::{{grid-item-card}} {info.title}\n:link: ../docs/wrappers/{stem}.html\n{picture}\n"
+            f"{info.summary}\n:::"
+        )
+        pages.append(f"../docs/wrappers/{stem}")
+        path = folder / "docs" / "wrappers" / f"{stem}.md"
+        before, last = path.read_text("utf-8").rstrip().rsplit("\n\n", 1)  # links to read on
+        path.write_text(f"{before}\n\n{changes(name)}\n\n{last}\n", "utf-8")
+    grid = "::::{grid} 1 1 2 2\n:gutter: 3\n\n" + "\n\n".join(cards) + "\n::::"
+    menu = "```{toctree}\n:hidden:\n\n" + "\n".join(pages) + "\n```"
+    (folder / "wrappers").mkdir()
+    (folder / "wrappers" / "index.md").write_text(f"{HEAD}\n{grid}\n\n{menu}\n", "utf-8")
+
+
+def changes(name: str) -> str:
+    """Return a section about the example's env, vector env, dataset and record with a wrapper."""
+    task, subject, wrap, params = example_of(name)
+    measures: dict[str, Callable[..., Any]] = {
+        "env: shape of an observation": lambda **k: make(task, **k).observation_space.shape,
+        "env: actions": lambda **k: make(task, **k).action_space,
+        f"vector env of {ENVS}: shape of the observations": lambda **k: (
+            make_vec(task, ENVS, **k).observation_space.shape
+        ),
+        f"dataset, {ENVS} rows of 100 steps: shape of the inputs": lambda **k: (
+            next(Dataset(task, batch_size=ENVS, seq_len=100, seed=0, **k)).inputs.shape
+        ),
+    }
+
+    def columns(**given: Any) -> set[str]:
+        return set(run(task, subject, TRIALS, num_envs=1, seed=0, **given).columns)
+
+    # Some wrappers write files.
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        rows = [
+            (what, _text(measure(**params)), _measured(measure, wrap, params))
+            for what, measure in measures.items()
+        ]
+        added = sorted(columns(**params, wrap=wrap) - columns(**params))
+    more = ", ".join(f"`{one}`" for one in added) or "none"
+    return "\n\n".join(
+        [
+            "## Env, vector env and dataset",
+            f"Measured on `{task}` with the settings of the example above.",
+            table(("", "before", "after"), rows),
+            f"Columns that it adds to the record: {more}.",
+        ]
+    )
+
+
+def _measured(measure: Callable[..., Any], wrap: Any, params: dict[str, Any]) -> str:
+    try:
+        return _text(measure(**params, wrap=wrap))
+    except NotSupportedError as error:
+        return escaped(str(error))
+
+
+def _text(value: Any) -> str:
+    return f"`{value}`"
+
+
 def main() -> None:
     """Write all pages and pictures."""
-    for folder in (PAGES, PICTURES):
-        folder.mkdir(parents=True, exist_ok=True)
-    for name in EXAMPLES:
+    for name in NAMES:
         (PAGES / f"{stem_of(name)}.md").write_text(page_of(name), "utf-8")
-        if EXAMPLES[name].picture:
+        if name not in NOT_DRAWN:
             (PICTURES / f"{stem_of(name)}.svg").write_text(picture_of(name), "utf-8")
 
-
-__all__ = ["EXAMPLES", "main", "page_of", "picture_of"]
 
 if __name__ == "__main__":
     main()

@@ -41,7 +41,7 @@ def main(updates: int = 1000, repeats: int = 20) -> dict[str, float]:
     activity = record_activity(net, data.task, data.task.factorial(repeats=repeats), seed=1)
     rates = activity.window("hidden", "stimulus")
     late = rates[:, rates.shape[1] // 2 :].mean(axis=1)  # (trials, units)
-    right = activity.record["direction"] == 0
+    right = activity.record["direction"] == "right"
     spread = np.sqrt((late[right].var(axis=0) + late[~right].var(axis=0)) / 2) + 1e-6
     selectivity = np.abs(late[right].mean(axis=0) - late[~right].mean(axis=0)) / spread
     excitatory = net.sign.numpy() > 0

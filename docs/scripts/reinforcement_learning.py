@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from neurogym_film import frames_of, save_film
+from neurogym_plot import frames_of, save_figure, save_film, trace_of, trial_figure
 from neurogym_sb3 import AgentSubject, SB3VecEnv
 from sb3_contrib import RecurrentPPO
 
 from neurogym_core import make_task, run
-from neurogym_core.plots import save_figure, trace_of, trial_figure
 
 TASK = "PerceptualDecisionMaking-v0"
 SETTINGS = {

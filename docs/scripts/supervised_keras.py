@@ -13,9 +13,9 @@ from typing import Any
 
 import keras
 import numpy as np
+from neurogym_plot import save_figure, trace_of, trial_figure
 
 from neurogym_core import Dataset
-from neurogym_core.plots import save_figure, trace_of, trial_figure
 
 TASK, SETTINGS = "PerceptualDecisionMaking-v0", {"dt": 100}
 

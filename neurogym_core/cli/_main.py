@@ -12,22 +12,11 @@ from typing import Any
 
 import click
 
-from neurogym_core.ecosystem import companions
+from neurogym_core.ecosystem import advice
 from neurogym_core.ecosystem.discovery import declared, installed, load
-from neurogym_core.ecosystem.names import clean
-from neurogym_core.ecosystem.records import Offer, advice
+from neurogym_core.ecosystem.names import COMMANDS, clean
+from neurogym_core.ecosystem.records import Offer, remedy
 from neurogym_core.errors import BrokenTaskError, NeurogymError, did_you_mean
-
-BUILT_IN = {
-    "completion": "Print a script for shell completion of commands and task names.",
-    "doctor": "Check the installation, and say how to repair it.",
-    "info": "Describe a task, a wrapper or an installed package.",
-    "list": "List the installed tasks.",
-    "new": "Create a package for a new task.",
-    "plot": "Draw one trial, or a session, of a task.",
-    "run": "Run trials of a task with a simulated subject.",
-}
-"""{command of the core: the first sentence of its help}, so that ``ngym --help`` imports none."""
 
 
 class Interrupted(click.ClickException):
@@ -41,21 +30,17 @@ class Interrupted(click.ClickException):
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command only when the command is called.
-
-    A built-in command takes precedence over a package's command of the same name. A command that
-    two packages claim is an error that names both packages.
-    """
+    """A group that imports a command only when the command is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the built-in names, then those of other packages."""
-        return [*BUILT_IN, *sorted(self.foreign())]
+        return [*COMMANDS, *sorted(self.foreign())]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return the command of this name, or return None if there is none."""
-        if cmd_name in BUILT_IN:
+        if cmd_name in COMMANDS:
             return importlib.import_module(f"{__package__}.{cmd_name}").command
-        offers = self.foreign().get(cmd_name) or self.foreign(thorough=True).get(cmd_name)
+        offers = self.foreign().get(cmd_name)
         if offers and ctx.resilient_parsing and not _is_companion(cmd_name, offers):
             return click.Command(cmd_name)  # completion must not run foreign code
         return require_command(offers[0], load(offers[0])) if offers else None
@@ -66,51 +51,39 @@ class LazyGroup(click.Group):
         """Resolve as click does; the error for an unknown name suggests the nearest one."""
         name = args[0]
         # A built-in command starts without a scan of the installed packages.
-        if not (
-            name in BUILT_IN
-            or ctx.resilient_parsing
-            or name.startswith("-")
-            or name in self.list_commands(ctx)
-            or name in self.foreign(thorough=True)
-        ):
-            offers = [offer for offer in installed().commands if offer.name == name]
-            if offers:
-                reason = offers[0].problems[0].message
-                raise click.UsageError(f"{name!r} cannot be used: {reason}")
+        known = name in COMMANDS or name.startswith("-") or ctx.resilient_parsing
+        if not known and name not in self.list_commands(ctx):
+            for offer in installed().commands:
+                if offer.name == name:
+                    reason = offer.problems[0].message
+                    raise click.UsageError(f"{name!r} cannot be used: {reason}")
             if name == "search":
-                return name, importlib.import_module(f"{__package__}._search").command, args[1:]
-            if name in companions.COMMANDS:
-                raise click.UsageError(companions.comes_with(name, companions.COMMANDS[name]))
-            known = [*self.list_commands(ctx), *companions.COMMANDS]
-            ctx.fail(f"No such command {name!r}.{did_you_mean(name, known)}")
+                # Without neurogym-registry, whose command takes the place of this one.
+                return name, importlib.import_module(f"{__package__}.list").search, args[1:]
+            ours = advice.brought("commands")
+            if name in ours:
+                raise click.UsageError(advice.comes_with(name, ours[name]))
+            near = did_you_mean(name, [*self.list_commands(ctx), *ours])
+            ctx.fail(f"No such command {name!r}.{near}")
         return super().resolve_command(ctx, args)
 
-    def foreign(self, *, thorough: bool = False) -> dict[str, list[Offer]]:
-        """Return the commands of other packages by name, except those that a built-in hides.
-
-        Only a thorough scan finds packages that pip did not install; it takes several times as
-        long.
-        """
+    def foreign(self) -> dict[str, list[Offer]]:
+        """Return the commands of other packages by name, except those that a built-in hides."""
         found: dict[str, list[Offer]] = {}
-        for offer in (installed() if thorough else declared()).commands:
-            if offer.name not in BUILT_IN and not offer.has("blocked") and not offer.has("name"):
+        for offer in declared().commands:
+            if offer.name not in COMMANDS and not offer.has("blocked") and not offer.has("name"):
                 found.setdefault(offer.name, []).append(offer)
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write one line per command, without importing any of them.
-
-        Third-party commands show the name of their package instead of a summary.
-        """
+        """Write one line per command, without importing any of them."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(BUILT_IN.items()))
-        rows = []
+            formatter.write_dl(list(COMMANDS.items()))
+        rows, helps = [], advice.helps("commands")
         for name, offers in sorted(self.foreign().items()):
             owners = list(dict.fromkeys(offer.distribution for offer in offers))
             ours = _is_companion(name, offers)
-            rows.append(
-                (name, companions.SUMMARIES[name] if ours else f"from {' and from '.join(owners)}")
-            )
+            rows.append((name, helps[name] if ours else f"from {' and from '.join(owners)}"))
         if rows:
             with formatter.section("Commands of other packages"):
                 formatter.write_dl(rows)
@@ -120,10 +93,8 @@ class LazyGroup(click.Group):
         from click.shell_completion import CompletionItem  # loaded only while completing
 
         names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
-        return [
-            *(CompletionItem(name) for name in names),
-            *click.Command.shell_complete(self, ctx, incomplete),
-        ]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [*map(CompletionItem, names), *options]
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run ``ngym``; output to a stream that the caller has closed (``>&-``) is discarded."""
@@ -138,11 +109,7 @@ class LazyGroup(click.Group):
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; print the message of a `NeurogymError` and exit with code 1.
-
-        The same applies if the output cannot be written because the disk is full. Ctrl-C ends with
-        one line and code 130.
-        """
+        """Run the command; print the message of a `NeurogymError` and exit with code 1."""
         with _reported():
             return super().invoke(ctx)
 
@@ -175,20 +142,16 @@ def _reported() -> Iterator[None]:
 
 def _is_companion(name: str, offers: list[Offer]) -> bool:
     """Return whether only the package of this project that has the command offers it."""
-    return {offer.distribution for offer in offers} == {companions.COMMANDS.get(name)}
+    return {offer.distribution for offer in offers} == {advice.brought("commands").get(name)}
 
 
 def require_command(offer: Offer, found: Any) -> click.Command:
-    """Return `found`, the object behind an entry point of `neurogym.commands`, if it is a command.
-
-    Raises:
-        BrokenTaskError: it is not a click command.
-    """
+    """Return `found`, the object of an offered command, if it is a click command."""
     if isinstance(found, click.Command):
         return found
     raise BrokenTaskError(
         f"{offer.value} of {offer.distribution} {offer.version} is of type {type(found).__name__},"
-        f" expected a click command. {advice(offer.distribution)}"
+        f" expected a click command. {remedy(offer.distribution)}"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,21 +10,18 @@ from typing import Any
 import click
 import numpy as np
 
-from neurogym_core.ecosystem.hooks import answer_of, ask
+from neurogym_core.ecosystem.advice import brought, comes_with
+from neurogym_core.ecosystem.hooks import ask
 from neurogym_core.ecosystem.settings_text import read_wrap
+from neurogym_core.errors import MissingDependencyError
 from neurogym_core.play import run
 from neurogym_core.play.make import resolve
-from neurogym_core.terminal.output import Page, print_report
-from neurogym_core.terminal.progress import Progress
-from neurogym_core.terminal.settings import (
-    checked_subject,
-    read_split,
-    task_settings,
-)
+from neurogym_core.terminal.output import Page, Progress, print_report
+from neurogym_core.terminal.settings import checked_subject, read_split, task_settings
 from neurogym_core.trials.answers import Detection, answered, detection, given_correct, of_slot
 from neurogym_core.trials.record import DURATION, TrialRecord, is_clock_time, main_columns
 from neurogym_core.trials.record_text import cell, number
-from neurogym_core.trials.slot_columns import CHOICES, SLOTS
+from neurogym_core.trials.slot_columns import NAMES, SLOTS
 
 ROWS = 20  # trials in the printed table; --csv and --json write all
 DEFAULT_STEPS = 200
@@ -32,14 +29,18 @@ SCHEMA = 1
 """Version of the JSON."""
 
 
-def experiment_in(path: str, trust: bool) -> dict[str, Any]:
-    """Return the experiment in a file, as described in `StudyHooks`.
+def asked(what: str, hook: str, **given: Any) -> Any:
+    """Return the answer of a plug-in about experiment files; `what` is the request."""
+    answer = ask(hook, **given)
+    if answer is None:
+        raise MissingDependencyError(comes_with(what, brought("plugins").get("experiments")))
+    return answer
 
-    Raises:
-        click.ClickException: the file cannot be read.
-    """
+
+def experiment_in(path: str, trust: bool) -> dict[str, Any]:
+    """Return the experiment in a file, see the hook ``ngym_read_experiment``."""
     try:
-        return dict(ask("ngym_read_experiment", "ngym run FILE.toml", path=path, trust=trust))
+        return dict(asked("ngym run FILE.toml", "ngym_read_experiment", path=path, trust=trust))
     except OSError as error:
         raise click.ClickException(
             f"{path} cannot be read: {error.strerror}. Expected an experiment file (.toml) or a"
@@ -48,43 +49,36 @@ def experiment_in(path: str, trust: bool) -> dict[str, Any]:
 
 
 def experiment_of(
-    task: str,
-    parameters: Sequence[str],
-    timing: Sequence[str],
-    conditions: dict[str, Any],
-    wrap: Sequence[str],
+    task: str, parameters: Sequence[str], timing: Sequence[str], imposed: Any, wrap: Sequence[str]
 ) -> dict[str, Any]:
     """Return the experiment of the options of the command line."""
     settings = task_settings(resolve(task), parameters, timing)
     wrappers = [read_wrap(text) for text in wrap]
-    return {"task": task, "settings": settings, "wrap": wrappers, "imposed": conditions}
+    return {"task": task, "settings": settings, "wrap": wrappers, "imposed": imposed}
 
 
-def completed(
-    experiment: dict[str, Any],
-    n_steps: int | None,
-    n_trials: int | None,
-    subject: str | None,
-    seed: int | None,
-    subjects: int | None,
-    split: str | None,
-) -> dict[str, Any]:
+def completed(experiment: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the experiment with the command line's values, or defaults where it has none."""
-    changed: dict[str, Any] = {
-        "subject": checked_subject(subject or experiment.get("subject") or "random"),
-        "seed": next(one for one in (seed, experiment.get("seed"), 0) if one is not None),
-        "subjects": subjects or experiment.get("subjects"),
-        "split": split or experiment.get("split"),
-    }
-    if n_steps or n_trials:
-        changed |= {"steps": n_steps, "trials": n_trials}
-    elif experiment.get("trials") is None and experiment.get("steps") is None:
-        changed["steps"] = DEFAULT_STEPS
-    return {"steps": None, "trials": None, **experiment, **changed}
+    by_default = {"subject": "random", "seed": 0}
+    for key in ("subject", "seed", "subjects", "split"):
+        values = (given[key], experiment.get(key), by_default.get(key))
+        by_default[key] = next((value for value in values if value is not None), None)
+    checked_subject(by_default["subject"])
+    length = {key: experiment.get(key) for key in ("steps", "trials")}
+    if given["n_steps"] or given["n_trials"]:
+        length = {"steps": given["n_steps"], "trials": given["n_trials"]}
+    elif length == {"steps": None, "trials": None}:
+        length["steps"] = DEFAULT_STEPS
+    return {**experiment, **by_default, **length}
 
 
-class Game:
-    """A subject, or several, at play for a number of trials or, if None, a number of steps."""
+class ReportedGame:
+    """A subject, or several, at play for a number of trials or, if None, a number of steps.
+
+    Attributes:
+        record: the ended trials after `play`; None if no trial ended.
+        stopped: whether Ctrl-C stopped it.
+    """
 
     def __init__(self, experiment: Mapping[str, Any]) -> None:
         self.subject_name, self.seed = str(experiment["subject"]), experiment["seed"]
@@ -101,55 +95,48 @@ class Game:
             params=experiment["settings"],
         )
         self.task = self.game.task.name
+        self.record: TrialRecord | None = None
+        self.stopped = False
 
-    def play(self) -> tuple[TrialRecord | None, bool]:
-        """Play; return the ended trials (None if no trial ended) and whether Ctrl-C stopped it."""
-        stopped = False
-        with Progress("playing", self.n_trials or self.n_steps) as progress:
+    def play(self) -> None:
+        """Play until the end or Ctrl-C."""
+        total = self.n_trials or self.n_steps
+        with Progress("playing", total) as progress:
             try:
-                while self.done < (self.n_trials or self.n_steps):
+                while (done := self._done()) < total:
+                    progress.show(done)
                     self.game.step()
-                    progress.show(self.done)
             except KeyboardInterrupt:
-                stopped = True
-        played = self.game.played
-        return (played.record() if played.count else None), stopped
+                self.stopped = True
+        if self.game.played.count:
+            self.record = self.game.played.record()
 
-    @property
-    def done(self) -> int:
-        """Number of trials played, or of steps if no number of trials was given."""
+    def _done(self) -> int:
         return self.game.steps if self.n_trials is None else self.game.played.count
 
 
-# -- printed page ----------------------------------------------------------------------------------
-
-
-def show(
-    game: Game,
-    record: TrialRecord | None,
-    stopped: bool,
-    csv: Path | None,
-    save: Path | None,
-    columns: Sequence[str],
-) -> None:
+def show(game: ReportedGame, csv: Path | None, save: Path | None, columns: Sequence[str]) -> None:
     """Print the trials, a summary, and the names of the written files."""
-    page = Page()
+    page, record = Page(), game.record
     page.heading(f"{game.task}, played by: {game.subject_name}")
-    if stopped:
+    if game.stopped:
         ended = 0 if record is None else len(record)
         if game.n_trials is None:
             steps = f"{game.game.steps:,} of {game.n_steps:,} steps"
             page.text(f"Stopped after {steps}; {ended:,} trials had ended.")
         else:
             page.text(f"Stopped after {ended:,} of {game.n_trials:,} trials.")
-    if record is None and not stopped:
+    if record is not None:
+        rows = [tuple(cell(row[name]) for name in columns) for row in record[:ROWS].rows()]
+        page.table([_head(name) for name in columns], rows)
+        if len(record) > ROWS:
+            page.text(f"… and {len(record) - ROWS:,} more", indent=2)
+        page.heading("summary")
+        page.facts(_said(summary(record)))
+    elif not game.stopped:
         page.text(
             f"No trial ended within {game.n_steps} steps. Give more with --n-steps.", indent=2
         )
-    elif record is not None:
-        _add_trials(page, record, columns)
-        page.heading("summary")
-        page.facts(_said(summary(record)))
     if csv is not None and record is not None:
         page.text(f"All trials are in {csv}.", indent=2)
     if save is not None:
@@ -158,11 +145,7 @@ def show(
 
 
 def chosen_columns(record: TrialRecord, named: str | None) -> tuple[str, ...]:
-    """Return the columns to print: those of --columns, or else the main ones.
-
-    Raises:
-        UnknownNameError: the record lacks a column of --columns.
-    """
+    """Return the columns to print: those of --columns, or else the main ones."""
     if named is not None:
         names = tuple(part.strip() for part in named.split(",") if part.strip())
         for name in names:
@@ -173,13 +156,6 @@ def chosen_columns(record: TrialRecord, named: str | None) -> tuple[str, ...]:
     return (*first, *main_columns(record), *aborts)
 
 
-def _add_trials(page: Page, record: TrialRecord, columns: Sequence[str]) -> None:
-    rows = [tuple(cell(row[name]) for name in columns) for row in record[:ROWS].with_names().rows()]
-    page.table([_head(name) for name in columns], rows)
-    if len(record) > ROWS:
-        page.text(f"… and {len(record) - ROWS:,} more", indent=2)
-
-
 def _head(name: str) -> str:
     """Return the head of a column, with the unit of times."""
     last = name.rpartition(".")[2]
@@ -188,19 +164,12 @@ def _head(name: str) -> str:
 
 
 def summary(record: TrialRecord) -> dict[str, Any]:
-    """Return the numbers of the summary.
-
-    Returns:
-        subjects, trials, steps, outcomes (name -> trials), performance (mean), reward (mean, sum),
-        and answers, for each slot: slot (None: the only one), correct, answered, accuracy, given
-        (the same for the trials in which an earlier slot was correct), detection (see `Detection`;
-        None where resting is never right, or always) with its rates and the numbers of
-        `ngym_sensitivity`, reaction_time (ms, median).
-    """
+    """Return the numbers of the summary, as ``ngym run --json`` prints them."""
     outcomes, counts = np.unique(record["outcome"], return_counts=True)
     order = np.argsort(-counts, kind="stable")
     slots = record.meta.get(SLOTS, ())
     names: tuple[str | None, ...] = tuple(slots) if len(slots) > 1 else (None,)
+    asked = of_slot("choice", names[0]) in record
     return {
         "subjects": len(np.unique(record["subject"])),
         "trials": len(record),
@@ -208,10 +177,8 @@ def summary(record: TrialRecord) -> dict[str, Any]:
         "outcomes": {str(outcomes[k]): int(counts[k]) for k in order},
         "performance": float(record["performance"].mean()),
         "reward": {"mean": float(record["reward"].mean()), "sum": float(record["reward"].sum())},
-        "answers": [
-            _answers(record, slot, names[:k]) for k, slot in enumerate(names)
-        ] if of_slot("choice", names[0]) in record else [],
-    }  # fmt: skip
+        "answers": [_answers(record, slot, names[:k]) for k, slot in enumerate(names) if asked],
+    }
 
 
 def _answers(record: TrialRecord, slot: str | None, earlier: Sequence[Any]) -> dict[str, Any]:
@@ -237,21 +204,16 @@ def _fraction(correct: int, answers: int) -> dict[str, Any]:
 
 
 def _detected(found: Detection | None) -> dict[str, Any] | None:
-    """Return counts and rates; with intervals, d' and criterion where neurogym-study is."""
+    """Return counts and rates, or the results of a plug-in: intervals, d' and criterion."""
     if found is None:
         return None
     counts = asdict(found)
-    more = answer_of("ngym_sensitivity", **counts) or {
+    rates = ask("ngym_sensitivity", **counts) or {
         "hit rate": (found.hits / found.signals,),
         "false alarm rate": (found.false_alarms / found.noises,),
     }
-    return {
-        **counts,
-        **{
-            name: dict(zip(("value", "low", "high"), values, strict=False))
-            for name, values in more.items()
-        },
-    }
+    keys = ("value", "low", "high")
+    return counts | {name: dict(zip(keys, one, strict=False)) for name, one in rates.items()}
 
 
 def _said(found: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -263,78 +225,54 @@ def _said(found: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("trials", f"{n:,}, of {found['steps']:,} steps"),
         ("outcomes", ", ".join(counts)),
     ]
+    times = []
     for one in found["answers"]:
         of = "" if one["slot"] is None else f", {one['slot']}"
         lines.append((f"accuracy{of}", _share(one)))
         for other in one["given"]:
             lines.append((f"accuracy{of}, given {other['slot']} correct", _share(other)))
-        lines += [(f"{name}{of}", text) for name, text in _rates(one["detection"])]
-    lines += [
-        ("performance", f"{found['performance']:.3f}"),
-        ("reward", f"{number(reward['mean'])} per trial, {number(reward['sum'])} in all"),
-    ]
-    for one in found["answers"]:
-        of = "" if one["slot"] is None else f", {one['slot']}"
-        time = one["reaction_time"]
-        lines.append((f"reaction time{of}", "" if time is None else f"median {number(time)} ms"))
-    return lines
+        lines += [(f"{name}{of}", text) for name, text in _rates(one["detection"] or {})]
+        if one["reaction_time"] is not None:
+            times.append((f"reaction time{of}", f"median {number(one['reaction_time'])} ms"))
+    reward = f"{number(reward['mean'])} per trial, {number(reward['sum'])} in all"
+    return [*lines, ("performance", f"{found['performance']:.3f}"), ("reward", reward), *times]
 
 
 def _share(one: Mapping[str, Any]) -> str:
-    if not one["answered"]:
-        return ""
-    return f"{one['accuracy']:.3f} of {one['answered']} answers"
+    return f"{one['accuracy']:.3f} of {one['answered']} answers" if one["answered"] else ""
 
 
-def _rates(found: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    if found is None:
-        return []
-    of = {
-        "hit rate": f", {found['hits']} of {found['signals']} trials to answer",
-        "false alarm rate": f", {found['false_alarms']} of {found['noises']} trials to rest",
-    }
-    return [
-        (name, f"{one['value']:.3f}{_interval(one)}{of.get(name, '')}")
-        for name, one in found.items()
-        if isinstance(one, Mapping)
-    ]
-
-
-def _interval(one: Mapping[str, float]) -> str:
-    return f" ({one['low']:.3f} to {one['high']:.3f})" if "low" in one else ""
-
-
-# -- JSON ------------------------------------------------------------------------------------------
+def _rates(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    of = {"hit rate": ("hits", "signals", "answer"),
+          "false alarm rate": ("false_alarms", "noises", "rest")}  # fmt: skip
+    for name, one in found.items():
+        if isinstance(one, Mapping):
+            text = f"{one['value']:.3f}"
+            if "low" in one:
+                text += f" ({one['low']:.3f} to {one['high']:.3f})"
+            if name in of:
+                some, every, what = of[name]
+                text += f", {found[some]} of {found[every]} trials to {what}"
+            yield name, text
 
 
 def show_json(
-    game: Game,
-    record: TrialRecord | None,
-    stopped: bool,
-    csv: Path | None,
-    save: Path | None,
-    columns: Sequence[str] | None,
+    game: ReportedGame, csv: Path | None, save: Path | None, columns: Sequence[str] | None
 ) -> None:
-    """Print one JSON object: the task, the subject, the summary, and all trials.
-
-    The keys are in the help of the command. `columns` are those of the trials; None: all.
-    """
-    names = () if record is None else record.columns if columns is None else columns
-    print_report(
-        {
-            "schema": SCHEMA,
-            "command": "run",
-            "task": game.task,
-            "subject": game.subject_name,
-            "seed": game.seed,
-            "split": game.game.split,
-            "stopped": stopped,
-            "summary": None if record is None else summary(record),
-            "choices": {} if record is None else record.meta.get(CHOICES, {}),
-            "trials": []
-            if record is None
-            else [{name: row[name] for name in names} for row in record.rows()],
-            "csv": csv if record is not None else None,
-            "experiment": save,
-        }
-    )
+    """Print the JSON object that the help describes; `columns` are those of trials, None: all."""
+    record = game.record
+    found: dict[str, Any] = {"summary": None, "names": {}, "trials": []}
+    if record is not None:
+        names = record.columns if columns is None else columns
+        trials = [{name: row[name] for name in names} for row in record.rows()]
+        found = {"summary": summary(record), "names": record.meta.get(NAMES, {}), "trials": trials}
+    report = {
+        "schema": SCHEMA,
+        "command": "run",
+        "task": game.task,
+        "subject": game.subject_name,
+        "seed": game.seed,
+        "split": game.game.split,
+        "stopped": game.stopped,
+    }
+    print_report({**report, **found, "csv": None if record is None else csv, "experiment": save})

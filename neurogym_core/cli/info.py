@@ -9,27 +9,24 @@ from typing import Any, TypeAlias
 import click
 
 from neurogym_core.child import run_child
-from neurogym_core.ecosystem.companions import REGISTRY, comes_with
+from neurogym_core.ecosystem.advice import brought, comes_with
 from neurogym_core.ecosystem.discovery import (
-    declared,
-    find_renamed,
     find_task,
     find_wrapper,
     installed,
-    missing_companion,
-    missing_package_of_tasks,
+    missing_package,
+    was_called,
 )
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.ecosystem.names import canonical, clean
 from neurogym_core.ecosystem.records import (
-    KINDS,
     Described,
     Listed,
     PackageInfo,
     Reference,
     TaskInfo,
     WrapperInfo,
-    advice,
+    remedy,
 )
 from neurogym_core.errors import (
     AmbiguousTaskError,
@@ -38,11 +35,15 @@ from neurogym_core.errors import (
     UnknownTaskError,
     did_you_mean,
 )
-from neurogym_core.terminal.bibtex import bibtex
 from neurogym_core.terminal.complete import complete_anything
-from neurogym_core.terminal.description import add_description, citation
+from neurogym_core.terminal.description import (
+    NOT_PLAYED,
+    add_description,
+    bibtex,
+    of_players,
+    summary,
+)
 from neurogym_core.terminal.output import Page, print_json, print_text
-from neurogym_core.terminal.shortcuts import NOT_PLAYED, of_players, summary
 
 Entry: TypeAlias = TaskInfo | WrapperInfo
 _EXPECTED = {"chance": "chance level", "oracle_min": "oracle, at least"}
@@ -71,10 +72,13 @@ def command(name: str, as_json: bool, as_bibtex: bool, offline: bool) -> None:
     try:
         target = _find(name)
     except UnknownTaskError as error:
-        known = missing_companion(name) or missing_package_of_tasks(name)
-        if not declared().registries and known is None:
-            message = f"{error} No registry was searched: {comes_with('ngym registry', REGISTRY)}"
-            raise UnknownTaskError(message) from None
+        known = missing_package("wrapper", name) or missing_package("task", name)
+        # Imports pluggy, which a name that is installed does not need.
+        from neurogym_core.ecosystem.hooks import has
+
+        if known is None and not has("ngym_listed"):
+            registry = comes_with("ngym registry", brought("commands").get("registry"))
+            raise UnknownTaskError(f"{error} No registry was searched: {registry}") from None
         listed = _listed(name, offline)
         if listed is None:
             raise error from None
@@ -95,8 +99,8 @@ def command(name: str, as_json: bool, as_bibtex: bool, offline: bool) -> None:
             " manifest has the references. Leave out --bibtex."
         )
     if as_bibtex:
-        package = isinstance(target, PackageInfo)
-        entries: list[Any] = [*target.tasks, *target.wrappers] if package else [target]  # type: ignore[union-attr]
+        every: Any = target
+        entries = (*every.tasks, *every.wrappers) if isinstance(target, PackageInfo) else (every,)
         references = [reference for entry in entries for reference in entry.references]
         _print_references(name, "manifest", references)
     elif isinstance(target, PackageInfo):
@@ -115,10 +119,11 @@ def _find(name: str) -> PackageInfo | Entry | None:
     try:
         return find_wrapper(name)
     except UnknownTaskError:
-        if missing_companion(name):
+        if missing_package("wrapper", name):
             raise
-    if (renamed := find_renamed(name)) is not None:
-        return renamed
+    for wrapper in installed().wrappers:
+        if wrapper.usable and was_called(wrapper, name):
+            return wrapper
     try:
         return find_task(name)
     except UnknownTaskError as error:
@@ -128,20 +133,12 @@ def _find(name: str) -> PackageInfo | Entry | None:
         raise UnknownTaskError(f"{error}{other}") from error
 
 
-# -- names that are not installed ------------------------------------------------------------------
-
-
 def _listed(name: str, offline: bool) -> Listed | None:
-    """Return the entry of the registries for a name; None if there is none.
-
-    Raises:
-        AmbiguousTaskError: several packages have a task of this name.
-    """
-    # Imports pluggy, which a name that is installed does not need.
-    from neurogym_core.ecosystem.hooks import ask_registries
+    """Return the entry of the registries for a name; None if there is none."""
+    from neurogym_core.ecosystem.hooks import answers
 
     try:
-        found = ask_registries("ngym_listed", name=name, offline=offline)
+        found = answers("ngym_listed", name=name, offline=offline)
     except (RegistryError, PluginError) as error:
         click.echo(f"Note: {clean(str(error))}", err=True)
         return None
@@ -153,27 +150,16 @@ def _listed(name: str, offline: bool) -> Listed | None:
     return found[0] if found else None
 
 
-# -- packages --------------------------------------------------------------------------------------
-
-
 def _print_package(package: PackageInfo, as_json: bool) -> None:
     every = (*package.problems, *(one for offer in package.offers for one in offer.problems))
     problems = [(problem.level, str(problem)) for problem in dict.fromkeys(every)]
     if as_json:
-        print_json(
-            {
-                "package": package.distribution,
-                "version": package.version,
-                "namespace": package.namespace,
-                "requires_core": package.requires_core,
-                "compatible": package.compatible,
-                "blocked": package.blocked,
-                "location": package.location,
-                "editable": package.editable,
-                "offers": {kind: [one.name for one in getattr(package, kind)] for kind in KINDS},
-                "problems": [{"level": level, "message": text} for level, text in problems],
-            }
-        )
+        same = ("version", "namespace", "requires_core", "compatible", "blocked", "location",
+                "editable")  # fmt: skip
+        row: dict[str, Any] = {"package": package.distribution}
+        row |= {key: getattr(package, key) for key in same} | {"offers": package.names()}
+        said = [{"level": level, "message": text} for level, text in problems]
+        print_json(row | {"problems": said})
         return
     page = Page()
     page.heading(f"{package.distribution} {package.version}")
@@ -187,30 +173,23 @@ def _print_package(package: PackageInfo, as_json: bool) -> None:
         )
     )
     for title, offers in (("tasks", package.tasks), ("wrappers", package.wrappers)):
-        if offers:
-            page.heading(title)
-            page.table(
-                ("name", "title", "problem"),
-                [(one.name, one.title, _status(one.status)) for one in offers],
-            )
-    others = [offer for offer in package.offers if not isinstance(offer, Described)]
-    if others:
-        page.heading("also")
-        page.table(
-            ("", "name", "object"),
-            [(one.group.removeprefix("neurogym."), one.name, one.value) for one in others],
-        )
-    if problems:
-        page.heading("problems")
-        page.table(("", ""), problems)
+        rows = [(one.name, one.title, _status(one.status)) for one in offers]
+        _add(page, title, ("name", "title", "problem"), rows)
+    others = (offer for offer in package.offers if not isinstance(offer, Described))
+    rows = [(one.group.removeprefix("neurogym."), one.name, one.value) for one in others]
+    _add(page, "also", ("", "name", "object"), rows)
+    _add(page, "problems", ("", ""), problems)
     page.show()
+
+
+def _add(page: Page, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    if rows:
+        page.heading(title)
+        page.table(columns, rows)
 
 
 def _status(status: str) -> str:
     return "" if status == "ok" else f"! {status}"
-
-
-# -- tasks and wrappers ----------------------------------------------------------------------------
 
 
 def _print_class(name: str, entry: Entry | None, as_json: bool) -> None:
@@ -228,7 +207,7 @@ def _print_class(name: str, entry: Entry | None, as_json: bool) -> None:
                 "status": entry.status,
                 "problems": [str(problem) for problem in entry.problems],
             }
-        if row.get("shortcuts"):
+        if entry is not None and row.get("shortcuts"):
             row["shortcuts"] = _played(entry, description)
         print_json({**row, "description": description, "failure": failure})
     else:
@@ -238,10 +217,7 @@ def _print_class(name: str, entry: Entry | None, as_json: bool) -> None:
 
 
 def _describe(name: str, entry: Entry | None) -> tuple[dict[str, Any] | None, str | None]:
-    """Return (description of the class, None), or (None, reason of the failure).
-
-    The class is imported in a child process.
-    """
+    """Return (description of the class, None), or (None, reason of the failure)."""
     if entry is not None and not entry.usable:
         return None, next(
             str(one) for one in entry.problems if one.level == "fatal" or one.code == "blocked"
@@ -253,7 +229,7 @@ def _describe(name: str, entry: Entry | None) -> tuple[dict[str, Any] | None, st
         return value["description"], None
     if "failure" in value:
         return None, clean(str(value["failure"]))
-    hint = " Correct the file." if entry is None else f" {advice(entry.distribution)}"
+    hint = " Correct the file." if entry is None else f" {remedy(entry.distribution)}"
     return None, f"Importing it {child.ending}.{hint}"
 
 
@@ -275,12 +251,11 @@ def _show_class(
                 ("formerly", ", ".join(entry.aliases)),
                 *((_EXPECTED.get(key, key), value) for key, value in entry.expected.items()),
                 ("shortcuts", _shortcuts(entry, description)),
-                *((one.kind, citation(one)) for one in entry.references),
+                *((one.kind, one.citation) for one in entry.references),
             )
         )
-        if entry.problems:
-            page.heading("problems")
-            page.table(("", ""), [(problem.level, str(problem)) for problem in entry.problems])
+        problems = [(problem.level, str(problem)) for problem in entry.problems]
+        _add(page, "problems", ("", ""), problems)
         if name in entry.presets:
             page.text(f"{name} is now {entry.id}, with {entry.presets[name]}", indent=2)
     if failure is not None:
@@ -292,9 +267,8 @@ def _show_class(
 
 def _played(entry: Entry, description: dict[str, Any] | None) -> dict[str, float]:
     """Return the shortcuts that are measured by playing; none if it cannot be known."""
-    if description is None:
-        return {}
-    return of_players(entry.shortcuts, bool(description.get("reads_outcomes")))
+    found = entry.shortcuts if description is not None else {}
+    return of_players(found, bool(description and description.get("reads_outcomes")))
 
 
 def _shortcuts(entry: Entry, description: dict[str, Any] | None) -> str:

@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import click
 
-from neurogym_core.ecosystem.companions import REGISTRY, comes_with
+from neurogym_core.ecosystem.advice import brought, comes_with, searched
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.manifest import vocabulary
 from neurogym_core.ecosystem.names import clean, tag_key
-from neurogym_core.ecosystem.records import TaskInfo, WrapperInfo
+from neurogym_core.ecosystem.published import how_to_install
+from neurogym_core.ecosystem.records import Problem, TaskInfo, WrapperInfo, worst_of
 from neurogym_core.errors import did_you_mean
 from neurogym_core.terminal.complete import complete_word
 from neurogym_core.terminal.output import Page, print_json
 
 Entry: TypeAlias = TaskInfo | WrapperInfo
-
-
-_OTHERS = {
-    "commands": "commands",
-    "subjects": "subjects",
-    "trainers": "trainers",
-    "plugins": "hooks, which run in every make",
-    "registries": "registry hooks",
-    "checkups": "hooks of `ngym doctor`",
-    "former_names": "hooks of errors about unknown names",
-    "studies": "hooks of `ngym plot` and `ngym run`",
-    "films": "hooks of figures and films",
-}
-"""{kind of other offers: its name in `ngym list --all`}"""
 
 
 @click.command()
@@ -63,24 +50,22 @@ def command(
 
     Tasks are grouped by package. An exclamation mark (!) marks a problem found in a package's
     metadata. No package is imported; `ngym doctor` imports them and finds more."""
-    wanted = {"tags": {_word("tags", one) for one in tags}}
-    wanted["species"] = {_word("species", one) for one in species}
-    kinds = ["wrappers"] if wrappers else ["tasks"]
+    wanted = {_word("tags", one) for one in tags}
+    species = tuple(_word("species", one) for one in species)
+    kinds: tuple[str, ...] = ("wrappers",) if wrappers else ("tasks",)
     if everything or (broken and not wrappers):
-        kinds = ["tasks", "wrappers"]
-    found = [
-        (
-            package,
-            [
-                entry
-                for kind in kinds
-                for entry in getattr(package, kind)
-                if (everything or not entry.has("blocked"))
-                and not (broken and entry.status == "ok")
-                and wanted["tags"].issubset(entry.tags)
-                and (not species or not wanted["species"].isdisjoint(entry.species))
-            ],
+        kinds = ("tasks", "wrappers")
+
+    def is_wanted(entry: Entry) -> bool:
+        return (
+            (everything or not entry.has("blocked"))
+            and not (broken and entry.status == "ok")
+            and wanted.issubset(entry.tags)
+            and (not species or not set(species).isdisjoint(entry.species))
         )
+
+    found = [
+        (package, [one for kind in kinds for one in getattr(package, kind) if is_wanted(one)])
         for package in installed().packages
     ]
     if as_json:
@@ -99,23 +84,17 @@ def command(
     page = Page()
     often = Counter(entry.name for entry in (*installed().tasks, *installed().wrappers))
     for package, entries in shown:
-        page.heading(
-            f"{package.distribution} {package.version} ({package.namespace})",
-            mark=_mark(package.problems),
-        )
+        title = f"{package.distribution} {package.version} ({package.namespace})"
+        page.heading(title, mark=_mark(package.problems))
         rows = []
-        for entry in entries:
-            name = entry.name if often[entry.name] == 1 and not entry.has("name") else entry.id
-            title, words = entry.title or entry.summary, ", ".join(entry.tags)
-            rows.append((name, _mark(entry.problems), title, words))
+        for one in entries:
+            name = one.name if often[one.name] == 1 and not one.has("name") else one.id
+            rows.append((name, _mark(one.problems), one.title or one.summary, ", ".join(one.tags)))
         page.table(("name", "!", "title", "tags"), rows)
-        for kind, text in _OTHERS.items() if everything else ():
-            if offers := getattr(package, kind):
-                page.text(f"{text}: {', '.join(offer.name for offer in offers)}", indent=2)
-    if any(
-        _mark(package.problems) or any(offer.status != "ok" for offer in package.offers)
-        for package, _ in shown
-    ):
+        for kind, names in package.names().items() if everything else ():
+            if names and kind not in ("tasks", "wrappers"):
+                page.text(f"{clean(kind)}: {', '.join(map(clean, names))}", indent=2)
+    if any(_mark(one.problems) or any(it.status != "ok" for it in one.offers) for one, _ in shown):
         page.text("")
         page.text("!: a problem. `ngym doctor` describes it and its remedy.")
     page.show()
@@ -126,16 +105,12 @@ def _nothing(kind: str) -> str:
     if any(getattr(package, kind) for package in installed().packages):
         return f"No installed {kind[:-1]} matches. `ngym list --all` shows all."
     search = any(offer.name == "search" for offer in installed().commands)
-    where = "" if search else f" {comes_with('ngym search', REGISTRY)}"
+    where = "" if search else f" {comes_with('ngym search', brought('commands').get('search'))}"
     return f"No {kind} are installed. `ngym search` finds packages that have some.{where}"
 
 
 def _word(kind: str, text: str) -> str:
-    """Return the word of the vocabulary, or of an installed manifest, for this spelling.
-
-    Raises:
-        click.BadParameter: neither has it.
-    """
+    """Return the word of the vocabulary, or of an installed manifest, for this spelling."""
     word = vocabulary().resolve(kind, text) or tag_key(text)
     entries = (*installed().tasks, *installed().wrappers)
     known = {*vocabulary().words[kind], *(one for entry in entries for one in getattr(entry, kind))}
@@ -165,8 +140,29 @@ def _row(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _mark(problems: Iterable[Any]) -> str:
+def _mark(problems: Sequence[Problem]) -> str:
     """Return ``! CODE`` of the worst problem, e.g. ``! incompatible``; "" for warnings only."""
-    worst = {problem.level: problem.code for problem in reversed(list(problems))}
-    code = worst.get("fatal") or worst.get("note") or worst.get("error")
-    return f"! {code}" if code else ""
+    return f"! {code}" if (code := worst_of(problems)) else ""
+
+
+@click.command(name="search", short_help="Search the tasks of this project's packages.")
+@click.argument("words", metavar="[TEXT]...", nargs=-1)
+def search(words: tuple[str, ...]) -> None:
+    """Search the tasks of this project's packages, installed or not.
+
+    A task matches if all words are in its name, title, summary, tags, species or package. With
+    neurogym-registry, this command searches the registries of other authors too, and has options.
+    """
+    found = searched(" ".join(words))
+    page = Page()
+    if not found:
+        page.text("No task of this project's packages matches. Try fewer words.")
+    for package in dict.fromkeys(task.package for task in found):
+        page.heading(package)
+        rows = [(task.id, task.title) for task in found if task.package == package]
+        page.table(("task", "title"), rows)
+        page.text(f"To install it: {how_to_install(package)}.", indent=2)
+    page.text("")
+    registry = comes_with("ngym registry", brought("commands").get("registry"))
+    page.text(f"Only the list shipped with neurogym-core: {registry}")
+    page.show()

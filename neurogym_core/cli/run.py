@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -44,14 +45,6 @@ _INTERRUPTED = 130  # exit code after Ctrl-C
               help="Allow an experiment file to run a task in a Python file.")  # fmt: skip
 def command(
     task: str,
-    n_steps: int | None,
-    n_trials: int | None,
-    subject: str | None,
-    subjects: int | None,
-    seed: int | None,
-    split: str | None,
-    parameters: tuple[str, ...],
-    timing: tuple[str, ...],
     conditions: tuple[str, ...],
     wrap: tuple[str, ...],
     pass_reward: bool,
@@ -61,6 +54,7 @@ def command(
     columns: str | None,
     as_json: bool,
     trust: bool,
+    **given: Any,
 ) -> None:
     """Run trials of a task with a simulated subject.
 
@@ -85,28 +79,24 @@ def command(
     that an earlier one was correct.
 
     --json prints an object with the keys schema (1), command, task, subject, seed, split, stopped
-    (by Ctrl-C), summary (null if no trial ended), choices (the names of the choices of each slot),
+    (by Ctrl-C), summary (null if no trial ended), names (of choices and conditions, by column),
     trials (a list of all trials, each an object with the columns of the record), csv and experiment
     (the written files). Missing numbers are null.
 
     Ctrl-C stops it early: the trials so far are printed, and written to the --csv file; the exit
     code is 130.
     """
-    if n_steps is not None and n_trials is not None:
+    if given["n_steps"] is not None and given["n_trials"] is not None:
         raise click.UsageError(
             "--n-steps and --n-trials were both given. Expected one of them. Leave one out."
         )
     from neurogym_core.cli import _playing  # imports NumPy and Gymnasium
-    from neurogym_core.ecosystem.hooks import ask
 
-    extra = [
-        name
-        for name, wanted in (("PassReward", pass_reward), ("PassAction", pass_action))
-        if wanted
-    ]
+    wrap += ("PassReward",) * pass_reward + ("PassAction",) * pass_action
+    parameters, timing = given["parameters"], given["timing"]
     with usage_errors():
         if task.endswith(".toml"):
-            if any((parameters, timing, conditions, wrap, extra)):
+            if any((parameters, timing, conditions, wrap)):
                 raise click.UsageError(
                     "An experiment file was given together with settings of a task. Expected the"
                     " file alone, perhaps with --subject, --subjects, --seed, --split, --n-trials"
@@ -114,28 +104,27 @@ def command(
                 )
             experiment = _playing.experiment_in(task, trust)
         else:
-            experiment = _playing.experiment_of(
-                task, parameters, timing, read_conditions(conditions), (*wrap, *extra)
-            )
-        experiment = _playing.completed(
-            experiment, n_steps, n_trials, subject, seed, subjects, split
-        )
-        game = _playing.Game(experiment)
+            imposed = read_conditions(conditions)
+            experiment = _playing.experiment_of(task, parameters, timing, imposed, wrap)
+        experiment = _playing.completed(experiment, given)
+        game = _playing.ReportedGame(experiment)
         if save is not None:
             if save.suffix != ".toml":
                 raise click.UsageError(
                     f"--save was given {str(save)!r}. Expected a file name that ends in .toml."
                 )
-            ask("ngym_save_experiment", "ngym run --save", path=save, experiment=experiment)
-    record, stopped = game.play()
-    if csv is not None and record is not None:
-        record.to_csv(csv)
-    with usage_errors():
-        named = record is not None and (columns is not None or not as_json)
-        shown = _playing.chosen_columns(record, columns) if named else None
+            _playing.asked("ngym run --save", "ngym_save_experiment", path=save,
+                           experiment=experiment)  # fmt: skip
+    game.play()
+    if csv is not None and game.record is not None:
+        game.record.to_csv(csv)
+    shown = None
+    if game.record is not None and (columns is not None or not as_json):
+        with usage_errors():
+            shown = _playing.chosen_columns(game.record, columns)
     if as_json:
-        _playing.show_json(game, record, stopped, csv, save, shown)
+        _playing.show_json(game, csv, save, shown)
     else:
-        _playing.show(game, record, stopped, csv, save, shown or ())
-    if stopped:
+        _playing.show(game, csv, save, shown or ())
+    if game.stopped:
         raise click.exceptions.Exit(_INTERRUPTED)

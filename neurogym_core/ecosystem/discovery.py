@@ -7,17 +7,27 @@ import the code of a package.
 An id is ``namespace/Name-vN``. The namespace is the package's name without ``neurogym-task-``, so
 no package can use the namespace of another. The bare ``Name-vN`` is enough if only one package has
 a task of this name.
+
+Environment variables disable plug-ins, or turn their failures into errors:
+
+=============================== =================================================================
+`NGYM_BLOCK=x,y`                ignore these distributions or namespaces
+`NGYM_DISABLE_PLUGIN_AUTOLOAD`  load no module with hooks
+`NGYM_STRICT`                   a plug-in's failure is an error, and so is a warning of
+                                ``ngym doctor`` (for CI)
+=============================== =================================================================
 """
 
 from __future__ import annotations
 
 import functools
 import importlib
+import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from neurogym_core.ecosystem import companions, shipped
+from neurogym_core.ecosystem import advice
 from neurogym_core.ecosystem.files import is_file_reference, load_from_file
 from neurogym_core.ecosystem.names import (
     SUBJECTS,
@@ -35,10 +45,9 @@ from neurogym_core.ecosystem.records import (
     Offer,
     TaskInfo,
     WrapperInfo,
-    advice,
+    remedy,
 )
 from neurogym_core.ecosystem.scan import declarations, scan
-from neurogym_core.ecosystem.switches import blocked
 from neurogym_core.errors import (
     AmbiguousTaskError,
     BrokenTaskError,
@@ -50,6 +59,10 @@ from neurogym_core.errors import (
     nearest,
     unknown,
 )
+
+BLOCK = "NGYM_BLOCK"
+DISABLE = "NGYM_DISABLE_PLUGIN_AUTOLOAD"
+STRICT = "NGYM_STRICT"
 
 _InfoT = TypeVar("_InfoT", bound=Described)
 
@@ -68,6 +81,16 @@ def declared() -> Installed:
     This is several times as fast, and enough to load something by name.
     """
     return _scanned(blocked(), False)
+
+
+def offers_of(group: str) -> list[Offer]:
+    """Return the offers of an entry-point group of a package that are not blocked, by name.
+
+    Args:
+        group: for instance ``neurogym.trainers``.
+    """
+    found = [one for one in declared().others if one.group == group and not one.has("blocked")]
+    return sorted(found, key=lambda one: one.name)
 
 
 def refresh() -> None:
@@ -146,32 +169,21 @@ RUN_FILE = "settings.json"
 
 
 def named_subject(text: str) -> tuple[str, dict[str, Any]]:
-    """Return name and settings of a subject, as `read_subject` does.
-
-    A name that no subject has, and that is the folder of a run, is ``trained:run=NAME``.
-
-    Raises:
-        InvalidValueError: a setting has another form.
-    """
+    """Return name and settings of a subject, as `read_subject` does."""
     name, settings = read_subject(text)
-    known = (*subject_names(), *companions.SUBJECTS)
+    known = (*subject_names(), *advice.brought("subjects"))
     if name and (Path(name) / RUN_FILE).is_file() and name not in known:
         return "trained", {"run": name, **settings}
     return name, settings
 
 
 def find_subject(name: str) -> Offer:
-    """Return the subject of this name that an installed package offers, without importing it.
-
-    Raises:
-        UnknownNameError: no package offers it; names the package that brings it, or the nearest
-            name.
-    """
+    """Return the subject of this name that an installed package offers, without importing it."""
     for offer in declared().subjects:
         if offer.name == name and not (offer.has("blocked") or offer.has("name")):
             return offer
-    if name in companions.SUBJECTS:
-        raise UnknownNameError(companions.comes_with(name, companions.SUBJECTS[name]))
+    if package := advice.brought("subjects").get(name):
+        raise UnknownNameError(advice.comes_with(name, package))
     if Path(name).is_dir():
         raise UnknownNameError(
             f"Unknown subject {name!r}, which is a folder without {RUN_FILE}. Expected a subject,"
@@ -182,6 +194,9 @@ def find_subject(name: str) -> Offer:
 
 def load(offer: Offer) -> Any:
     """Import and return the object behind an entry point.
+
+    Args:
+        offer: a task, wrapper, subject or other offer of `installed`.
 
     Raises:
         IncompatibleTaskError: its package needs another version of the core; it is not imported.
@@ -195,17 +210,13 @@ def load(offer: Offer) -> Any:
         if problem.level == "fatal" or problem.code == "blocked":
             raise BrokenTaskError(f"{whose} cannot be loaded: {problem.message}")
     module, _, attribute = offer.value.partition(":")
-    found = _attempt(offer, f"import {module}", lambda: importlib.import_module(module))
+    found = _attempt(offer, f"import {module}", importlib.import_module, module)
     if attribute:
-        found = _attempt(
-            offer,
-            f"look up {attribute}",
-            lambda: functools.reduce(getattr, attribute.split("."), found),
-        )
+        path = attribute.split(".")
+        found = _attempt(offer, f"look up {attribute}", functools.reduce, getattr, path, found)
     if isinstance(offer, Described) and not isinstance(found, type):
-        raise _broken(
-            offer, "check", f"{offer.value} is of type {type(found).__name__}, expected a class"
-        )
+        said = f"{offer.value} is of type {type(found).__name__}, expected a class"
+        raise _broken(offer, "check", said)
     return found
 
 
@@ -215,23 +226,17 @@ def _scanned(block_list: frozenset[str], manifests: bool) -> Installed:
 
 
 def _quickly(kind: str, name: str) -> Described:
-    """Return the offer of this name without its manifest row.
-
-    If there is none, search again with manifests, which know former names, for a better error.
-    """
+    """Return the offer of this name without its manifest row."""
     try:
         return _find(kind, name, declared().tasks if kind == "task" else declared().wrappers)
     except UnknownTaskError:
         return find_task(name) if kind == "task" else find_wrapper(name)
 
 
-def _attempt(offer: Offer, phase: str, action: Callable[[], Any]) -> Any:
-    """Return the result of `action`; turn any exception into an error that names the package.
-
-    This includes `SystemExit`: a module of a package must not end the process.
-    """
+def _attempt(offer: Offer, phase: str, action: Callable[..., Any], *args: Any) -> Any:
+    """Return the result of `action`; turn any exception into an error that names the package."""
     try:
-        return action()
+        return action(*args)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
@@ -241,11 +246,21 @@ def _attempt(offer: Offer, phase: str, action: Callable[[], Any]) -> Any:
 def _broken(offer: Offer, phase: str, reason: str) -> BrokenTaskError:
     return BrokenTaskError(
         f"{offer.id!r} of {offer.distribution} {offer.version} is broken (phase: {phase}):"
-        f" {reason.rstrip('.')}. {advice(offer.distribution)}"
+        f" {reason.rstrip('.')}. {remedy(offer.distribution)}"
     )
 
 
-# -- names -----------------------------------------------------------------------------------------
+def is_on(variable: str) -> bool:
+    """Return whether a variable is set to something other than an empty text or ``0``."""
+    return os.environ.get(variable, "") not in ("", "0")
+
+
+def blocked() -> frozenset[str]:
+    """Return the canonical names in `NGYM_BLOCK`."""
+    return frozenset(
+        canonical(part.strip()) for part in os.environ.get(BLOCK, "").split(",") if part.strip()
+    )
+
 
 _SHORTEST_PART = 3  # letters of a part of a name that is looked for in the names
 
@@ -259,7 +274,7 @@ def _find(kind: str, name: str, offers: Sequence[_InfoT]) -> _InfoT:
     matches = [offer for offer in offers if _answers(kind, offer, name)]
     if kind == "wrapper":
         matches = [match for match in matches if match.namespace == "core"] or matches
-        if "/" not in name and (owner := _companion(name)):
+        if "/" not in name and (owner := _our_package(name)):
             matches = [match for match in matches if canonical(match.distribution) == owner]
     free = [match for match in matches if not match.has("blocked")]
     if len(free) == 1:
@@ -290,83 +305,69 @@ def _answers(kind: str, offer: Offer, name: str) -> bool:
     )
 
 
-def missing_companion(name: str) -> str | None:
-    """Return the package of this project that brings a wrapper, if that package is not installed.
-
-    Args:
-        name: id, bare name or former name of the wrapper.
-    """
-    namespace, _, bare = name.rpartition("/")
-    package = _companion(bare) or companions.FORMER_WRAPPERS.get(bare)
-    own = package is not None and namespace in ("", "core", namespace_of(package))
-    return _if_missing(package) if own else None
-
-
-def missing_package_of_tasks(name: str) -> str | None:
-    """Return the package of this project that has a task or its namespace and is not installed."""
-    namespace, slash, _ = name.partition("/")
-    if slash:
-        return _if_missing(companions.NAMESPACES.get(namespace))
-    task = shipped.shipped_task(name)
-    return None if task is None else _if_missing(task.package)
+def missing_package(kind: str, name: str) -> str | None:
+    """Return the package of this project that brings a name, if that package is not installed."""
+    namespace, slash, bare = name.rpartition("/")
+    if kind == "wrapper":
+        package = _our_package(bare) or advice.brought("former wrappers").get(bare)
+        if package is not None and slash and namespace != namespace_of(package):
+            return None
+    elif slash:
+        package = advice.brought("namespaces").get(namespace)
+    else:
+        package = advice.brought("tasks").get(bare)
+    return None if package is None or _is_present(package) else package
 
 
-def _if_missing(package: str | None) -> str | None:
-    present = any(canonical(one.distribution) == package for one in declared().packages)
-    return None if present else package
+def _is_present(package: str) -> bool:
+    return any(canonical(one.distribution) == package for one in declared().packages)
 
 
-def _companion(bare: str) -> str | None:
+def _our_package(wrapper: str) -> str | None:
     """Return the package of this project that has a wrapper of this bare name, else None."""
-    packages = {snake_case(name): package for name, package in companions.WRAPPERS.items()}
-    return packages.get(snake_case(bare))
+    packages = {snake_case(name): one for name, one in advice.brought("wrappers").items()}
+    return packages.get(snake_case(wrapper))
 
 
 def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
     """Return the error message for a name without an offer, with the most helpful hint."""
-    if kind == "wrapper" and (package := missing_companion(name)):
-        return companions.comes_with(name, package)
+    package = missing_package(kind, name)
+    if kind == "wrapper" and package:
+        return advice.comes_with(name, package)
     show = f"`ngym list{' --wrappers' if kind == 'wrapper' else ''}` lists the installed {kind}s."
     now = []
     for offer in offers:
-        if _was_called(offer, name):
+        if was_called(offer, name):
             # The settings that reproduce the former behaviour.
             preset = offer.presets.get(name.rpartition("/")[2])
             now.append(f"{offer.id!r} with {preset}" if preset else repr(offer.id))
     if now:
         return f"{name!r} is now {' or '.join(now)}. Use that name."
-    if kind == "task" and (where := _where_to_get(name)):
+    namespace, slash, _ = name.partition("/")
+    if kind == "task" and (where := elsewhere("task", name)):
         return f"Unknown task {name!r}: {where}"
-    if kind == "task" and (package := missing_package_of_tasks(name)):
-        namespace, slash, _ = name.partition("/")
+    if kind == "task" and package:
         what = f"{namespace}/" if slash else name
-        return f"Unknown task {name!r}: {companions.comes_with(what, package)}"
+        return f"Unknown task {name!r}: {advice.comes_with(what, package)}"
     if not offers:
-        near = _where_to_get(name, nearest=True) if kind == "task" else ""
+        near = _similar_task(name) if kind == "task" else ""
         return f"Unknown {kind} {name!r}: no installed package offers any {kind}.{near}"
-    versions = sorted(
-        (
-            (int(one.name.rpartition("-v")[2]), one.id)
-            for one in offers
-            if kind == "task"
-            and _without_version(name) in map(_without_version, (one.name, one.id))
-        ),
-        reverse=True,
-    )
-    if versions:
-        known = " or ".join(repr(one) for _, one in versions)
+    base = _without_version(name)
+    versions = [one for one in offers if base in map(_without_version, (one.name, one.id))]
+    if versions and kind == "task":
+        versions.sort(key=lambda one: (int(one.name.rpartition("-v")[2]), one.id), reverse=True)
+        known = " or ".join(repr(one.id) for one in versions)
         return (
             f"Unknown task {name!r}: an id ends with the task's version. Did you mean {known}?"
             f" {show}"
         )
-    namespace, slash, _ = name.partition("/")
     spaces = list(dict.fromkeys(offer.namespace for offer in offers))
     names = [offer.id if slash else offer.name for offer in offers]
     names += [snake_case(one) for one in names if name.islower()]
     hint = did_you_mean(name, names)
     if kind == "task" and nearest(name, names, 0.8) is None:
         # Names of few letters are alike by their "-v0": a listed task can be much nearer.
-        hint = _where_to_get(name, nearest=True) or hint
+        hint = _similar_task(name) or hint
     if not slash and len(name) >= _SHORTEST_PART:
         part, bare = name.casefold(), [offer.name for offer in offers]
         begin = _one_of(one for one in bare if one.casefold().startswith(part))
@@ -384,65 +385,40 @@ def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
 def _one_of(names: Iterable[str]) -> str:
     """Return a question with up to three of some names; "" for none."""
     found = list(dict.fromkeys(names))
-    if not found:
-        return ""
     shown = " or ".join(map(repr, found[:3]))
     more = f", or {len(found) - 3} others" if len(found) > 3 else ""
-    return f" Did you mean {shown}{more}?"
+    return f" Did you mean {shown}{more}?" if found else ""
 
 
-def _where_to_get(name: str, *, nearest: bool = False) -> str:
-    """Return sentences about the package of a task that registries list, or of the nearest name.
-
-    "" if none, or several packages have it. Uses no network."""
-    if not declared().registries:
-        task = shipped.resembling(name) if nearest else None
-        if task is None or _if_missing(task.package) is None:
-            return ""
-        return _did_you_mean(task.id, task.package, how_to_install(task.package))
-    # `hooks` imports this module; here, pluggy is only imported for an error message.
-    from neurogym_core.ecosystem import hooks
+def elsewhere(kind: str, name: str, known: Iterable[str] = ()) -> str:
+    """Return the advice of plug-ins about an unknown name; see the hook ``ngym_unknown_name``."""
+    if not declared().plugins:
+        return ""
+    from neurogym_core.ecosystem.hooks import ask  # imports this module, and pluggy
 
     try:
-        if nearest:
-            found = hooks.ask_registries("ngym_resembling", name=name)
-        else:
-            found = hooks.ask_registries("ngym_listed", name=name, offline=True)
-    except Exception:  # a failed hint must not replace the error
+        return ask("ngym_unknown_name", kind=kind, name=name, known=tuple(known)) or ""
+    except (Exception, SystemExit):  # a failed hint must not replace the error
         return ""
-    present = {canonical(package.distribution) for package in declared().packages}
-    owners = {
-        one.package: one
-        for one in found
-        if (one.how or one.version is not None) and one.id != one.package
-    }
-    if len(owners) != 1 or owners.keys() & present:
+
+
+def _similar_task(name: str) -> str:
+    """Return a question with the nearest task that is not installed; "" if none is near."""
+    if said := elsewhere("similar task", name):
+        return f" {said}"
+    task = advice.resembling(name)
+    if task is None or _is_present(task.package):
         return ""
-    (one,) = owners.values()
-    how = one.how or f"`ngym install {one.package}`"
-    if nearest:
-        return _did_you_mean(one.id, one.package, how)
-    return f"its package {one.package} is not installed. Install it: {how}."
-
-
-def _did_you_mean(task: str, package: str, how: str) -> str:
-    return f" Did you mean {task!r} of {package}, which is not installed? Install it: {how}."
-
-
-def _was_called(offer: _InfoT, name: str) -> bool:
-    namespace, _, bare = name.rpartition("/")
-    if bare in offer.aliases and namespace in ("", offer.namespace):
-        return True
-    # The wrappers of neurogym-wrappers used to be in the core: older experiment files name them so.
-    moved = namespace == "core" and _companion(offer.name) == canonical(offer.distribution)
-    return moved and (bare in offer.aliases or snake_case(bare) == snake_case(offer.name))
-
-
-def find_renamed(name: str) -> WrapperInfo | None:
-    """Return the installed wrapper that has this former name, or None."""
-    return next(
-        (one for one in installed().wrappers if one.usable and _was_called(one, name)), None
+    return (
+        f" Did you mean {task.id!r} of {task.package}, which is not installed? Install it:"
+        f" {how_to_install(task.package)}."
     )
+
+
+def was_called(offer: Described, name: str) -> bool:
+    """Return whether a task or wrapper had this name."""
+    namespace, _, bare = name.rpartition("/")
+    return bare in offer.aliases and namespace in ("", offer.namespace)
 
 
 def _without_version(name: str) -> str:

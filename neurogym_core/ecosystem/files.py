@@ -35,6 +35,9 @@ def load_from_file(reference: str) -> type:
     Loading the same unchanged file again returns the same class. The folder of the file is on the
     import path while the file runs, so that it can import modules beside it.
 
+    Args:
+        reference: ``file.py:Class``, or ``file.py``.
+
     Raises:
         UnknownTaskError: the file does not exist, or has no such class.
         BrokenTaskError: the file raises an exception when it runs.
@@ -54,12 +57,10 @@ def load_from_file(reference: str) -> type:
 
 
 class _Loader(importlib.machinery.SourceFileLoader):
-    """A loader that always compiles the source.
+    """A loader that always compiles the source."""
 
-    Python identifies cached byte code by the size and the second of the last change of the source;
-    two edits within one second would run the old code.
-    """
-
+    # Python identifies cached byte code by the size and the second of the last change of the
+    # source; two edits within one second would run the old code.
     def path_stats(self, path: str) -> Any:
         raise OSError(f"byte code of {path} is not reused")
 
@@ -111,10 +112,7 @@ def _path_of(name: str) -> Path:
 
 
 class _Finder:
-    """Imports the modules of files by name, to unpickle their objects.
-
-    A file that was edited since is used in its current state.
-    """
+    """Imports the modules of files by name, to unpickle their objects."""
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
         if not fullname.startswith(f"{__name__}."):
@@ -126,7 +124,8 @@ class _Finder:
                 " to load the object.",
                 name=fullname,
             )
-        return importlib.machinery.ModuleSpec(fullname, self, origin=str(file))
+        loader: Any = self  # without `importlib.abc`, whose import takes a while
+        return importlib.machinery.ModuleSpec(fullname, loader, origin=str(file))
 
     def create_module(self, spec: Any) -> None:
         """Return None: Python makes an ordinary module, which `exec_module` replaces."""
@@ -140,11 +139,8 @@ sys.meta_path.append(_Finder())
 
 
 def _class_in(module: ModuleType, path: Path, name: str | None) -> type:
-    own = {
-        key: value
-        for key, value in vars(module).items()
-        if isinstance(value, type) and not key.startswith("_")
-    }
+    classes = {key: value for key, value in vars(module).items() if isinstance(value, type)}
+    own = {key: value for key, value in classes.items() if not key.startswith("_")}
     if name:
         found = getattr(module, name, None)
         if isinstance(found, type):

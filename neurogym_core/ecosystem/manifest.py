@@ -33,7 +33,7 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,6 +54,7 @@ _KINDS = {
     "task": (*_FIELDS, "expected", "shortcuts", "admitted", "figure"),
     "wrapper": (*_FIELDS, "presets"),
 }
+_CODE = "manifest"  # of problems
 _REFERENCE_FIELDS = ("doi", "kind", "title", "authors", "journal", "year")
 
 
@@ -84,10 +85,7 @@ class Manifest(NamedTuple):
 
 
 class Vocabulary(NamedTuple):
-    """Controlled words by kind (``tags``, ``species``, ``reference``, ``expected``).
-
-    ``spellings`` has the word for each of its spellings.
-    """
+    """Controlled words by kind (``tags``, ``species``, ``reference``, ``expected``)."""
 
     words: Mapping[str, tuple[str, ...]]
     spellings: Mapping[str, Mapping[str, str]]
@@ -109,15 +107,12 @@ class Vocabulary(NamedTuple):
 def vocabulary() -> Vocabulary:
     """Return the controlled vocabulary of the core; cached."""
     tables = tomllib.loads(Path(__file__).with_name("vocabulary.toml").read_text("utf-8"))
-    words, spellings = {}, {}
-    for kind in ("tags", "species", "reference", "expected"):
-        words[kind] = tuple(tables[kind])
-        spellings[kind] = {
-            tag_key(also): word
-            for word, row in tables[kind].items()
-            for also in row.get("also", ())
-        }
-        spellings[kind].update({tag_key(word): word for word in tables[kind]})
+    words = {kind: tuple(tables[kind]) for kind in ("tags", "species", "reference", "expected")}
+    spellings = {
+        kind: {tag_key(also): word for word in found for also in tables[kind][word].get("also", ())}
+        | {tag_key(word): word for word in found}
+        for kind, found in words.items()
+    }
     return Vocabulary(words, spellings)
 
 
@@ -135,7 +130,12 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def parse_manifest(text: str, file: str = "ngym.toml") -> Manifest:
-    """Return the manifest in a text; an invalid text gives problems, no exception."""
+    """Return the manifest in a text; an invalid text gives problems, no exception.
+
+    Args:
+        text: TOML.
+        file: its name, for messages.
+    """
     # tomllib's time grows with the square of the parts of a dotted key.
     if max(line.count(".") for line in text.split("\n")) > MAX_DOTS:
         return _unreadable(file, f"It has a line with more than {MAX_DOTS} dots.")
@@ -149,7 +149,7 @@ def parse_manifest(text: str, file: str = "ngym.toml") -> Manifest:
             f"schema is {tables['schema']!r}; this core reads schema {SCHEMA}. Use a newer core.",
         )
     top = _Reader(file, "")
-    top.check_fields("", [key for key in tables if key != "schema"], _KINDS, "table")
+    top.check_fields("", [key for key in tables if key != "schema"], [*_KINDS], "table")
     rows: dict[tuple[str, str], Row] = {}
     for kind in _KINDS:
         top.row = ""
@@ -170,7 +170,7 @@ def parse_manifest(text: str, file: str = "ngym.toml") -> Manifest:
 
 
 def _unreadable(file: str, message: str) -> Manifest:
-    problem = Problem(level="error", code="manifest", message=message, file=file)
+    problem = Problem(level="error", code=_CODE, message=message, file=file)
     return Manifest(file=file, problems=(problem,))
 
 
@@ -181,19 +181,13 @@ class _Reader:
         self.file, self.row = file, row
         self.problems: list[Problem] = []
 
-    def note(
-        self, field: str, message: str, level: Level = "error", code: str = "manifest"
-    ) -> None:
-        self.problems.append(
-            Problem(
-                level=level, code=code, message=message, file=self.file, row=self.row, field=field
-            )
-        )
+    def note(self, field: str, message: str, level: Level = "error", code: str = _CODE) -> None:
+        place = {"file": self.file, "row": self.row, "field": field}
+        self.problems.append(Problem(level=level, code=code, message=message, **place))
 
     def check_fields(
-        self, prefix: str, names: Iterable[str], known: Iterable[str], what: str = "field"
+        self, prefix: str, names: Iterable[str], known: Sequence[str], what: str = "field"
     ) -> None:
-        known = tuple(known)
         for name in names:
             if name not in known:
                 message = f"unknown {what}.{did_you_mean(name, known)} Known: {listed(known)}."
@@ -201,12 +195,9 @@ class _Reader:
 
     def read(self, kind: str, name: str, table: dict[str, Any]) -> Row:
         self.check_fields("", table, _KINDS[kind])
-        grammar, form = (
-            (TASK_NAME, "CapitalizedWords-v0")
-            if kind == "task"
-            else (WRAPPER_NAME, "CapitalizedWords")
-        )
+        grammar = TASK_NAME if kind == "task" else WRAPPER_NAME
         if grammar.fullmatch(name) is None:
+            form = f"CapitalizedWords{'-v0' if kind == 'task' else ''}"
             self.note("name", f"is {clean(name)!r}, expected a name of the form {form}.")
         of_task = table if kind == "task" else {}
         if isinstance(of_task.get("expected"), dict):
@@ -218,22 +209,17 @@ class _Reader:
             species=self.words("species", table),
             aliases=self.strings("aliases", table),
             references=self.references(kind, table.get("reference", [])),
-            expected=self.leaves("expected", of_task, self.is_performance),
             presets=self.presets(table) if kind == "wrapper" else {},
-            shortcuts=self.leaves("shortcuts", of_task, self.is_performance),
-            admitted=self.leaves("admitted", of_task, self.is_text),
-            figure=self.leaves("figure", of_task, self.is_condition),
+            **{field: self.leaves(field, of_task, *rule) for field, rule in _LEAVES.items()},
         )
         return Row(kind=kind, name=name, problems=tuple(self.problems), **vars(found))
 
     def line(self, field: str, text: Any, length: int) -> str:
         """Return a required text of one line."""
-        if isinstance(text, str) and text.strip():
+        if _is_text(text):
             return self.plain(field, text, length)
-        if text is None:
-            self.note(field, "is missing; expected one line of text.", "warning")
-        else:
-            self.note(field, f"is {_type(text)}; expected one line of text.")
+        given, level = ("missing", "warning") if text is None else (_type(text), "error")
+        self.note(field, f"is {given}; expected one line of text.", level)  # type: ignore[arg-type]
         return ""
 
     def plain(self, field: str, text: str, length: int) -> str:
@@ -305,7 +291,7 @@ class _Reader:
         return Reference(doi=doi, year=year, **texts)
 
     def leaves(
-        self, field: str, row: dict[str, Any], is_valid: Callable[[str, Any], bool]
+        self, field: str, row: dict[str, Any], is_valid: Callable[[Any], bool], expected: str
     ) -> dict[str, Any]:
         """Return the valid values of a table by their dotted names, such as ``channel.motion``."""
         table = row.get(field, {})
@@ -315,32 +301,13 @@ class _Reader:
         found: dict[str, Any] = {}
         for key, value in table.items():
             inner = value.items() if isinstance(value, dict) else ()
-            pairs = [(f"{key}.{part}", one) for part, one in inner] or [(key, value)]
-            found |= {clean(name): one for name, one in pairs if is_valid(f"{field} {name}", one)}
+            for name, one in [(f"{key}.{part}", one) for part, one in inner] or [(key, value)]:
+                if is_valid(one):
+                    found[clean(name)] = one
+                else:
+                    given = clean(repr(one)) if is_valid is _is_share else _type(one)
+                    self.note(clean(f"{field} {name}"), f"is {given}, expected {expected}.")
         return found
-
-    def is_performance(self, field: str, value: Any) -> bool:
-        """Return whether a value is a number from 0 to 1; note a problem if not."""
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if number and 0 <= value <= 1:
-            return True
-        self.note(clean(field), f"is {clean(repr(value))}, expected a number between 0 and 1.")
-        return False
-
-    def is_text(self, field: str, value: Any) -> bool:
-        """Return whether a value is a text; note a problem if not."""
-        if isinstance(value, str) and value.strip():
-            return True
-        self.note(clean(field), f"is {_type(value)}, expected words of the task's docstring.")
-        return False
-
-    def is_condition(self, field: str, value: Any) -> bool:
-        """Return whether a value can be imposed on a condition; note a problem if not."""
-        values = value if isinstance(value, list) else [value]
-        if values and all(isinstance(one, bool | int | float | str) for one in values):
-            return True
-        self.note(clean(field), f"is {_type(value)}, expected the value of a condition.")
-        return False
 
     def presets(self, row: dict[str, Any]) -> dict[str, str]:
         """Return the settings by former name."""
@@ -360,13 +327,28 @@ class _Reader:
 
 def _type(value: Any) -> str:
     """Return the type of a TOML value in words."""
-    for kinds, words in (
-        (str, "a string"),
-        (bool, "true or false"),
-        (int | float, "a number"),
-        (list, "a list"),
-        (dict, "a table"),
-    ):
-        if isinstance(value, kinds):
-            return words
-    return "a date"
+    words = {str: "a string", bool: "true or false", int: "a number", float: "a number",
+             list: "a list", dict: "a table"}  # fmt: skip
+    return words.get(type(value), "a date")
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_condition(value: Any) -> bool:
+    values = value if isinstance(value, list) else [value]
+    return bool(values) and all(isinstance(one, bool | int | float | str) for one in values)
+
+
+_LEAVES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "expected": (_is_share, "a number between 0 and 1"),
+    "shortcuts": (_is_share, "a number between 0 and 1"),
+    "admitted": (_is_text, "words of the task's docstring"),
+    "figure": (_is_condition, "the value of a condition"),
+}
+"""{table of a task's row: (check of a value, the expected value in words)}"""

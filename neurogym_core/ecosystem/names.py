@@ -8,7 +8,7 @@ import unicodedata
 from typing import Any
 
 from neurogym_core._patterns import Pattern
-from neurogym_core.ecosystem.companions import COMMANDS, where_it_went
+from neurogym_core.ecosystem.advice import brought, of_missing_module
 from neurogym_core.errors import InvalidValueError
 
 CORE = "neurogym-core"
@@ -27,7 +27,7 @@ SUBJECTS = {
     "guess": "Rests until the response window, then answers at random (chance level).",
     "rest": "Never acts.",
     "oracle": "Takes the correct action on every step.",
-    "late_oracle": "Answers correctly, 500 ms after the response window opens.",
+    "late_oracle": "Answers correctly, 500 ms after the response window opens. Settings: wait=500.",
     "premature": "Answers at random on every step, without waiting for the response window.",
 }
 """{subject of the core: summary}; `neurogym_core.subjects`, with the classes, imports NumPy.
@@ -35,10 +35,14 @@ SUBJECTS = {
 No package can take one of these names.
 """
 
-SUBJECT_SETTINGS: dict[str, dict[str, Any]] = {"late_oracle": {"wait": 500}}
-"""{subject of the core: {setting: default}}, for help texts, without subjects that have none."""
+COMMANDS = {
+    "completion": "Print a script for shell completion of commands and task names.",
+    "info": "Describe a task, a wrapper or an installed package.",
+    "list": "List the installed tasks.",
+    "run": "Run trials of a task with a simulated subject.",
+}
+"""{command of the core: the first sentence of its help}, so that ``ngym --help`` imports none."""
 
-CORE_COMMANDS = ("completion", "doctor", "info", "list", "new", "plot", "run")
 RESERVED_COMMANDS = (
     "help", "login", "logout", "outdated", "publish", "remove", "self", "sync", "update", "upgrade",
     "version",
@@ -51,16 +55,7 @@ _WORD_START = Pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def read_subject(text: str) -> tuple[str, dict[str, Any]]:
-    """Return name and settings of a subject from ``name`` or ``name:setting=value,setting=value``.
-
-    A name with a slash is the folder of a run, whose network or agent plays: ``runs/x`` is
-    ``trained:run=runs/x``.
-
-    Values are TOML (``50``, ``true``, ``[1, 2]``); anything else is text, which needs no quotes.
-
-    Raises:
-        InvalidValueError: a setting has another form.
-    """
+    """Return name and settings of a subject from ``name`` or ``name:key=value,key=value``."""
     name, colon, rest = text.partition(":")
     settings: dict[str, Any] = {}
     for part in _SETTING_END().split(rest) if colon else []:
@@ -86,14 +81,11 @@ def _value(text: str) -> Any:
 
 
 def taken_command(name: str, distribution: str) -> str | None:
-    """Return the command of this project that a package's command would be confused with, or None.
-
-    Names that differ in one letter from a command of this project are refused, because a typing
-    error would run the package's code. A package of this project may use its own commands.
-    """
-    if COMMANDS.get(name) == canonical(distribution):
+    """Return the command of this project that would be confused with a package's, or None."""
+    ours = brought("commands")
+    if ours.get(name) == canonical(distribution):
         return None
-    known = (*CORE_COMMANDS, *COMMANDS, *RESERVED_COMMANDS)
+    known = (*COMMANDS, *ours, *RESERVED_COMMANDS)
     return next((one for one in known if one_letter_apart(name, one)), None)
 
 
@@ -103,11 +95,8 @@ def one_letter_apart(one: str, other: str) -> bool:
     if len(long) > len(short):
         return any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
     apart = [i for i in range(len(one)) if one[i] != other[i]]
-    return len(apart) <= 1 or (
-        len(apart) == 2
-        and apart[1] == apart[0] + 1
-        and one[apart[0] : apart[1] + 1] == other[apart[0] : apart[1] + 1][::-1]
-    )
+    i = apart[0] if apart else 0
+    return len(apart) <= 1 or (apart == [i, i + 1] and one[i : i + 2] == other[i : i + 2][::-1])
 
 
 def is_distribution_name(name: str) -> bool:
@@ -174,11 +163,14 @@ def said_by(error: BaseException) -> str:
     """Return ``TypeError: message``, even if the exception's ``__str__`` fails.
 
     If the import of a module of this project failed, the package that brings it is appended.
+
+    Args:
+        error: the exception.
     """
     try:
         text = str(error)
     except Exception:
         text = "(its message cannot be read)"
     said = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    pointer = where_it_went(error, text)
+    pointer = of_missing_module(error)
     return f"{said}. {pointer}" if pointer else said

@@ -17,20 +17,17 @@ REPOSITORY = ""
 of all packages."""
 
 _CORE = "neurogym-core"
-_BESIDE = dict.fromkeys(
-    ("neurogym-jax", "neurogym-sb3", "neurogym-sweep", "neurogym-torch"), ("neurogym-study",)
-)  # {package: packages that it needs beside the core}; pip would look for them on the index
+_BESIDE = {
+    "neurogym-study": ("neurogym-plot",),
+    **dict.fromkeys(
+        ("neurogym-jax", "neurogym-sb3", "neurogym-sweep", "neurogym-torch"),
+        ("neurogym-plot", "neurogym-study"),
+    ),
+}  # {package: packages that it needs beside the core}; pip would look for them on the index
 
 
 def command(*packages: str, checkout: str = ".") -> str:
-    """Return the command that installs packages of this project.
-
-    For example: ``pip install -e ./plugins/neurogym-task-motor``.
-
-    Args:
-        packages: names of the packages.
-        checkout: path of a checkout, for the command.
-    """
+    """Return the command that installs packages of this project."""
     if PUBLISHED:
         return f"pip install {' '.join(packages)}"
     wanted = dict.fromkeys(one for name in packages for one in (*_BESIDE.get(name, ()), name))
@@ -39,15 +36,7 @@ def command(*packages: str, checkout: str = ".") -> str:
 
 
 def command_here(*packages: str) -> tuple[str, str]:
-    """Return the command that installs packages of this project, and where it has to be run.
-
-    One of:
-
-    - ``pip install -e /src/plugins/neurogym-task-motor`` and "", if the core is installed editable
-      from the checkout ``/src``;
-    - ``pip install -e ./plugins/neurogym-task-motor`` and ``in a checkout of neurogym-core``;
-    - ``pip install neurogym-task-motor`` and "", once the packages are on the index.
-    """
+    """Return the command that installs packages of this project, and where it has to be run."""
     root = Path(__file__).resolve().parents[2]
     if PUBLISHED or all((root / "plugins" / one / "pyproject.toml").is_file() for one in packages):
         return command(*packages, checkout=str(root)), ""

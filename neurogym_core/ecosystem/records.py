@@ -5,7 +5,7 @@ They are made from metadata and manifests, without running code of the packages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -47,6 +47,12 @@ class Problem:
         return f"{where}: {self.message}" if where else self.message
 
 
+def worst_of(problems: Sequence[Problem]) -> str:
+    """Return the code of the first problem of the worst level; "" for warnings only."""
+    codes = {problem.level: problem.code for problem in reversed(problems)}
+    return codes.get("fatal") or codes.get("note") or codes.get("error") or ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Reference:
     """A publication that a task or wrapper is based on.
@@ -74,6 +80,12 @@ class Reference:
         else:
             said = " & ".join(filter(None, (", ".join(names[:-1]), names[-1])))
         return f"{said} ({self.year})" if said and self.year else said
+
+    @property
+    def citation(self) -> str:
+        """The publication in one line, with its title, journal and DOI."""
+        parts = (self.cited, self.title, self.journal, f"https://doi.org/{self.doi}")
+        return ". ".join(part.rstrip(".") for part in parts if part)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,11 +129,7 @@ class Offer:
     @property
     def status(self) -> str:
         """Code of the worst problem; ``ok`` without problems or with warnings only."""
-        for level in ("fatal", "note", "error"):
-            for problem in self.problems:
-                if problem.level == level:
-                    return problem.code
-        return "ok"
+        return worst_of(self.problems) or "ok"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,20 +166,17 @@ class WrapperInfo(Described):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Offers:
-    """Offers by kind; each kind is an entry-point group ``neurogym.KIND``."""
+    """Offers by kind; each kind is an entry-point group ``neurogym.KIND``.
+
+    ``others`` are those of all other groups ``neurogym.…``, which packages define.
+    """
 
     tasks: tuple[TaskInfo, ...] = ()
     wrappers: tuple[WrapperInfo, ...] = ()
     commands: tuple[Offer, ...] = ()
     subjects: tuple[Offer, ...] = ()
-    trainers: tuple[Offer, ...] = ()
-    signatures: tuple[Offer, ...] = ()
     plugins: tuple[Offer, ...] = ()
-    registries: tuple[Offer, ...] = ()
-    checkups: tuple[Offer, ...] = ()
-    former_names: tuple[Offer, ...] = ()
-    studies: tuple[Offer, ...] = ()
-    films: tuple[Offer, ...] = ()
+    others: tuple[Offer, ...] = ()
 
 
 KINDS = tuple(Offers.__dataclass_fields__)
@@ -207,6 +212,13 @@ class PackageInfo(Offers):
     def offers(self) -> tuple[Offer, ...]:
         """All offers, of every kind."""
         return tuple(offer for kind in KINDS for offer in getattr(self, kind))
+
+    def names(self) -> dict[str, list[str]]:
+        """Return {kind, or group of the others without ``neurogym.``: names of the offers}."""
+        found: dict[str, list[str]] = {kind: [] for kind in KINDS[:-1]}
+        for offer in self.offers:
+            found.setdefault(offer.group.removeprefix("neurogym."), []).append(offer.name)
+        return found
 
     @property
     def removal(self) -> str:
@@ -263,8 +275,12 @@ def removal(distribution: str) -> str:
     return f"python -m pip uninstall {distribution}"
 
 
-def advice(distribution: str) -> str:
-    """Return the remedy for a package whose code fails."""
+def remedy(distribution: str) -> str:
+    """Return the remedy for a package whose code fails.
+
+    Args:
+        distribution: name of the package.
+    """
     if canonical(distribution) == CORE:
         return "Install the core again: `make install` in its checkout."
     return f"Report it to its authors, or remove the package: `{removal(distribution)}`."

@@ -9,6 +9,7 @@ import functools
 import importlib.util
 import json
 import os
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -32,13 +33,13 @@ from neurogym_core.ecosystem.records import (
     WrapperInfo,
     removal,
 )
-from neurogym_core.ecosystem.versions import core_specifier, release, satisfies
-from neurogym_core.errors import did_you_mean, listed
+from neurogym_core.errors import listed, nearest
 
 if TYPE_CHECKING:
     from neurogym_core.ecosystem.manifest import Manifest
 
-GROUPS = tuple(f"neurogym.{kind}" for kind in KINDS)
+GROUPS = tuple(f"neurogym.{kind}" for kind in KINDS[:-1])
+"""Groups that the core reads, beside that of manifests."""
 MANIFEST_GROUP = "neurogym.manifest"
 MAX_POINTS = 65_536  # characters of entry_points.txt
 MAX_METADATA = 2_000_000  # characters of METADATA, which has a README in it
@@ -46,28 +47,20 @@ UNKNOWN = "unknown"  # version of a distribution whose metadata cannot be read
 
 _PREFIX = "neurogym."
 _MANIFEST_VALUE = Pattern(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([\w.-]+\.toml)")
-_HOOKS = tuple(_PREFIX + kind for kind in KINDS[KINDS.index("plugins") :])  # modules with hooks
 _FORMS = {
     "neurogym.tasks": (names.TASK_NAME, "CapitalizedWords-v0"),
     "neurogym.wrappers": (names.WRAPPER_NAME, "CapitalizedWords"),
     "neurogym.commands": (names.COMMAND_NAME, "lower-case-words"),
     "neurogym.subjects": (names.SUBJECT_NAME, "lower_case_words"),
 }
+_fatal = functools.partial(Problem, level="fatal")
 _warning = functools.partial(Problem, level="warning", code="metadata")
 _manifest_problem = functools.partial(Problem, level="error", code="manifest", file="manifest")
 _DescribedT = TypeVar("_DescribedT", bound=Described)
 
 
-# -- metadata --------------------------------------------------------------------------------------
-
-
 class Declaration(NamedTuple):
-    """The declarations of one distribution.
-
-    ``entry_points`` are (group, name, value) of the ``neurogym.`` groups. ``editable`` is the
-    source folder of an editable install, from pip's record. ``unreadable`` is the folder with the
-    metadata, if they cannot be read.
-    """
+    """The declarations of one distribution."""
 
     name: str
     version: str
@@ -81,16 +74,7 @@ class Declaration(NamedTuple):
 
 @functools.cache
 def declarations(thorough: bool = True) -> tuple[Declaration, ...]:
-    """Return every distribution with a ``neurogym.`` entry point, sorted by canonical name.
-
-    Of two copies of a distribution, the first on the path is used; a problem of it names the other
-    copy. The result is cached.
-
-    Args:
-        thorough: find distributions with importlib_metadata, which supports every kind of install.
-            If False, find only the ``.dist-info`` folders of packages that pip installed, in a
-            third of the time.
-    """
+    """Return every distribution with a ``neurogym.`` entry point, sorted by canonical name."""
     found: dict[str, Declaration] = {}
     for one in _read_all(thorough):
         key = canonical(one.name)
@@ -159,23 +143,19 @@ def _read(distribution: Any, entry_points: str) -> Declaration:
             )
         text = distribution.read_text("METADATA")
         if text is None:  # an old egg-info has its requirements elsewhere
-            fields = [
-                ("name", distribution.metadata["Name"]),
-                ("version", distribution.version),
-                *(("requires-dist", one) for one in distribution.requires or ()),
-            ]
+            fields = [("requires-dist", one) for one in distribution.requires or ()]
+            name, version = distribution.metadata["Name"], distribution.version
         else:
             # Parsed by hand, because importing the email parser takes longer than a scan. The key
             # of a continuation line begins with a blank, so it matches no field.
             head = (line.partition(":") for line in text.partition("\n\n")[0].splitlines())
             fields = [(key.lower(), value.strip()) for key, _, value in head]
-        first = dict(reversed(fields))
-        if not first.get("name") or not first.get("version"):
+            first = dict(reversed(fields))
+            name, version = first.get("name"), first.get("version")
+        if not name or not version:
             raise ValueError("METADATA has no name or no version")
-        if not names.is_distribution_name(first["name"]):
-            raise ValueError(
-                f"its name {clean(first['name'])!r} is not a valid name of a distribution"
-            )
+        if not names.is_distribution_name(name):
+            raise ValueError(f"its name {clean(name)!r} is not a valid name of a distribution")
     except Exception as error:
         folder = _folder_of(distribution)
         stem = folder.removesuffix(".dist-info").removesuffix(".egg-info").split("-")[0]
@@ -187,12 +167,12 @@ def _read(distribution: Any, entry_points: str) -> Declaration:
             name=stem if names.is_distribution_name(stem) else "unreadable-metadata",
             version=UNKNOWN,
             location=location,
-            problems=(Problem(level="fatal", code="metadata", message=message),),
+            problems=(_fatal(code="metadata", message=message),),
             unreadable=clean(os.path.join(location, folder)),
         )
     return Declaration(
-        name=first["name"],
-        version=clean(first["version"]),
+        name=name,
+        version=clean(version),
         requires=tuple(value for key, value in fields if key == "requires-dist"),
         entry_points=tuple(sorted(_points(entry_points))),
         location=location,
@@ -235,45 +215,28 @@ def _editable(distribution: Any) -> str | None:
 
 
 def _choose(first: Declaration, second: Declaration) -> Declaration:
-    """Return the copy of a distribution to use, given two in the order of the path.
-
-    A readable copy comes before an unreadable one; in one folder, a newer one before an older one.
-    The other copy is named in a problem.
-    """
-    used, other, stale = first, second, first.location == second.location
-    if second.version != UNKNOWN and (
-        first.version == UNKNOWN or (stale and release(second.version) > release(first.version))
-    ):
-        used, other = second, first
+    """Return the copy of a distribution to use, given two in the order of the path."""
+    # A readable copy comes before an unreadable one; in one folder, a newer before an older one.
+    stale = first.location == second.location
+    newer = stale and release(second.version) > release(first.version)
+    swap = second.version != UNKNOWN and (first.version == UNKNOWN or newer)
+    used, other = (second, first) if swap else (first, second)
     if stale and used.version == other.version:
         return used  # the same folder twice on the path
-    where = (
-        "the same folder. Remove it and install it again."
-        if stale
-        else f"{other.location}, later on the path."
+    where = f"{other.location}, later on the path."
+    if stale:
+        where = "the same folder. Remove it and install it again."
+    message = (
+        f"{used.name} is installed twice: version {used.version} is used, version"
+        f" {clean(other.version)} is in {where}"
     )
-    problem = Problem(
-        level="error" if stale else "warning",
-        code="stale" if stale else "duplicate",
-        message=(
-            f"{used.name} is installed twice: version {used.version} is used, version"
-            f" {clean(other.version)} is in {where}"
-        ),
-    )
+    level, code = ("error", "stale") if stale else ("warning", "duplicate")
+    problem = Problem(level=level, code=code, message=message)  # type: ignore[arg-type]
     return used._replace(problems=(*used.problems, problem))
 
 
-# -- packages --------------------------------------------------------------------------------------
-
-
 def scan(blocked: frozenset[str] = frozenset(), *, manifests: bool = True) -> Installed:
-    """Return all installed packages with their offers.
-
-    Args:
-        blocked: distributions or namespaces whose offers are marked as blocked; never the core.
-        manifests: read manifests, which have titles, tags and references. Without them, a scan is
-            several times as fast.
-    """
+    """Return all installed packages with their offers."""
     found = declarations(manifests)
     core = next((one.version for one in found if canonical(one.name) == CORE), UNKNOWN)
     packages = []
@@ -282,7 +245,7 @@ def scan(blocked: frozenset[str] = frozenset(), *, manifests: bool = True) -> In
             packages.append(_package(one, core, blocked, manifests))
         except Exception as error:
             message = f"Its declarations cannot be read: {clean(said_by(error))}."
-            problem = Problem(level="fatal", code="metadata", message=message)
+            problem = _fatal(code="metadata", message=message)
             broken = Declaration(one.name, one.version, problems=(*one.problems, problem))
             packages.append(_package(broken, core, blocked, manifests))
     return Installed(core_version=core, packages=tuple(_with_duplicates(packages)))
@@ -291,7 +254,7 @@ def scan(blocked: frozenset[str] = frozenset(), *, manifests: bool = True) -> In
 def _package(
     declared: Declaration, core: str, blocked: frozenset[str], manifests: bool
 ) -> PackageInfo:
-    distribution, version = declared.name, declared.version
+    distribution, version, manifest = declared.name, declared.version, None
     key, namespace = canonical(distribution), namespace_of(distribution)
     specifier = core_specifier(declared.requires, CORE)
     compatible = None if specifier is None else satisfies(core, specifier)
@@ -302,46 +265,40 @@ def _package(
             f"{distribution} {version} needs neurogym-core{specifier}, but {core} is installed."
             f" Install a core of that version, or remove the package: `{removal(distribution)}`."
         )
-        shared.append(Problem(level="fatal", code="incompatible", message=message))
+        shared.append(_fatal(code="incompatible", message=message))
     if is_blocked:
         message = f"{distribution} is blocked by NGYM_BLOCK. To use it, remove it from that list."
         shared.append(Problem(level="note", code="blocked", message=message))
     problems = [*declared.problems, *shared]
     if compatible is None and key != CORE and not declared.unreadable:
-        said = (
-            "does not say which neurogym-core it needs; it"
-            if specifier is None
-            else f"requires neurogym-core{clean(specifier)}, which cannot be read; it"
+        said = "does not say which neurogym-core it needs"
+        if specifier is not None:
+            said = f"requires neurogym-core{clean(specifier)}, which cannot be read"
+        message = (
+            f"{distribution} {said}; it is assumed to be compatible. Its author should write"
+            ' `dependencies = ["neurogym-core>=1.0,<2"]`.'
         )
-        problems.append(
-            _warning(
-                message=f"{distribution} {said} is assumed to be compatible. Its author should"
-                ' write `dependencies = ["neurogym-core>=1.0,<2"]`.'
-            )
-        )
+        problems.append(_warning(message=message))
     offers: dict[str, list[Offer]] = {group: [] for group in GROUPS}
-    unknown = {}
+    known = [group.removeprefix(_PREFIX) for group in (*GROUPS, MANIFEST_GROUP)]
+    owner = {"distribution": distribution, "version": version, "namespace": namespace}
     for group, name, value in declared.entry_points:
-        if group in offers:
-            wrong = (*shared, *_form_problems(distribution, group, name, value))
-            offers[group].append(
-                Offer(
-                    group=group, name=name, value=value, distribution=distribution,
-                    version=version, namespace=namespace, problems=wrong,
-                )
-            )  # fmt: skip
-        elif group != MANIFEST_GROUP:
-            unknown[clean(group)] = True
-    known = (*GROUPS, MANIFEST_GROUP)
-    problems += [
-        _warning(
-            message=f"unknown entry-point group {group!r}.{did_you_mean(group, known)} Known:"
-            f" {listed(known)}."
-        )
-        for group in unknown
-    ]
-    manifest, wrong_manifest = _manifest(declared) if manifests else (None, [])
-    problems += wrong_manifest
+        if group == MANIFEST_GROUP:
+            continue
+        # Packages define further groups; a name that is almost the core's is a mistake.
+        meant = None if group in GROUPS else nearest(group.removeprefix(_PREFIX), known, 0.8)
+        if meant is not None:
+            meant = f"Did you mean {_PREFIX + meant!r}?"
+            problems.append(
+                _warning(message=f"unknown entry-point group {clean(group)!r}. {meant}")
+            )
+            continue
+        wrong = (*shared, *_form_problems(distribution, group, name, value))
+        offer = Offer(group=group, name=name, value=value, problems=wrong, **owner)
+        offers.setdefault(group, []).append(offer)
+    if manifests:
+        manifest, wrong_manifest = _manifest(declared)
+        problems += wrong_manifest
     for row in manifest.rows if manifest is not None else ():
         if all(row.name != offer.name for offer in offers[f"neurogym.{row.kind}s"]):
             message = (
@@ -351,9 +308,7 @@ def _package(
             where = f"[[{row.kind}]] {clean(row.name)!r}"
             problems.append(_manifest_problem(message=message, file=manifest.file, row=where))  # type: ignore[union-attr]
     return PackageInfo(
-        distribution=distribution,
-        version=version,
-        namespace=namespace,
+        **owner,
         requires_core=specifier,
         compatible=compatible is not False,
         blocked=is_blocked,
@@ -363,30 +318,28 @@ def _package(
         tasks=_described(TaskInfo, offers["neurogym.tasks"], manifest),
         wrappers=_described(WrapperInfo, offers["neurogym.wrappers"], manifest),
         problems=tuple(problems),
-        **{kind: tuple(offers[f"neurogym.{kind}"]) for kind in KINDS[2:]},  # type: ignore[arg-type]
+        others=tuple(offer for group in offers if group not in GROUPS for offer in offers[group]),
+        **{kind: tuple(offers[_PREFIX + kind]) for kind in ("commands", "subjects", "plugins")},
     )
 
 
 def _form_problems(distribution: str, group: str, name: str, value: str) -> Iterator[Problem]:
+    said = []
     if group in _FORMS and _FORMS[group][0].fullmatch(name) is None:
         claim = " The namespace follows from the package's name." if "/" in name else ""
-        message = (
-            f"{clean(name)!r} is not a valid name in {group}; expected {_FORMS[group][1]}.{claim}"
-        )
-        yield Problem(level="fatal", code="name", message=message)
+        said.append(f"is not a valid name in {group}; expected {_FORMS[group][1]}.{claim}")
     if group == "neurogym.subjects" and name in names.SUBJECTS:
-        message = f"{name!r} is a subject of the core. Its author should choose another name."
-        yield Problem(level="fatal", code="name", message=message)
+        said.append("is a subject of the core. Its author should choose another name.")
     if group == "neurogym.commands" and (taken := names.taken_command(name, distribution)):
-        message = (
-            f"{clean(name)!r} is, or resembles, the command {taken!r} of this project, and cannot"
-            " be used. Its author should choose another name."
+        said.append(
+            f"is, or resembles, the command {taken!r} of this project, and cannot be used. Its"
+            " author should choose another name."
         )
-        yield Problem(level="fatal", code="name", message=message)
-    is_module = group in _HOOKS
-    if (names.MODULE_VALUE if is_module else names.VALUE).fullmatch(value) is None:
+    yield from (_fatal(code="name", message=f"{clean(name)!r} {text}") for text in said)
+    form = names.MODULE_VALUE if group == "neurogym.plugins" else names.VALUE
+    if form.fullmatch(value) is None:
         message = f"{clean(value)!r} is not a valid value; expected `module:attribute`."
-        yield Problem(level="fatal", code="value", message=message)
+        yield _fatal(code="value", message=message)
 
 
 def _described(
@@ -398,16 +351,14 @@ def _described(
         fields: dict[str, Any] = dict(offer.__dict__)
         row_kind = offer.group.removeprefix(_PREFIX).removesuffix("s")
         row = manifest.row(row_kind, offer.name) if manifest is not None else None
+        wrong: tuple[Problem, ...] = ()
         if row is not None:
             fields |= {key: getattr(row, key) for key in Description.__dataclass_fields__}
-            fields["problems"] = (*offer.problems, *row.problems)
+            wrong = row.problems
         elif manifest is not None and not manifest.problems:
-            message = (
-                f"has no row for {clean(offer.name)!r}; expected [[{row_kind}]] with this name."
-            )
-            problem = _manifest_problem(message=message, level="warning", file=manifest.file)
-            fields["problems"] = (*offer.problems, problem)
-        described.append(kind(**fields))
+            said = f"has no row for {clean(offer.name)!r}; expected [[{row_kind}]] with this name."
+            wrong = (_manifest_problem(message=said, level="warning", file=manifest.file),)
+        described.append(kind(**{**fields, "problems": (*offer.problems, *wrong)}))
     return tuple(described)
 
 
@@ -415,13 +366,12 @@ def _with_duplicates(packages: list[PackageInfo]) -> Iterator[PackageInfo]:
     """Yield the packages; offers that share an id, or a name without namespace, are unusable."""
     claims = defaultdict(list)
     for package in packages:
-        for kind in KINDS[:5]:  # plug-ins and registries are not called by name
-            for offer in getattr(package, kind):
-                if not offer.has("blocked"):
-                    called = offer.id if isinstance(offer, Described) else offer.name
-                    claims[kind, called].append(offer)
+        for offer in package.offers:
+            if offer.group != "neurogym.plugins" and not offer.has("blocked"):  # they have no name
+                called = offer.id if isinstance(offer, Described) else offer.name
+                claims[offer.group, called].append(offer)
     wrong: dict[int, Offer] = {}
-    for (kind, called), offers in claims.items():
+    for (group, called), offers in claims.items():
         if len(offers) < 2:
             continue
         owners = [offer.distribution for offer in offers]
@@ -430,47 +380,43 @@ def _with_duplicates(packages: list[PackageInfo]) -> Iterator[PackageInfo]:
             message = f"{called} is declared {len(offers)} times, as {values}; neither is used."
         else:
             ways = ", ".join(f"`{removal(owner)}`" for owner in dict.fromkeys(owners))
+            kind = group.removeprefix(_PREFIX).removesuffix("s")
             message = (
-                f"The {kind.removesuffix('s')} {called!r} is claimed by {listed(owners)}; none is"
-                f" used. Remove all but one: {ways}."
+                f"The {kind} {called!r} is claimed by {listed(owners)}; none is used. Remove all"
+                f" but one: {ways}."
             )
-        problem = Problem(level="fatal", code="duplicate", message=clean(message))
+        problem = _fatal(code="duplicate", message=clean(message))
         wrong |= {id(one): replace(one, problems=(*one.problems, problem)) for one in offers}
     for package in packages:
         changed: dict[str, Any] = {
-            kind: tuple(wrong.get(id(one), one) for one in getattr(package, kind))
-            for kind in KINDS[:5]
+            kind: tuple(wrong.get(id(one), one) for one in getattr(package, kind)) for kind in KINDS
         }
         yield replace(package, **changed) if wrong else package
 
 
-# -- manifests -------------------------------------------------------------------------------------
-
-
 def manifest_of(declared: Declaration) -> Path | None:
     """Return the path of a package's manifest; None if it has none, or if the file is missing."""
-    values = [value for group, _, value in declared.entry_points if group == MANIFEST_GROUP]
-    found = _locate(values[0], declared) if values else None
+    found = _locate(values[0], declared) if (values := _values(declared)) else None
     return found if isinstance(found, Path) else None
+
+
+def _values(declared: Declaration) -> list[str]:
+    return [value for group, _, value in declared.entry_points if group == MANIFEST_GROUP]
 
 
 def _manifest(declared: Declaration) -> tuple[Manifest | None, list[Problem]]:
     """Return the package's manifest, and the problems of the whole file."""
-    values = [value for group, _, value in declared.entry_points if group == MANIFEST_GROUP]
+    values = _values(declared)
     if not values:
-        if {"neurogym.tasks", "neurogym.wrappers"}.isdisjoint(
-            group for group, _, _ in declared.entry_points
-        ):
+        groups = {group for group, _, _ in declared.entry_points}
+        if groups.isdisjoint(("neurogym.tasks", "neurogym.wrappers")):
             return None, []
         message = "the package has none, so catalogues cannot describe its tasks and wrappers."
         return None, [_manifest_problem(message=message, level="warning")]
     problems = []
     if len(values) > 1:
-        problems.append(
-            _manifest_problem(
-                message=f"{len(values)} are declared; expected one. Only the first is read."
-            )
-        )
+        message = f"{len(values)} are declared; expected one. Only the first is read."
+        problems.append(_manifest_problem(message=message))
     path = _locate(values[0], declared)
     if isinstance(path, Problem):
         return None, [*problems, path]
@@ -482,12 +428,7 @@ def _manifest(declared: Declaration) -> tuple[Manifest | None, list[Problem]]:
 
 
 def _locate(value: str, declared: Declaration) -> Path | Problem:
-    """Return the path of the manifest that an entry point names, or the problem with it.
-
-    The file is looked for in the folder where pip installed the package, then with `find_spec` of
-    the top-level package. The latter finds editable installs without importing them, but takes
-    several times as long.
-    """
+    """Return the path of the manifest that an entry point names, or the problem with it."""
     match = _MANIFEST_VALUE.fullmatch(value)
     if match is None:
         message = f"{clean(value)!r} is not a valid value; expected `package:ngym.toml`."
@@ -519,3 +460,53 @@ def _locate(value: str, declared: Declaration) -> Path | Problem:
 def _first_file(folders: Iterable[str], *parts: str) -> Path | None:
     paths = (os.path.join(folder, *parts) for folder in folders)
     return next((Path(path) for path in paths if os.path.isfile(path)), None)
+
+
+_CLAUSE = re.compile(
+    r"(~=|===|==|!=|<=|>=|<|>)\s*v?(\d+(?:\.\d+)*)(\.\*)?[a-z0-9.+!_-]*", re.IGNORECASE
+)
+_REQUIREMENT = re.compile(
+    r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*([^;]*)(;.*)?", re.DOTALL
+)
+
+
+def release(version: str) -> tuple[int, ...]:
+    """Return the release number, ``(1, 2, 0)`` for ``1.2.0rc1``; ``()`` if there is none."""
+    found = re.match(r"\s*v?(?:\d+!)?(\d+(?:\.\d+)*)", version)
+    return tuple(int(part) for part in found.group(1).split(".")) if found else ()
+
+
+def satisfies(version: str, specifier: str) -> bool | None:
+    """Return whether a version satisfies a specifier such as ``>=1.0,<2``; None if unreadable."""
+    clauses = [clause.strip() for clause in specifier.split(",") if clause.strip()]
+    parsed = [_CLAUSE.fullmatch(clause) for clause in clauses]
+    if not release(version) or not all(parsed):
+        return None
+    return all(_meets(release(version), *match.groups()) for match in parsed if match is not None)
+
+
+def core_specifier(requirements: Iterable[str], name: str) -> str | None:
+    """Return the specifier for the distribution `name`; None if no requirement names it."""
+    found = []
+    for requirement in requirements:
+        match = _REQUIREMENT.fullmatch(requirement)
+        if match is None or re.sub(r"[-_.]+", "-", match.group(1)).lower() != name:
+            continue
+        if "extra" not in (match.group(3) or ""):
+            found.append(match.group(2).strip().strip("()").replace(" ", ""))
+    return ",".join(part for part in found if part) if found else None
+
+
+def _meets(have: tuple[int, ...], operator: str, number: str, star: str | None) -> bool:
+    want = tuple(int(part) for part in number.split("."))
+    size = max(len(have), len(want))
+    left, right = have + (0,) * (size - len(have)), want + (0,) * (size - len(want))
+    same = left[: len(want)] == want if star else left == right
+    return {
+        "<": left < right,
+        "<=": left <= right,
+        ">": left > right,
+        ">=": left >= right,
+        "!=": not same,
+        "~=": left >= right and left[: len(want) - 1] == want[:-1],  # ~=1.4.2 is >=1.4.2, ==1.4.*
+    }.get(operator, same)

@@ -28,7 +28,7 @@ def read_wrap(text: str) -> tuple[str, dict[str, Any]]:
     name, _, settings = text.partition(":")
     wrapper = load_wrapper(name.strip())
     parts: list[str] = []
-    for part in _split(settings):
+    for part in split_values(settings):
         if parts and not re.match(r"\s*\w+\s*=", part):  # one more value of the name before
             parts[-1] += f",{part}"
         else:
@@ -62,11 +62,7 @@ def read_value(text: str, default: Any = None) -> Any:
 
 
 def read_pairs(given_to: str, texts: Sequence[str]) -> list[tuple[str, str]]:
-    """Return names and values of texts ``name=value``, given to an option or a wrapper.
-
-    Raises:
-        InvalidValueError: a text has another form.
-    """
+    """Return names and values of texts ``name=value``, given to an option or a wrapper."""
     pairs = []
     for text in texts:
         name, equals, value = text.partition("=")
@@ -87,14 +83,18 @@ def _literal(text: str) -> Any:
     with contextlib.suppress(json.JSONDecodeError):
         return _tuples(json.loads(text.replace("(", "[").replace(")", "]")))
     if "," in text:
-        return tuple(_literal(part.strip()) for part in _split(text))
+        return tuple(_literal(part.strip()) for part in split_values(text))
     with contextlib.suppress(ValueError):  # numbers that JSON does not accept: .5, +3
         return float(text)
     return text
 
 
-def _split(text: str) -> list[str]:
-    """Return the parts between the commas that are outside of brackets."""
+def split_values(text: str) -> list[str]:
+    """Return the parts between the commas that are outside of brackets, without empty parts.
+
+    Args:
+        text: for instance ``0,[1,2],uniform(3,4)``, which has three parts.
+    """
     parts, depth = [""], 0
     for letter in text:
         depth += (letter in "([{") - (letter in ")]}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError, listed
-from neurogym_core.play.kernel import Given
+from neurogym_core.play.results import Given
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array, Floats, Ints, Wholes
 
@@ -204,20 +204,18 @@ def _judged(stepper: Stepper, values: Floats) -> tuple[Floats, Floats | None, Fl
     aim = stepper.gathered(lambda block, envs: block.tables.aim[kind[envs]])
     tolerance = stepper.gathered(lambda block, envs: block.tables.tolerance[kind[envs]])
     distance = np.zeros(tolerance.shape)
-    for k, units in enumerate(types.slot_units):
+    for k, units in enumerate(types.slots.units):
         errors = actions.errors(values, aim[:, k], units)
         distance[:, k] = np.sqrt((errors**2).sum(axis=1))
     graded, score = np.full((2, *tolerance.shape), np.nan)
-    for k, pays in enumerate(types.pays):
+    for k, pays in enumerate(types.slots.pays):
         if pays is not None:
             graded[:, k] = pays(distance[:, k], tolerance[:, k])
             most = pays(np.zeros(stepper.n), tolerance[:, k])
             share = np.divide(graded[:, k], most, out=np.ones(stepper.n), where=most != 0)
             score[:, k] = np.clip(share, 0, 1)
     if actions.trigger is None:
-        pay = stepper.gathered(
-            lambda block, envs: block.types.batch.payoffs.correct_reward[kind[envs]]
-        )
+        pay = stepper.gathered(lambda block, envs: block.tables.correct_reward[kind[envs]])
         wrong = stepper.gathered(lambda block, envs: block.tables.error_reward[kind[envs]])
         right = distance <= tolerance + 1e-9
         flat = np.isnan(graded)

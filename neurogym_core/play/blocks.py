@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.play.tables import Tables
-from neurogym_core.play.types import Types
 from neurogym_core.trials.arrays import Array, Bools, Columns, Reals, Wholes
 from neurogym_core.trials.record import RESTING
+from neurogym_core.trials.tables import Tables, Wide
 
 NOT_VISITED = -1
 """Onset and offset of periods that were not played."""
@@ -117,7 +116,7 @@ class Block:
     """
 
     def __init__(
-        self, types: Types, kind: Wholes, first_serial: int, conditions: Columns, stride: int
+        self, types: Tables, kind: Wholes, first_serial: int, conditions: Columns, stride: int
     ) -> None:
         self.types, self.first_serial, self.stride = types, first_serial, stride
         self.kind = carved({"kind": (kind.shape, np.int64)})["kind"]
@@ -138,10 +137,28 @@ class Block:
         tables = self.tables
         return Log(len(self), tables.n_slots, tables.aim.shape[2], len(tables.entry))
 
-    @property
-    def tables(self) -> Tables:
-        """The tables of the types."""
-        return self.types.tables
+    @cached_property
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """Names of the values of conditions, and of choices, by column of the record."""
+        types, interface = self.types, self.types.interface
+        names = {
+            name: one
+            for name, one in interface.names.items()
+            if name in self.conditions and self.conditions[name].dtype.kind in "iu"
+        }
+        if interface.actions.continuous:
+            return names
+        firsts = [units.start for units in types.slots.units]
+        for slot, first in zip(types.slots.names, firsts, strict=True):
+            before = min((at for at in firsts if at > first), default=None)
+            if one := interface.actions.choices(first, before):
+                names[f"{slot}.choice" if len(firsts) > 1 else "choice"] = one
+        return names
+
+    @cached_property
+    def tables(self) -> Wide:
+        """The tables with all rows."""
+        return self.types.wide
 
     def __len__(self) -> int:
         return len(self.kind)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -17,20 +17,17 @@ from neurogym_core.play.env_form import BatchSource, form_of, is_env_class
 from neurogym_core.play.kernels import fill_function
 from neurogym_core.play.make import bare_env, make_task, resolve
 from neurogym_core.play.options import whole_number
-from neurogym_core.play.render import Steps
 from neurogym_core.play.replay import replay
 from neurogym_core.play.stepper import Stepper
-from neurogym_core.play.types import Types
 from neurogym_core.tasks.building import hooked
 from neurogym_core.tasks.drawing import stateful
 from neurogym_core.tasks.former_names import missing
-from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array, Bools, Columns, Singles, Wholes, per_row
 from neurogym_core.trials.batch import TrialBatch
-from neurogym_core.trials.encoders import Ring
-from neurogym_core.trials.interface import Interface
 from neurogym_core.trials.record import TrialRecord
+from neurogym_core.trials.rendering import Steps
 from neurogym_core.trials.splits import checked_split, sequence_of
+from neurogym_core.trials.tables import Tables
 
 TARGETS = ("action", "units", "best")
 CHUNK_STEPS = 1 << 15
@@ -48,28 +45,28 @@ class Placed:
     Attributes:
         row, start, stop: (m,) row of each trial, its first step there, and its last step + 1.
         conditions, notes: name -> (m, …).
-        tables: one trial of each type, by table; () for a task that is stepped.
-        origin: (2, m) table and type of each trial; None for a task that is stepped.
+        trials: the trials; None for a task that is stepped.
     """
 
     row: Array
     start: Array
     stop: Array
     conditions: Columns
-    notes: Columns = field(default_factory=dict)
-    tables: tuple[TrialBatch, ...] = ()
-    origin: Array | None = None
+    trials: Callable[[], TrialBatch] | None = None
 
     def take(self, which: Array) -> Placed:
-        """Return some of the trials, in this order."""
+        """Return some of the trials, in this order.
+
+        Args:
+            which: indices of trials, or a mask.
+        """
+        trials = self.trials
         return Placed(
             self.row[which],
             self.start[which],
             self.stop[which],
             {name: values[which] for name, values in self.conditions.items()},
-            {name: values[which] for name, values in self.notes.items()},
-            self.tables,
-            None if self.origin is None else self.origin[:, which],
+            None if trials is None else lambda: trials().take(which),
         )
 
     def window(self, begin: int, steps: int) -> Placed:
@@ -77,35 +74,13 @@ class Placed:
         inside = self.take(np.flatnonzero((self.stop > begin) & (self.start < begin + steps)))
         return replace(inside, start=inside.start - begin, stop=inside.stop - begin)
 
-    def _types(self) -> Iterator[tuple[TrialBatch, Array, Bools]]:
-        """Yield each table with trials, their types, and the mask of these trials, (m,)."""
-        assert self.origin is not None
-        for number in np.unique(self.origin[0]).tolist():
-            here = self.origin[0] == number
-            yield self.tables[number], self.origin[1, here], here
-
-    def built(self) -> TrialBatch:
-        """Return the trials as a batch."""
-        parts, order = [], []
-        for types, kind, here in self._types():
-            parts.append(types.take(kind))
-            order.append(np.flatnonzero(here))
-        back = np.argsort(np.concatenate(order))
-        built = TrialBatch.concatenate(parts).take(back, dict(self.conditions))
-        built.notes.update(self.notes)
-        return built
-
     def __getstate__(self) -> dict[str, Any]:
-        if self.origin is None:
-            return vars(self)
-        # A table has all types of a block, mostly many more than those of one batch.
-        tables: list[TrialBatch] = []
-        origin = self.origin.copy()
-        for types, kind, here in self._types():
-            used, origin[1, here] = np.unique(kind, return_inverse=True)
-            origin[0, here] = len(tables)
-            tables.append(types.take(used))
-        return {**vars(self), "tables": tuple(tables), "origin": origin}
+        trials = None if self.trials is None else partial(_itself, self.trials())
+        return {**vars(self), "trials": trials}
+
+
+def _itself(trials: TrialBatch) -> TrialBatch:
+    return trials
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,9 +102,15 @@ class Part:
     start: Array
 
     @property
-    def types(self) -> Types:
+    def types(self) -> Tables:
         """The types of the block's trials."""
         return self.block.types
+
+    @property
+    def trials(self) -> TrialBatch:
+        """The trials."""
+        block, rows = self.block, self.rows
+        return TrialBatch(block.types, block.kind, block.conditions, block.columns).take(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,40 +149,34 @@ class Chunk:
         def joined(values: Sequence[Array]) -> Array:
             return np.concatenate(values)
 
-        def columns(of: str) -> dict[str, Array]:
-            return {
-                name: joined([getattr(part.block, of)[name][part.rows] for part in parts])
-                for name in getattr(parts[0].block, of)
-            }
-
         row, start = joined([part.row for part in parts]), joined([part.start for part in parts])
         return Placed(
             row,
             start,
             start + joined([part.types.steps[part.steps.kind] for part in parts]),
-            columns("conditions"),
-            columns("columns"),
-            tuple(part.types.batch for part in parts),
-            np.stack(
-                [
-                    np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts]),
-                    joined([part.steps.kind for part in parts]),
-                ]
-            ),
+            {
+                name: joined([part.block.conditions[name][part.rows] for part in parts])
+                for name in parts[0].block.conditions
+            },
+            lambda: TrialBatch.concatenate([part.trials for part in parts]),
         ).take(np.lexsort((start, row)))
 
     def rendered(self, encode: Callable[[Array], Array]) -> tuple[Array, Array, Array, Array]:
-        """Render inputs, targets, weights and first steps of trials, each (rows, steps, …)."""
+        """Render inputs, targets, weights and first steps of trials, each (rows, steps, …).
+
+        Args:
+            encode: turns targets of steps into those of the batch.
+        """
         # Streams fill every step, so their arrays need no zeros.
-        shown, made = self.parts[0].types.shown, np.zeros if self.padded else np.empty
-        inputs = made((*self.shape, shown.n_units), np.float32)
-        targets = made((*self.shape, *shown.target.shape[2:]), shown.target.dtype)
+        tables, made = self.parts[0].types, np.zeros if self.padded else np.empty
+        inputs = made((*self.shape, tables.n_units), np.float32)
+        targets = made((*self.shape, *tables.target.shape[2:]), tables.target.dtype)
         weights = made(self.shape, np.float32)
         real = np.zeros(self.shape, np.bool_) if self.padded else None
         fill = fill_function()
         for part in self.parts:
             offset = part.row * self.shape[1] + np.maximum(part.start, 0)
-            fill(part.types.shown, part.steps, offset, self.key, inputs, targets, weights, real)
+            fill(part.block.tables, part.steps, offset, self.key, inputs, targets, weights, real)
         wanted = encode(targets)
         if real is not None and not real.all():
             wanted = wanted * real.reshape(*self.shape, *[1] * (wanted.ndim - 2))
@@ -297,7 +272,7 @@ class Batch:
     @cached_property
     def trials(self) -> TrialBatch | None:
         """The trials as a `TrialBatch`; None if the task was stepped."""
-        return self._placed.built() if self._placed.tables else None
+        return None if self._placed.trials is None else self._placed.trials()
 
     def __getstate__(self) -> dict[str, Any]:
         # Separate pickles: loading a batch then takes little more than copying its arrays.
@@ -335,7 +310,7 @@ class Batch:
             NotSupportedError: the observations of the task depend on the actions of the subject.
             InvalidValueError: the outputs have a wrong shape, or ids that are out of range.
         """
-        if not self._placed.tables:
+        if self.trials is None:
             raise NotSupportedError(
                 f"Outputs of {self.task.name} were given to score(), but its observations depend on"
                 " the subject's actions. Expected a task with fixed observations. Play this one:"
@@ -344,10 +319,10 @@ class Batch:
         actions = self._actions(np.asarray(outputs))
         which = np.flatnonzero(self.complete)
         if not len(which):  # the columns of a record, without rows
-            one = self._placed.take(np.zeros(1, np.int64)).built()
+            one = self.trials.take(np.zeros(1, np.int64))
             none: TrialRecord = replay(self.task, one, actions[:1])[:0]
             return none
-        trials = self._placed.take(which).built()
+        trials = self.trials.take(which)
         steps = int((self.stop - self.start)[which].max())
         at = np.minimum(self.start[which, None] + np.arange(steps), actions.shape[1] - 1)
         return replay(self.task, trials, actions[self.row[which, None], at])
@@ -375,35 +350,9 @@ class Batch:
                 f" Expected integer action ids {shape}, or one output per action unit"
                 f" {(*shape, actions.size)}. Give one of these."
             )
-        return decode_units(self.task, outputs) if self.kind == "units" else outputs.argmax(axis=2)
-
-
-def decode_units(task: Task, outputs: Array) -> Array:
-    """Return the action ids of unit outputs (…, units): rest above 0.5, else direction or unit.
-
-    A single ring of actions is read by its population vector, other actions by their largest
-    output.
-    """
-    actions = task.actions
-    groups = [name for name in actions if name != actions.rest_name]
-    rest = actions.rest
-    first = 0 if rest is None else 1
-    only = actions.parts[groups[0]] if len(groups) == 1 else None
-    if isinstance(only, Ring):
-        chosen = first + only.nearest(only.population_vector(outputs[..., first:]))
-    else:
-        chosen = first + outputs[..., first:].argmax(axis=-1)
-    return chosen if rest is None else np.where(outputs[..., rest] > 0.5, rest, chosen)
-
-
-def unit_targets(task: Task | Interface) -> Array:
-    """Return (actions, units) float32, the targets of each action: its ring's bump, or one-hot."""
-    actions = task.actions
-    table = np.eye(actions.size, dtype=np.float32)
-    for name, encoder in actions.parts.items():
-        if isinstance(encoder, Ring):
-            table[actions[name], actions[name]] = encoder.encode(np.arange(encoder.size))
-    return table
+        units = self.kind == "units"
+        ids: Array = actions.decode_units(outputs) if units else outputs.argmax(axis=2)
+        return ids
 
 
 class Dataset:
@@ -556,7 +505,7 @@ class _TaskBatches:
         self.dataset = dataset
         self.n_inputs, self.n_outputs = task.channels.size, task.actions.size
         as_units = dataset.targets == "units" and not task.actions.continuous
-        self._units = unit_targets(task) if as_units else None
+        self._units = task.actions.unit_targets() if as_units else None
 
     def encode(self, targets: Array) -> Array:
         """Return targets as ids, units, or values in [-1, 1]."""

@@ -39,7 +39,7 @@ from neurogym_core.tasks.state import state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.tasks.wrapper import TaskWrapper
 from neurogym_core.trials.arrays import Array, Columns, Ints
-from neurogym_core.trials.noise import key_of
+from neurogym_core.trials.noise import noise_key
 from neurogym_core.trials.record import DURATION
 from neurogym_core.trials.splits import sequence_of
 
@@ -99,7 +99,7 @@ class Dealer:
             for k in range(4)
         )
         self.conditions, self.sessions, self.hooks = map(_generator, (conditions, sessions, hooks))
-        self.key = key_of(noise, self.split)
+        self.key = noise_key(noise, self.split)
         self.serial = 0  # of the next trial
         self.session: Session | None = None
         self.subject: Session | None = None

@@ -11,11 +11,10 @@ import numpy as np
 from neurogym_core.play.actions import checked_all, checked_one
 from neurogym_core.play.env_base import BoundStep, action_space, observation_space
 from neurogym_core.play.kernel import Stepped
-from neurogym_core.play.numbers import is_numeric, numeric_info, of_one
-from neurogym_core.play.options import checked_render_mode, read_options
+from neurogym_core.play.numbers import is_numeric, numeric_info, of_one, of_trial
+from neurogym_core.play.options import checked_render_mode, no_renderer, read_options
 from neurogym_core.play.results import TrialInfo
 from neurogym_core.play.stepper import Stepper
-from neurogym_core.play.trace import Trace
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array
@@ -32,10 +31,12 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
 
     Args:
         task: the task.
-        render_mode: None, or "rgb_array": `render` draws the trial so far.
+        render_mode: None, or "rgb_array": `render` draws the trial so far, of envs that
+            `neurogym_core.make` made.
         seed: seed until `reset` is given another one.
         split: None, "train", "validation" or "test": disjoint streams of trials, of every seed.
-        info: "full", or "numeric" for clients that store infos: the same keys on every step and
+        info: "full"; "trial": only the results of a trial, at its end (faster); or "numeric" for
+            clients that store infos: the same keys on every step and
             reset, and numbers only. These are `gt`, `period` (its index), `new_trial`, and, 0 until
             a trial ends, `performance`, `trial_reward`, `outcome` (an `Outcome`), `choice` (of the
             first slot), `trial_steps` and `aborts`.
@@ -74,14 +75,13 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
         self.stepper = Stepper(task, 1, seed, split=self.split)
         self._once = task.trials_per_session == 1
         self._names, self._size = period_names_of(task), task.actions.size
-        self._numeric = is_numeric(info)
-        self._trace = Trace(np.zeros(task.channels.size, np.float32)) if render_mode else None
+        self._numeric, self._full = is_numeric(info, render_mode), info != "trial"
+        self.stepper.full = self.stepper.kernel.full = self._full
         self._bind()
 
     def _kernel_step(self) -> Callable[..., Any] | None:
         adds = self.stepper.hooked or self._numeric or type(self).step is not TaskEnv.step
-        step = None if adds else self.stepper.kernel.step
-        return step if step is None or self._trace is None else self._trace.added_to(step)
+        return None if adds else self.stepper.kernel.step
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
@@ -97,12 +97,10 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
         """
         super().reset(seed=seed)
         observation = self.stepper.reset(seed, read_options(options))[0]
-        if self._trace is not None:
-            self._trace.begin(observation)
         if self._numeric:
             stepper = self.stepper
             return observation, of_one(numeric_info(1, stepper.targets(), stepper.period))
-        return observation, {"period": self.period}
+        return observation, {"period": self.period} if self._full else {}
 
     def step(self, action: Any) -> Stepped:
         """Play one step; return observation, reward, terminated, truncated, `info` (see the class).
@@ -118,8 +116,8 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
                 result = self._step_with_hooks(action)
         else:
             result = self.stepper.kernel.step(action)
-        if self._trace is not None:
-            self._trace.add(action, result)
+        if not self._full:
+            return (*result[:4], of_trial(result[4]))
         return (*result[:4], self._numbers(result[4])) if self._numeric else result
 
     def _numbers(self, info: dict[str, Any]) -> dict[str, Any]:
@@ -156,15 +154,15 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
         )
 
     def render(self) -> Array | None:
-        """Return the figure of the trial so far, (height, width, 3) uint8; needs neurogym-film.
+        """Return the figure of the trial so far, (height, width, 3) uint8.
 
-        None without a render mode.
+        None without a render mode. A package draws it (hook ``ngym_render``).
+
+        Raises:
+            MissingDependencyError: no installed package draws it.
+            NotSupportedError: the env was not made by `neurogym_core.make`.
         """
-        if self._trace is None:
-            return None
-        from neurogym_core.ecosystem.hooks import picture_of  # imports pluggy
-
-        return picture_of(self.task, self._trace.buffers(self.conditions))
+        return None if self.render_mode is None else no_renderer("make")
 
     # ------------------------------------------------------------------ the current observation
 

@@ -28,9 +28,11 @@ class BatchSource(Protocol):
 
     def next_batch(self) -> Batch:
         """Return the next batch."""
+        ...
 
     def encode(self, targets: Array) -> Array:
         """Return targets in the form of ``Dataset(targets=…)``."""
+        ...
 
 
 class EnvForm:

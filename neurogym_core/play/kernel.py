@@ -1,215 +1,78 @@
-"""The kernel: one step of a trial, in plain Python. This file is the definition of a step.
+"""The kernel: one step of a trial. This file is the definition of a step, and its only text.
 
-`PlainKernel` moves N envs through the tables of their blocks. `_kernel.c` is a compiled copy;
-`kernels.py` chooses between them, and the tests compare the two bit by bit. The rules of a step are
-in `PlainKernel.advance_one`, with `_answer`, `_close`, `_enter` and `_end`, and nowhere else.
+`Kernel` moves N envs through the tables of their blocks. The file runs as it is in plain Python,
+and Cython compiles it, as it is, to the module `_kernel`; `kernels.py` chooses between the two. The
+rules of a step are in `advance_one`, with `_answer`, `_close`, `_enter` and `_end`, and nowhere
+else. The builds differ in the form of their memory: `plain.py` has lists and objects, `_memory.pxd`
+has C structs under the same names. `_kernel.pxd` has the C types of this file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
-from math import isnan
-from threading import RLock
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from neurogym_core.play.blocks import Block
-from neurogym_core.play.render import Steps, observation, render
-from neurogym_core.play.results import TrialInfo, TrialResults, VectorInfo, vector_info
-from neurogym_core.trials.arrays import Array, Bools, Floats, Ints, Singles
-from neurogym_core.trials.layout import END, STAY
-from neurogym_core.trials.record import RESTING, Outcome
+from neurogym_core.play.plain import STATE
+from neurogym_core.play.results import (
+    Given,
+    Moved,
+    TrialInfo,
+    TrialResults,
+    VectorInfo,
+)
+from neurogym_core.trials.arrays import Array, Ints, Singles
+from neurogym_core.trials.noise import lines
 
-NONE, CORRECT, ERROR = int(Outcome.NONE), int(Outcome.CORRECT), int(Outcome.ERROR)
-ABORT, MISS, OTHER = int(Outcome.ABORT), int(Outcome.MISS), int(Outcome.OTHER)
-BADNESS = {NONE: 0, CORRECT: 1, OTHER: 2, MISS: 3, ERROR: 4, ABORT: 5}
-"""The outcome of a trial is the worst outcome of its slots."""
+try:  # for the compiler, which reads this line; nothing else needs the package
+    import cython
+except ImportError:
+    cython = SimpleNamespace(compiled=False, nogil=nullcontext())
+
+if cython.compiled:
+    from cython.cimports.neurogym_core.play import _memory as memory
+
+    memory.import_array()
+
+    def fill(shown, steps, offset, key, inputs, targets, weights, real):  # type: ignore
+        """Write the steps of m trials into a batch, as `fill` of rendering.py does."""
+        memory.fill_trials(shown, steps, offset, key, inputs, targets, weights, real, lines())
+
+else:
+    from neurogym_core.play import plain as memory
+
+VERSION = 12
+"""Version of this file and of the memory of the compiled kernel. A compiled kernel of another
+version was built from other sources, and is not used."""
+STAY, END = -1, -2
+NONE, CORRECT, ERROR, ABORT, MISS = 0, 1, 2, 3, 4
+RESTING, OUTCOMES = -1, 6
+BADNESS = [0, 1, 4, 5, 3, 2]
+"""The outcome of a trial is the worst outcome of its slots: rank of each `Outcome`."""
 # Far below 2**63, so that sums with it cannot overflow in C; exact as a float.
 NEVER = 1 << 52
 """Number of trials of an endless session; duration of an endless segment."""
+NAN = float("nan")
+MANY = 256
+"""From so many envs on, steps and observations release Python's lock."""
+MOST_BLOCKS = 4096
+"""Largest number of blocks; a larger index is a mistake of the caller."""
+# Results of a step of one env, and of the start of a trial; those below 0 are errors.
+ON, OVER, DRY, BAD_STATE, BAD_GIVEN = 0, 1, 2, -1, -2
 
-STATE = (
-    "block", "row", "type", "segment", "entered", "clock", "period_at",
-    "number", "session", "left", "waiting", "last_block", "last_row", "ended",
-)  # fmt: skip
-"""The state of an env: integers, described in `Place`. `get`, `set` and pickles use these names."""
-
-WHERE = STATE[:6]
-"""The part of the state that gives the position of an env within its trial."""
+POSITION = 6
+"""The first names of `STATE`: those of the position of an env within its trial."""
 
 Stepped = tuple[Array, float, bool, bool, dict[str, Any]]
 VectorStepped = tuple[Array, Array, Array, Array, dict[str, Any]]
 
 
-class Place:
-    """State of one env.
-
-    Attributes:
-        block, row: the current trial: index of its block (-1: none yet), and its row there.
-        type, segment: row of the tables that applies to the current step.
-        clock: steps played of this trial.
-        entered, period_at: clock at the onset of the segment, and of the period.
-        number, session: number of the trial in this env, and of the session.
-        left: remaining trials of the session, including the current one.
-        waiting: 1 if the env sits out the next step, because its session ended on the last one.
-        last_block, last_row: the trial that ended last.
-        ended: 1 if the current trial has ended and the next one has not begun: between the two, or
-            after an exception (such as Ctrl-C) between the two.
-        until: clock at which the segment or the trial runs out of time.
-        on_tape: row of the block's rendered observations for clock 0; -1 if the trial does not
-            follow the rendered order.
-        rules: the block in the form that this kernel reads.
-        here: type * segments + segment, the row in flat tables.
-        total: reward so far; written to the log when the trial ends.
-    """
-
-    __slots__ = (*STATE, "here", "on_tape", "rules", "total", "until")
-
-    def __init__(self, left: int) -> None:
-        self.block = self.last_block = self.last_row = -1
-        self.row = self.type = self.segment = self.clock = self.entered = self.period_at = 0
-        self.number = self.session = self.waiting = self.until = self.ended = 0
-        self.left, self.on_tape, self.here, self.total = left, -1, 0, 0.0
-        self.rules: Any = None
-
-
-class Given(NamedTuple):
-    """Contributions of hooks and continuous actions to a step of N envs; None: no contribution.
-
-    Attributes:
-        reward: (N,) float64, total reward of the step; replaces everything else.
-        extra: (N,) float64, added to the reward of the table.
-        goto: (N,) int64, destinations; STAY leaves the decision to the table.
-        outcome: (N,) int64, `Outcome` of the first slot; 0 leaves it to the table.
-        distance: (N, K) float64, distance of a continuous action from the target of each slot.
-        graded: (N, K) float64, reward if the distance is tolerated; NaN: reward of the table.
-            Without a trigger: reward of the answer when the window closes, whatever its distance.
-        score: (N, K) float64, score of the answer where `graded` is not NaN.
-        values: (N, D) float64, the action in task units.
-    """
-
-    reward: Floats | None = None
-    extra: Floats | None = None
-    goto: Ints | None = None
-    outcome: Ints | None = None
-    distance: Floats | None = None
-    graded: Floats | None = None
-    score: Floats | None = None
-    values: Floats | None = None
-
-
-class Moved(NamedTuple):
-    """Results of one step of N envs.
-
-    Attributes:
-        reward: (N,) float64.
-        ended, over: (N,) bool, whether a trial, and whether a session ended.
-        target: (N,) int64, correct action of the step that was scored; 0 for continuous actions.
-        period: (N,) int64, period of that step.
-        performance: (N,) float64, of the trials that ended; 0 elsewhere.
-        finished: the trials that ended, or None.
-    """
-
-    reward: Floats
-    ended: Bools
-    over: Bools
-    target: Ints
-    period: Ints
-    performance: Floats
-    finished: TrialResults | None
-
-
-class _Rules:
-    """A block in the form that the plain kernel reads: flat lists, which Python indexes fastest."""
-
-    TABLES = (
-        "period", "follows", "endless", "entry", "duration", "limit", "reward", "aborts", "goto",
-        "slot", "outcome", "score", "window", "asked", "miss_reward", "miss_outcome",
-        "error_reward", "error_goto", "due", "tolerance", "graded", "graded_from", "best", "needs",
-        "first_action", "again",
-    )  # fmt: skip
-    LOGGED = (
-        "env", "number", "session", "steps", "aborts", "reward", "performance", "outcome", "ended",
-        "opened", "slot_outcome", "slot_choice", "slot_time", "slot_score", "onset", "offset",
-    )  # fmt: skip
-    duration: Any
-    FEW = 1 << 14
-    """Largest table that becomes a list. Converting a larger one would take longer than it saves,
-    so it is read through a memoryview.
-    """
-
-    def __init__(self, block: Block, key: int) -> None:
-        self.block, self.log, tables = block, block.log, block.tables
-        _, self.n_segments, self.n_actions = tables.reward.shape
-        self.n_slots, self.n_periods = tables.n_slots, len(tables.entry)
-        self.dt, self.trigger = tables.dt, tables.trigger
-        self.continuous = tables.target.ndim == 3
-        for name in self.TABLES:
-            setattr(self, name, self._listed(getattr(tables, name)))
-        for name in self.LOGGED:
-            setattr(self, f"log_{name}", getattr(block.log, name).reshape(-1).data)
-        # A view, not a copy: the rows of a block on demand are filled while it is played.
-        self.type = block.kind.data
-        # Cells in which an action has an effect beyond its reward and the count of aborts. Only
-        # these, and the end of a segment, need the slow part of `advance_one`.
-        self.acts = self._listed((tables.slot >= 0) | (tables.goto != STAY))
-        self.target = None if self.continuous else self._listed(tables.target)
-        self.n_grades = tables.graded.shape[2]
-        self.cursor = 0
-        self.tape: Singles | None = None
-        self.tape_at: Any = None
-        # Blocks on demand (stride 0) are filled row by row: there is nothing to render ahead.
-        if block.stride:
-            self.tape, self.tape_at = self._rendered(key)
-
-    def _listed(self, values: Array) -> Any:
-        flat = np.ascontiguousarray(values).reshape(-1)
-        return flat.tolist() if flat.size <= self.FEW else flat.data
-
-    def _rendered(self, key: int) -> tuple[Singles, memoryview]:
-        """Render all rows with their periods in order; return the observations, and where each row
-        begins.
-        """
-        block = self.block
-        duration = block.tables.duration[block.kind]
-        lengths = duration.sum(axis=1)
-        tape = render(
-            block.tables,
-            Steps(block.kind, block.first_serial + np.arange(len(block)), duration),
-            key,
-        )
-        begins = np.cumsum(lengths) - lengths
-        return tape, begins.data
-
-    def offset(self, kind: int, segment: int) -> int:
-        """Return the step on which a segment begins if all segments are played in order."""
-        begin = kind * self.n_segments
-        return sum(self.duration[begin : begin + segment])
-
-
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
-
-
-def _alone(method: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Refuse calls of a method while another thread is in a step."""
-
-    @wraps(method)
-    def guarded(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        kernel: Any = args[0]
-        kernel.claim()
-        try:
-            return method(*args, **kwargs)
-        finally:
-            kernel.release()
-
-    return guarded
-
-
-class PlainKernel:
+class Kernel:
     """The kernel of N envs.
 
     Args:
@@ -221,6 +84,13 @@ class PlainKernel:
         deal: called with the envs whose block has no further trial; it calls `begin` for each.
         check: called with an action that is not an int in range; returns it as an int, or raises.
         check_all: called with the actions of all envs; returns them as (N,) int64, or raises.
+
+    Attributes:
+        n, key: as above; setting the key changes the noise of all following steps.
+        current: index of the block of stride 1 that trials are dealt from.
+        last_reward: (N,) reward of the last step; 0 after a reset.
+        full: whether the infos of a step have more than the results of a trial at its end.
+        own: whether `vector_step` returns the kernel's own arrays, which the next step overwrites.
     """
 
     def __init__(
@@ -228,17 +98,49 @@ class PlainKernel:
         deal: Callable[[list[int]], None], check: Callable[[Any], int],
         check_all: Callable[[Any], Ints],
     ) -> None:  # fmt: skip
-        self.n, self.key, self.names = n, key, names
-        self.per_session, self.next_step, self.once = per_session, next_step, per_session == 1
+        # Copies, never of a subclass: no other code can change their size.
+        names = np.array(names, order="C")
+        if (
+            not 1 <= n <= 1 << 28 or per_session < 1
+            or names.ndim != 1 or not len(names) or names.dtype.kind != "U"
+        ):  # fmt: skip
+            raise ValueError("Kernel() was given envs, names or sessions that it cannot play.")
+        if cython.compiled and self.n:  # type: ignore[has-type]
+            raise TypeError("A kernel is made once.")
+        self.key, self.next_step, self.current = key, next_step, 0
+        self.per_session, self.once = per_session, per_session == 1
         self.deal, self.check, self.check_all = deal, check, check_all
-        self.rules: list[Any] = []
-        self._lock = RLock()
-        self.current = 0
-        """Index of the block of stride 1 that trials are dealt from."""
-        self.places = [Place(per_session) for _ in range(n)]
-        self.last_reward = np.zeros(n)
-        """(N,) reward of the last step; 0 after a reset."""
-        self._period_names = names.tolist()
+        self.names, self.period_names = names, names.tolist()
+        self.blocks: list[Block | None] = []
+        self.locks: list[Any] = []
+        self.n_blocks, self.units, self.ended, self.unchecked, self.count = 0, 0, 0, 1, 0
+        self.last_reward, self.full, self.own = np.zeros(n), True, False
+        # Arrays of the kernel, and their memory. Target and period are written when a segment is
+        # entered.
+        self.reward, self.out_reward = memory.twice(n, np.float64)
+        self.over, self.out_over = memory.twice(n, np.bool_)
+        self.never, self.out_never = memory.twice(n, np.bool_)
+        self.seen: Any = None
+        self.out_seen: Any = None
+        self.performance, self.has_ended = np.zeros(n), np.zeros(n, np.bool_)
+        self.target, self.period = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        self.actions, self.envs, self.rows = np.zeros((3, n), np.int64)
+        self.o_reward, self.o_over = memory.reals(self.reward), memory.flags(self.over)
+        self.o_performance = memory.reals(self.performance)
+        self.o_ended = memory.flags(self.has_ended)
+        self.o_target, self.o_period = memory.wholes(self.target), memory.wholes(self.period)
+        self.o_actions, self.o_envs = memory.wholes(self.actions), memory.wholes(self.envs)
+        self.o_rows = memory.wholes(self.rows)
+        self.turn, self.room, self.given = memory.new_turn(), memory.new_room(), memory.new_given()
+        self.places = memory.new_places(n, per_session)
+        if not cython.compiled:
+            self.rules, self.no_rules = memory.more_rules(None, 0, 0), None
+        self.n = n
+
+    def __dealloc__(self) -> None:
+        memory.release_memory(
+            self.places, self.rules, self.n_blocks, self.given, self.turn, self.room
+        )  # fmt: skip
 
     # ------------------------------------------------------------------ threads, exceptions
 
@@ -248,12 +150,15 @@ class PlainKernel:
         Raises:
             RuntimeError: another thread is in a step.
         """
-        if not self._lock.acquire(blocking=False):
+        if cython.compiled and not self.n:
+            raise RuntimeError("The kernel was not made; call Kernel(...).")
+        if not memory.take(self.turn):
             raise RuntimeError("The env was used from two threads at once; give each its own env.")
 
     def release(self) -> None:
         """Let other threads in again, after `claim`."""
-        self._lock.release()
+        if not cython.compiled or self.n:
+            memory.leave(self.turn)
 
     def _check_standing(self) -> None:
         """Raise `RuntimeError` unless every env is in a trial.
@@ -261,141 +166,343 @@ class PlainKernel:
         An exception in `deal` (a Ctrl-C, mostly) comes after a trial has ended and was counted. To
         play it on would end it, and count it, a second time.
         """
-        if any(place.ended for place in self.places):
+        if self.ended:
             raise RuntimeError(
                 "The last step was interrupted after a trial had ended, before the next one was"
                 " drawn. Expected envs that are in a trial. Call reset(), or restart() of a"
                 " Dataset."
             )
 
+    def _fail(self, code: int) -> None:
+        """Raise the error of a code."""
+        if code == BAD_GIVEN:
+            raise ValueError(
+                "A hook or a continuous action gave values that the tables do not have."
+            )
+        raise IndexError(
+            "The state of an env was changed: it stands outside of its tables. Reset it."
+        )
+
     # ------------------------------------------------------------------ blocks and state
 
-    @_alone
     def attach(self, index: int, block: Block | None) -> None:
         """Attach a block under an index; None detaches the block that is there."""
-        self.rules += [None] * (index + 1 - len(self.rules))
-        self.rules[index] = None if block is None else _Rules(block, self.key)
+        self.claim()
+        try:
+            self._attach(index, block)
+        finally:
+            self.release()
+
+    def _attach(self, index: int, block: Block | None) -> None:
+        if not 0 <= index < MOST_BLOCKS:
+            raise ValueError(
+                f"A block was attached under the index {index}, which is out of range."
+            )
+        rules: Any = self.no_rules
+        locks: list[Any] = []
+        if block is not None:
+            rules = memory.new_rules(block, self.key, locks)
+            try:
+                self._prepare(rules)
+            except BaseException:
+                memory.free_rules(rules)
+                raise
+        # From here on no Python code of others can run.
+        if index >= self.n_blocks:
+            try:
+                self.rules = memory.more_rules(self.rules, self.n_blocks, index + 1)
+            except BaseException:
+                memory.free_rules(rules)
+                raise
+            while self.n_blocks <= index:
+                self.blocks.append(None)
+                self.locks.append(None)
+                self.n_blocks += 1
+        old, old_locks, old_block = self.rules[index], self.locks[index], self.blocks[index]
+        self.rules[index], self.locks[index], self.blocks[index] = rules, locks, block
+        for env in range(self.n):
+            place = self.places[env]
+            if place.block == index:
+                place.rules = self.no_rules
+        self.unchecked = 1
+        memory.free_rules(old)
+        del old_locks, old_block  # which can run Python code
+
+    def _prepare(self, rules: Any) -> None:
+        """Make room for the noise and the observations of a block, before it is attached."""
+        # Infos read the name of a period without looking at the number of names again.
+        if rules.n_periods > len(self.names):
+            raise ValueError(
+                f"A block of {rules.n_periods} periods was attached to a kernel with"
+                f" {len(self.names)} names of periods."
+            )
+        if memory.has_noise(rules):
+            self.lines = lines()
+            memory.make_room(self.room, rules, self.lines)
+        if not self.units:
+            seen, out = memory.twice(self.n * rules.units, np.float32)
+            out = out.reshape(self.n, rules.units)
+            if not self.units:  # making the arrays can have run Python code
+                self.units, self.seen, self.out_seen = rules.units, seen, out
+        if rules.units != self.units:
+            raise ValueError(
+                f"A block of {rules.units} units was attached to a kernel of {self.units} units."
+            )
 
     def get(self, name: str) -> Ints:
         """Return one of `STATE` for all envs, (N,), as a copy."""
-        return np.array([getattr(place, name) for place in self.places], np.int64)
+        values: Ints = memory.read_state(self.places, self.n, self._state_named(name))
+        return values
 
-    @_alone
     def set(self, name: str, values: Ints) -> None:
         """Set one of `STATE` for all envs, (N,)."""
-        for place, value in zip(self.places, values.tolist(), strict=True):
-            setattr(place, name, value)
-            # Everything else in a place follows from the position. The reward so far is only in
-            # the log, to which `sync` wrote it before the state was read.
-            if name in WHERE and place.block >= 0:
-                place.rules = self.rules[place.block]
-                place.total = place.rules.log_reward[place.row]
-                self._set_time(place)
+        which = self._state_named(name)
+        self.claim()
+        try:
+            memory.write_state(self.places, self.n, which, values)
+            self.ended, self.unchecked = 0, 1
+            for env in range(self.n):
+                place = self.places[env]
+                self.ended += place.ended != 0
+                # Everything else in a place follows from the position.
+                if which < POSITION:
+                    place.rules = self.no_rules
+        finally:
+            self.release()
 
-    @_alone
+    def _state_named(self, name: str) -> int:
+        if name not in STATE:
+            raise AttributeError(f"An env has no state {name!r}.")
+        return STATE.index(name)
+
+    def _rules_of(self, index: int) -> Any:
+        return self.rules[index] if 0 <= index < self.n_blocks else self.no_rules
+
+    def _settle(self, env: int) -> bool:
+        """Return whether an env stands within its tables; a state that was set is checked here."""
+        place = self.places[env]
+        if place.rules:
+            return True
+        rules = self._rules_of(place.block)
+        if not rules:
+            return False
+        if not (
+            0 <= place.row < rules.rows and 0 <= place.type < rules.types
+            and 0 <= place.segment < rules.n_segments and 0 <= place.clock < NEVER
+            and 0 <= place.entered <= place.clock
+        ):  # fmt: skip
+            return False
+        place.rules = rules
+        # The reward so far is only in the log, to which `sync` wrote it before the state was read.
+        place.total = rules.log_reward[place.row]
+        self._set_time(env)
+        return True
+
+    def _settle_all(self) -> int:
+        """Check the states of all envs; return ON or BAD_STATE."""
+        if self.unchecked:
+            for env in range(self.n):
+                if not self._settle(env):
+                    return BAD_STATE
+            self.unchecked = 0
+        return ON
+
     def sync(self) -> None:
         """Write the rewards of the current trials to the logs, for a pickle or copy."""
-        for place in self.places:
-            if place.block >= 0:
-                place.rules.log_reward[place.row] = place.total
+        self.claim()
+        for env in range(self.n):
+            place = self.places[env]
+            rules = place.rules
+            if rules:
+                rules.log_reward[place.row] = place.total
+        self.release()
 
-    @_alone
     def cursor(self, index: int, row: int | None = None) -> int:
         """Return the next row to deal from a block of stride 1; `row` sets it."""
-        if row is not None:
-            self.rules[index].cursor = row
-        return self.rules[index].cursor  # type: ignore[no-any-return]
+        self.claim()
+        try:
+            return self._cursor(index, 0 if row is None else row, row is not None)
+        finally:
+            self.release()
+
+    def _cursor(self, index: int, row: int, moves: bool) -> int:
+        rules = self._rules_of(index)
+        if not rules:
+            raise IndexError(f"There is no block under the index {index}.")
+        if moves:
+            rules.cursor = row
+        return int(rules.cursor)
 
     # ------------------------------------------------------------------ trials begin
 
-    @_alone
     def begin(self, env: int, index: int, row: int) -> None:
         """Start the trial of a row in an env."""
-        place, rules = self.places[env], self.rules[index]
-        place.block, place.row, place.type = index, row, rules.type[row]
-        place.rules, place.clock, place.total, place.ended = rules, 0, 0.0, 0
-        self._enter(place, self._landing(place, 0), -1)
+        self.claim()
+        try:
+            if self._begin(env, index, row) != ON:
+                raise IndexError(f"Env {env} cannot begin with row {row} of block {index}.")
+        finally:
+            self.release()
 
-    @_alone
-    def begin_next(self, envs: list[int]) -> None:
-        """Start the next trial of each env: from its block, else from `deal`."""
-        dry = []
-        for env in envs:
-            place = self.places[env]
-            # Shared trials come from the current block, also for an env whose last trial was one
-            # of an earlier block.
-            index = self.current if self.rules[place.block].block.stride == 1 else place.block
-            rules = self.rules[index]
-            stride = rules.block.stride
-            row = rules.cursor if stride == 1 else place.row + stride
-            if stride and row < len(rules.type):
-                rules.cursor = row + 1
-                self.begin(env, index, row)
-            else:
+    def _begin(self, env: int, index: int, row: int) -> int:
+        rules = self._rules_of(index)
+        if not rules or not 0 <= env < self.n or not 0 <= row < rules.rows:
+            return BAD_STATE
+        place = self.places[env]
+        kind = rules.kind[row]
+        if not 0 <= kind < rules.types:
+            return BAD_STATE
+        first = self._landing(rules, kind, 0)
+        if first < 0:
+            return BAD_STATE
+        place.rules, place.block, place.row, place.type = rules, index, row, kind
+        place.clock, place.total = 0, 0.0
+        self.ended -= place.ended != 0
+        place.ended = 0
+        self._enter(env, first, -1)
+        return ON
+
+    def _begin_next(self, env: int) -> int:
+        """Start the next trial of an env from its block; return DRY if the block has none."""
+        place = self.places[env]
+        index = place.block
+        rules = self._rules_of(index)
+        # Shared trials come from the current block, also for an env whose last trial was one of
+        # an earlier block.
+        if rules and rules.stride == 1:
+            index = self.current
+            rules = self._rules_of(index)
+        if not rules:
+            return BAD_STATE
+        row = rules.cursor if rules.stride == 1 else place.row + rules.stride
+        if not rules.stride or not 0 <= row < rules.rows:
+            return DRY
+        rules.cursor = row + 1
+        return self._begin(env, index, row)
+
+    def _begin_all(self, count: int) -> None:
+        """Start the next trials of the first `count` of the envs that ended."""
+        dry = None
+        for i in range(count):
+            env = self.o_envs[i]
+            code = self._begin_next(env)
+            if code == DRY:
+                dry = [] if dry is None else dry
                 dry.append(env)
+            elif code != ON:
+                self._fail(code)
         # One call for all: on demand, their trials are drawn together.
-        if dry:
+        if dry is not None:
             self.deal(dry)
 
-    @_alone
+    def begin_next(self, envs: list[int]) -> None:
+        """Start the next trial of each env: from its block, else from `deal`."""
+        listed = self._listed(envs)
+        self.claim()
+        try:
+            dry = []
+            for env in listed:
+                code = self._begin_next(env)
+                if code == DRY:
+                    dry.append(env)
+                elif code != ON:
+                    self._fail(code)
+            if dry:
+                self.deal(dry)
+        finally:
+            self.release()
+
     def stop(self, envs: list[int]) -> None:
         """End the current trials of some envs, and start the next ones."""
-        for env in envs:
-            self._end(env, aborted=False)
-        self.begin_next(envs)
+        listed = self._listed(envs)
+        self.claim()
+        try:
+            for env in listed:
+                if not self._settle(env):
+                    self._fail(BAD_STATE)
+                self._end(env, False)
+            self.begin_next(listed)
+        finally:
+            self.release()
+
+    def _listed(self, envs: list[int]) -> list[int]:
+        """Return a copy of a list of envs, checked."""
+        if cython.compiled and not self.n:
+            self.claim()
+        if not isinstance(envs, list):
+            raise TypeError("Expected a list of envs.")
+        listed = [int(env) for env in envs]
+        if any(not 0 <= env < self.n for env in listed):
+            raise IndexError("An env of the list is out of range.")
+        return listed
 
     # ------------------------------------------------------------------ one step of one env
 
-    def advance_one(self, env: int, action: int, given: Given | None) -> tuple[float, bool]:
-        """Play one step of an env; return its reward, and whether the trial ended.
+    def advance_one(self, env: int, action: int, given: Any) -> int:
+        """Play one step of an env; set its reward, and return OVER if its trial ended, else ON.
 
         The order of the parts is part of the definition; each comment says what depends on it.
         """
         place = self.places[env]
         rules = place.rules
-        cell = place.here * rules.n_actions + action
-        reward = rules.reward[cell]
+        cell = rules.cells[place.cells + action]
+        reward = cell.reward
         # An action takes effect at the end of its step, so the clock moves first: an answer on the
         # first step of a window has a reaction time of dt.
-        place.clock = clock = place.clock + 1
-        if rules.aborts[cell]:
+        clock = place.clock + 1
+        place.clock = clock
+        if cell.aborts:
             rules.log_aborts[place.row] += 1
         # Most steps end here.
-        if given is None and clock < place.until and not rules.acts[cell]:
+        if clock < place.until and not cell.acts and not given.used:
             place.total += reward
-            return reward, False
+            self.o_reward[env] = reward
+            return ON
 
         # The hook comes before the answer: `extra` is part of the reward that an answer may
         # replace, and an outcome that the hook sets counts as the first answer to that slot.
-        if given is not None:
-            if given.extra is not None:
-                reward += given.extra.item(env)
-            if given.outcome is not None and rules.n_slots:
-                first, outcome = place.row * rules.n_slots, given.outcome.item(env)
+        if given.used:
+            if (given.distance and given.slots != rules.n_slots) or (
+                given.values and given.dimensions != rules.dimensions
+            ):
+                return BAD_GIVEN
+            if given.extra:
+                reward += given.extra[env]
+            if given.outcome and rules.n_slots:
+                first, outcome = place.row * rules.n_slots, given.outcome[env]
+                if not 0 <= outcome < OUTCOMES:
+                    return BAD_GIVEN
                 if outcome and not rules.log_slot_outcome[first]:
                     rules.log_slot_outcome[first] = outcome
-                    rules.log_slot_score[first] = float(outcome == CORRECT)
+                    rules.log_slot_score[first] = 1.0 if outcome == CORRECT else 0.0
+        if not rules.trigger and rules.n_slots and not given.whole:
+            return BAD_GIVEN
         # The answer comes before the end of the segment: on the last step of a window an answer
         # still counts. `leaves` is True for a destination that is not the effect of an answer: the
         # action broke a hold. If the trial ends there, it was aborted. A hook's destination
         # overrides that of the table, and is never an abort.
         goto, leaves = STAY, False
-        if rules.slot[cell] >= 0:
-            reward, goto = self._answer(env, cell, action, reward, given)
-        elif rules.goto[cell] != STAY:
-            goto, leaves = rules.goto[cell], True
-        if given is not None and given.goto is not None and given.goto[env] != STAY:
-            goto, leaves = given.goto.item(env), False
+        if cell.slot >= 0:
+            reward, goto = self._answer(env, action, reward, given)
+        elif cell.goto != STAY:
+            goto, leaves = cell.goto, True
+        if given.goto and given.goto[env] != STAY:
+            goto, leaves = given.goto[env], False
+            if not END <= goto < rules.n_periods:
+                return BAD_GIVEN
 
         # A destination wins over time. Only time closes windows: a trial that an action takes out
         # of a window pays no miss for it.
-        segment, moves = place.segment, True
+        before = place.segment
+        segment, moves = before, True
         if goto >= 0:
-            segment = self._landing(place, rules.entry[goto])
+            segment = self._landing(rules, place.type, rules.entry[goto])
         elif goto == END:
             segment = END
-        elif clock - place.entered >= rules.duration[place.here] and not rules.endless[segment]:
-            segment = self._landing(place, rules.follows[segment])
+        elif (
+            clock - place.entered >= rules.spots[place.here].duration and not rules.endless[segment]
+        ):
+            segment = self._landing(rules, place.type, rules.follows[segment])
             reward = self._close(env, segment, reward, given)
         else:
             moves = False
@@ -408,179 +515,243 @@ class PlainKernel:
             reward = self._close(env, END, reward, given)
 
         # The hook's reward replaces everything, also the rewards for misses.
-        if given is not None and given.reward is not None:
-            reward = given.reward.item(env)
+        if given.reward:
+            reward = given.reward[env]
         place.total += reward  # before `_end`, which computes the performance from it
+        self.o_reward[env] = reward
         if segment < 0:
             self._end(env, aborted)
-            return reward, True
-        # `_enter` comes after `_close`, which needs the segment that is left. A window that spans
-        # both segments stays open on the way forward; on the way back it opens again, and
-        # reaction times count from the new opening.
+            return OVER
+        # `_enter` comes after `_close`, which needs the segment that is left. Moving forward within
+        # a window keeps it open; jumping back reopens it and restarts the reaction-time clock.
         if moves:
-            self._enter(place, segment, place.segment if segment > place.segment else -1)
-        return reward, False
+            self._enter(env, segment, before if segment > before else -1)
+        return ON
 
-    def _answer(
-        self, env: int, cell: int, action: int, reward: float, given: Given | None
-    ) -> tuple[float, int]:
+    def _answer(self, env: int, action: int, reward: float, given: Any) -> tuple[float, int]:
         """Score an answer to a slot; return the reward of the step, and the destination."""
         place = self.places[env]
         rules = place.rules
-        k = rules.slot[cell]
-        at, terms = place.row * rules.n_slots + k, place.type * rules.n_slots + k
+        cell = rules.cells[place.cells + action]
+        k = cell.slot
+        first = place.row * rules.n_slots
+        at, terms = first + k, rules.terms[place.terms + k]
         # Only the first answer counts; a later one has neither reward nor effect.
         if rules.log_slot_outcome[at]:
             return 0.0, STAY
         steps = place.clock - rules.log_opened[at]
-        outcome, score, goto = rules.outcome[cell], rules.score[cell], rules.goto[cell]
-        due, tolerance = rules.due[terms], rules.tolerance[terms]
-        wrong, pay = False, float("nan")
-        if not isnan(due):
+        outcome, score, goto = cell.outcome, cell.score, cell.goto
+        wrong, pay = False, NAN
+        if terms.due == terms.due:
             # A timed answer: the moment is judged, if the choice is correct. 1e-9 is for rounding,
             # since dt and the tolerance need not be exact in binary.
             if outcome == CORRECT or rules.continuous:
-                wrong = abs(steps * rules.dt - due) > tolerance + 1e-9
-                if rules.graded_from[terms]:
-                    entry = min(max(steps - rules.graded_from[terms], 0), rules.n_grades - 1)
-                    pay = rules.graded[terms * rules.n_grades + entry]
-        elif given is not None and given.distance is not None:
-            wrong = given.distance.item(env, k) > tolerance + 1e-9
-            if given.graded is not None and given.score is not None:
-                pay = given.graded.item(env, k)
+                wrong = abs(steps * rules.dt - terms.due) > terms.tolerance + 1e-9
+                if terms.graded_from:
+                    entry = min(max(steps - terms.graded_from, 0), rules.n_grades - 1)
+                    pay = rules.graded[(place.terms + k) * rules.n_grades + entry]
+        elif given.distance:
+            wrong = given.distance[env * rules.n_slots + k] > terms.tolerance + 1e-9
+            if given.graded and given.score:
+                pay = given.graded[env * rules.n_slots + k]
                 # Graded by distance, so that performance distinguishes near from very near.
-                score = score if isnan(pay) else given.score.item(env, k)
+                if pay == pay:
+                    score = given.score[env * rules.n_slots + k]
         # A slot that needs another one is correct only if that one was answered correctly before.
         needs = rules.needs[k]
         if needs >= 0 and outcome == CORRECT:
-            wrong |= rules.log_slot_outcome[place.row * rules.n_slots + needs] != CORRECT
+            wrong = wrong or rules.log_slot_outcome[first + needs] != CORRECT
         if wrong:
             outcome, score = ERROR, 0.0
-            reward, goto = rules.error_reward[terms], rules.error_goto[terms]
-        elif not isnan(pay):
+            reward, goto = terms.error_reward, terms.error_goto
+        elif pay == pay:
             reward = pay
         rules.log_slot_outcome[at], rules.log_slot_score[at] = outcome, score
         rules.log_slot_time[at] = steps * rules.dt
         rules.log_slot_choice[at] = 0 if rules.continuous else action - rules.first_action[k]
-        if given is not None and given.values is not None:
-            rules.log.values[place.row, k] = given.values[env]
+        if given.values:
+            for d in range(rules.dimensions):
+                rules.log_values[at * rules.dimensions + d] = given.values[
+                    env * rules.dimensions + d
+                ]
         return reward, goto
 
-    def _close(self, env: int, coming: int, reward: float, given: Given | None) -> float:
+    def _close(self, env: int, coming: int, reward: float, given: Any) -> float:
         """Close the windows that are not open in the next segment (END: all); return the reward."""
         place = self.places[env]
         rules = place.rules
-        window, opens = place.here * rules.n_slots, -1
-        if coming >= 0:
-            opens = (place.type * rules.n_segments + coming) * rules.n_slots
-        for k in range(rules.n_slots):
-            at, terms = place.row * rules.n_slots + k, place.type * rules.n_slots + k
-            if not rules.window[window + k] or rules.log_slot_outcome[at]:
+        n_slots = rules.n_slots
+        for k in range(n_slots):
+            at, terms = place.row * n_slots + k, rules.terms[place.terms + k]
+            if not rules.window[place.windows + place.segment * n_slots + k]:
                 continue
-            if opens >= 0 and rules.window[opens + k]:
+            if rules.log_slot_outcome[at]:
+                continue
+            if coming >= 0 and rules.window[place.windows + coming * n_slots + k]:
                 continue
             if rules.trigger:
-                outcome = rules.miss_outcome[terms]
-                score = float(outcome == CORRECT)
-                reward += rules.miss_reward[terms]
+                outcome = terms.miss_outcome
+                score = 1.0 if outcome == CORRECT else 0.0
+                reward += terms.miss_reward
             else:  # without a trigger, the values on the last step of the window are the answer
-                distance = given.distance.item(env, k)  # type: ignore[union-attr]
-                outcome = CORRECT if distance <= rules.tolerance[terms] + 1e-9 else ERROR
-                score = given.score.item(env, k)  # type: ignore[union-attr]
-                reward += given.graded.item(env, k)  # type: ignore[union-attr]
+                near = given.distance[env * n_slots + k] <= terms.tolerance + 1e-9
+                outcome = CORRECT if near else ERROR
+                score = given.score[env * n_slots + k]
+                reward += given.graded[env * n_slots + k]
                 rules.log_slot_choice[at] = 0
-                rules.log.values[place.row, k] = given.values[env]  # type: ignore[union-attr, index]
+                for d in range(rules.dimensions):
+                    rules.log_values[at * rules.dimensions + d] = given.values[
+                        env * rules.dimensions + d
+                    ]
             rules.log_slot_outcome[at], rules.log_slot_score[at] = outcome, score
         return reward
 
-    def _landing(self, place: Place, segment: int) -> int:
+    def _landing(self, rules: Any, kind: int, segment: int) -> int:
         """Return the segment that is played on entering `segment`: those of 0 steps are skipped."""
-        rules = place.rules
         # Periods can lead back to each other. After so many skips the trial can only be in a cycle
         # of empty segments; it ends, instead of hanging the process.
         for _ in range(2 * rules.n_segments):
-            if segment < 0 or rules.duration[place.type * rules.n_segments + segment]:
+            if segment < 0 or rules.spots[kind * rules.n_segments + segment].duration:
                 return segment
             segment = rules.follows[segment]
         return END
 
-    def _enter(self, place: Place, segment: int, before: int) -> None:
+    def _enter(self, env: int, segment: int, before: int) -> None:
         """Enter a segment, coming from an earlier one (`before`), or from elsewhere (-1)."""
+        place = self.places[env]
         rules = place.rules
+        clock, n_slots = place.clock, rules.n_slots
         if before < 0 or rules.period[segment] != rules.period[before]:
-            place.period_at = place.clock
+            place.period_at = clock
         at = place.row * rules.n_periods
         # A trial begins at clock 0, when `place.segment` is still one of the last trial.
-        if place.clock:
-            rules.log_offset[at + rules.period[place.segment]] = place.clock
+        if clock:
+            rules.log_offset[at + rules.period[place.segment]] = clock
         if rules.log_onset[at + rules.period[segment]] < 0:
-            rules.log_onset[at + rules.period[segment]] = place.clock
-        first = place.type * rules.n_segments * rules.n_slots
-        for k in range(rules.n_slots):
-            was_open = before >= 0 and rules.window[first + before * rules.n_slots + k]
-            if rules.window[first + segment * rules.n_slots + k] and not was_open:
-                at = place.row * rules.n_slots + k
-                # The record keeps the answer of the last visit; the reward of all is in the total.
-                if rules.again[k]:
-                    rules.log_slot_outcome[at], rules.log_slot_choice[at] = NONE, RESTING
-                    rules.log_slot_time[at], rules.log_slot_score[at] = float("nan"), 0.0
-                # Reaction times count from the opening of the window that was answered.
-                if not rules.log_slot_outcome[at]:
-                    rules.log_opened[at] = place.clock
-        place.segment, place.entered = segment, place.clock
-        self._set_time(place)
+            rules.log_onset[at + rules.period[segment]] = clock
+        place.segment, place.entered = segment, clock
+        self._set_time(env)
+        for k in range(n_slots):
+            if not rules.window[place.windows + segment * n_slots + k]:
+                continue
+            if before >= 0 and rules.window[place.windows + before * n_slots + k]:
+                continue
+            at = place.row * n_slots + k
+            # The record keeps the answer of the last visit; the reward of all is in the total.
+            if rules.again[k]:
+                rules.log_slot_outcome[at], rules.log_slot_choice[at] = NONE, RESTING
+                rules.log_slot_time[at], rules.log_slot_score[at] = NAN, 0.0
+            # Reaction times count from the opening of the window that was answered.
+            if not rules.log_slot_outcome[at]:
+                rules.log_opened[at] = clock
 
-    def _set_time(self, place: Place) -> None:
-        """Set the fields that depend on the segment: its row, its end, the rendered observation."""
+    def _set_time(self, env: int) -> None:
+        """Set all that depends on the segment: its place in the tables, and when it ends."""
+        place = self.places[env]
         rules = place.rules
         place.here = place.type * rules.n_segments + place.segment
-        endless = rules.endless[place.segment]
-        duration = NEVER if endless else rules.duration[place.here]
+        place.cells = place.type * rules.cells_apart + place.segment * rules.n_actions
+        place.terms, place.windows = place.type * rules.terms_apart, place.type * rules.window_apart
+        spot = rules.spots[place.here]
+        duration = NEVER if rules.endless[place.segment] else spot.duration
         place.until = min(place.entered + duration, rules.limit[place.type])
-        # Noise belongs to (serial number, clock), so the rendered observations are those of this
-        # trial only while it is in order. An endless segment may outlast its rendered steps.
-        timed = rules.tape is not None and not endless
-        in_order = timed and rules.offset(place.type, place.segment) == place.entered
-        place.on_tape = rules.tape_at[place.row] if in_order else -1
+        self.o_target[env], self.o_period[env] = spot.target, spot.period
+        memory.follow(place)
 
     def _end(self, env: int, aborted: bool) -> None:
         """End the trial: log its outcome and performance, and count it."""
         place = self.places[env]
-        place.ended = 1
-        rules, row = place.rules, place.row
+        rules = place.rules
+        row = place.row
         asked, score, worst = 0, 0.0, NONE
         for k in range(rules.n_slots):
-            if rules.asked[place.type * rules.n_slots + k]:
+            if rules.terms[place.terms + k].asked:
+                # Python can write into the log, and BADNESS is indexed by the outcome.
                 outcome = rules.log_slot_outcome[row * rules.n_slots + k]
+                outcome = outcome if 0 <= outcome < OUTCOMES else NONE
                 asked += 1
                 score += rules.log_slot_score[row * rules.n_slots + k]
                 worst = outcome if BADNESS[outcome] > BADNESS[worst] else worst
         # Slots whose windows never closed have no outcome; if no slot has one, that is a miss.
         if asked and worst == NONE:
             worst = MISS
-        best = rules.best[place.type]
-        if isnan(best):
+        best, performance = rules.best[place.type], 0.0
+        if best != best:
             performance = score / asked if asked else 0.0
-        else:
-            performance = place.total / best if best > 0 else 0.0
+        elif best > 0:
+            performance = place.total / best
+        performance = performance if performance > 0.0 else 0.0
         rules.log_outcome[row] = ABORT if aborted else worst
-        rules.log_performance[row] = min(max(0.0, performance), 1.0)
+        rules.log_performance[row] = performance if performance < 1.0 else 1.0
         rules.log_reward[row] = place.total
         rules.log_env[row], rules.log_number[row] = env, place.number
         rules.log_session[row], rules.log_steps[row] = place.session, place.clock
         rules.log_offset[row * rules.n_periods + rules.period[place.segment]] = place.clock
         rules.log_ended[row] = True
         place.last_block, place.last_row = place.block, row
+        self.ended += place.ended == 0
+        place.ended = 1
         place.number += 1
         place.left -= 1
         if not place.left:
             place.session += 1
             place.left = self.per_session
-            place.waiting = int(self.next_step)
+            place.waiting = self.next_step
 
     # ------------------------------------------------------------------ one step of all envs
 
-    @_alone
+    def _play(self, given: Any) -> int:
+        """Play a step of all envs, and count those whose trials end. It must not touch Python."""
+        count, code = 0, self._settle_all()
+        if code < 0:
+            return code
+        for env in range(self.n):
+            place, action = self.places[env], self.o_actions[env]
+            if not 0 <= action < place.rules.n_actions:
+                return BAD_STATE
+            if place.waiting:
+                place.waiting, self.o_reward[env] = 0, 0.0
+                continue
+            code = self.advance_one(env, action, given)
+            if code == ON:
+                continue
+            if code != OVER:
+                return code
+            self.o_ended[env], self.o_envs[count] = True, env
+            # `_end` has set the count of the next session.
+            self.o_over[env] = place.left == self.per_session
+            self.o_rows[count] = place.row
+            self.o_performance[env] = place.rules.log_performance[place.row]
+            count += 1
+            self.count = count
+        return ON
+
+    def _step_all(self, given: Any) -> None:
+        """Play a step of all envs; the results are in the arrays of the kernel."""
+        for i in range(self.count):
+            env = self.o_envs[i]
+            self.o_ended[env] = self.o_over[env] = False
+            self.o_performance[env] = 0.0
+        self.count = 0
+        if self.n >= MANY and not given.used:
+            with cython.nogil:
+                code = self._play(given)
+        else:
+            code = self._play(given)
+        if code < 0:
+            self._fail(code)
+
+    def _finished(self) -> TrialResults:
+        """Return the trials that have just ended, before the next ones replace them."""
+        rows, same, first = self.rows[: self.count].copy(), True, self.places[self.o_envs[0]].block
+        for i in range(self.count):
+            same = same and self.places[self.o_envs[i]].block == first
+        if same:
+            return TrialResults(rows, self.blocks[first])
+        return TrialResults(
+            rows, [self.blocks[self.places[env].block] for env in self.envs[: self.count].tolist()]
+        )
+
     def advance(self, actions: Ints, given: Given | None = None) -> Moved:
         """Play one step of every env that does not wait, and start the next trials.
 
@@ -589,108 +760,170 @@ class PlainKernel:
                 has checked them.
             given: contributions of hooks and continuous actions.
         """
-        self._check_standing()
-        reward, performance = np.zeros((2, self.n))
-        ended, over = np.zeros((2, self.n), np.bool_)
-        target, period = np.zeros((2, self.n), np.int64)
-        envs: list[int] = []
-        for env, (place, action) in enumerate(zip(self.places, actions.tolist(), strict=True)):
-            rules = place.rules
-            # Read before the step: the action was chosen on the current observation.
-            if rules.target is not None:
-                target[env] = rules.target[place.here]
-            period[env] = rules.period[place.segment]
-            if place.waiting:
-                place.waiting = 0
-                continue
-            reward[env], ended[env] = self.advance_one(env, action, given)
-            if ended[env]:
-                envs.append(env)
-                performance[env] = rules.log_performance[place.last_row]
-                # `_end` has set the count of the next session.
-                over[env] = place.left == self.per_session
-        finished = None
-        # Only now, when all have played: trials on demand depend on the outcomes of this step.
-        if envs:
-            blocks = [self.rules[self.places[env].block].block for env in envs]
-            one = all(block is blocks[0] for block in blocks)
-            finished = TrialResults(
-                np.array([self.places[env].row for env in envs]), blocks[0] if one else blocks
-            )
-            self.begin_next(envs)
-        self.last_reward = reward
-        return Moved(reward, ended, over, target, period, performance, finished)
+        self.claim()
+        try:
+            self._check_standing()
+            # Targets and periods are read before the step: the actions were chosen on the current
+            # observations.
+            if self._settle_all() < 0:
+                self._fail(BAD_STATE)
+            target, period = memory.fresh(self.target), memory.fresh(self.period)
+            memory.read_actions(self.o_actions, actions, self.n)
+            memory.read_given(self.given, given, self.n)
+            try:
+                self._step_all(self.given)
+            finally:
+                memory.read_given(self.given, None, self.n)
+            finished = self._finished() if self.count else None
+            reward, ended = memory.fresh(self.reward), memory.fresh(self.has_ended)
+            over, performance = memory.fresh(self.over), memory.fresh(self.performance)
+            moved = Moved(reward, ended, over, target, period, performance, finished)
+            # Only now, when all have played: trials on demand depend on the outcomes of this step.
+            if self.count:
+                self._begin_all(self.count)
+            self.last_reward = moved.reward
+            return moved
+        finally:
+            self.release()
 
-    @_alone
     def observe(self) -> Singles:
         """Return the current observations, (N, U) float32, in a new array."""
-        first = self.rules[self.places[0].block]
-        # The usual case, in one call of NumPy: all envs in one block, in the rendered order.
-        if all(place.on_tape >= 0 and place.block == self.places[0].block for place in self.places):
-            rows = [place.on_tape + place.clock for place in self.places]
-            return first.tape.take(rows, axis=0)  # type: ignore[no-any-return]
-        return np.stack([self._observe_one(place) for place in self.places])
+        self.claim()
+        try:
+            seen: Singles = memory.new_seen(self.n, self.units, 2)
+            self._observe(seen)
+            return seen
+        finally:
+            self.release()
 
-    def _observe_one(self, place: Place) -> Singles:
-        rules = place.rules
-        if place.on_tape >= 0:
-            return rules.tape[place.on_tape + place.clock].copy()  # type: ignore[no-any-return]
-        serial = rules.block.first_serial + place.row
-        return observation(
-            rules.block.tables,
-            place.type,
-            place.segment,
-            place.clock - place.entered,
-            self.key,
-            serial,
-            place.clock,
-        )
+    def _observe(self, seen: Singles) -> None:
+        out = memory.singles(seen)
+        if self.n >= MANY:
+            with cython.nogil:
+                done = self._see(out)
+        else:
+            done = self._see(out)
+        if not done:
+            self._fail(BAD_STATE)
+
+    def _see(self, out: Any) -> bool:
+        if self._settle_all() < 0:
+            return False
+        done: bool = memory.observe(
+            self.places, self.n, self.key, self.room, out, self.units
+        )  # fmt: skip
+        return done
 
     # ------------------------------------------------------------------ steps for Gymnasium
 
-    @_alone
     def step(self, action: Any) -> Stepped:
         """Play a step of the only env; return the tuple of `gymnasium.Env.step`.
 
         Discrete actions only.
         """
-        place = self.places[0]
-        if place.ended:
-            self._check_standing()
+        self.claim()
+        try:
+            return self._step(action)
+        finally:
+            self.release()
+
+    def _step(self, action: Any) -> Stepped:
+        place, code = self.places[0], ON
+        if self.n != 1:
+            raise ValueError("step() plays one env; use vector_step() for several.")
+        self._check_standing()
         if place.block < 0:
             self.deal([0])
-        rules = place.rules
+        chosen = memory.whole(action)
+        if not self._settle(0):
+            self._fail(BAD_STATE)
         # The bound step of an env is this method, without a caller that has checked the action.
-        if not isinstance(action, int) or not 0 <= action < rules.n_actions:
-            action = self.check(action)
-        target, period = rules.target[place.here], self._period_names[rules.period[place.segment]]
-        reward, ended = self.advance_one(0, action, None)
-        info: dict[str, Any] = {"gt": target, "period": period, "new_trial": ended}
-        if not ended:
-            return self._observe_one(place), reward, False, False, info
-        info["trial"] = TrialInfo(rules.block, place.row)
-        info["performance"] = rules.log_performance[place.row]
-        over = place.left == self.per_session
-        self.begin_next([0])
-        return self._observe_one(place), reward, over and self.once, over and not self.once, info
+        if not 0 <= chosen < place.rules.n_actions:
+            chosen = self.check(action)
+            self._check_standing()  # checking the action can have run Python
+            if not self._settle(0) or not 0 <= chosen < place.rules.n_actions:
+                self._fail(BAD_STATE)
+        info: dict[str, Any] = {}
+        if self.full:
+            info = {
+                "gt": self.o_target[0],
+                "period": self.period_names[self.o_period[0]],
+                "new_trial": False,
+            }
+        code = self.advance_one(0, chosen, self.given)
+        if code < 0:
+            self._fail(code)
+        reward, over = self.o_reward[0], False
+        if code == OVER:
+            over = place.left == self.per_session
+            if self.full:
+                info["new_trial"] = True
+            performance = place.rules.log_performance[place.row]
+            info["trial"] = TrialInfo(self.blocks[place.block], place.row)
+            info["performance"] = performance
+            self.o_envs[0] = 0
+            self._begin_all(1)
+        seen = memory.new_seen(1, self.units, 1)
+        self._observe(seen)
+        if self.once:
+            return seen, reward, over, False, info
+        return seen, reward, False, over, info
 
-    @_alone
     def vector_step(self, actions: Any) -> VectorStepped:
         """Play a step of all envs; return the tuple of Gymnasium's `VectorEnv.step`.
 
         Discrete actions only.
         """
+        self.claim()
+        try:
+            return self._vector_step(actions)
+        finally:
+            self.release()
+
+    def _vector_step(self, actions: Any) -> VectorStepped:
         self._check_standing()
         if self.places[0].block < 0:
             self.deal(list(range(self.n)))
-        moved = self.advance(self.check_all(actions))
-        info = vector_info(moved.target, self.names[moved.period], moved.ended)
-        if moved.finished is not None:
-            info["trial"], info["_trial"] = VectorInfo(moved.finished, self.n), moved.ended
-            info["performance"], info["_performance"] = moved.performance, moved.ended
-        terminated, truncated = (
-            (moved.over, np.zeros(self.n, np.bool_))
-            if self.once
-            else (np.zeros(self.n, np.bool_), moved.over)
-        )
-        return self.observe(), moved.reward, terminated, truncated, info
+        if not self._take(actions):
+            memory.read_actions(self.o_actions, self.check_all(actions), self.n)
+            self._check_standing()
+        if self._settle_all() < 0:
+            self._fail(BAD_STATE)
+        if self.full:
+            target, names = memory.fresh(self.target), self.names
+            period = memory.named(names, self.o_period, self.n)
+        self._step_all(self.given)
+        reward, over, never = self.out_reward, self.out_over, self.out_never
+        seen, out = self.out_seen, self.seen
+        if not self.own:
+            reward, over = memory.fresh(self.reward), memory.fresh(self.over)
+            seen = out = memory.new_seen(self.n, self.units, 2)
+            never = memory.truths(self.n, False)
+        info: dict[str, Any] = {}
+        if self.full or self.count:
+            ended = memory.fresh(self.has_ended)
+        if self.full:
+            always = memory.truths(self.n, True)
+            info = {
+                "gt": target, "_gt": always, "period": period, "_period": always,
+                "new_trial": ended, "_new_trial": always,
+            }  # fmt: skip
+        if self.count:
+            info["trial"], info["_trial"] = VectorInfo(self._finished(), self.n), ended
+            info["performance"], info["_performance"] = memory.fresh(self.performance), ended
+            self._begin_all(self.count)
+        self.last_reward = reward
+        self._observe(out)
+        if self.once:
+            return seen, reward, over, never, info
+        return seen, reward, never, over, info
+
+    def _take(self, actions: Any) -> bool:
+        """Copy the actions of all envs if they are ids in range."""
+        if not memory.are_actions(actions, self.n) or not self._settle(0):
+            return False
+        memory.read_actions(self.o_actions, actions, self.n)
+        n_actions, env = self.places[0].rules.n_actions, 0
+        while env < self.n and 0 <= self.o_actions[env] < n_actions:
+            env += 1
+        return env == self.n

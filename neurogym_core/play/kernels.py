@@ -13,15 +13,10 @@ from types import ModuleType
 from typing import NamedTuple
 
 from neurogym_core.errors import InvalidValueError, MissingDependencyError
-from neurogym_core.play.kernel import PlainKernel
-from neurogym_core.play.render import fill
+from neurogym_core.play.kernel import VERSION, Kernel
+from neurogym_core.trials.rendering import fill
 
-Kernel = PlainKernel
-"""The interface of both kernels."""
 VARIABLE = "NGYM_KERNEL"
-VERSION = 10
-"""Version of the interface to `_kernel.c`, which has the same number. A compiled kernel of another
-version was built from other sources, and is not used."""
 HOW_TO_BUILD = (
     "To compile it, install a C compiler (Debian: gcc and python3-dev) and run, in a checkout, "
     "`NEUROGYM_BUILD_KERNEL=1 python -m pip install -e .`, which reports why compiling fails"
@@ -71,7 +66,7 @@ def load() -> Loaded:
     except ImportError as error:
         found = Loaded(None, f"the compiled kernel cannot be loaded ({error})")
     else:
-        version = getattr(module, "version", None)
+        version = getattr(module, "VERSION", None)
         if version == VERSION:
             return Loaded(module, f"version {version}, {module.__file__}")
         found = Loaded(
@@ -89,8 +84,8 @@ def load() -> Loaded:
 
 
 def kernel_class() -> type[Kernel]:
-    """Return the class of kernels to use: `PlainKernel`, or the compiled one."""
-    return getattr(load().module, "Kernel", PlainKernel)
+    """Return the class of kernels to use: the plain one, or the compiled one."""
+    return getattr(load().module, "Kernel", Kernel)
 
 
 def fill_function() -> Callable[..., None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import gymnasium
 from gymnasium.envs.registration import EnvSpec
@@ -23,6 +23,15 @@ from neurogym_core.tasks.identity import plain_settings, with_settings
 from neurogym_core.tasks.task import Task
 from neurogym_core.tasks.wrapper import TaskWrapper
 from neurogym_core.trials.splits import checked_split, plain_seed
+
+if TYPE_CHECKING:
+
+    class MadeEnv(gymnasium.Env[Any, Any]):
+        """The env of `make`, with any wrappers around it."""
+
+        @property
+        def unwrapped(self) -> TaskEnv: ...
+
 
 TaskLike = Any
 """A Task, a Task class, the id of an installed task, or ``"file.py:Class"``."""
@@ -74,19 +83,22 @@ def make(
     info: str = "full",
     plugins: bool = True,
     **params: Any,
-) -> gymnasium.Env[Any, Any]:
+) -> MadeEnv:
     """Return a Gymnasium env of a task.
 
-    The env checks that `reset` comes before `step`. Env wrappers and plug-ins are applied.
+    The env checks that `reset` comes before `step`. Env wrappers and plug-ins are applied;
+    ``unwrapped`` is the `TaskEnv` (another env for ids of Gymnasium envs that are no Tasks).
 
     Args:
         task, wrap, params: as in `make_task`; `wrap` can also have env wrappers.
-        render_mode: None or "rgb_array".
+        render_mode: None, or "rgb_array": `render` draws the trial so far, which a package does
+            (hook ``ngym_render``).
         seed: seed until `reset` is given one.
         split: None, "train", "validation" or "test": disjoint streams of trials, so that an agent
             is tested on trials that it has not seen, whatever the seeds are. Envs that are not
             Tasks have no such streams; there, each split has other seeds (`SplitSeeds`).
-        info: "full", or "numeric": numbers only, for clients that store infos; see `TaskEnv`.
+        info: "full"; "trial": only the results of a trial, at its end; or "numeric": numbers only,
+            for clients that store infos; see `TaskEnv`.
         plugins: whether installed plug-ins can wrap the env (hook ``ngym_wrap_env``) and are
             called after each trial (hook ``ngym_trial_end``).
 
@@ -116,22 +128,23 @@ def make(
         disable_env_checker=True,
         order_enforce=False,  # the entry point enforces it
     )
-    env, env_wrappers = _bare(task, wrap, render_mode, seed, split, info, params)
-    env.unwrapped.spec = spec
-    env = OrderEnforcingOnce(env)
+    bare, env_wrappers = _bare(task, wrap, render_mode, seed, split, info, params)
+    bare.unwrapped.spec = spec
+    env: Any = OrderEnforcingOnce(bare)
     for wrapper, settings in env_wrappers:
         env = applied(wrapper, env, settings=settings)
     if not plugins or (
         "neurogym_core.ecosystem.hooks" not in sys.modules
         and not any(package.plugins for package in discovery.declared().packages)
     ):
-        return env
+        return cast("MadeEnv", env)
     # Imported only if there is a plug-in to call, because importing pluggy takes a while.
     from neurogym_core.ecosystem import hooks
 
     env = hooks.wrap_env(env, spec)
-    listeners = hooks.trial_end_listeners()
-    return TrialEndHooks(env, listeners) if listeners else env
+    if listeners := hooks.trial_end_listeners():
+        env = TrialEndHooks(env, listeners)
+    return cast("MadeEnv", env)
 
 
 def bare_env(
@@ -181,7 +194,16 @@ def _bare(
         return env if split is None else SplitSeeds(env, split), wrappers
     made, env_wrappers = prepared(found, wrap, params)
     env = TaskEnv(made, render_mode=render_mode, seed=seed, split=split, info=info)
-    return env, env_wrappers
+    return _drawn(env), env_wrappers
+
+
+def _drawn(env: Any) -> Any:
+    """Return an env with a render mode as a package wraps it to be drawn; any other as it is."""
+    if env.render_mode is None:
+        return cast("MadeEnv", env)
+    from neurogym_core.ecosystem.hooks import ask  # imports pluggy
+
+    return ask("ngym_render", env=env) or env
 
 
 def make_vec(
@@ -194,6 +216,7 @@ def make_vec(
     split: str | None = None,
     render_mode: str | None = None,
     info: str = "full",
+    out: bool = False,
     **params: Any,
 ) -> TaskVectorEnv:
     """Return a native Gymnasium vector env of a task.
@@ -205,7 +228,8 @@ def make_vec(
         seed: seed until `reset` is given one.
         split: stream of trials, as in `make`.
         render_mode: None or "rgb_array".
-        info: "full" or "numeric", as in `make`.
+        info: "full", "trial" or "numeric", as in `make`.
+        out: whether `step` may return arrays of the env, which the next `step` overwrites.
 
     Example:
         >>> from neurogym_core import make_vec
@@ -224,14 +248,17 @@ def make_vec(
             f" Task. Use gymnasium.vector.SyncVectorEnv([lambda: make(…)] * {num_envs})."
         )
     made, env_wrappers = prepared(found, wrap, params)
-    env = TaskVectorEnv(
-        made,
-        num_envs,
-        autoreset_mode=autoreset_mode,
-        seed=seed,
-        split=split,
-        render_mode=render_mode,
-        info=info,
+    env: TaskVectorEnv = _drawn(
+        TaskVectorEnv(
+            made,
+            num_envs,
+            autoreset_mode=autoreset_mode,
+            seed=seed,
+            split=split,
+            render_mode=render_mode,
+            info=info,
+            out=out,
+        )
     )
     for wrapper, settings in env_wrappers:
         twin = getattr(wrapper, "vector", None) or wrapper
@@ -302,12 +329,10 @@ def as_list(wrap: Any) -> list[Any]:
     """Return the wrappers in the argument `wrap`, of which a single one may be given by itself."""
     if wrap is None or wrap == ():
         return []
-    single = (
-        isinstance(wrap, str | type)
-        or callable(wrap)
-        or (isinstance(wrap, tuple) and len(wrap) == 2 and isinstance(wrap[1], dict))
-    )
-    return [wrap] if single else list(wrap)
+    if isinstance(wrap, str | type) or callable(wrap):
+        return [wrap]
+    configured = isinstance(wrap, tuple) and len(wrap) == 2 and isinstance(wrap[1], dict)
+    return [wrap] if configured else list(wrap)
 
 
 def read_wrapper(item: Any) -> tuple[Any, dict[str, Any]]:

@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.ecosystem.advice import brought, comes_with
+from neurogym_core.errors import (
+    InvalidValueError,
+    MissingDependencyError,
+    NotSupportedError,
+    unknown,
+)
 from neurogym_core.trials.arrays import Bools
 
 
@@ -62,6 +68,23 @@ def checked_render_mode(render_mode: str | None) -> str | None:
             f"render_mode={render_mode!r} was given. Expected None or 'rgb_array'. Use one of them."
         )
     return render_mode
+
+
+def no_renderer(maker: str) -> Any:
+    """Raise the error of `render` on an env that no package wrapped; `maker` makes such envs.
+
+    Raises:
+        MissingDependencyError: no installed package draws envs.
+        NotSupportedError: the env was made in another way.
+    """
+    from neurogym_core.ecosystem.hooks import has  # imports pluggy
+
+    if not has("ngym_render"):
+        raise MissingDependencyError(comes_with("render()", brought("plugins").get("render")))
+    raise NotSupportedError(
+        f"render() was called on an env of its class. Expected an env of neurogym_core.{maker},"
+        f" which draws. Make it with {maker}(task, render_mode='rgb_array')."
+    )
 
 
 def whole_number(owner: str, name: str, value: Any, least: int = 1) -> int:

@@ -7,7 +7,6 @@ import numpy as np
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.results import TrialResults
 from neurogym_core.play.stepper import Stepper
-from neurogym_core.play.types import Types
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array, per_row
 from neurogym_core.trials.batch import TrialBatch
@@ -59,22 +58,22 @@ class TrialsOnce(Stepper):
 
     Args:
         task: the task of the trials.
-        trials: the trials, or their types if a player of the same trials has built them.
+        trials: the trials.
 
     Attributes:
         trials: the block of the trials, and one more row: envs whose trial has ended wait there.
         running: (n,) whether the trial of each env has not ended.
     """
 
-    def __init__(self, task: Task, trials: TrialBatch | Types) -> None:
-        types = trials if isinstance(trials, Types) else Types(trials)
-        n = len(types.batch)
+    def __init__(self, task: Task, trials: TrialBatch) -> None:
+        n = len(trials)
         super().__init__(task, n, 0)
         self.may_wait = True  # envs whose trial has ended wait for the others
         rows = np.append(np.arange(n), 0)
         # Hooks read the conditions of all envs, also of those that wait.
-        conditions = {name: values[rows] for name, values in types.batch.conditions.items()}
-        self.trials = Block(types, rows, 0, conditions, stride=0)
+        waiting = trials.take(rows)
+        self.trials = Block(trials.tables, waiting.kind, 0, waiting.conditions, stride=0)
+        self.trials.columns = waiting.columns
         self.running = np.ones(n, np.bool_)
         self.begun = True
         self._hold(0, self.trials)

@@ -7,12 +7,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial, wraps
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from neurogym_core.play.blocks import NOT_VISITED, Block
-from neurogym_core.trials.arrays import Array, Ints
+from neurogym_core.trials.arrays import Array, Bools, Floats, Ints
 from neurogym_core.trials.record import (
     DURATION,
     OFFSET,
@@ -22,7 +22,53 @@ from neurogym_core.trials.record import (
     Outcome,
     TrialRecord,
 )
-from neurogym_core.trials.slot_columns import CHOICES, REST_CORRECT, SLOTS, joined_choices
+from neurogym_core.trials.slot_columns import NAMES, REST_CORRECT, SLOTS, joined_names, named
+
+
+class Given(NamedTuple):
+    """Contributions of hooks and continuous actions to a step of N envs; None: no contribution.
+
+    Attributes:
+        reward: (N,) float64, total reward of the step; replaces everything else.
+        extra: (N,) float64, added to the reward of the table.
+        goto: (N,) int64, destinations; STAY leaves the decision to the table.
+        outcome: (N,) int64, `Outcome` of the first slot; 0 leaves it to the table.
+        distance: (N, K) float64, distance of a continuous action from the target of each slot.
+        graded: (N, K) float64, reward if the distance is tolerated; NaN: reward of the table.
+            Without a trigger: reward of the answer when the window closes, whatever its distance.
+        score: (N, K) float64, score of the answer where `graded` is not NaN.
+        values: (N, D) float64, the action in task units.
+    """
+
+    reward: Floats | None = None
+    extra: Floats | None = None
+    goto: Ints | None = None
+    outcome: Ints | None = None
+    distance: Floats | None = None
+    graded: Floats | None = None
+    score: Floats | None = None
+    values: Floats | None = None
+
+
+class Moved(NamedTuple):
+    """Results of one step of N envs.
+
+    Attributes:
+        reward: (N,) float64.
+        ended, over: (N,) bool, whether a trial, and whether a session ended.
+        target: (N,) int64, correct action of the step that was scored; 0 for continuous actions.
+        period: (N,) int64, period of that step.
+        performance: (N,) float64, of the trials that ended; 0 elsewhere.
+        finished: the trials that ended, or None.
+    """
+
+    reward: Floats
+    ended: Bools
+    over: Bools
+    target: Ints
+    period: Ints
+    performance: Floats
+    finished: TrialResults | None
 
 
 class TrialResults:
@@ -122,7 +168,7 @@ class TrialResults:
         return self._gather(
             lambda block, rows: (
                 block.log.slot_choice[rows, 0]
-                if block.types.slot_names
+                if block.types.n_slots
                 else np.full(len(rows), RESTING)
             )
         )
@@ -165,10 +211,13 @@ class TrialResults:
                 ``onset.<period>`` and ``offset.<period>``, ms since the trial began, and
                 ``rest_correct``.
         """
-        names = dict.fromkeys(name for block, _ in self._parts for name in block.types.slot_names)
-        choices = joined_choices([{CHOICES: _choices_of(block)} for block, _ in self._parts])
+        names = dict.fromkeys(name for block, _ in self._parts for name in block.types.slots.names)
         columns = self._table(timed=True) if timed else self.columns
-        return TrialRecord(columns, meta={SLOTS: tuple(names), CHOICES: choices})
+        order = joined_names(
+            [{NAMES: block.names, SLOTS: block.types.slots.names} for block, _ in self._parts],
+            columns,
+        )
+        return TrialRecord(columns, meta={SLOTS: tuple(names), NAMES: order})
 
     def row(self, i: int) -> dict[str, Any]:
         """Return trial `i` as Python values, without the keys of absent reaction times."""
@@ -178,18 +227,6 @@ class TrialResults:
             for name, value in row.items()
             if not (name.endswith("reaction_time") and value != value)
         }
-
-
-def _choices_of(block: Block) -> dict[str, tuple[str, ...]]:
-    """Names of the choices of each slot."""
-    types, actions = block.types, block.types.batch.interface.actions
-    if actions.continuous:
-        return {}
-    firsts = [units.start for units in types.slot_units]
-    return {
-        name: actions.choices(first, before=min((at for at in firsts if at > first), default=None))
-        for name, first in zip(types.slot_names, firsts, strict=True)
-    }
 
 
 def _condition(name: str, block: Block, rows: Array) -> Array:
@@ -203,33 +240,39 @@ def _columns(block: Block, rows: Array) -> dict[str, Array]:
         "env": log.env[rows],
         "session": log.session[rows],
     }
-    columns |= {name: values[rows] for name, values in block.conditions.items()}
+    names = block.names
+    columns |= {
+        name: named(values[rows], names.get(name, ())) for name, values in block.conditions.items()
+    }
     columns |= {name: values[kind] for name, values in types.notes.items()}
     columns |= {name: values[rows] for name, values in block.states.items()}
     columns |= {name: values[rows] for name, values in block.columns.items()}
-    for k, name in enumerate(types.slot_names):
-        prefix = f"{name}." if len(types.slot_names) > 1 else ""
-        columns[f"{prefix}choice"] = _choice(block, rows, k)
+    for k, name in enumerate(types.slots.names):
+        prefix = f"{name}." if types.n_slots > 1 else ""
+        choice = f"{prefix}choice"
+        columns[choice] = named(_choice(block, rows, k), names.get(choice, ()))
         columns[f"{prefix}outcome"] = OUTCOME_NAMES[log.slot_outcome[rows, k]]
         columns[f"{prefix}reaction_time"] = log.slot_time[rows, k]
     columns |= {
         "outcome": OUTCOME_NAMES[log.outcome[rows]], "performance": log.performance[rows],
         "reward": log.reward[rows], "aborts": log.aborts[rows], "steps": log.steps[rows],
     }  # fmt: skip
-    columns |= {DURATION + name: ms[kind] for name, ms in types.durations.items()}
+    columns |= {
+        DURATION + name: steps[kind] * types.dt for name, steps in types.period_steps.items()
+    }
     return columns
 
 
 def _times(block: Block, rows: Array) -> dict[str, Array]:
     """Return the columns of times as played, ms since each trial began, and of right rests."""
     log, types, kind = block.log, block.types, block.kind[rows]
-    dt = float(types.batch.interface.dt)
+    dt = types.dt
     columns = {"trial_start": np.zeros(len(rows)), "trial_stop": log.steps[rows] * dt}
-    for k, name in enumerate(types.slot_names):
-        prefix = f"{name}." if len(types.slot_names) > 1 else ""
+    for k, name in enumerate(types.slots.names):
+        prefix = f"{name}." if types.n_slots > 1 else ""
         columns[f"{prefix}answer_time"] = log.opened[rows, k] * dt + log.slot_time[rows, k]
-        if "step_action" not in types.batch.interface.hooks:  # the hook may judge by itself
-            missed = types.batch.payoffs.miss_outcome[kind, k]
+        if "step_action" not in types.interface.hooks:  # the hook may judge by itself
+            missed = block.tables.miss_outcome[kind, k]
             columns[f"{prefix}{REST_CORRECT}"] = missed == Outcome.CORRECT
     for prefix, clock in ((ONSET, log.onset[rows]), (OFFSET, log.offset[rows])):
         ms = np.where(clock == NOT_VISITED, np.nan, clock * dt)
@@ -243,8 +286,8 @@ def _choice(block: Block, rows: Array, k: int) -> Array:
     if not log.values.shape[2]:
         choice: Array = log.slot_choice[rows, k]
         return choice
-    actions = block.types.batch.interface.actions
-    values = actions.read(log.values[rows, k], block.types.slot_units[k])
+    actions = block.types.interface.actions
+    values = actions.read(log.values[rows, k], block.types.slots.units[k])
     # A point in the middle of a circle has no angle; only reaction times are NaN in records.
     values = np.where((log.slot_choice[rows, k, None] >= 0) & ~np.isnan(values), values, 0.0)
     whole: Array = values[:, 0] if values.shape[1] == 1 else values
@@ -368,26 +411,6 @@ class VectorInfo(LazyDict):
         out = np.zeros((self._n, *values.shape[1:]), values.dtype)
         out[envs] = values
         return out
-
-
-class StepInfo(dict[str, Any]):
-    """The infos of a step, with a fast deep copy, because Stable-Baselines3 deep-copies each one.
-
-    Copies and pickles are plain dicts.
-    """
-
-    __slots__ = ()
-    _IMMUTABLE = frozenset([bool, int, float, str, type(None)])
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
-        copied = dict(self)
-        for name, value in self.items():
-            if type(value) not in self._IMMUTABLE:
-                copied[name] = copy.deepcopy(value, memo)
-        return copied
-
-    def __reduce__(self) -> tuple[type, tuple[dict[str, Any]]]:
-        return dict, (dict(self),)
 
 
 def vector_info(target: Array, period: Array, ended: Array) -> dict[str, Any]:

@@ -124,7 +124,7 @@ def _begins(subject: np.ndarray, lasted: np.ndarray) -> np.ndarray:
     ends = np.cumsum(lasted)
     first = np.flatnonzero(np.diff(subject, prepend=subject[0] - 1))
     begins = ends - lasted
-    own: np.ndarray = begins - np.repeat(begins[first], np.diff([*first, len(subject)]))
+    own: np.ndarray = begins - np.repeat(begins[first], np.diff(first, append=len(subject)))
     return own
 
 
@@ -291,8 +291,8 @@ def facts_of(
         split: the split that was played; `Game.split`.
     """
     bare = task
-    while state_of(bare).wraps is not None:
-        bare = state_of(bare).wraps
+    while (inner := state_of(bare).wraps) is not None:
+        bare = inner
     subject, given = subject if isinstance(subject, tuple) else (subject, {})
     packages = {part.__module__.partition(".")[0] for part in (type(bare), type(subject))}
     distributions = {"neurogym-core", "numpy", *(name.replace("_", "-") for name in packages)}

@@ -13,15 +13,16 @@ from neurogym_core.errors import NotSupportedError, unknown
 from neurogym_core.play.actions import added_by, checked_all, checked_one, columns_of, from_hook
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.dealer import Dealer
-from neurogym_core.play.kernel import NEVER, STATE, Moved
-from neurogym_core.play.kernels import Kernel, kernel_class
-from neurogym_core.play.results import TrialResults
+from neurogym_core.play.kernel import NEVER, Kernel
+from neurogym_core.play.kernels import kernel_class
+from neurogym_core.play.plain import STATE
+from neurogym_core.play.results import Moved, TrialResults
 from neurogym_core.tasks.building import hooked
 from neurogym_core.tasks.drawing import stateful
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import period_names_of, state_of
 from neurogym_core.tasks.task import Task
-from neurogym_core.trials.arrays import Array, Bools, Floats, Ints, Reals, Singles
+from neurogym_core.trials.arrays import Array, Bools, Ints, Reals, Singles
 
 Envs = Ints | slice
 """Indices of envs, or a slice for all of them."""
@@ -154,6 +155,7 @@ class Stepper:
         self._current = 0  # index of the block that shared trials are dealt from
         self._one: Block | None = None  # the block of all envs, if they are in the same one
         self._attached = False  # whether `_one` has to be found again
+        self.full, self.own = True, False  # of the kernel
         self._make_kernel()
 
     def _make_kernel(self) -> None:
@@ -162,6 +164,7 @@ class Stepper:
             self.task.trials_per_session or NEVER, self._next_step, self._deal,
             partial(checked_one, self.task), partial(checked_all, self.task, self.n),
         )  # fmt: skip
+        self.kernel.full, self.kernel.own = self.full, self.own
         self.conditions = _Conditions(self)
         self.now = Now(self)
 
@@ -408,7 +411,11 @@ class Stepper:
     # ------------------------------------------------------------------ the current step
 
     def state(self, name: str) -> Ints:
-        """Return (N,) int64, one of the kernel's `STATE`; do not change it in place."""
+        """Return (N,) int64, one of the kernel's `STATE`; do not change it in place.
+
+        Args:
+            name: one of the kernel's `STATE`.
+        """
         return self.kernel.get(name)
 
     @property
@@ -434,7 +441,11 @@ class Stepper:
         return out
 
     def table(self, name: str) -> Array:
-        """Return (N, …) the entries of a table (k, S, …) for the current step."""
+        """Return (N, …) the entries of a table (k, S, …) for the current step.
+
+        Args:
+            name: an array of `Tables`.
+        """
         kind, segment = self.state("type"), self.state("segment")
         return self.gathered(
             lambda block, envs: getattr(block.tables, name)[kind[envs], segment[envs]]
@@ -447,12 +458,11 @@ class Stepper:
         return self.gathered(lambda block, envs: block.tables.period[segment[envs]])
 
     @property
-    def remaining(self) -> Floats:
+    def remaining(self) -> Array:
         """(N,) steps until the end of the period, including the current one."""
         kind, segment = self.state("type"), self.state("segment")
         ahead = self.gathered(lambda block, envs: block.types.ahead[kind[envs], segment[envs]])
-        steps: Floats = ahead - (self.state("clock") - self.state("entered"))
-        return steps
+        return np.asarray(ahead - (self.state("clock") - self.state("entered")))
 
     def table_targets(self) -> Array:
         """Return (N,) or (N, D), the targets of the tables, in task units."""
@@ -462,9 +472,8 @@ class Stepper:
         def targets_of(block: Block, envs: Envs) -> Array:
             tables = block.tables
             if len(tables.target_script):
-                return tables.target_script[
-                    tables.script_at[kind[envs], segment[envs]] + within[envs]
-                ]
+                into = np.where(tables.endless[segment[envs]], 0, within[envs])
+                return tables.target_script[tables.script_at[kind[envs], segment[envs]] + into]
             return tables.target[kind[envs], segment[envs]]
 
         return self.gathered(targets_of)

@@ -8,17 +8,15 @@ is several times as fast as building it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from neurogym_core.play.tables import Shown, Tables, shown_of, tables_of
 from neurogym_core.tasks.building import build_trials
 from neurogym_core.tasks.task import Task
-from neurogym_core.trials.arrays import Array, Bools, Columns, Floats, Ints, Wholes
-from neurogym_core.trials.batch import TrialBatch
+from neurogym_core.trials.arrays import Array, Bools, Columns, Ints, Wholes
+from neurogym_core.trials.tables import Tables
 
 FEW = 16
 """Largest number of trials whose types are looked up one by one, in a dict."""
@@ -28,79 +26,6 @@ COMBINATIONS = 1 << 20
 """Largest size of the look-up table: one entry for each combination of known values."""
 
 
-class Types:
-    """k types of trials: their tables, and properties for records, datasets and answers.
-
-    Args:
-        batch: one trial of each type.
-
-    Attributes:
-        shown: observations, targets and weights of the types.
-    """
-
-    shown: Shown
-
-    def __init__(self, batch: TrialBatch) -> None:
-        self.batch, self.shown = batch, shown_of(batch)
-
-    @cached_property
-    def tables(self) -> Tables:
-        """The transition tables; datasets need them only to score outputs."""
-        return tables_of(self.batch, self.shown)
-
-    @property
-    def period_names(self) -> tuple[str, ...]:
-        """(P,) names of the periods."""
-        return self.batch.period_names
-
-    @property
-    def slot_names(self) -> tuple[str, ...]:
-        """(K,) names of the answer slots."""
-        return self.batch.payoffs.slot_names
-
-    @property
-    def slot_units(self) -> tuple[slice, ...]:
-        """(K,) slices of the action vector that answer each slot."""
-        return self.batch.payoffs.units
-
-    @property
-    def pays(self) -> tuple[Any, ...]:
-        """(K,) graded reward of a continuous answer, (distance, tolerance) -> reward, or None."""
-        return self.batch.payoffs.pays
-
-    @property
-    def notes(self) -> Columns:
-        """Name -> (k, …), covariates."""
-        return self.batch.notes
-
-    @cached_property
-    def path(self) -> Wholes:
-        """(k, V) steps of each segment on the path of the oracle, round after round."""
-        return np.ascontiguousarray(self.batch.path, np.int64)
-
-    @cached_property
-    def steps(self) -> Wholes:
-        """(k,) length of the path of the oracle."""
-        return self.path.sum(axis=1)  # type: ignore[no-any-return]
-
-    @cached_property
-    def ahead(self) -> Floats:
-        """(k, S) steps from the onset of a segment to the end of its period; inf: no timer."""
-        period, places = self.batch.period, np.arange(len(self.batch.period))
-        later = (period == period[:, None]) & (places >= places[:, None])
-        steps: Floats = (self.batch.duration @ later.T.astype(np.int64)).astype(np.float64)
-        steps[:, np.isin(period, self.batch.untimed_places)] = np.inf
-        return steps
-
-    @cached_property
-    def durations(self) -> Mapping[str, Floats]:
-        """Name -> (k,) ms of each period."""
-        return {
-            name: steps * float(self.batch.interface.dt)
-            for name, steps in self.batch.period_steps.items()
-        }
-
-
 class TypeIndex:
     """The types of trials of a task that have occurred so far."""
 
@@ -108,12 +33,13 @@ class TypeIndex:
         self.task = task
         self.useless = False
         """Whether the index is off: types rarely recur, or conditions do not determine a trial."""
-        self._batch: TrialBatch | None = None  # one trial of each type
+        self._types: Tables | None = None
+        self._conditions: Columns = {}  # of the types
         self._asked = 0  # number of trials so far
 
     def find(
         self, conditions: Columns, n: int, rng: np.random.Generator, durations: Columns
-    ) -> tuple[Types, Ints]:
+    ) -> tuple[Tables, Ints]:
         """Return the types of `n` trials with these conditions and durations, and each one's type.
 
         Args:
@@ -128,65 +54,71 @@ class TypeIndex:
         if not self.useless and not durations:
             found = (
                 self._first(conditions, n, rng)
-                if self._batch is None
+                if self._types is None
                 else self._known(conditions, rng)
             )
         return found or (
-            Types(build_trials(self.task, conditions, rng, n, durations)),
+            build_trials(self.task, conditions, rng, n, durations).tables,
             np.arange(n),
         )
 
-    def _first(self, conditions: Columns, n: int, rng: np.random.Generator) -> tuple[Types, Ints]:
+    def _first(self, conditions: Columns, n: int, rng: np.random.Generator) -> tuple[Tables, Ints]:
         """Build all trials; keep their types if equal conditions give equal trials."""
         # The state of the generator shows whether `new_trial` or a duration has drawn from it. If
         # so, looking trials up instead of building them would also change all later draws.
         before = str(rng.bit_generator.state)
-        batch = build_trials(self.task, conditions, rng, n, {})
-        if batch.random or batch.frames or not conditions or str(rng.bit_generator.state) != before:
+        tables = build_trials(self.task, conditions, rng, n, {}).tables
+        if (
+            tables.random
+            or len(tables.script)
+            or not conditions
+            or str(rng.bit_generator.state) != before
+        ):
             self.useless = True
         else:
             first, kind = _distinct(_flat(conditions))
             # `new_trial` may use state other than the conditions, so the trials are compared.
-            self.useless = len(first) > max(TRIED, n // 2) or not _alike(batch, first, kind)
+            self.useless = len(first) > max(TRIED, n // 2) or not _alike(tables, first, kind)
         if self.useless:
-            return Types(batch), np.arange(n)
-        self._keep(batch.take(first))
-        return self._types, kind
+            return tables, np.arange(n)
+        return self._keep(
+            tables.take(first), {name: values[first] for name, values in conditions.items()}
+        ), kind
 
-    def _known(self, conditions: Columns, rng: np.random.Generator) -> tuple[Types, Ints] | None:
+    def _known(self, conditions: Columns, rng: np.random.Generator) -> tuple[Tables, Ints] | None:
         """Look the types up, and build those that are new; None if that is not possible."""
-        kind = self._find(_flat(conditions))
+        types, kind = self._types, self._find(_flat(conditions))
+        assert types is not None
         new = np.flatnonzero(kind < 0)
         if len(new):
             new = new[_distinct([values[new] for values in _flat(conditions)])[0]]
-            batch = build_trials(
-                self.task,
-                {name: values[new] for name, values in conditions.items()},
-                rng,
-                len(new),
-                {},
+            added = {name: values[new] for name, values in conditions.items()}
+            tables = build_trials(self.task, added, rng, len(new), {}).tables
+            known = self._conditions
+            types = self._keep(
+                Tables.concatenate([types, tables]),
+                {name: np.concatenate([known[name], values]) for name, values in added.items()},
             )
-            known = [self._batch] if self._batch is not None else []
-            self._keep(TrialBatch.concatenate([*known, batch]))
             kind = self._find(_flat(conditions))
             # A type that was just added is not found if a condition is NaN, which differs from
             # itself.
             self.useless = self.useless or bool((kind < 0).any())
-        return None if self.useless and (kind < 0).any() else (self._types, kind)
+        return None if self.useless and (kind < 0).any() else (types, kind)
 
-    def _keep(self, batch: TrialBatch) -> None:
-        self._batch, self._types = batch, Types(batch)
-        columns = _flat(batch.conditions)
+    def _keep(self, types: Tables, conditions: Columns) -> Tables:
+        self._types, self._conditions = types, conditions
+        columns = _flat(conditions)
         # A type is found by the position of its values among the known ones of each condition, as
         # an index into a table of all combinations; a dict serves calls with few trials.
         self._levels = [np.unique(values) for values in columns]
         combinations = math.prod(len(levels) for levels in self._levels)
-        many = len(batch) > TRIED and 2 * len(batch) > self._asked
+        many = len(types) > TRIED and 2 * len(types) > self._asked
         self.useless = many or combinations > COMBINATIONS
         self._by_values = {values: kind for kind, values in enumerate(_rows(columns))}
         self._type_of = np.full(1 if self.useless else combinations, -1)
         if not self.useless:
-            self._type_of[self._codes(columns)[0]] = np.arange(len(batch))
+            self._type_of[self._codes(columns)[0]] = np.arange(len(types))
+        return types
 
     def _codes(self, columns: list[Array]) -> tuple[Ints, Bools]:
         """Return (n,) the index of each combination of values, and (n,) whether all are known."""
@@ -230,8 +162,10 @@ def _distinct(columns: list[Array]) -> tuple[Ints, Ints]:
     return first, kind.reshape(-1)
 
 
-def _alike(batch: TrialBatch, first: Wholes, kind: Wholes) -> bool:
+def _alike(tables: Tables, first: Wholes, kind: Wholes) -> bool:
     """Return whether all trials of a type have equal durations, observations, targets and notes."""
-    columns = [batch.duration, batch.target, batch.weight, batch.shown, *batch.notes.values()]
-    columns += [batch.noise] if len(batch.noise) > 1 else []
-    return all(np.array_equal(values, values[first][kind]) for values in columns)
+    seen = (tables.duration, tables.target, tables.weight, tables.shown, tables.sd)
+    return all(
+        len(values) == 1 or np.array_equal(values, values[first][kind])
+        for values in (*seen, *tables.notes.values())
+    )

@@ -13,16 +13,16 @@ from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.actions import checked_all
 from neurogym_core.play.env_base import BoundStep, action_space, observation_space
 from neurogym_core.play.kernel import VectorStepped
-from neurogym_core.play.numbers import is_numeric, numeric_info
+from neurogym_core.play.numbers import is_numeric, numeric_info, of_trial
 from neurogym_core.play.options import (
     checked_render_mode,
+    no_renderer,
     read_options,
     reset_mask,
     whole_number,
 )
 from neurogym_core.play.results import VectorInfo, vector_info
 from neurogym_core.play.stepper import Stepper
-from neurogym_core.play.trace import VectorTrace
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array
@@ -46,11 +46,15 @@ class TaskVectorEnv(BoundStep, VectorEnv):
             envs whose sessions ended, with ``reset(options={"reset_mask": mask})``.
         seed: seed until `reset` is given another one.
         split: None, "train", "validation" or "test": disjoint streams of trials, of every seed.
-        render_mode: None, or "rgb_array": `render` draws the trial so far of every env.
-        info: "full" or "numeric", as in `TaskEnv`; numeric infos have no masks.
+        render_mode: None, or "rgb_array": `render` draws the trial so far of every env
+            that `neurogym_core.make_vec` made.
+        info: "full", "trial" or "numeric", as in `TaskEnv`; numeric infos have no masks.
+        out: whether `step` may return arrays of the env, which the next `step` overwrites: faster,
+            for code that is done with them, or has copied them, by then.
 
     Raises:
-        InvalidValueError: `num_envs` is not an integer above 0, or the mode is not one of these.
+        InvalidValueError: `num_envs` is not an integer above 0, the mode is not one of these, or
+            `out` is combined with a render mode.
         UnknownNameError: there is no such split.
 
     Example:
@@ -77,6 +81,7 @@ class TaskVectorEnv(BoundStep, VectorEnv):
         split: str | None = None,
         render_mode: str | None = None,
         info: str = "full",
+        out: bool = False,
     ) -> None:
         self.task = task
         self.split = checked_split(split, type(self).__name__)
@@ -91,15 +96,21 @@ class TaskVectorEnv(BoundStep, VectorEnv):
         next_step = self.autoreset_mode is AutoresetMode.NEXT_STEP
         self.stepper = Stepper(task, self.num_envs, seed, next_step, self.split)
         self._names = np.asarray(period_names_of(task))
-        self._numeric = is_numeric(info)
+        self._numeric, self._full = is_numeric(info, render_mode), info != "trial"
+        if out and render_mode:
+            raise InvalidValueError(
+                f"out=True was given with render_mode={render_mode!r}. Expected one of them, since"
+                " figures show all steps of a trial, and each step overwrites the last one. Leave"
+                " one out."
+            )
         self._over = np.zeros(self.num_envs, np.bool_)  # with "Disabled": not reset yet
-        none = np.zeros((self.num_envs, task.channels.size), np.float32)
-        self._trace = VectorTrace(self.num_envs, none) if render_mode else None
+        self.stepper.full = self.stepper.kernel.full = self._full
+        self.stepper.own = self.stepper.kernel.own = out
         self._bind()
 
     def _kernel_step(self) -> Callable[..., Any] | None:
         plain = not self.stepper.hooked and self.autoreset_mode is AutoresetMode.NEXT_STEP
-        plain = plain and not self._numeric and self._trace is None
+        plain = plain and not self._numeric
         own = type(self).step is not TaskVectorEnv.step
         return self.stepper.kernel.vector_step if plain and not own else None
 
@@ -146,11 +157,11 @@ class TaskVectorEnv(BoundStep, VectorEnv):
                 " leave them out."
             )
         self._over = self._over & ~mask
-        if self._trace is not None:
-            self._trace.begin(observations, mask)
         if self._numeric:
             stepper = self.stepper
             return observations, numeric_info(self.num_envs, stepper.targets(), stepper.period)
+        if not self._full:
+            return observations, {}
         return observations, {"period": self.period, "_period": np.ones(self.num_envs, np.bool_)}
 
     def step(self, actions: Any) -> VectorStepped:
@@ -175,9 +186,8 @@ class TaskVectorEnv(BoundStep, VectorEnv):
                 result = self._step_with_hooks(checked)
         else:
             result = self.stepper.kernel.vector_step(actions)
-        if self._trace is not None:
-            waits = self.autoreset_mode is AutoresetMode.NEXT_STEP
-            self._trace.add(actions, result, waits)
+        if not self._full:
+            result = (*result[:4], of_trial(result[4]))
         if self._numeric:
             result = (*result[:4], self._numbers(result[4]))
         if self.autoreset_mode is AutoresetMode.DISABLED:
@@ -203,8 +213,10 @@ class TaskVectorEnv(BoundStep, VectorEnv):
             info["trial"], info["_trial"] = VectorInfo(moved.finished, self.num_envs), moved.ended
             info["performance"], info["_performance"] = moved.performance, moved.ended
         never = np.zeros(self.num_envs, np.bool_)
-        ends = (moved.over, never) if self.task.trials_per_session == 1 else (never, moved.over)
-        return stepper.observations(), moved.reward, *ends, info
+        over, cut = moved.over, never
+        if self.task.trials_per_session != 1:
+            over, cut = cut, over
+        return stepper.observations(), moved.reward, over, cut, info
 
     def _add_final(self, result: VectorStepped) -> None:
         """Move the last observations and infos of sessions that ended to ``final_*`` (SameStep)."""
@@ -219,18 +231,9 @@ class TaskVectorEnv(BoundStep, VectorEnv):
     def render(self) -> tuple[Array, ...] | None:
         """Return the figures of the trials so far, each (height, width, 3) uint8.
 
-        None without a render mode; needs neurogym-film.
+        None without a render mode; see `TaskEnv.render`.
         """
-        if self._trace is None:
-            return None
-        from neurogym_core.ecosystem.hooks import picture_of  # imports pluggy
-
-        now = self.conditions
-        frames = []
-        for env in range(self.num_envs):
-            drawn = {name: values[env].tolist() for name, values in now.items()}
-            frames.append(picture_of(self.task, self._trace.buffers(env, drawn)))
-        return tuple(frames)
+        return None if self.render_mode is None else no_renderer("make_vec")
 
     # ------------------------------------------------------------------ the current observations
 

@@ -27,12 +27,12 @@ from neurogym_core.tasks.drawing import (
 )
 from neurogym_core.tasks.imposed import read_values
 from neurogym_core.tasks.state import Conditions, TaskLike, interface_of, state_of
-from neurogym_core.trials.arrays import Array, Ints
+from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.builder import TrialBuilder
 from neurogym_core.trials.checks import check_periods
-from neurogym_core.trials.compiling import compile_layout
 from neurogym_core.trials.distributions import Constant, Distribution
+from neurogym_core.trials.lay_out import lay_out
 from neurogym_core.trials.layout import Layout
 from neurogym_core.trials.record import DURATION
 from neurogym_core.trials.timing import Timing
@@ -49,23 +49,16 @@ def build_trials(
 
     Args:
         imposed: durations, period -> ms, number or (n,).
+        task: a complete task.
+        conditions: name -> (n, …).
+        rng: generator of the draws in `new_trial`.
+        n: number of trials.
     """
     conditions, columns = without_columns(conditions)
-    batch = _built(task, conditions, rng, n, imposed)
-    batch.notes.update(columns)
-    return batch
-
-
-def _built(
-    task: TaskLike,
-    conditions: Mapping[str, Array],
-    rng: np.random.Generator,
-    n: int,
-    imposed: Mapping[str, Any] | None,
-) -> TrialBatch:
     # Of durations, the caller's override the user's.
     durations = {**imposed_durations(state_of(task), rng, n), **(imposed or {})}
-    return compile_layout(layout_of(task, conditions, rng, n, durations))
+    layout = layout_of(task, conditions, rng, n, durations)
+    return TrialBatch(lay_out(layout), None, layout.conditions, columns)
 
 
 def layout_of(
@@ -81,6 +74,10 @@ def layout_of(
     Args:
         durations: imposed durations, period -> ms, number or (n,).
         timing: durations that are not imposed; None: those of the task.
+        task: a complete task.
+        conditions: name -> (n, …).
+        rng: generator of the draws in `new_trial`.
+        n: number of trials.
 
     Raises:
         TaskDefinitionError: `new_trial` uses an array as a truth value, or writes into conditions.
@@ -124,8 +121,8 @@ def _explained(
         name = next(iter(conditions), "side")
         return TaskDefinitionError(
             f"{task.name}.new_trial writes into a read-only array: {error}. Conditions keep the"
-            f" values that were drawn, since the record has them; write x = trial.{name}.copy()"
-            " and change x."
+            f" values that were drawn, since the record has them; write"
+            f" x = trial[{name!r}].copy() and change x."
         )
     return None
 
@@ -134,16 +131,27 @@ def sample_layouts(task: TaskLike, n: int = 20) -> list[Layout]:
     """Return the layouts of `n` independent trials, drawn with a fixed seed.
 
     Wrappers read them to decide if they can be applied.
+
+    Args:
+        task: a complete task.
+        n: number of trials.
     """
     rng = np.random.default_rng(0)
     batch = build_trials(task, draw_independent(task, rng, n, {}), rng, n)
-    return batch.layouts
+    return [batch.tables.layout]  # type: ignore[list-item]
 
 
 def build_imposed(
     task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
 ) -> TrialBatch:
-    """Build `n` independent trials with imposed conditions and durations, number or (n, …)."""
+    """Build `n` independent trials with imposed conditions and durations, number or (n, …).
+
+    Args:
+        task: a complete task.
+        rng: generator of the conditions.
+        n: number of trials.
+        imposed: condition, or ``duration_PERIOD`` in ms -> value, or (n, …).
+    """
     imposed = read_values(task, imposed)
     durations = {
         name.removeprefix(DURATION): ms for name, ms in imposed.items() if name.startswith(DURATION)
@@ -221,16 +229,8 @@ def hooked(task: TaskLike) -> bool:
     return bool(interface_of(task).hooks)
 
 
-def max_steps_of(task: TaskLike, steps: Array) -> Ints:
-    """Return the limits, in steps, of trials that were drawn to last `steps`."""
-    return interface_of(task).max_steps_of(steps)
-
-
 def max_steps(task: TaskLike) -> int:
-    """Return the steps of the longest of 1,000 trials, also with all durations at their maximum.
-
-    These are first trials of sessions, and later ones unless they depend on the subject's actions;
-    1,000 of each part of a sequence of tasks."""
+    """Return the steps of the longest of 1,000 trials, also with all durations at their maximum."""
     known = state_of(task).known
     if "max_steps" not in known:
         known["max_steps"] = max(_longest(task, stage) for stage in state_of(task).stages or ({},))

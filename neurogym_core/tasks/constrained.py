@@ -42,6 +42,7 @@ def draw_constrained(
         trials: number of trials of each session. `session.trial` is unchanged.
         imposed: given conditions, name -> (trials, sessions, …).
         answer: the right answers, (trials, sessions).
+        rng: generator of the conditions.
 
     Raises:
         InvalidValueError: the `draw` of the task imposes a given condition itself.

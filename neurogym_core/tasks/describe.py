@@ -9,13 +9,13 @@ import numpy as np
 
 from neurogym_core._patterns import Pattern
 from neurogym_core.tasks.building import build_trials
-from neurogym_core.tasks.drawing import answer_condition, draw_independent
+from neurogym_core.tasks.drawing import draw_independent
 from neurogym_core.tasks.identity import parameters_of, plain_settings
 from neurogym_core.tasks.parameters import parameter_types
 from neurogym_core.tasks.state import Drawn, state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.distributions import Distribution
-from neurogym_core.trials.encoders import OneHot, Ring
+from neurogym_core.trials.encoders import Ring
 
 UNTIMED = "until an action"
 """The written duration of a period without a timer."""
@@ -63,22 +63,6 @@ def _payoff(task: Task) -> str:
         f"{answer} It is given when its window closes. Every step with a weight costs `correct`"
         " times the mean squared error, as a fraction of the range of each axis, per 100 ms."
     )
-
-
-def names_of_conditions(task: Task) -> dict[str, tuple[str, ...]]:
-    """Return the names of the values of conditions that are indices, name -> names.
-
-    These are the condition that is the right answer, whose values are choices, and conditions that
-    are shown by the channel of their name, whose values are its units.
-    """
-    found, answer = {}, answer_condition(task)
-    for name, part in task.channels.parts.items():
-        if name in state_of(task).declared and isinstance(part, OneHot | Ring):
-            found[name] = part.names
-    group = next((name for name in task.actions if name != task.actions.rest_name), None)
-    if answer is not None and group is not None:
-        found[answer] = getattr(task.actions.parts[group], "names", ())
-    return {name: names for name, names in found.items() if names}
 
 
 def _parameters(task: Task) -> list[dict[str, Any]]:

@@ -28,25 +28,29 @@ def stateful(task: TaskLike) -> bool:
 
 def has_answer(task: TaskLike) -> bool:
     """Whether the task declares its right answers."""
-    return state_of(task).answer is not None
+    return state_of(task).correct_choice is not None
 
 
 def answer_condition(task: TaskLike) -> str | None:
     """Return the name of the condition that is the right answer; None if no condition is."""
-    answer = state_of(task).answer
+    answer = state_of(task).correct_choice
     return answer if isinstance(answer, str) else None
 
 
 def answer_of(task: TaskLike, conditions: Mapping[str, Array]) -> Array:
     """Return the right answer of each trial, (n,).
 
+    Args:
+        task: a complete task.
+        conditions: name -> (n, …).
+
     Raises:
-        NotSupportedError: the task declares no answer.
+        NotSupportedError: the task declares no correct choice.
     """
-    answer = state_of(task).answer
+    answer = state_of(task).correct_choice
     if answer is None:
         raise NotSupportedError(
-            f"{task.name} declares no answer; add answer=… to self.vary() in its define()."
+            f"{task.name} declares no correct choice; call self.correct_choice(…) in its define()."
         )
     return conditions[answer] if isinstance(answer, str) else answer(conditions)
 
@@ -55,6 +59,10 @@ def evidence_of(task: TaskLike, conditions: Mapping[str, Array]) -> Array | None
     """Return the signed evidence of each trial, (n,) float; None if the task declares none.
 
     It is positive where it favours the larger choice.
+
+    Args:
+        task: a complete task.
+        conditions: name -> (n, …).
     """
     evidence = state_of(task).evidence
     if evidence is None:
@@ -67,8 +75,11 @@ def evidence_of(task: TaskLike, conditions: Mapping[str, Array]) -> Array | None
 def answers_of(task: TaskLike) -> Array:
     """Return the possible right answers, (m,); cached.
 
+    Args:
+        task: a complete task.
+
     Raises:
-        NotSupportedError: the task declares no answer.
+        NotSupportedError: the task declares no correct choice.
     """
     known = state_of(task).known
     if "answers" not in known:
@@ -219,7 +230,15 @@ def impose_on(
     n: int,
     imposed: Mapping[str, Any],
 ) -> Conditions:
-    """Return drawn conditions with those of `make`, and then of `imposed`, in place."""
+    """Return drawn conditions with those of `make`, and then of `imposed`, in place.
+
+    Args:
+        task: a complete task.
+        drawn: condition -> (n, …).
+        rng: generator of the conditions that `make` imposes as distributions.
+        n: number of trials.
+        imposed: condition -> value, or (n, …).
+    """
     if state_of(task).wraps is not None:
         decided: Conditions = cast(Any, task).impose_on(drawn, rng, n, imposed)
         return decided
@@ -244,6 +263,9 @@ def fresh_session(
 
     Args:
         subject: the state that outlives sessions; None: new subjects.
+        task: a complete task.
+        rng: generator of `new_session`.
+        n: number of sessions.
     """
     session = Session(n, subject if subject is not None else Session(n))
     if task.reads_outcomes:
@@ -344,7 +366,14 @@ def _check_shapes(
 def draw_independent(
     task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
 ) -> Conditions:
-    """Draw the conditions of `n` trials, each the first of a separate session."""
+    """Draw the conditions of `n` trials, each the first of a separate session.
+
+    Args:
+        task: a complete task.
+        rng: generator of the conditions.
+        n: number of trials.
+        imposed: condition -> value, or (n, …).
+    """
     if not stateful(task):
         return draw_overriding(task, rng, n, imposed)
     session = fresh_session(task, rng, n)

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, listed, unknown
-from neurogym_core.tasks.state import Drawn, TaskLike, period_names_of, state_of
+from neurogym_core.tasks.state import Drawn, TaskLike, interface_of, period_names_of, state_of
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.distributions import Choice, Constant, Distribution, parse
 from neurogym_core.trials.record import DURATION, as_texts
+from neurogym_core.trials.slot_columns import NO_CHOICE
 from neurogym_core.trials.timing import TimeWarning, seconds_text
 
 
 def read_condition(
-    owner: str, name: str, spec: Any, declared: Any, drawn: Array | None = None
+    owner: str,
+    name: str,
+    spec: Any,
+    declared: Any,
+    drawn: Array | None = None,
+    names: Sequence[str] = (),
 ) -> Distribution:
     """Return the distribution of an imposed condition.
 
@@ -30,11 +36,14 @@ def read_condition(
         declared: the declaration of the condition, as passed to `vary`.
         drawn: the value of one trial, (k,) for several values; not needed if the condition's values
             can be enumerated.
+        names: names of its values, for a condition of indices; `spec` may have them.
 
     Raises:
         UnknownNameError: a text that is not among the condition's values.
         InvalidValueError: another value that the condition cannot have.
     """
+    if names:
+        spec = _without_names(owner, name, spec, names)
     support = declared.support() if isinstance(declared, Distribution) else None
     one = np.asarray(drawn) if support is None or drawn is not None else support[0]
     kind: str | None = "f" if isinstance(declared, Distribution) else None  # None: computed
@@ -61,6 +70,29 @@ def read_condition(
         raise InvalidValueError(
             f"{owner} was given the condition {name}={spec!r}. {error}"
         ) from None
+
+
+def _without_names(owner: str, name: str, spec: Any, names: Sequence[str]) -> Any:
+    """Return a distribution in any written form, with indices instead of names of values."""
+    if isinstance(spec, str) and "(" in spec and spec not in names:
+        spec = parse(spec)
+    found = parse(spec) if isinstance(spec, Mapping) else spec
+    if isinstance(found, Choice):
+        return Choice(_indices(owner, name, found.support(), names), found.p)
+    return _indices(owner, name, found.value if isinstance(found, Constant) else found, names)
+
+
+def _indices(owner: str, name: str, values: Any, names: Sequence[str]) -> Any:
+    """Return indices instead of names, int; values that are no texts come back unchanged."""
+    texts = as_texts(np.asarray(values))
+    if texts.dtype.kind != "U":
+        return values
+    known = {**{one: k for k, one in enumerate(names)}, NO_CHOICE: -1}
+    for one in np.unique(texts).tolist():
+        if one not in known:
+            raise unknown(f"value of {name!r}", one, names, of=owner)
+    indices = np.vectorize(known.__getitem__, otypes=[np.int64])(texts)
+    return indices if indices.ndim else int(indices)
 
 
 def _as_whole(found: Distribution) -> Distribution:
@@ -208,6 +240,8 @@ def read_values(task: TaskLike, given: Mapping[str, Any]) -> dict[str, Array]:
     for name, value in given.items():
         if name in state.declared:
             drawn = np.asarray(state.example[name])
+            if names := interface_of(task).names.get(name):
+                value = _indices(state.name, name, value, names)
             values[name] = _values(state.name, name, value, drawn)
             try:
                 _check_possible(values[name], state.declared[name], drawn)

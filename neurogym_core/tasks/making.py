@@ -11,7 +11,12 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError, TrialLayoutError, unknown
 from neurogym_core.tasks.building import build_trials
-from neurogym_core.tasks.drawing import column_shapes, draw_independent, without_columns
+from neurogym_core.tasks.drawing import (
+    answer_condition,
+    column_shapes,
+    draw_independent,
+    without_columns,
+)
 from neurogym_core.tasks.former_names import former_name
 from neurogym_core.tasks.imposed import read_condition
 from neurogym_core.tasks.names import check_condition
@@ -19,8 +24,8 @@ from neurogym_core.tasks.rounding import warn_of_times
 from neurogym_core.tasks.shortest import check_bounds, check_shortest
 from neurogym_core.tasks.state import (
     STATE,
-    Answer,
     Drawn,
+    OfConditions,
     TaskLike,
     TaskState,
     interface_of,
@@ -30,6 +35,7 @@ from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.checks import check_read, check_values
 from neurogym_core.trials.distributions import Distribution, parse
+from neurogym_core.trials.encoders import OneHot, Ring
 from neurogym_core.trials.interface import Actions, Channels, Interface
 from neurogym_core.trials.record import DURATION
 from neurogym_core.trials.timing import Timing
@@ -170,16 +176,9 @@ def declare_actions(task: TaskLike, actions: Mapping[str, Any]) -> None:
     state.actions = Actions.declare(actions, state.name)
 
 
-def declare_conditions(task: TaskLike, answer: Answer, conditions: Mapping[str, Any]) -> None:
+def declare_conditions(task: TaskLike, conditions: Mapping[str, Any]) -> None:
     """See `Task.vary`."""
     state = check_open(task, "vary")
-    evidence = conditions.get("evidence")
-    # A condition may be called "evidence" too; its distribution is neither a text nor a function.
-    is_condition = isinstance(evidence, type | Distribution) or not (
-        isinstance(evidence, str) or callable(evidence)
-    )
-    if not is_condition:
-        conditions = {name: spec for name, spec in conditions.items() if name != "evidence"}
     for name, spec in conditions.items():
         check_condition(state.name, name)
         if isinstance(spec, type) and spec in Drawn.KINDS:
@@ -188,22 +187,19 @@ def declare_conditions(task: TaskLike, answer: Answer, conditions: Mapping[str, 
             state.declared[name] = (
                 spec if callable(spec) and not isinstance(spec, Distribution) else parse(spec)
             )
-    if answer is not None:
-        if not isinstance(answer, str) and not callable(answer):
-            raise TaskDefinitionError(
-                f"{state.name} declares the condition 'answer', a name that is taken by the core:"
-                " answer= takes the name of the condition that is the right answer, or a function"
-                " of the conditions. Choose another."
-            )
-        if isinstance(answer, str) and answer not in state.declared:
-            raise unknown("condition", answer, state.declared, of=f"{state.name}, given as answer=")
-        state.answer = answer
-    if not is_condition:
-        if isinstance(evidence, str) and evidence not in state.declared:
-            raise unknown(
-                "condition", evidence, state.declared, of=f"{state.name}, given as evidence="
-            )
-        state.evidence = evidence
+
+
+def declare_of_conditions(task: TaskLike, verb: str, value: OfConditions) -> None:
+    """See `Task.correct_choice` and `Task.evidence`."""
+    state = check_open(task, verb)
+    if not isinstance(value, str) and not callable(value):
+        raise TaskDefinitionError(
+            f"{state.name}.{verb}() was given {value!r}. Expected the name of a condition, or a"
+            " function of the conditions. Give one of them."
+        )
+    if isinstance(value, str) and value not in state.declared:
+        raise unknown("condition", value, state.declared, of=f"{state.name}, given to {verb}()")
+    setattr(state, verb, value)
 
 
 # ---------------------------------------------------------------------- after define
@@ -219,9 +215,9 @@ def complete(task: TaskLike) -> None:
     """
     state = state_of(task)
     actions = _check_defined(state)
-    state.imposed |= (
-        _read_conditions(task, state, state.overrides["conditions"]) if state.wraps is None else {}
-    )
+    names = _names_of_conditions(task, state, actions)
+    if state.wraps is None:
+        state.imposed |= _read_conditions(task, state, state.overrides["conditions"], names)
     state.limits = state.limits or (task.max_duration,)
     state.timing = Timing(task.timing, frozenset(state.overrides["timing"]))
     state.interface = Interface(
@@ -234,9 +230,34 @@ def complete(task: TaskLike) -> None:
         limits=state.limits,
         hooks=frozenset(hook for hook in HOOKS if getattr(task, hook) is not None),
         trial_state=dict(task.trial_state),
+        names=names,
     )
     state.sealed = True
     _probe(task, state)
+
+
+def _names_of_conditions(
+    task: TaskLike, state: TaskState, actions: Actions
+) -> dict[str, tuple[str, ...]]:
+    """Return the names of the values of conditions that are indices, name -> names.
+
+    These are the condition that is the correct choice, whose values are choices, and conditions
+    that are shown by the channel of their name, whose values are its units.
+    """
+    shown = {name: state.channels.parts.get(name) for name in state.declared}
+    names = {name: one.names for name, one in shown.items() if isinstance(one, OneHot | Ring)}
+    group = next((name for name in actions if name != actions.rest_name), None)
+    if group is not None and (choice := answer_condition(task)) is not None:
+        names[choice] = getattr(actions.parts[group], "names", ())
+    return {name: one for name, one in names.items() if _are_indices(state.declared[name], one)}
+
+
+def _are_indices(declared: Any, names: tuple[str, ...]) -> bool:
+    """Whether values of a condition can be indices of names, or -1; False for other numbers."""
+    values = declared.support() if isinstance(declared, Distribution) else np.zeros(1, int)
+    if not names or values is None or values.dtype.kind not in "iu":
+        return False
+    return bool(values.min() >= -1 and values.max() < len(names))
 
 
 def _check_defined(state: TaskState) -> Actions:
@@ -250,7 +271,10 @@ def _check_defined(state: TaskState) -> Actions:
 
 
 def _read_conditions(
-    task: TaskLike, state: TaskState, given: Mapping[str, Any]
+    task: TaskLike,
+    state: TaskState,
+    given: Mapping[str, Any],
+    names: Mapping[str, tuple[str, ...]],
 ) -> dict[str, Distribution]:
     for name in given:
         if name not in state.declared and not str(name).startswith(DURATION):
@@ -269,6 +293,7 @@ def _read_conditions(
                 spec,
                 state.declared[name],
                 np.asarray(drawn[name])[0] if name in drawn else None,
+                names.get(name, ()),
             )
         )
         for name, spec in given.items()
@@ -284,7 +309,8 @@ def _probe(task: TaskLike, state: TaskState) -> None:
         if name not in state.period_names:
             raise unknown("period", name, state.period_names, of=state.name)
     _check_windows(state.name, task.dt, batch)
-    layouts = batch.layouts
+    assert batch.tables.layout is not None
+    layouts = [batch.tables.layout]
     for layout in layouts:  # conditions that `draw` sets may be there for the record only
         layout.read |= {name for name, one in state.declared.items() if isinstance(one, Drawn)}
     if not interface_of(task).hooks:  # hooks may read any condition
@@ -342,11 +368,10 @@ def _few_trials(task: TaskLike, state: TaskState, rng: np.random.Generator) -> T
 
 
 def _check_windows(name: str, dt: float, batch: TrialBatch) -> None:
-    payoffs = batch.payoffs
     played: Array = batch.duration > 0
-    steps: Array = np.asarray((payoffs.window & played[:, :, None]).any(axis=1))
-    for k, slot in enumerate(payoffs.slot_names):
-        if (payoffs.asked[:, k] & ~steps[:, k]).any():
+    steps: Array = np.asarray((batch.table("window") & played[:, :, None]).any(axis=1))
+    for k, slot in enumerate(batch.tables.slots.names):
+        if (batch.table("asked")[:, k] & ~steps[:, k]).any():
             raise TrialLayoutError(
                 f"The response window of {slot!r} in {name} has no step; let it lie within a period"
                 f" that lasts at least dt={dt:g} ms (start= and stop= are ms from the onset of the"

@@ -13,7 +13,6 @@ from typing import Any
 from neurogym_core.errors import TaskDefinitionError, listed
 from neurogym_core.tasks.parameters import PLAYER_NAMES, own_annotations
 from neurogym_core.tasks.state import STATE
-from neurogym_core.trials.builder import VERBS, TrialBuilder
 from neurogym_core.trials.record import RECORD_NAMES
 
 BASE_PARAMETERS = frozenset({"dt", "trials_per_session", "abort_ends_trial", "max_duration"})
@@ -46,9 +45,6 @@ DECLARATIONS = (
 )
 AUTHORS = frozenset({*METHODS, *DECLARATIONS})
 """Methods and declarations that authors may define in a task class."""
-
-RESERVED = frozenset({*PLAYER_NAMES, *VERBS, "previous"})
-"""Names of arguments of players, of verbs and of sessions; parameters must have other names."""
 
 
 @cache
@@ -110,7 +106,7 @@ def check_form(cls: Any, core: Any) -> None:
 
 def _check_parameters(cls: type, declared: Mapping[str, Any], taken: Iterable[str]) -> None:
     for name, kind in declared.items():
-        if name in RESERVED or (name in taken and name not in BASE_PARAMETERS):
+        if name in PLAYER_NAMES or (name in taken and name not in BASE_PARAMETERS):
             raise TaskDefinitionError(
                 f"{cls.__name__} declares the parameter {name!r}, a name that is taken by the core;"
                 " choose another."
@@ -143,18 +139,9 @@ def check_assignment(task_name: str, name: str, core: type, free: Iterable[str])
 
 
 def check_condition(task_name: str, name: str) -> None:
-    """Refuse a condition with the name of an attribute of a trial or of a column of the record.
-
-    Raises:
-        TaskDefinitionError: the name is reserved.
-    """
-    if name.startswith("_"):
+    """Raise `TaskDefinitionError` for a condition with the name of a column of every record."""
+    if name in RECORD_NAMES:
         raise TaskDefinitionError(
-            f"{task_name} declares the condition {name!r}; names that begin with '_' are the"
-            f" core's. Choose another, such as {name.lstrip('_') or 'condition'!r}."
-        )
-    if name in RECORD_NAMES or name in public_names(TrialBuilder):
-        raise TaskDefinitionError(
-            f"{task_name} declares the condition {name!r}, a name that is taken by the core; choose"
-            " another."
+            f"{task_name} declares the condition {name!r}, the name of a column that every record"
+            " has; choose another."
         )

@@ -11,8 +11,8 @@ from neurogym_core.tasks.building import build_trials, layout_of
 from neurogym_core.tasks.state import TaskLike, state_of
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.batch import TrialBatch
-from neurogym_core.trials.compiling import compile_layout
 from neurogym_core.trials.distributions import Constant, Distribution
+from neurogym_core.trials.lay_out import lay_out
 from neurogym_core.trials.record import DURATION
 
 
@@ -58,7 +58,7 @@ def check_bounds(task: TaskLike, conditions: Mapping[str, Array], n: int) -> Non
         timing = replace(state.timing, declared={**state.timing.declared, **fixed})
         layout = layout_of(task, conditions, np.random.default_rng(0), n, {}, timing)
         if sum(steps.min() for steps in layout.timeline.steps.values()):
-            compile_layout(layout)
+            lay_out(layout)
 
 
 def _may_be_nothing(duration: Distribution) -> bool:

@@ -26,8 +26,8 @@ Conditions = dict[str, Array]
 """Conditions by name, (n, …) each."""
 Computed = Callable[[np.random.Generator, "Mapping[str, Array]"], Any]
 """A condition that is a function of those before it."""
-Answer = str | Callable[[Mapping[str, Array]], Array] | None
-"""The right answer: name of a condition, function of the conditions, or None."""
+OfConditions = str | Callable[[Mapping[str, Array]], Array]
+"""Name of a condition, or function of the conditions."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class TaskState:
         overrides: "timing", "rewards" and "conditions" as they were given.
         channels, actions: as `define` declares them.
         declared: condition -> distribution, `Drawn`, or function of the conditions before it.
-        answer: name of the condition that is the right answer, or a function of the conditions.
+        correct_choice: name of the condition that is the correct choice, or a function of them.
         evidence: name of the condition that is the signed evidence, or a function of them.
         imposed: conditions and durations that `make` imposed.
         example: condition -> its value in one drawn trial.
@@ -85,8 +85,8 @@ class TaskState:
     channels: Channels = field(default_factory=lambda: Channels({}, ""))
     actions: Actions | None = None
     declared: dict[str, Distribution | Drawn | Computed] = field(default_factory=dict)
-    answer: Answer = None
-    evidence: Answer = None
+    correct_choice: OfConditions | None = None
+    evidence: OfConditions | None = None
     imposed: dict[str, Distribution] = field(default_factory=dict)
     example: dict[str, Array] = field(default_factory=dict)
     dimensions: dict[str, int] = field(default_factory=dict)
@@ -119,12 +119,10 @@ class TaskLike(Protocol):
     max_duration: float | None
     timing: ClassVar[Mapping[str, Any]]
     rewards: ClassVar[Mapping[str, float]]
-
-    @property
-    def trial_state(self) -> Mapping[str, Any]: ...
-
-    @property
-    def reads_outcomes(self) -> bool: ...
+    trial_state: ClassVar[Mapping[str, Any]]
+    reads_outcomes: ClassVar[bool]
+    new_session_one: ClassVar[Callable[..., None] | None]
+    draw_one: ClassVar[Callable[..., Mapping[str, Any]] | None]
 
     @property
     def name(self) -> str: ...
@@ -137,12 +135,6 @@ class TaskLike(Protocol):
 
     def new_trial(self, trial: TrialBuilder) -> None: ...
 
-    @property
-    def new_session_one(self) -> Callable[..., None] | None: ...
-
-    @property
-    def draw_one(self) -> Callable[..., Mapping[str, Any]] | None: ...
-
     def new_session(self, session: Session, rng: np.random.Generator) -> None: ...
 
     def draw(self, session: Session, rng: np.random.Generator) -> Conditions: ...
@@ -154,7 +146,7 @@ class TaskLike(Protocol):
         rng: np.random.Generator,
         n: int,
         imposed: Mapping[str, Any] | None = None,
-        answer: Array | None = None,
+        correct_choice: Array | None = None,
     ) -> Conditions: ...
 
 

@@ -24,7 +24,7 @@ from neurogym_core.tasks.one_subject import begin_sessions, draw_subjects
 from neurogym_core.tasks.parameters import checked, signature_of
 from neurogym_core.tasks.refused_settings import naming_settings
 from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import Answer, Conditions, TaskState, state_of
+from neurogym_core.tasks.state import Conditions, OfConditions, TaskState, state_of
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.builder import TrialBuilder
@@ -48,13 +48,14 @@ class Task:
         - `timing` and `rewards`, and the declarations `supervised`, `reads_outcomes`,
           `evidence_periods` and `go_cue` where their defaults do not fit.
 
-    You call `observe`, `act` and `vary` in `define`, and `draw_conditions` in `draw`.
+    You call `observe`, `act`, `vary`, `correct_choice` and `evidence` in `define`, and
+    `draw_conditions` in `draw`.
 
     You read the parameters, `name`, `channels`, `actions` and `conditions`. `sample` draws trials,
     and `factorial` makes designs for it.
 
-    These names and those of the parameters below are reserved. All others are free, and so are all
-    names that begin with "_".
+    Do not redefine these names or those of the parameters below. Names that begin with "_" are
+    yours.
 
     Args:
         dt: ms per step.
@@ -81,12 +82,13 @@ class Task:
         ...     def define(self):
         ...         self.observe(light=2)
         ...         self.act(rest=1, choose=2)
-        ...         self.vary(side=Choice(2), answer="side")
+        ...         self.vary(side=Choice(2))
+        ...         self.correct_choice("side")
         ...
         ...     def new_trial(self, trial):
         ...         trial.periods("fixation", "light", "decision")
-        ...         trial.show("light", np.eye(2)[trial.side], during="light")
-        ...         trial.answer("choose", trial.side, during="decision")
+        ...         trial.show("light", np.eye(2)[trial["side"]], during="light")
+        ...         trial.answer("choose", trial["side"], during="decision")
         >>> record = run(Side, "oracle", 10, seed=0)
         >>> set(record["outcome"].tolist())
         {'correct'}
@@ -129,7 +131,7 @@ class Task:
         """Build `trial.n` trials with the verbs of `TrialBuilder`.
 
         Args:
-            trial: the builder; `trial.<condition>` has shape (n,).
+            trial: the builder; `trial["side"]` is the condition `side` of all trials, (n,).
         """
         raise TaskDefinitionError(
             f"{type(self).__name__} has no new_trial(self, trial); write one that calls"
@@ -218,25 +220,48 @@ class Task:
         """
         making.declare_actions(self, actions)
 
-    def vary(self, *, answer: Answer = None, **conditions: Any) -> None:
+    def vary(self, **conditions: Any) -> None:
         """Declare the conditions, in the order in which they are drawn.
 
         Args:
-            answer: name of the condition that is the right answer, or a function from the
-                conditions (dict of (n,) arrays) to the index of the right choice, (n,).
             conditions: name -> distribution in any written form, or a function
                 ``(rng, prior) -> (n, …)`` of the conditions before it, or a type (bool, int, float
                 or str): one value per trial, which only `draw` or `draw_one` sets. `new_trial`
-                need not read such a condition. A text or a function as ``evidence=`` is no
-                condition, but the evidence for analyses: the name of a condition, or a function
-                from the conditions to (n,) values, such as f2 - f1, that are positive where the
-                evidence favours the larger choice.
+                need not read such a condition.
 
         Raises:
             TaskDefinitionError: a reserved name, or a call outside of `define`.
             InvalidValueError: a distribution that `parse` cannot read.
         """
-        making.declare_conditions(self, answer, conditions)
+        making.declare_conditions(self, conditions)
+
+    def correct_choice(self, choice: OfConditions) -> None:
+        """Declare the correct choice, which `trial.correct_choice` reads and wrappers can set.
+
+        Args:
+            choice: name of a condition, or a function from the conditions (dict of (n,) arrays) to
+                the index of the correct choice, or to the correct value of a continuous answer,
+                (n,).
+
+        Raises:
+            UnknownNameError: the task has no such condition.
+            TaskDefinitionError: another value, or a call outside of `define`.
+        """
+        making.declare_of_conditions(self, "correct_choice", choice)
+
+    def evidence(self, evidence: OfConditions) -> None:
+        """Declare the signed evidence of each trial, for analyses.
+
+        Args:
+            evidence: name of a condition, or a function from the conditions (dict of (n,) arrays)
+                to (n,) values, such as f2 - f1, that are positive where the evidence favours the
+                larger choice.
+
+        Raises:
+            UnknownNameError: the task has no such condition.
+            TaskDefinitionError: another value, or a call outside of `define`.
+        """
+        making.declare_of_conditions(self, "evidence", evidence)
 
     # ------------------------------------------------------------------ properties
 
@@ -267,24 +292,24 @@ class Task:
         rng: np.random.Generator,
         n: int,
         imposed: Mapping[str, Any] | None = None,
-        answer: Array | None = None,
+        correct_choice: Array | None = None,
     ) -> Conditions:
         """Draw the conditions of `n` independent trials, name -> (n, …).
 
-        The user's ``conditions=`` override `imposed` and `answer`.
+        The user's ``conditions=`` override `imposed` and `correct_choice`.
 
         Args:
             rng: generator of conditions.
             n: number of trials.
             imposed: name -> one value, or (n, …); these conditions are not drawn.
-            answer: (n,) right answers. If the task computes them, conditions are redrawn until they
-                give these answers.
+            correct_choice: (n,) indices. If the task computes them, conditions are redrawn until
+                they give these choices.
 
         Raises:
-            InvalidValueError: values of another number, or an answer that no draw gives.
+            InvalidValueError: values of another number, or a choice that no draw gives.
         """
-        given, answer = drawing.without_imposed(self, imposed or {}, answer)
-        return drawing.draw_conditions(self, rng, n, given, answer)
+        given, choice = drawing.without_imposed(self, imposed or {}, correct_choice)
+        return drawing.draw_conditions(self, rng, n, given, choice)
 
     def sample(
         self,

@@ -17,7 +17,7 @@ from neurogym_core.tasks.drawing import draw_conditions, draw_once, for_each_tri
 from neurogym_core.tasks.names import check_assignment, check_class, check_form
 from neurogym_core.tasks.parameters import checked, keywords_of, own_annotations
 from neurogym_core.tasks.session import RECORDED, Session
-from neurogym_core.tasks.state import STATE, Answer, Conditions, state_of
+from neurogym_core.tasks.state import STATE, Conditions, state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.builder import TrialBuilder
@@ -176,9 +176,9 @@ class TaskWrapper(Task):
         rng: np.random.Generator,
         n: int,
         imposed: Mapping[str, Any] | None = None,
-        answer: Array | None = None,
+        correct_choice: Array | None = None,
     ) -> Conditions:
-        return draw_conditions(self, rng, n, imposed, answer)
+        return draw_conditions(self, rng, n, imposed, correct_choice)
 
     def impose_on(
         self,
@@ -246,11 +246,10 @@ class TaskWrapper(Task):
             one for one in (name, *(f"{name}_{k}" for k in range(2, 100))) if one not in taken
         )
 
-    def vary(self, *, answer: Answer = None, **conditions: Any) -> None:
+    def vary(self, **conditions: Any) -> None:
         """Declare conditions in addition to those of the task; see `Task.vary`.
 
         Args:
-            answer: as in `Task.vary`.
             conditions: as in `Task.vary`.
 
         Raises:
@@ -262,7 +261,7 @@ class TaskWrapper(Task):
                     f"{type(self).__name__} declares the condition {name!r}, which {self.task.name}"
                     " declares already; give it another name."
                 )
-        super().vary(answer=answer, **conditions)
+        super().vary(**conditions)
 
     # ------------------------------------------------------------------ delegation and identity
 

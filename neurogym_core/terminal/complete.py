@@ -15,12 +15,15 @@ from neurogym_core.ecosystem.names import CORE, canonical
 
 
 def complete_task(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-    """Complete the ids and unique bare names of usable tasks, and files."""
+    """Complete the ids and unique bare names of usable tasks, and files.
+
+    Args:
+        ctx, param, incomplete: as ``shell_complete=`` of click gives them.
+    """
     tasks = [task for task in installed().tasks if task.usable]
     often = Counter(task.name for task in tasks)
     names = [task.id for task in tasks] + [task.name for task in tasks if often[task.name] == 1]
-    found = [CompletionItem(name) for name in sorted(names) if name.startswith(incomplete)]
-    return found or [CompletionItem(incomplete, type="file")]
+    return _items(names, incomplete) or [CompletionItem(incomplete, type="file")]
 
 
 def complete_wrapper(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
@@ -29,19 +32,31 @@ def complete_wrapper(ctx: click.Context, param: click.Parameter, incomplete: str
 
 
 def complete_package(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-    """Complete the names of installed packages, also of broken ones, without the core."""
+    """Complete the names of installed packages, also of broken ones, without the core.
+
+    Args:
+        ctx, param, incomplete: as ``shell_complete=`` of click gives them.
+    """
     names = {one.distribution for one in declared().packages}
     return _items({name for name in names if canonical(name) != CORE}, incomplete)
 
 
 def complete_word(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-    """Complete the words of the vocabulary, for the parameters ``tags`` and ``species``."""
+    """Complete the words of the vocabulary, for the parameters ``tags`` and ``species``.
+
+    Args:
+        ctx, param, incomplete: as ``shell_complete=`` of click gives them.
+    """
     words = vocabulary().words[str(param.name)]
     return [CompletionItem(word) for word in words if word.startswith(incomplete)]
 
 
 def complete_target(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-    """Complete the names of tasks and packages, and files."""
+    """Complete the names of tasks and packages, and files.
+
+    Args:
+        ctx, param, incomplete: as ``shell_complete=`` of click gives them.
+    """
     found = _items({one.distribution for one in installed().packages}, incomplete)
     tasks = complete_task(ctx, param, incomplete)
     return [*found, *(item for item in tasks if item.type != "file" or not found)]

@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from neurogym_core.ecosystem.names import clean
 from neurogym_core.ecosystem.records import Reference
 from neurogym_core.terminal.output import Page
-from neurogym_core.terminal.timeline import timeline, written
 
 _TABLES: dict[str, dict[str, str]] = {
     "parameters": {"name": "", "type": "type", "default": "default", "doc": "doc"},
     "channels": {"name": "", "start": "from", "stop": "to", "kind": "encoder", "names": "units"},
-    "actions": {
-        "name": "",
-        "size": "size",
-        "kind": "kind",
-        "names": "choices",
-        "axis": "range",
-        "rest": "rest",
-        "trigger": "trigger",
-    },
+    "actions": {"name": "", "size": "size", "kind": "kind", "names": "choices", "axis": "range",
+                "rest": "rest", "trigger": "trigger"},
     "periods": {},
     "conditions": {"name": "", "distribution": "drawn from"},
-}
+}  # fmt: skip
 """{part of a description: {field: head of the column}}"""
 _NAMES = 24
 """Most names in a cell; of more, the first two and the last one are shown."""
@@ -49,17 +42,6 @@ def describe_class(found: type) -> dict[str, Any]:
             row["default"] = one.default if plain else repr(one.default)
         rows.append(row)
     return {"docstring": inspect.getdoc(found) or "", "parameters": rows}
-
-
-def citation(reference: Reference) -> str:
-    """Return a reference in one line."""
-    parts = (
-        reference.cited,
-        reference.title,
-        reference.journal,
-        f"https://doi.org/{reference.doi}",
-    )
-    return ". ".join(part.rstrip(".") for part in parts if part)
 
 
 def add_description(page: Page, description: Mapping[str, Any]) -> None:
@@ -118,3 +100,152 @@ def _value(value: Any) -> str:
     if isinstance(value, dict | list | bool):
         return json.dumps(value)
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+Period = tuple[str, Any]
+
+
+def written(duration: Any) -> str:
+    """Return a duration as text: ``300 ms``, ``uniform(500, 1500) ms``, or the given text."""
+    if isinstance(duration, bool) or duration is None:
+        return ""
+    if isinstance(duration, int | float):
+        return f"{duration:g} ms"
+    if isinstance(duration, dict) and len(duration) == 1:
+        ((name, arguments),) = duration.items()
+        inside = arguments if isinstance(arguments, list) else [arguments]
+        return f"{name}({', '.join(map(_number, inside))}) ms"
+    return str(duration)
+
+
+def typical(duration: Any) -> float | None:
+    """Return the length to draw, in ms: of a distribution about its centre; None if unknown."""
+    name, arguments = "constant", duration
+    if isinstance(duration, dict) and len(duration) == 1:
+        ((name, arguments),) = duration.items()
+    inside = arguments if isinstance(arguments, list) else [arguments]
+    if inside and isinstance(inside[0], list):  # choice([values], [probabilities])
+        inside = inside[0]
+    numbers = [one for one in inside if isinstance(one, int | float) and not isinstance(one, bool)]
+    if numbers and name not in ("truncated_exponential", "constant"):
+        return max(0.0, sum(numbers) / len(numbers))
+    return max(0.0, numbers[0]) if numbers else None
+
+
+def timeline(periods: Sequence[Period], width: int) -> list[str]:
+    """Return one line per period; its bar begins where the previous one ends."""
+    lengths = [typical(duration) for _, duration in periods]
+    known = [length for length in lengths if length]
+    middle = sum(known) / len(known) if known else 1.0
+    filled = [length if length is not None else middle for length in lengths]
+    size = max((len(name) for name, _ in periods), default=0)
+    labels = [f"{name:<{size}}  {written(duration)}" for name, duration in periods]
+    left = max(map(len, labels), default=0)
+    narrow = width - left - 2 < 8  # each bar goes below its label
+    room = max(width - 2, 8) if narrow else min(width - left - 2, 60)
+    scale = room / (sum(filled) or 1.0)
+    lines, start = [], 0.0
+    for label, length, drawn in zip(labels, lengths, filled, strict=True):
+        first, last = round(start * scale), round((start + drawn) * scale)
+        sign = "~" if length is None else "█"
+        bar = " " * min(first, room - 1) + (sign * (last - first) or "|")
+        lines += [label, f"  {bar}"] if narrow else [f"{label:<{left}}  {bar}"]
+        start += drawn
+    return lines
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_number, value))}]"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def bibtex(references: Sequence[Reference]) -> str:
+    """Return one ``@article`` per reference, with all fields of the manifest.
+
+    Args:
+        references: publications, as in `TaskInfo.references`.
+    """
+    entries = []
+    for reference in references:
+        authors = _escaped(reference.authors)
+        if authors and "," not in authors:  # a group, of which BibTeX must take no word as a name
+            authors = f"{{{authors}}}"
+        # A DOI needs no escapes of BibTeX's special characters.
+        texts = {
+            "author": authors,
+            "title": _escaped(reference.title),
+            "journal": _escaped(reference.journal),
+            "year": str(reference.year or ""),
+            "doi": reference.doi,
+            "url": f"https://doi.org/{reference.doi}",
+        }
+        lines = [f"  {name} = {{{text}}}," for name, text in texts.items() if text]
+        entries.append("\n".join([f"@article{{{_key(reference)},", *lines, "}"]))
+    return "\n\n".join(entries)
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([{}%#&$_])", r"\\\1", text.replace("\\", ""))
+
+
+def _key(reference: Reference) -> str:
+    """Return ``Britten1992`` from author and year; if one is missing, a key made from the DOI."""
+    first = re.match(r"[^\W\d_]+", reference.authors)
+    if first and first.group().isascii() and reference.year:
+        return f"{first.group()}{reference.year}"
+    return "doi_" + re.sub(r"[^A-Za-z0-9]+", "_", reference.doi).strip("_")
+
+
+WORDS = {
+    "oracle": "the oracle",
+    "all": "a classifier that sees everything",
+    "rest": "never answering",
+    "constant": "always the same answer",
+    "clock": "a clock",
+    "random": "acting at random",
+    "reflex": "the current observation alone",
+    "held": "the final answer from the first step on",
+    "history": "the previous right answer",
+    "durations": "durations alone",
+    "last": "the last stimulus alone",
+}
+"""Name of a measure -> words."""
+_PARTS = {
+    "channel": "{} alone",
+    "period": "the period {} alone",
+    "duration": "the duration of {} alone",
+    "without": "without {}",
+}
+PLAYED = ("oracle", "random", "reflex", "held")
+"""Measures of policies that always play. The audit of a task whose trials follow from outcomes
+computes the others on trials of a subject that is always right."""
+NOT_PLAYED = (
+    "none was played: trials depend on the subject's answers, and the audit's trials follow right"
+    " ones"
+)
+SHOWN = 8
+"""Most shortcuts in a summary."""
+
+
+def in_words(name: str) -> str:
+    """Return the name of a shortcut in words: "without cue" for ``without.cue``."""
+    kind, _, part = name.partition(".")
+    return _PARTS[kind].format(part) if kind in _PARTS else WORDS.get(name, name)
+
+
+def of_players(shortcuts: Mapping[str, float], reads_outcomes: bool) -> dict[str, float]:
+    """Return the shortcuts that are the performance of a policy that plays the task."""
+    return {
+        name: score for name, score in shortcuts.items() if not reads_outcomes or name in PLAYED
+    }
+
+
+def summary(shortcuts: Mapping[str, float]) -> str:
+    """Return the best shortcuts in one line, best first."""
+    known = {name: score for name, score in shortcuts.items() if name not in ("oracle", "all")}
+    best = sorted(known, key=lambda name: -known[name])
+    shown = [f"{in_words(name)}: {100 * known[name]:.0f} %" for name in best[:SHOWN]]
+    if len(best) > SHOWN:
+        shown.append(f"{len(best) - SHOWN} others: at most {100 * known[best[SHOWN]]:.0f} %")
+    return "; ".join(shown)

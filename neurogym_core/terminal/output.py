@@ -10,6 +10,7 @@ import math
 import os
 import re
 import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -40,6 +41,9 @@ def print_report(report: Mapping[str, Any]) -> None:
     """Print the JSON object of a command that reports numbers: a key per line, rows per line.
 
     NaN and infinity, which JSON does not have, become null; arrays lists, other objects texts.
+
+    Args:
+        report: values by name; a value may be a mapping or a sequence of them.
     """
     items = [f'"{key}": {_rows(plain(value))}' for key, value in report.items()]
     click.echo("{\n" + ",\n".join(items) + "\n}")
@@ -70,7 +74,12 @@ def print_text(text: str) -> None:
 
 
 def print_paragraph(text: str, *, indent: int = 0) -> None:
-    """Print a text in lines that fit the terminal, broken between words; in a pipe, in one line."""
+    """Print a text in lines that fit the terminal, broken between words; in a pipe, in one line.
+
+    Args:
+        text: the text.
+        indent: columns to the left of it.
+    """
     page = Page()
     page.text(text, indent=indent)
     page.show()
@@ -137,7 +146,12 @@ class Page:
         return self.console.width
 
     def prose(self, text: str, *, indent: int = 0) -> None:
-        """Add a docstring; on a terminal its paragraphs get lines as long as the terminal's."""
+        """Add a docstring; on a terminal its paragraphs get lines as long as the terminal's.
+
+        Args:
+            text: the docstring.
+            indent: columns to the left of it.
+        """
         if self.width == UNBOUNDED:
             self.text(text, indent=indent, keep_lines=True)
             return
@@ -145,7 +159,12 @@ class Page:
             self.text(line, indent=indent + deeper)
 
     def heading(self, text: str, *, mark: str = "") -> None:
-        """Add a line in bold, with a blank line before it unless it is the first."""
+        """Add a line in bold, with a blank line before it unless it is the first.
+
+        Args:
+            text: the line.
+            mark: a warning behind it, in red.
+        """
         if self.parts:
             self.parts.append("")
         line = self._rich.text.Text(clean(text), style="bold", overflow="fold")
@@ -156,20 +175,31 @@ class Page:
     def text(
         self, text: str, *, indent: int = 0, style: str = "", keep_lines: bool = False
     ) -> None:
-        """Add a paragraph; `keep_lines` keeps the line ends, for docstrings and drawings."""
+        """Add a paragraph; `keep_lines` keeps the line ends, for docstrings and drawings.
+
+        Args:
+            text: the paragraph.
+            indent: columns to the left of it.
+            style: a style of rich, such as ``dim``.
+        """
         rich = self._rich
         body = rich.text.Text(clean(text, keep_lines=keep_lines), style=style, overflow="fold")
         self.parts.append(rich.padding.Padding(body, (0, 0, 0, indent)))
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """Add rows under column heads; if the terminal is too narrow, stack the cells of a row."""
+        """Add rows under column heads; if the terminal is too narrow, stack the cells of a row.
+
+        Args:
+            columns: their heads; columns without values are left out.
+            rows: values, one per column.
+        """
         body = [tuple(clean(str(cell)) for cell in row) for row in rows]
         used = [index for index in range(len(columns)) if any(row[index] for row in body)]
         if not body:
             return
         heads = [columns[index] for index in used]
         cells = [[row[index] for index in used] for row in body]
-        widths = [max(len(row[index]) for row in [heads, *cells]) for index in range(len(heads))]
+        widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
         # The widest column needs 24 columns of the terminal at least, the others their full width.
         longest = max(widths, default=0)
         least = 2 + sum(widths) - longest + min(longest, 24) + 2 * len(heads)
@@ -194,7 +224,7 @@ class Page:
         if self.width >= 60:
             self.table(("", ""), [(label.ljust(size), value) for label, value in kept])
         else:
-            self._stack(["", ""], [[label, value] for label, value in kept])
+            self._stack(("", ""), kept)
 
     def show(self) -> None:
         """Print the page."""
@@ -205,10 +235,44 @@ class Page:
         text = encodable("\n".join(lines), getattr(sys.stdout, "encoding", None))
         click.echo(text, color=self.console.is_terminal)
 
-    def _stack(self, heads: list[str], cells: list[list[str]]) -> None:
+    def _stack(self, heads: Sequence[str], cells: Iterable[Sequence[str]]) -> None:
         for first, *rest in cells:
             self.text(first, indent=2, style="bold")
             for head, cell in zip(heads[1:], rest, strict=True):
                 if cell:
                     named = head not in ("", "title", "doc")
                     self.text(f"{head}: {cell}" if named else cell, indent=4)
+
+
+class Progress:
+    """A progress bar on stderr that appears after one second, if stderr is a terminal.
+
+    Args:
+        label: name of the work, shown beside the bar.
+        total: amount of the work.
+    """
+
+    def __init__(self, label: str, total: int) -> None:
+        self._label, self._total, self._since = label, total, time.monotonic()
+        self._bar: Any = None
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def show(self, done: int, label: str | None = None) -> None:
+        """Move the bar to `done`, and replace its label if one is given."""
+        if self._bar is None and sys.stderr.isatty() and time.monotonic() - self._since > 1:
+            from rich import console, progress  # most commands end before they need a bar
+
+            bar = progress.Progress(console=console.Console(stderr=True), transient=True)
+            bar.add_task(self._label, total=self._total)
+            bar.start()
+            self._bar = bar
+        if self._bar is not None:
+            self._bar.update(
+                self._bar.task_ids[0], completed=done, description=label or self._label
+            )
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from neurogym_core.ecosystem import companions
-from neurogym_core.ecosystem.discovery import (
-    declared,
-    find_subject,
-    named_subject,
-    subject_names,
-)
-from neurogym_core.ecosystem.names import SUBJECT_SETTINGS, SUBJECTS, clean
+from neurogym_core.ecosystem import advice
+from neurogym_core.ecosystem.discovery import declared, find_subject, named_subject, subject_names
+from neurogym_core.ecosystem.names import SUBJECTS, clean
 from neurogym_core.ecosystem.settings_text import read_pairs, read_value
 from neurogym_core.errors import InvalidValueError, UnknownNameError
 from neurogym_core.terminal.complete import complete_wrapper
@@ -43,34 +38,19 @@ class PlayCommand(click.Command):
     """A command whose help lists the subjects, without importing any of them."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, then one line per subject."""
         super().format_options(ctx, formatter)
         owners = {offer.name: offer.distribution for offer in declared().subjects}
-        summaries = {name: f"from {owner}" for name, owner in owners.items()} | SUBJECTS
-        for name, text in companions.SUBJECT_SUMMARIES.items():
-            if owners.get(name) == companions.SUBJECTS[name]:
-                summaries[name] = text + _settings_line(companions.SUBJECT_SETTINGS.get(name, {}))
-        for name, settings in SUBJECT_SETTINGS.items():
-            summaries[name] += _settings_line(settings)
+        ours, helps = advice.brought("subjects"), advice.helps("subjects")
+        summaries = SUBJECTS | {
+            name: helps[name] if owner == ours.get(name) else f"from {owner}"
+            for name, owner in owners.items()
+        }
         with formatter.section("Subjects (with settings: --subject NAME:SETTING=VALUE,...)"):
             formatter.write_dl([(name, summaries[name]) for name in subject_names()])
 
 
-def _settings_line(settings: Mapping[str, Any]) -> str:
-    """Return settings with their defaults as the end of a summary; "" if there are none."""
-    shown = (name if value is None else f"{name}={value}" for name, value in settings.items())
-    return f" Settings: {', '.join(shown)}." if settings else ""
-
-
 def checked_subject(text: str) -> str:
-    """Return the text that names a subject, perhaps with settings: ``diffusion:bound=50``.
-
-    Settings themselves are checked when the subject is made.
-
-    Raises:
-        UnknownNameError: there is no such subject.
-        InvalidValueError: the settings have another form.
-    """
+    """Return the text that names a subject, perhaps with settings: ``diffusion:bound=50``."""
     name, _ = named_subject(text)
     if name not in SUBJECTS:
         find_subject(name)
@@ -83,7 +63,11 @@ SPLIT_NAMES = ("none", "train", "validation", "test")
 
 
 def read_split(name: str | None) -> str | None:
-    """Return a split for `run` from its name on the command line; None: the subject's own."""
+    """Return a split for `run` from its name on the command line; None: the subject's own.
+
+    Args:
+        name: one of ``none``, ``train``, ``validation``, ``test``; or None.
+    """
     return {None: "auto", "none": None}.get(name, name)
 
 
@@ -92,6 +76,7 @@ split_option = click.option(
     help="Stream of the trials. Networks and agents learn from train, so that test has new trials,"
     " of every seed.  [default: test for a trained subject, else none]",
 )  # fmt: skip
+"""Decorator of a click command that adds the option ``--split``; `read_split` reads its value."""
 
 
 def play_options(subject: str | None, seed: int | None = 0) -> Callable[[Callable], Callable]:
@@ -125,7 +110,11 @@ def play_options(subject: str | None, seed: int | None = 0) -> Callable[[Callabl
 
 
 def with_options(*options: Callable[[Callable], Callable]) -> Callable[[Callable], Callable]:
-    """Return a decorator that adds click options to a command, in this order."""
+    """Return a decorator that adds click options to a command, in this order.
+
+    Args:
+        options: decorators of click.
+    """
 
     def decorated(command: Callable) -> Callable:
         for option in reversed(options):
@@ -136,7 +125,13 @@ def with_options(*options: Callable[[Callable], Callable]) -> Callable[[Callable
 
 
 def task_settings(found: Any, parameters: Sequence[str], timing: Sequence[str]) -> dict[str, Any]:
-    """Return the keywords of a task from ``--set`` and ``--timing``."""
+    """Return the keywords of a task from ``--set`` and ``--timing``.
+
+    Args:
+        found: the task's class, whose defaults give the types.
+        parameters: ``NAME=VALUE`` each.
+        timing: ``PERIOD=MS`` each; MS may be a distribution.
+    """
     from neurogym_core.trials.distributions import parse  # imports NumPy
 
     values: dict[str, Any] = {}
@@ -152,7 +147,11 @@ def task_settings(found: Any, parameters: Sequence[str], timing: Sequence[str]) 
 
 
 def read_conditions(texts: Sequence[str]) -> dict[str, Any]:
-    """Return the conditions that ``--condition`` imposes, {name: value}."""
+    """Return the conditions that ``--condition`` imposes, {name: value}.
+
+    Args:
+        texts: ``NAME=VALUE`` each.
+    """
     return {key: read_value(text) for key, text in read_pairs("--condition", texts)}
 
 

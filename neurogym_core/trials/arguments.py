@@ -373,12 +373,12 @@ def slot(
     else:
         # `then` is by outcome, which does not matter here: `leads` overrides it for every choice.
         terms["leads"] = _leads(layout, group, then, terms)
-        outcomes = dict.fromkeys(OUTCOMES, "wait")
+        outcomes = dict.fromkeys(map(str, OUTCOMES), "wait")
     return Slot(name=name, group=group, span=span, then=outcomes, **terms)
 
 
 def _by_outcome(layout: Layout, then: str | Mapping[str, str]) -> dict[str, str]:
-    given = then if isinstance(then, Mapping) else dict.fromkeys(OUTCOMES, then)
+    given: Mapping[str, str] = dict.fromkeys(OUTCOMES, then) if isinstance(then, str) else then
     for outcome in given:
         if outcome not in OUTCOMES:
             raise unknown("outcome", outcome, OUTCOMES, of="then")

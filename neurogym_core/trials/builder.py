@@ -1,6 +1,6 @@
 """`TrialBuilder`: the object whose verbs an author calls in `new_trial`.
 
-Each verb appends an entry to a `Layout`, for all `n` trials at once. `compile_layout` turns the
+Each verb appends an entry to a `Layout`, for all `n` trials at once. `lay_out` turns the
 layout into a table."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ VERBS = (
     "hold",
     "answer",
     "answer_at",
-    "offer_choices",
+    "offer",
     "loss_weight",
     "timecourse",
     "record",
@@ -33,10 +33,9 @@ VERBS = (
 
 
 class TrialBuilder:
-    """Builder of `n` trials; conditions are read-only attributes of shape (n,).
+    """Builder of `n` trials; ``trial["side"]`` is the condition `side`, (n,), read-only.
 
-    In the examples of the verbs, `trial` has the channels, actions and conditions of the task
-    below.
+    The examples of the verbs use the task below.
 
     Args:
         during: a period, or several, in which a verb applies.
@@ -67,18 +66,17 @@ class TrialBuilder:
         ...     def define(self):
         ...         self.observe(light=2)
         ...         self.act(rest=1, choose=2)
-        ...         self.vary(side=Choice(2), answer="side")
+        ...         self.vary(side=Choice(2))
+        ...         self.correct_choice("side")
         ...
         ...     def new_trial(self, trial):
         ...         trial.periods("fixation", "light")
-        ...         trial.show("light", np.eye(2)[trial.side], during="light")
-        ...         trial.answer("choose", trial.side, during="light", start=100)
+        ...         trial.show("light", np.eye(2)[trial["side"]], during="light")
+        ...         trial.answer("choose", trial["side"], during="light", start=100)
         >>> Side().sample(4, seed=0).spans(0)
         [('fixation', 0, 3), ('light', 3, 8)]
     """
 
-    # With slots, every public name is an attribute of the class. `Task.vary` refuses these names as
-    # conditions, because `trial.<condition>` could not reach them; it also refuses a leading "_".
     __slots__ = ("_answer", "_rng", "_timing", "conditions", "layout")
 
     def __init__(
@@ -100,9 +98,15 @@ class TrialBuilder:
 
     # ------------------------------------------------------------------ conditions and durations
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
+    def __getitem__(self, name: str) -> Any:
+        """Return a condition, (n, …), read-only: ``trial["side"]``.
+
+        Args:
+            name: the condition.
+
+        Raises:
+            UnknownNameError: the task has no such condition.
+        """
         if name not in self.conditions:
             raise unknown("condition", name, self.conditions, of=self.layout.name)
         self.layout.read.add(name)
@@ -126,11 +130,11 @@ class TrialBuilder:
         return self._rng
 
     @property
-    def right_answer(self) -> Any:
-        """The right answer, (n,), as the task declares it with ``vary(answer=…)``."""
+    def correct_choice(self) -> Any:
+        """The correct choice, (n,), as the task declares it with ``self.correct_choice(…)``."""
         if self._answer is None:
             raise NotSupportedError(
-                f"{self.layout.name} declares no answer; add answer=… to self.vary() in its"
+                f"{self.layout.name} declares no correct choice; call self.correct_choice(…) in its"
                 " define()."
             )
         return arguments.reading(self.conditions, self.layout.read, self._answer)
@@ -250,7 +254,7 @@ class TrialBuilder:
 
         Example:
             >>> trial.periods("fixation", "light")
-            >>> trial.show("light", np.eye(2)[trial.side], during="light", noise=0.5)
+            >>> trial.show("light", np.eye(2)[trial["side"]], during="light", noise=0.5)
         """
         layout = self.layout
         part = layout.interface.channels[channel]
@@ -401,7 +405,7 @@ class TrialBuilder:
 
         Example:
             >>> trial.periods("fixation", "light")
-            >>> trial.answer("choose", trial.side, during="light", start=100)
+            >>> trial.answer("choose", trial["side"], during="light", start=100)
         """
         right, aim = arguments.right(self.layout, group, which, tolerance)
         span = arguments.span(self.layout, during, start, stop, where)
@@ -444,7 +448,7 @@ class TrialBuilder:
 
         Example:
             >>> trial.periods("fixation", "light")
-            >>> trial.answer_at("choose", 300, during="light", tolerance=100, index=trial.side)
+            >>> trial.answer_at("choose", 300, during="light", tolerance=100, index=trial["side"])
         """
         layout = self.layout
         right, aim = arguments.timed(layout, action, index)
@@ -456,7 +460,7 @@ class TrialBuilder:
             scored=scored,
         )  # fmt: skip
 
-    def offer_choices(
+    def offer(
         self,
         group: str,
         amount: Any,
@@ -487,12 +491,12 @@ class TrialBuilder:
 
         Example:
             >>> trial.periods("fixation", "light")
-            >>> trial.offer_choices("choose", [1, 3], during="light", worth=[1, 1.5])
+            >>> trial.offer("choose", [1, 3], during="light", worth=[1, 1.5])
         """
         layout = self.layout
         part = layout.interface.actions[group]
         k = part.stop - part.start
-        amounts = arguments.each_unit(layout, f"offer_choices({group!r})", amount, k)
+        amounts = arguments.each_unit(layout, f"offer({group!r})", amount, k)
         worths = amounts if worth is None else arguments.each_unit(layout, "worth", worth, k)
         span = arguments.span(layout, during, start, stop, where)
         self._ask(
@@ -518,7 +522,7 @@ class TrialBuilder:
 
         Example:
             >>> trial.periods("fixation", "light")
-            >>> trial.max_reward(np.where(trial.side == 0, 1, 2))
+            >>> trial.max_reward(np.where(trial["side"] == 0, 1, 2))
         """
         self.layout.best_pay = np.broadcast_to(np.asarray(amount, np.float64), (self.n,))
 
@@ -544,7 +548,7 @@ class TrialBuilder:
                 arguments.check_state_column(layout, name)
                 layout.states.add(name)
             else:
-                self.__getattr__(name)  # counts as reading it
+                self[name]  # counts as reading it
         for name, values in covariates.items():
             if name in self.conditions:
                 raise TrialLayoutError(

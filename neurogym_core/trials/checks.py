@@ -127,7 +127,7 @@ def check_values(layout: Layout) -> None:
         _check_numbers(layout, "hold(cost=…)", 0 if hold.cost is None else hold.cost)
     for slot in layout.slots:
         _check_numbers(
-            layout, f"offer_choices({slot.group!r})", 0 if slot.amounts is None else slot.amounts
+            layout, f"offer({slot.group!r})", 0 if slot.amounts is None else slot.amounts
         )
         _check_numbers(layout, f"worth of {slot.group!r}", 0 if slot.worth is None else slot.worth)
 

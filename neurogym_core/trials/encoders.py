@@ -170,8 +170,8 @@ class OneHot(Encoder):
 class Ring(Encoder):
     """Units with preferred angles 2 pi k / size on a circle.
 
-    A direction is the index of a unit if it is an integer, and an angle in radians if it is a
-    float. Units without names are called by their preferred angles, such as "90°".
+    A direction is the index of a unit, or an ``angle=`` in radians. Units without names are called
+    by their preferred angles, such as "90°".
 
     Args:
         size: number of units, or their names.
@@ -190,105 +190,124 @@ class Ring(Encoder):
         """Preferred angles in radians, shape (size,)."""
         return 2 * np.pi * np.arange(self.size) / self.size
 
-    @cached_property
+    @property
     def unit_names(self) -> tuple[str, ...]:
         """(size,) names of the units: those declared, or their preferred angles."""
         return self.names or tuple(f"{360 * k / self.size:.6g}°" for k in range(self.size))
 
-    def angle(self, direction: Any) -> np.ndarray:
-        """Return a direction in radians.
+    def angle(self, index: Any) -> np.ndarray:
+        """Return the preferred angles of units in radians, (...).
 
         Args:
-            direction: index of a unit (integers), or radians (floats), one or (n,).
-        """
-        direction = np.asarray(direction)
-        values: np.ndarray = (
-            direction * (2 * np.pi / self.size) if direction.dtype.kind in "iub" else direction
-        )
-        return values
+            index: indices of units, whole numbers, one or (...).
 
-    def cosine(self, direction: Any, strength: Any = 0.5, baseline: Any = 0.5) -> np.ndarray:
+        Raises:
+            InvalidValueError: other numbers, such as angles.
+        """
+        return _rows(np.arange(self.size) * (2 * np.pi / self.size), index)
+
+    def cosine(
+        self, index: Any = None, strength: Any = 0.5, baseline: Any = 0.5, *, angle: Any = None
+    ) -> np.ndarray:
         """Return baseline + strength * cos(preferred - direction), (n, size).
 
         Args:
-            direction: index of a unit (integers), or radians (floats), one or (n,).
+            index, angle: the direction: the index of a unit, or radians; one or (n,).
             strength, baseline: number or (n,).
+
+        Raises:
+            InvalidValueError: an index that is no whole number, or not one of `index` and `angle`.
         """
-        cosines = self._cosines(direction)
+        cosines = self._cosines(index, angle)
         values: np.ndarray = (
             np.asarray(baseline)[..., None] + np.asarray(strength)[..., None] * cosines
         ).astype(np.float32)
         return values
 
-    def _cosines(self, direction: Any) -> np.ndarray:
-        """cos(preferred - direction), (..., size)."""
-        # For indices of units, a table is many times faster than computing cosines.
-        direction = np.asarray(direction)
-        if direction.dtype.kind in "iu":
-            found: np.ndarray = self._cosines_of_units.take(direction, axis=0, mode="wrap")
-            return found
-        values: np.ndarray = np.cos(self.angles - self.angle(direction)[..., None])
-        return values
-
-    @cached_property
-    def _cosines_of_units(self) -> np.ndarray:
-        values: np.ndarray = np.cos(self.angles - self.angles[:, None])
-        return values
-
     def bump(
-        self, direction: Any, strength: Any = 1.0, width: float = np.pi / 8, height: float = 0.8
+        self,
+        index: Any = None,
+        strength: Any = 1.0,
+        width: float = np.pi / 8,
+        height: float = 0.8,
+        *,
+        angle: Any = None,
     ) -> np.ndarray:
         """Return a Gaussian bump, height * strength * exp(-(distance / width)^2 / 2), (n, size).
 
         The defaults are those of Yang et al. (2019), doi:10.1038/s41593-018-0310-2.
 
         Args:
-            direction: index of a unit (integers), or radians (floats), one or (n,).
+            index, angle: as in `cosine`.
             strength: number or (n,).
             width: radians.
             height: activity at the peak of a bump of strength 1.
         """
-        distance = circular_distance(self.angles, self.angle(direction)[..., None])
+        distance = circular_distance(self.angles, self._direction(index, angle)[..., None])
         return (
             height * np.asarray(strength)[..., None] * np.exp(-0.5 * (distance / width) ** 2)
         ).astype(np.float32)
 
-    def von_mises(self, direction: Any, strength: Any = 1.0, kappa: float = 2.0) -> np.ndarray:
+    def von_mises(
+        self, index: Any = None, strength: Any = 1.0, kappa: float = 2.0, *, angle: Any = None
+    ) -> np.ndarray:
         """Return strength * exp(kappa (cos(preferred - direction) - 1)), (n, size).
 
         Args:
-            direction: index of a unit (integers), or radians (floats), one or (n,).
+            index, angle: as in `cosine`.
             strength: number or (n,).
             kappa: concentration of the bump.
         """
         return (
-            np.asarray(strength)[..., None] * np.exp(kappa * (self._cosines(direction) - 1))
+            np.asarray(strength)[..., None] * np.exp(kappa * (self._cosines(index, angle) - 1))
         ).astype(np.float32)
 
-    def nearest(self, direction: Any) -> np.ndarray:
+    def nearest(self, angle: Any) -> np.ndarray:
         """Return the index of the unit with the nearest preferred angle, (n,).
 
         Args:
-            direction: index of a unit (integers), or radians (floats), one or (n,).
+            angle: radians, one or (n,).
         """
-        return np.rint(self.angle(direction) * self.size / (2 * np.pi)).astype(int) % self.size
+        return np.rint(np.asarray(angle) * self.size / (2 * np.pi)).astype(int) % self.size
 
-    def within(self, direction: Any, tolerance: float) -> np.ndarray:
-        """Return a mask of the units within `tolerance` radians, bool, (n, size).
+    def within(self, angle: Any, tolerance: float) -> np.ndarray:
+        """Return a mask of the units within `tolerance` of an angle, bool, (n, size).
 
         Args:
-            direction: index of a unit (integers), or radians (floats), one or (n,).
+            angle: radians, one or (n,).
             tolerance: radians.
         """
-        return circular_distance(self.angles, self.angle(direction)[..., None]) <= tolerance + 1e-9
+        return circular_distance(self.angles, np.asarray(angle)[..., None]) <= tolerance + 1e-9
 
-    def encode(self, direction: Any) -> np.ndarray:
+    def encode(self, index: Any = None, *, angle: Any = None) -> np.ndarray:
         """Return the default bump, (n, size).
 
         Args:
-            direction: index of a unit (integers), or radians (floats), one or (n,).
+            index, angle: as in `cosine`.
         """
-        return self.bump(direction)
+        return self.bump(index, angle=angle)
+
+    def _direction(self, index: Any, angle: Any) -> np.ndarray:
+        """Radians, (...)."""
+        if (index is None) == (angle is None):
+            raise InvalidValueError(
+                f"A Ring was given index={index!r} and angle={angle!r}. Expected one of them. Give"
+                " the index of a unit, or an angle in radians."
+            )
+        return np.asarray(angle) if index is None else self.angle(index)
+
+    def _cosines(self, index: Any, angle: Any) -> np.ndarray:
+        """cos(preferred - direction), (..., size)."""
+        if index is None or angle is not None:
+            values: np.ndarray = np.cos(self.angles - self._direction(index, angle)[..., None])
+            return values
+        # A table is many times faster than computing cosines.
+        return _rows(self._cosines_of_units, index)
+
+    @cached_property
+    def _cosines_of_units(self) -> np.ndarray:
+        values: np.ndarray = np.cos(self.angles - self.angles[:, None])
+        return values
 
     def population_vector(self, activity: np.ndarray) -> np.ndarray:
         """Return the angle of the population vector in radians, (...).
@@ -303,3 +322,15 @@ class Ring(Encoder):
         """
         values: np.ndarray = np.angle(np.asarray(activity) @ np.exp(1j * self.angles)) % (2 * np.pi)
         return values
+
+
+def _rows(table: np.ndarray, index: Any) -> np.ndarray:
+    """The rows of units in a table, (..., …)."""
+    index = np.asarray(index)
+    if index.dtype.kind not in "iub":
+        raise InvalidValueError(
+            f"A Ring was given the index {index!r:.60}. Expected whole numbers, the indices of"
+            " units. Give an angle as angle=, in radians."
+        )
+    rows: np.ndarray = table.take(index, axis=0, mode="wrap")
+    return rows

@@ -1,9 +1,8 @@
-"""`Geometry`: the segments of a layout's trials. Also spreads arrays over more segments."""
+"""`Geometry`: the segments of a layout's trials."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,14 +23,17 @@ class Geometry:
 
     A period is cut where a verb begins or ends to apply, so that nothing changes within a segment.
     All trials have the same segments. A cut may lie on a different step in each of them; where two
-    cuts meet, the segment between them has 0 steps in that trial.
+    cuts meet, the segment between them has 0 steps in that trial. The last segment of a period
+    without a timer, its tail, begins after all cuts and always has steps: nothing changes in it,
+    however long it lasts.
 
     Attributes:
-        period_steps: for each of P periods, (n,) steps.
+        period_steps: for each of P periods, (n,) steps; nominal ones without a timer.
         edges: for each period, (its segments + 1, n): steps from its onset to the edges.
         first: (P + 1,) index of the first segment of each period; the last entry is S.
         period: (S,) index of the period of each segment.
-        duration: (n, S) steps.
+        duration: (n, S) steps; of a tail, those that other periods leave it, or 1.
+        tail: (S,) bool, the last segment of each period without a timer.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -44,13 +46,16 @@ class Geometry:
         # deleted one could be that of another.
         self._pieces: dict[int, tuple[Span, list[Piece]]] = {}
         cuts = self._cuts(layout)
-        self.edges = [self._edges(steps, cuts[p]) for p, steps in enumerate(self.period_steps)]
+        self.edges = [self._edges(p, cuts[p]) for p in range(len(self.names))]
+        self.period_steps = [edges[-1] for edges in self.edges]
         counts = [len(edges) - 1 for edges in self.edges]
         self.first = np.concatenate([[0], np.cumsum(counts)]).astype(int)
         self.period = np.repeat(np.arange(len(counts)), counts)
         self.duration = np.concatenate([np.diff(edges, axis=0) for edges in self.edges]).T.astype(
             np.int64
         )
+        self.tail = np.zeros(len(self.period), bool)
+        self.tail[[self.first[self.names.index(name) + 1] - 1 for name in self.untimed]] = True
 
     def _cuts(self, layout: Layout) -> list[list[Array]]:
         """For every period, the steps (n,) on which it is cut; they may lie outside of it."""
@@ -70,6 +75,14 @@ class Geometry:
                 # The target is the answer on the due step only, so it needs a segment.
                 for p, due in self.due_pieces(slot):
                     cuts[p] += [due, due + 1]
+        for frames in layout.frames:
+            # The last value of a timecourse stays in a period without a timer: its tail.
+            begin, _ = self.steps(frames.span)
+            p, offset = self.offsets(frames.span)[-1]
+            if self.names[p] in self.untimed:
+                cuts[p].append(
+                    (0 if begin is None else begin) + frames.values.shape[1] - 1 - offset
+                )
         return cuts
 
     def due_pieces(self, slot: Slot) -> list[tuple[int, Array]]:
@@ -82,9 +95,9 @@ class Geometry:
         begin = 0 if start is None else np.maximum(start, 0)
         # An action that is chosen on step k takes effect at its end, (k + 1) dt after the onset.
         due = begin + np.maximum(to_steps(slot.due, self.dt) - 1, 0)
-        return [(p, due - offset) for p, offset in self._offsets(slot.span)]
+        return [(p, due - offset) for p, offset in self.offsets(slot.span)]
 
-    def _offsets(self, span: Span) -> list[tuple[int, Array]]:
+    def offsets(self, span: Span) -> list[tuple[int, Array]]:
         """Index of each period of a span, and the steps of the span before it.
 
         Periods of the trial that are not in the span do not count.
@@ -116,24 +129,25 @@ class Geometry:
                     None if start is None else start - offset,
                     None if stop is None else stop - offset,
                 )
-                for p, offset in self._offsets(span)
+                for p, offset in self.offsets(span)
             ]
         self._pieces[id(span)] = (span, pieces)
         return pieces
 
-    def _edges(self, steps: Array, cuts: list[Array]) -> Array:
+    def _edges(self, p: int, cuts: list[Array]) -> Array:
         """Edges of a period's segments, (segments + 1, n), in order."""
-        zero = np.zeros(self.n, np.int64)
+        zero, steps = np.zeros(self.n, np.int64), self.period_steps[p]
+        timed = self.names[p] not in self.untimed
         if not cuts:
             return np.stack([zero, steps])
         # Sorted for each trial: an edge may come from one cut in one trial, from another in the
         # next. Edges that coincide in all trials are dropped, or segments would have no steps.
-        edges = np.sort(np.clip(np.stack(cuts), 0, steps), axis=0)
+        edges = np.sort(np.clip(np.stack(cuts), 0, steps if timed else None), axis=0)
         kept = [zero]
         for edge in edges:
-            if not np.array_equal(edge, kept[-1]) and not np.array_equal(edge, steps):
+            if not np.array_equal(edge, kept[-1]) and not (timed and np.array_equal(edge, steps)):
                 kept.append(edge)
-        return np.stack([*kept, steps])
+        return np.stack([*kept, steps if timed else np.maximum(kept[-1] + 1, steps)])
 
     def segments(self, span: Span) -> Iterable[tuple[int, Coverage]]:
         """Yield the segments that a span covers, with the trials in which it covers them."""
@@ -164,19 +178,11 @@ class Geometry:
             covered &= high <= stop
         return covered
 
-    @cached_property
-    def onset(self) -> Array:
-        """Step of the trial on which each period begins if all are played in order, (n, P)."""
-        steps = np.stack(self.period_steps, axis=1)
-        return np.asarray(np.cumsum(steps, axis=1) - steps)
-
 
 def _period_steps(layout: Layout) -> list[Array]:
     """Steps of every period, (n,) each.
 
-    A period without a timer gets the steps that are left until the trial reaches its limit. Where
-    something changes with the time in it, it gets all steps up to the limit: periods before it may
-    be cut short, and none of its steps may lie beyond its segments.
+    A period without a timer gets the steps that are left until the trial reaches its limit.
     """
     timeline = layout.timeline
     timed = sum(
@@ -189,43 +195,7 @@ def _period_steps(layout: Layout) -> list[Array]:
             " limit. Make the task with max_duration=ms, or give a period a duration."
         )
     limit = np.maximum(layout.interface.max_steps_of(timed), 1)
-    rest = np.maximum(limit - timed, 1)
-    changing = _changing(layout) if timeline.untimed else frozenset()
     return [
-        (limit if name in changing else rest) if name in timeline.untimed else timeline.steps[name]
+        np.maximum(limit - timed, 1) if name in timeline.untimed else timeline.steps[name]
         for name in timeline.names
     ]
-
-
-def _changing(layout: Layout) -> frozenset[str]:
-    """Names of the periods in which something changes with time."""
-    # A timecourse gives every step of the trial its own row.
-    if layout.frames:
-        return frozenset(layout.timeline.names)
-    return frozenset(name for span in layout.clocked() for name in span.periods)
-
-
-def spread_index(old: Array, new: Array) -> Array:
-    """Indices into `new` of the segments of `old`, (S,): same period, same rank within it.
-
-    Args:
-        old, new: period of each segment, in order; `new` has as many of each period or more.
-    """
-    # searchsorted on the sorted indices of periods: the first segment of the same period.
-    rank = np.arange(len(old)) - np.searchsorted(old, old)
-    return np.searchsorted(new, old) + rank
-
-
-def spread(values: Array, at: Array, size: int) -> Array:
-    """Copy `values`, (n, S, …), to the segments `at` of an array (n, size, …) of zeros."""
-    wide = np.zeros((values.shape[0], size, *values.shape[2:]), values.dtype)
-    wide[:, at] = values
-    return wide
-
-
-def until(path: Array, limit: Array) -> Array:
-    """Return (n, S) the steps of segments up to a limit of each trial, (n,)."""
-    if (path.sum(axis=1) <= limit).all():
-        return path
-    edges = np.minimum(np.cumsum(path, axis=1), limit[:, None])
-    return np.diff(edges, axis=1, prepend=0)

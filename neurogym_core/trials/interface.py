@@ -12,8 +12,8 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError, unknown
 from neurogym_core.trials.arrays import Array, Floats, Ints, Singles
-from neurogym_core.trials.encoders import Encoder, Scalar, circular_distance
-from neurogym_core.trials.record import NO_CHOICE
+from neurogym_core.trials.encoders import Encoder, Ring, Scalar, circular_distance
+from neurogym_core.trials.slot_columns import NO_CHOICE
 
 MIDDLE = 1e-6
 """Distance from (0, 0) up to which a point has no direction."""
@@ -92,9 +92,9 @@ class Angle(Axis):
         ...
         ...     def new_trial(self, trial):
         ...         trial.periods("light", "decision")
-        ...         light = np.stack([np.cos(trial.at), np.sin(trial.at)], axis=1)
+        ...         light = np.stack([np.cos(trial["at"]), np.sin(trial["at"])], axis=1)
         ...         trial.show("light", light, during="light")
-        ...         trial.answer("report", trial.at, during="decision", tolerance=0.1)
+        ...         trial.answer("report", trial["at"], during="decision", tolerance=0.1)
         >>> record = run(Point, "oracle", 20, seed=0)
         >>> bool(np.allclose(record["choice"], record["at"], atol=1e-6))
         True
@@ -220,7 +220,7 @@ class Actions(_Named):
     Attributes:
         size: number of discrete actions, or of continuous dimensions.
         continuous: whether actions are vectors in [-1, 1].
-        rest: id of the action of resting, or None; 0 for continuous actions.
+        rest: id of the rest action; None if there is none, 0 for continuous actions.
     """
 
     kind = "action"
@@ -248,6 +248,12 @@ class Actions(_Named):
 
     @classmethod
     def declare(cls, declared: Mapping[str, Any], owner: str) -> Actions:
+        """Return the actions that a task declares.
+
+        Args:
+            declared: name -> encoder, `Axis`, number or names of choices, as in `Task.act`.
+            owner: name of the task, for messages.
+        """
         parts = {
             name: part if isinstance(part, Axis) else _encoder(name, part, owner)
             for name, part in declared.items()
@@ -260,20 +266,47 @@ class Actions(_Named):
                 )
         return cls(parts, owner)
 
-    def choices(self, first: int, before: int | None = None) -> tuple[str, ...]:
-        """Return the names of the choices of a slot, in the order of their indices.
+    def unit_targets(self) -> Singles:
+        """Return the targets of actions, (actions, units) float32: bumps of rings, or one-hot."""
+        table = np.eye(self.size, dtype=np.float32)
+        for name, encoder in self.parts.items():
+            if isinstance(encoder, Ring):
+                table[self[name], self[name]] = encoder.encode(np.arange(encoder.size))
+        return table
 
-        Actions of later groups that join the slot (a sure bet beside two targets) are counted on
-        from those of the group.
+    def decode_units(self, outputs: Array) -> Ints:
+        """Return the action ids of unit outputs: rest above 0.5, else direction or unit.
+
+        A single ring of actions is read by its population vector, other actions by their largest
+        output.
+
+        Args:
+            outputs: (..., units).
+        """
+        groups = [name for name in self if name != self.rest_name]
+        first = 0 if self.rest is None else 1
+        only = self.parts[groups[0]] if len(groups) == 1 else None
+        if isinstance(only, Ring):
+            chosen = first + only.nearest(only.population_vector(outputs[..., first:]))
+        else:
+            chosen = first + outputs[..., first:].argmax(axis=-1)
+        if self.rest is None:
+            return chosen
+        return np.where(outputs[..., self.rest] > 0.5, self.rest, chosen)
+
+    def choices(self, first: int, before: int | None = None) -> tuple[str, ...]:
+        """Return the names of the choices of a slot, in the order of their indices; () for none.
+
+        A group of one action is its only choice. Actions of later groups that join the slot (a sure
+        bet beside two targets) are counted on from those of the group.
 
         Args:
             first: the first action of the slot's group.
             before: the first action of the next slot's group; None: there is none.
         """
-        labels, own = self.labels(), next(n for n, part in self.items() if part.start == first)
-        part = self[own]
-        named = self.parts[own].names or part.stop - first > 1
-        return (*(self.units(own) if named else (own,)), *labels[part.stop : before])
+        own = next(name for name, part in self.items() if part.start == first)
+        names = self.parts[own].names or ((own,) if self.parts[own].size == 1 else ())
+        return (*names, *self.labels()[self[own].stop : before]) if names else ()
 
     def indices(self, group: str, names: Any) -> Ints:
         """Return the indices of choices of a group that are given by name.
@@ -373,7 +406,11 @@ class Actions(_Named):
         ]
 
     def from_task_units(self, value: Any) -> Singles:
-        """Scale values in task units to actions, clipped to [-1, 1], float32."""
+        """Scale values in task units to actions, clipped to [-1, 1], float32.
+
+        Args:
+            value: (…, size).
+        """
         scaled = 2 * (np.asarray(value, dtype=np.float64) - self.low) / (self.high - self.low) - 1
         return np.clip(scaled, -1, 1).astype(np.float32)
 
@@ -393,6 +430,7 @@ class Interface:
             has those of all of them; the latest applies.
         hooks: the step hooks of the task, of "step_action", "step_observation" and "step_target".
         trial_state: initial values of the arrays of the hooks, by name.
+        names: condition -> the names of its values, for conditions that are indices.
     """
 
     name: str
@@ -404,6 +442,7 @@ class Interface:
     limits: tuple[float | None, ...] = (None,)
     hooks: frozenset[str] = field(default=frozenset())
     trial_state: Mapping[str, Any] = field(default_factory=dict)
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def max_steps_of(self, steps: Array) -> Ints:
         """Return the limits, in steps, of trials that were drawn to last `steps`; same shape."""

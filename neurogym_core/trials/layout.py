@@ -1,4 +1,4 @@
-"""`Layout`: the calls that `new_trial` made for `n` trials. `compile_layout` turns it into a table.
+"""`Layout`: the calls that `new_trial` made for `n` trials. `lay_out` turns it into a table.
 
 Task wrappers read and change it before that: `trial.layout.shows`, `trial.layout.slots` and so on.
 """
@@ -43,6 +43,11 @@ class Span:
             only; None: from its onset.
         stop: ms likewise; None: to the end of the last of them.
         where: bool (n,); None: in all trials.
+
+    Example:
+        >>> from neurogym_core import Span
+        >>> Span(("delay", "decision"), start=100).steps(None, dt=20)
+        (array(5), None)
     """
 
     periods: tuple[str, ...]
@@ -90,7 +95,22 @@ class Span:
 
 @dataclass(eq=False, repr=False)
 class Show:
-    """A value on a channel; `noise` is sigma, in units of the channel times sqrt(ms)."""
+    """A value on a channel, of one call of ``trial.show``.
+
+    Attributes:
+        channel: name of the channel.
+        value: (k,) or (n, k) for the units of the channel; or a number, or (n,), for all of them.
+        span: its times.
+        noise: sigma of Gaussian noise, number or (n,), in units of the channel times sqrt(ms).
+
+    Example:
+        >>> from neurogym_core import TaskWrapper
+        >>> class Quiet(TaskWrapper):
+        ...     def new_trial(self, trial):
+        ...         super().new_trial(trial)
+        ...         for show in trial.layout.shows:
+        ...             show.noise = 0.0
+    """
 
     channel: str
     value: Any
@@ -100,7 +120,18 @@ class Show:
 
 @dataclass(eq=False, repr=False)
 class Hold:
-    """Steps where acting pays `cost` per 100 ms (None: the task's "abort") and leads to `then`."""
+    """Steps in which the subject has to rest, of one call of ``trial.hold``.
+
+    Attributes:
+        span: its times.
+        cost: reward of acting, per 100 ms, number or (n,); None: the task's reward "abort".
+        then: "end", or name of the period that acting leads to; None: the trial goes on.
+
+    Example:
+        >>> from neurogym_core import Hold, Span
+        >>> Hold(Span(("fixation",)), cost=-0.1, then="end").then
+        'end'
+    """
 
     span: Span
     cost: Any = None
@@ -109,7 +140,17 @@ class Hold:
 
 @dataclass(eq=False, repr=False)
 class Charge:
-    """A reward per 100 ms of every step, whatever the action: the cost of time."""
+    """A reward of every step, whatever the action: the cost of time.
+
+    Attributes:
+        amount: reward per 100 ms.
+        span: its times.
+
+    Example:
+        >>> from neurogym_core import Charge, Span
+        >>> Charge(-0.01, Span(("decision",))).amount
+        -0.01
+    """
 
     amount: float
     span: Span
@@ -117,7 +158,17 @@ class Charge:
 
 @dataclass(eq=False, repr=False)
 class Weigh:
-    """The weight of steps in a supervised loss."""
+    """The weight of steps in a supervised loss.
+
+    Attributes:
+        weight: number or (n,).
+        span: its times.
+
+    Example:
+        >>> from neurogym_core import Span, Weigh
+        >>> Weigh(5.0, Span(("decision",))).weight
+        5.0
+    """
 
     weight: Any
     span: Span
@@ -125,7 +176,19 @@ class Weigh:
 
 @dataclass(eq=False, repr=False)
 class Frames:
-    """Values (n or 1, T, k), one a step, that are added to a channel or set as the target."""
+    """Values that change from step to step, of a ``timecourse=``.
+
+    Attributes:
+        name: the channel to which they are added, or the action whose target they are.
+        values: (n, T, k), or (1, T, k) for all trials, one row per step.
+        span: its times.
+
+    Example:
+        >>> import numpy as np
+        >>> from neurogym_core import Frames, Span
+        >>> Frames("stimulus", np.zeros((1, 10, 2)), Span(("stimulus",))).values.shape
+        (1, 10, 2)
+    """
 
     name: str
     values: Array
@@ -159,6 +222,14 @@ class Slot:
         pays: (error, tolerance) -> reward of a correct answer, for timed and continuous answers.
         again: whether it can be answered again when its window opens again.
         scored: whether it counts in the trial's outcome and performance.
+
+    Example:
+        >>> from neurogym_core import TaskWrapper
+        >>> class Generous(TaskWrapper):
+        ...     def new_trial(self, trial):
+        ...         super().new_trial(trial)
+        ...         for slot in trial.layout.slots:
+        ...             slot.correct = 2 * slot.correct
     """
 
     name: str
@@ -192,6 +263,13 @@ class Timeline:
         untimed: the periods without a timer.
         then: period -> the one that follows it, or "end", where it is not the next one.
         repeat: the periods that a trial may visit more than once.
+
+    Example:
+        >>> from neurogym_core import TaskWrapper
+        >>> class Named(TaskWrapper):
+        ...     def new_trial(self, trial):
+        ...         super().new_trial(trial)
+        ...         assert "decision" in trial.layout.timeline.names
     """
 
     names: tuple[str, ...] = ()
@@ -220,6 +298,15 @@ class Layout:
         states: names of the arrays of `trial_state` whose last values are recorded.
         best_pay: (n,) the largest reward of each trial, where `max_reward` set it.
         random: whether `new_trial` drew from `rng`; trials with equal conditions may then differ.
+
+    Example:
+        >>> from neurogym_core import TaskWrapper, make_task
+        >>> class Unseen(TaskWrapper):
+        ...     def new_trial(self, trial):
+        ...         super().new_trial(trial)
+        ...         trial.layout.shows.clear()
+        >>> make_task("perceptual/PerceptualDecisionMaking-v0", wrap=Unseen).name
+        'Unseen(PerceptualDecisionMaking)'
     """
 
     interface: Interface

@@ -93,6 +93,12 @@ def table() -> np.ndarray:
     return lines
 
 
+@cache
+def lines() -> bytes:
+    """Return the bytes of `table`, for the compiled kernel: their memory cannot move."""
+    return table().tobytes()
+
+
 def normal(bits: np.ndarray) -> np.ndarray:
     """Return the standard normal number of each word, float32 of the same shape.
 
@@ -113,7 +119,7 @@ def normal(bits: np.ndarray) -> np.ndarray:
     return numbers
 
 
-def key_of(seed: np.random.SeedSequence, split: str | None = None) -> int:
+def noise_key(seed: np.random.SeedSequence, split: str | None = None) -> int:
     """Return 64 bits for `gaussian`, the same for the same seed and independent between seeds.
 
     Args:
@@ -127,7 +133,7 @@ def gaussian(key: int, serial: np.ndarray, step: np.ndarray, units: slice) -> np
     """Return (n, width) float32: standard normal numbers of n steps and some units.
 
     Args:
-        key: 64 bits, from `key_of`.
+        key: 64 bits, from `noise_key`.
         serial: (n,) serial number of the trial of each row, from 0; below 2**63.
         step: (n,) the step within that trial, from 0; below 2**32.
         units: the units, as `slice(first, stop)`.
@@ -162,11 +168,11 @@ def add_noise(
         out: (n, units) float32.
         sd: (places, units) float32, SD of the noise.
         place: (n,) the row of `sd` that applies to each step.
-        key: 64 bits, from `key_of`.
+        key: 64 bits, from `noise_key`.
         serial: (n,) serial number of the trial of each step.
         step: (n,) the step within that trial.
     """
-    # Numbers that nothing uses are not computed: counters make this free of side effects.
+    # Silent units are skipped. The noise counts by position, so the other numbers stay the same.
     noisy = np.flatnonzero(sd.any(axis=0))
     if not len(noisy):
         return

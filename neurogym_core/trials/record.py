@@ -9,10 +9,12 @@ column                  values
 ``trial``               int, number of the trial of its subject, from 0; in ``info["trial"]`` and
                         in files of `RecordTrials`, of its env
 ``env``, ``session``    int, number of the env, and of the session in that env
-*name of a condition*   its value, a number or a string; (n,), or (n, k) for k values
+*name of a condition*   its value, a number or a text; (n,), or (n, k) for k values; of an index
+                        of choices or units with names, the name
 *name of a covariate*   as `trial.record` and `session.record` wrote it; (n,), or (n, k)
-``choice``              int, index of the choice, -1 for none (`TrialRecord.names` gives its name);
-                        float for continuous answers
+``choice``              str, name of the choice, "none" without an answer; int, index of the
+                        choice, -1 without an answer, if the choices have no names; float for
+                        continuous answers
 ``outcome``             str, one of `OUTCOME_NAMES`: the outcome of the whole trial
 ``reaction_time``       float, ms from the onset of the response window; NaN without an answer
 ``performance``         float, 0 to 1
@@ -50,14 +52,15 @@ import numpy as np
 from neurogym_core._patterns import Pattern
 from neurogym_core.errors import InvalidValueError, UnknownNameError, listed, unknown
 from neurogym_core.files import replacing
-from neurogym_core.optional import optional
+from neurogym_core.lazy import optional
 from neurogym_core.trials.record_text import LEFT_OUT, html_of, text_of
 from neurogym_core.trials.slot_columns import (
-    CHOICES,
+    NAMES,
+    NO_CHOICE,
     REST_CORRECT,
     SLOTS,
     align_slots,
-    joined_choices,
+    joined_names,
 )
 
 DURATION = "duration."
@@ -71,9 +74,6 @@ PERIOD_COLUMNS = (DURATION, ONSET, OFFSET)
 
 RESTING = -1
 """`choice` of a trial without an answer."""
-
-NO_CHOICE = "none"
-"""Name of the choice of a trial without an answer."""
 
 
 def is_clock_time(name: str) -> bool:
@@ -154,7 +154,7 @@ class TrialRecord(dict[str, np.ndarray]):
             `run` have ``schema``, ``task`` (the id, with its version), ``parameters`` (those that
             differ from the defaults), ``wrappers``, ``dt`` (ms), ``seed``, ``subject``,
             ``subject_settings`` and ``versions`` (of Python, NumPy, and the packages of the task
-            and the subject).
+            and the subject). ``names``: column -> its names in the order of their indices.
 
     Raises:
         InvalidValueError: columns of different lengths, of another shape or type, or with an
@@ -267,84 +267,42 @@ class TrialRecord(dict[str, np.ndarray]):
         lists = [column.tolist() for column in self.values()]
         return (dict(zip(self.keys(), values, strict=True)) for values in zip(*lists, strict=True))
 
-    def choices(self, column: str = "choice") -> tuple[str, ...]:
-        """Return the names of the choices in a column, in the order of their indices.
+    def codes(self, column: str = "choice") -> np.ndarray:
+        """Return the indices of the names in a column, int64 (n, …); -1 for no answer.
 
-        Choices without names have their index. Names are in `meta` of records of players, and not
-        in files: the result is then empty.
+        The order of the names, ``record.meta["names"][column]``, is that of the task: `codes` are
+        the numbers that `new_trial` and `previous` have. Columns of whole numbers come back as
+        they are.
 
         Args:
-            column: ``"choice"``, or ``"rule.choice"`` for the slot "rule" of several.
+            column: a column of choices, or of a condition.
 
         Raises:
             UnknownNameError: there is no such column.
-            InvalidValueError: it is not a column of choices.
-
-        Example:
-            >>> from neurogym_core import run
-            >>> run("perceptual/PerceptualDecisionMaking-v0", "oracle", 3, seed=0).choices()
-            ('right', 'left')
-        """
-        indices = self[column]
-        if column != "choice" and not column.endswith(".choice"):
-            raise InvalidValueError(
-                f"The column {column!r} was given. Expected one of choices, which have names. Give"
-                ' "choice", or "slot.choice" for one slot of several.'
-            )
-        slots = self.meta.get(SLOTS, ())
-        slot = column.removesuffix("choice").removesuffix(".") or (slots[0] if slots else "")
-        known = self.meta.get(CHOICES, {}).get(slot, ())
-        return tuple(known) if indices.dtype.kind in "iu" else ()
-
-    def names(self, column: str = "choice") -> np.ndarray:
-        """Return the names of the chosen actions, str, (n,); "none" for trials without an answer.
-
-        A choice without a known name has its index.
-
-        Args:
-            column: as in `choices`.
-
-        Raises:
-            UnknownNameError: there is no such column.
-            InvalidValueError: it is not a column of choices, or these are continuous.
+            InvalidValueError: it has texts in an unknown order (those of a file, say), or numbers
+                that are no indices.
 
         Example:
             >>> from neurogym_core import run
             >>> record = run("perceptual/PerceptualDecisionMaking-v0", "oracle", 3, seed=0)
-            >>> record["choice"].tolist(), record.names("choice").tolist()
-            ([0, 1, 0], ['right', 'left', 'right'])
+            >>> record["choice"].tolist(), record.codes("choice").tolist()
+            (['right', 'left', 'right'], [0, 1, 0])
         """
-        known, indices = list(self.choices(column)), self[column]
-        if indices.dtype.kind not in "iu" or indices.ndim != 1:
+        values: np.ndarray = self[column]
+        names = self.meta.get(NAMES, {}).get(column, ())
+        if values.dtype.kind in "biu":
+            return values
+        codes = np.full(values.shape, -2)
+        for code, name in enumerate(names):
+            codes[values == name] = code
+        codes[values == NO_CHOICE] = -1
+        if values.dtype.kind != "U" or (codes == -2).any():
             raise InvalidValueError(
-                f"The names of the column {column!r} were requested, which has {indices.dtype} of"
-                f" shape {indices.shape}. Expected choices of discrete actions. Use"
-                f" record[{column!r}]: these answers are numbers."
+                f"The indices of the column {column!r} were requested, which has {values.dtype}"
+                ' values. Expected whole numbers, or names that record.meta["names"] has in their'
+                " order. Play the trials with run(), or compare the values themselves."
             )
-        known += [str(k) for k in range(len(known), int(indices.max(initial=0)) + 1)]
-        return np.array([*known, NO_CHOICE])[np.where(indices < 0, len(known), indices)]
-
-    def with_names(self) -> TrialRecord:
-        """Return the record with names instead of indices in its columns of choices.
-
-        Columns of continuous answers, and of choices that are all numbered, stay as they are.
-
-        Example:
-            >>> from neurogym_core import run
-            >>> record = run("perceptual/PerceptualDecisionMaking-v0", "oracle", 3, seed=0)
-            >>> record.with_names()["choice"].tolist()
-            ['right', 'left', 'right']
-        """
-        named = {
-            name
-            for name in self.keys()
-            if (name == "choice" or name.endswith(".choice"))
-            and any(text != str(k) for k, text in enumerate(self.choices(name)))
-        }
-        return TrialRecord(
-            {name: self.names(name) if name in named else column for name, column in self.items()},
-            meta=self._meta,
-        )
+        return codes
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TrialRecord):
@@ -368,9 +326,9 @@ class TrialRecord(dict[str, np.ndarray]):
     def concatenate(cls, records: Iterable[TrialRecord]) -> TrialRecord:
         """Join the rows of all records; `meta` keeps the entries that all records share.
 
-        Slots that the trials of a record did not have get the choice -1 (0 for continuous answers),
-        the outcome "none" and no reaction time. Records of players list their slots in
-        `meta["slots"]`.
+        Slots that the trials of a record did not have get the choice "none" (-1 without names, 0
+        for continuous answers), the outcome "none" and no reaction time. Records of players list
+        their slots in `meta["slots"]`.
 
         Args:
             records: records of one task.
@@ -409,8 +367,8 @@ class TrialRecord(dict[str, np.ndarray]):
         meta = _common_meta(parts)
         if any(SLOTS in part.meta for part in parts):
             meta[SLOTS] = slots
-        if any(CHOICES in part.meta for part in parts):
-            meta[CHOICES] = joined_choices([part.meta for part in parts])
+        if any(NAMES in part.meta for part in parts):
+            meta[NAMES] = joined_names([part.meta for part in parts], columns)
         return cls(columns, meta=meta)
 
     # ---- files ----------------------------------------------------------------------------------
@@ -420,7 +378,6 @@ class TrialRecord(dict[str, np.ndarray]):
 
         Strings are quoted and numbers are not, so that `neurogym_study.read_csv` restores types. A
         column of shape (n, k) becomes ``name[0]``, ``name[1]``, …; a missing time is ``nan``.
-        Choices are indices; write ``record.with_names()`` for their names.
         Links are followed; pipes and devices (``/dev/stdout``) are written directly.
 
         Args:

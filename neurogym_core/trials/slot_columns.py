@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,11 @@ import numpy as np
 SLOTS = "slots"
 """The key of a record's `meta` with the names of the slots of its trials."""
 
-CHOICES = "choices"
-"""The key of a record's `meta` with the names of the choices of each slot: slot -> names."""
+NAMES = "names"
+"""The key of a record's `meta` with the names in its columns: column -> names, in their order."""
+
+NO_CHOICE = "none"
+"""The choice of a trial without an answer, in columns of names."""
 
 REST_CORRECT = "rest_correct"
 """The column that says whether resting was the right answer.
@@ -29,8 +32,8 @@ def align_slots(
 ) -> tuple[list[Columns], tuple[str, ...]]:
     """Give all parts the same columns of slots; return them, and the names of all slots.
 
-    Slots that a part lacks have the choice -1 (0 for continuous answers), the outcome "none" and no
-    times. Other columns stay as they are."""
+    Slots that a part lacks have the choice "none" (-1 without names, 0 for continuous answers), the
+    outcome "none" and no times. Other columns stay as they are."""
     asked = [_asked(columns, meta) for columns, meta in zip(parts, metas, strict=True)]
     names = tuple(dict.fromkeys(name for mine in asked for name in mine))
     if all(mine == names for mine in asked):
@@ -66,16 +69,29 @@ def _with_rest(parts: Sequence[Columns]) -> list[Columns]:
     ]  # fmt: skip
 
 
-def joined_choices(metas: Sequence[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
-    """Return the names of the choices of all slots; slots whose names differ have none."""
-    choices: dict[str, tuple[str, ...]] = {}
+def named(indices: np.ndarray, names: Sequence[str]) -> np.ndarray:
+    """Return the names of indices, str (n, …): "none" for -1, and numbers beyond the names."""
+    if not len(names) or indices.dtype.kind not in "iu":
+        return indices
+    more = map(str, range(len(names), int(indices.max(initial=0)) + 1))
+    texts: np.ndarray = np.array([*names, *more, NO_CHOICE])[indices]
+    return texts
+
+
+def joined_names(
+    metas: Sequence[Mapping[str, Any]], columns: Iterable[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return the names in the columns of joined records; columns whose orders differ have none."""
+    joined: dict[str, tuple[str, ...]] = {}
     for meta in metas:
-        for slot, names in meta.get(CHOICES, {}).items():
+        for column, names in meta.get(NAMES, {}).items():
+            if column not in columns:  # the column of the only slot of some trials
+                column = f"{meta.get(SLOTS, ('',))[0]}.{column}"
             # Trials may lack the actions that join a slot in others.
-            known = choices.setdefault(slot, tuple(names))
+            known = joined.setdefault(column, tuple(names))
             shorter, longer = sorted((tuple(names), known), key=len)
-            choices[slot] = longer if longer[: len(shorter)] == shorter and known else ()
-    return {slot: names for slot, names in choices.items() if names}
+            joined[column] = longer if longer[: len(shorter)] == shorter else ()
+    return {column: names for column, names in joined.items() if names}
 
 
 def _asked(columns: Columns, meta: Mapping[str, Any]) -> tuple[str, ...]:
@@ -120,5 +136,7 @@ def _not_asked(name: str, n: int, like: np.ndarray) -> np.ndarray:
         return np.full(n, "none")
     if name.endswith(REST_CORRECT):
         return np.zeros(n, bool)
+    if like.dtype.kind == "U":
+        return np.full(n, NO_CHOICE)
     empty = np.nan if name.endswith("_time") else -1 if like.dtype.kind == "i" else 0
     return np.full((n, *like.shape[1:]), empty, like.dtype)

@@ -14,6 +14,7 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError, unknown
 
 SPLITS = ("train", "validation", "test")
+"""Streams of trials and noise that share no trial, whatever their seeds."""
 KEY_BITS = 62
 """Bits of the key of a split's noise that the seed determines; those above hold the split."""
 PLAIN_SEEDS = 1 << 32

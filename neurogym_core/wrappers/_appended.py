@@ -24,6 +24,7 @@ class Code(Protocol):
 
     def __call__(self, action: Any, reward: Any) -> np.ndarray:
         """Return the values, (k,) for one env, or (N, k)."""
+        ...
 
 
 def _extended(space: gymnasium.Space, code: Code, owner: object) -> Box:
@@ -38,13 +39,7 @@ def _extended(space: gymnasium.Space, code: Code, owner: object) -> Box:
 
 
 class Appending(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
-    """Append (k,) float32 values to every observation; zeros after a reset.
-
-    Args:
-        env: the env.
-        code: the values.
-        settings: arguments of the wrapper, for its copies.
-    """
+    """Append (k,) float32 values to every observation; zeros after a reset."""
 
     vector: type[VectorAppending]
     """The wrapper for vector envs."""

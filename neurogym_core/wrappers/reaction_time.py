@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -78,8 +79,6 @@ class ReactionTime(TaskWrapper):
                     " end_on_stimulus=False"
                 )
 
-    # ------------------------------------------------------------------ finding the window
-
     def _evidence_periods(self) -> tuple[str, ...]:
         """Return the periods whose evidence suffices, in the order of the trial."""
         names = period_names_of(self.task)
@@ -106,7 +105,7 @@ class ReactionTime(TaskWrapper):
         if not later:
             raise self._refusal(
                 "it has no answer slot during or after"
-                f" {self._evidence[0]!r}. Expected trial.answer or trial.offer_choices there."
+                f" {self._evidence[0]!r}. Expected trial.answer or trial.offer there."
                 " Leave ReactionTime out"
             )
         return min(later, key=lambda slot: self._place(slot.span.periods[0])).name
@@ -165,21 +164,22 @@ class ReactionTime(TaskWrapper):
     def _refusal(self, why: str) -> NotSupportedError:
         return NotSupportedError(f"ReactionTime cannot be applied to {self.task.name}: {why}.")
 
-    # ------------------------------------------------------------------ moving the window
+    def _move_cue(self, edits: list[Any], attribute: str) -> None:
+        """End the go cue at the opening of the window, or show it in the window, as before."""
+        for edit in [edit for edit in edits if getattr(edit, attribute) == self.go_cue]:
+            shown = [(self._place(period), period) for period in edit.span.periods]
+            periods = tuple(name for at, name in shown if at < self._place(self._window[0]))
+            if any(at >= self._asked_from for at, _ in shown):
+                periods += self._window
+            edit.span = replace(edit.span, periods=periods)
+            if not periods:
+                edits.remove(edit)
 
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
         layout = trial.layout
-        # End the go cue at the opening of the window, or show it in the window, as before.
-        for edits, attribute in ((layout.shows, "channel"), (layout.frames, "name")):
-            for edit in [edit for edit in edits if getattr(edit, attribute) == self.go_cue]:
-                shown = [(self._place(period), period) for period in edit.span.periods]
-                periods = tuple(name for at, name in shown if at < self._place(self._window[0]))
-                if any(at >= self._asked_from for at, _ in shown):
-                    periods += self._window
-                edit.span = replace(edit.span, periods=periods)
-                if not periods:
-                    edits.remove(edit)
+        self._move_cue(layout.shows, "channel")
+        self._move_cue(layout.frames, "name")
         for index, slot in enumerate(layout.slots):
             if self._moves(slot):
                 # When a window with a given `stop` closes, from the onset of the evidence.

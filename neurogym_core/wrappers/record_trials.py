@@ -6,6 +6,7 @@ import csv
 import io
 import os
 import warnings
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from gymnasium.vector import VectorWrapper
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.trials.record import TrialRecord
-from neurogym_core.wrappers.finished_trials import finished_in_env, finished_in_envs
 
 
 class TrialLog:
@@ -107,10 +107,7 @@ class TrialLog:
 
 
 def cut_half_line(path: Path) -> None:
-    """Remove an incomplete last line, which an interrupted run has left, from a file.
-
-    A row that is appended to it could not be read.
-    """
+    """Remove an incomplete last line, which an interrupted run has left, from a file."""
     with path.open("rb+") as file:
         # Backwards in blocks, since the file can be large.
         end, rest = file.seek(0, os.SEEK_END), b""
@@ -126,6 +123,44 @@ def cut_half_line(path: Path) -> None:
                 stacklevel=2,
             )
             file.truncate(end + whole)
+
+
+def finished_in_env(info: Mapping[str, Any]) -> TrialRecord | None:
+    """Return the trial that ended on a step of a single env, as a record of one row, or None."""
+    if "trial" not in info:
+        return None
+    if hasattr(info["trial"], "finished"):
+        return info["trial"].finished.record()
+    return TrialRecord({name: np.asarray(value)[None] for name, value in info["trial"].items()})
+
+
+def finished_in_envs(info: Mapping[str, Any]) -> TrialRecord | None:
+    """Return the trials that ended on a step of a vector env as a record, or None."""
+    trial = info.get("trial")
+    if trial is not None and hasattr(trial, "finished"):
+        return trial.finished.record()
+    rows = [row for part in (info, info.get("final_info")) for row in _rows(part)]
+    if not rows:
+        return None
+    names = dict.fromkeys(name for row in rows for name in row)
+    missing = np.nan  # only reaction times can be absent
+    return TrialRecord(
+        {name: np.stack([np.asarray(row.get(name, missing)) for row in rows]) for name in names}
+    )
+
+
+def _rows(info: Any) -> Iterator[dict[str, Any]]:
+    """Yield the rows that Gymnasium's vector envs collect: an array and a ``_`` mask per column."""
+    if not isinstance(info, Mapping) or "trial" not in info:
+        return
+    trial = info["trial"]
+    for env in np.flatnonzero(info["_trial"]).tolist():
+        row = {
+            name: values[env]
+            for name, values in trial.items()
+            if f"_{name}" in trial and trial[f"_{name}"][env]
+        }
+        yield {**row, "env": env}
 
 
 class _Recording(gymnasium.utils.RecordConstructorArgs):

@@ -29,12 +29,12 @@ def ngym():
 
 @pytest.fixture(scope="session")
 def shell():
-    """Run ``python -m neurogym_core.cli`` in a process with `site` first on the import path."""
+    """Run ``python -m neurogym_core`` in a process with `site` first on the import path."""
 
     def run(
         *arguments: str,
         site: Path | None = None,
-        module: str = "neurogym_core.cli",
+        module: str = "neurogym_core",
         **environment: str,
     ):
         path = [str(folder) for folder in (site, CORE_FOLDER) if folder is not None]

@@ -58,7 +58,7 @@ def test_the_arguments_of_other_commands_are_completed_too(ngym, site) -> None:
     site.add("bar", groups={"neurogym.wrappers": {"Trim": "bar.tasks:Trim"}}, manifest=None)
     site.add("neurogym-task-foo", tasks={"Dots-v0": ""})
     assert complete(ngym, "ngym run Dots-v0 --wrap Tr") == ["Trim"]
-    assert complete(ngym, "ngym plot Dots-v0 --wrap React") == ["ReactionTime"]
+    assert complete(ngym, "ngym run Dots-v0 --wrap React") == ["ReactionTime"]
     assert complete(ngym, "ngym info Tr") == ["Trim"]
 
 

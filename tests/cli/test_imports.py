@@ -19,7 +19,6 @@ from light_imports import ALLOWED, imported
         ["info", "neurogym-core"],
         ["completion", "bash"],
         ["run", "--help"],
-        ["plot", "--help"],
     ],
 )
 def test_commands_that_only_look_import_nothing_heavy(arguments: list[str]) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from neurogym_core import child as child_process
 from neurogym_core.cli import info
-from neurogym_core.ecosystem.companions import comes_with
+from neurogym_core.tools import comes_with
 
 ROW = {
     "title": '"Random dots"',
@@ -81,8 +81,8 @@ class Poke(Task):
     def new_trial(self, trial):
         trial.periods("wait", "stimulus", "leave", leave=inf)
         trial.show("light", 1, during="stimulus")
-        trial.offer_choices("poke", 0, during="wait", then="stimulus")
-        trial.offer_choices("poke", 1, during="leave", slot="leave")
+        trial.offer("poke", 0, during="wait", then="stimulus")
+        trial.offer("poke", 1, during="leave", slot="leave")
 '''
 
 
@@ -301,7 +301,7 @@ class TestOthers:
         for name in ("LeftBias", "left_bias", "x-bar/LeftBias"):
             assert "Makes sides unequal." in ngym("info", name).stdout
 
-    @pytest.mark.parametrize("name", ["TrialHistory", "core/trial_history", "ScheduleAttr"])
+    @pytest.mark.parametrize("name", ["TrialHistory", "wrappers/trial_history", "ScheduleAttr"])
     def test_a_wrapper_of_a_missing_package_is_answered_with_the_package(
         self, ngym, name: str
     ) -> None:

@@ -7,9 +7,8 @@ import shutil
 
 import pytest
 
-from neurogym_core.ecosystem import refresh
-from neurogym_core.ecosystem.hooks import SPECIFICATIONS
 from neurogym_core.ecosystem.published import how_to_install
+from neurogym_core.tools import refresh
 
 
 @pytest.fixture(autouse=True)
@@ -93,7 +92,7 @@ def test_all_shows_packages_that_offer_something_else(ngym, site) -> None:
     site.add("driller", groups={"neurogym.commands": {"drill": "driller.cli:drill"}})
     everything = ngym("list", "--all").stdout
     assert "watcher 1.0" in everything
-    assert "hooks, which run in every make: watch" in everything
+    assert "plugins: watch" in everything
     assert "commands: drill" in everything
     assert "watcher" not in ngym("list").stdout
 
@@ -138,11 +137,12 @@ def test_without_installed_tasks_it_says_how_to_find_some(ngym, site) -> None:
     assert "matches" not in text
 
 
-def test_all_hooks_of_a_package_are_listed(ngym, site) -> None:
-    groups = {group: {f"my-{group[9:]}": "bar.tasks"} for group in SPECIFICATIONS}
+def test_all_offers_of_a_package_are_listed(ngym, site) -> None:
+    kinds = ("commands", "subjects", "plugins", "views")
+    groups = {f"neurogym.{kind}": {f"my{kind}": "bar.tasks:x"} for kind in kinds}
     site.add("bar", groups=groups, manifest=None)
     text = ngym("list", "--all").stdout
-    assert all(f": my-{group[9:]}" in text for group in SPECIFICATIONS), text
+    assert all(f"{kind}: my{kind}" in text for kind in kinds), text
 
 
 def test_at_40_columns_nothing_is_cut(ngym) -> None:

@@ -13,9 +13,8 @@ import click
 import pytest
 
 import neurogym_core.cli
-from neurogym_core.cli import main
-from neurogym_core.cli._main import BUILT_IN
-from neurogym_core.ecosystem import companions
+from neurogym_core.ecosystem.names import COMMANDS
+from neurogym_core.tools import brought, comes_with, main
 
 TRAIN = """
 import click
@@ -29,24 +28,24 @@ def drill():
 def test_help_lists_the_commands_with_a_sentence_each(ngym, site) -> None:
     result = ngym("--help")
     assert result.exit_code == 0
-    for name in ("list", "info", "doctor", "completion"):
+    for name in ("list", "info", "run", "completion"):
         assert any(line.strip().startswith(name + " ") for line in result.stdout.splitlines()), name
 
 
 def test_the_table_of_built_in_commands_lists_the_modules_of_the_folder() -> None:
     modules = {module.name for module in pkgutil.iter_modules(neurogym_core.cli.__path__)}
-    assert list(BUILT_IN) == sorted(name for name in modules if not name.startswith("_"))
+    assert list(COMMANDS) == sorted(name for name in modules if not name.startswith("_"))
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_the_line_in_the_help_is_the_first_sentence_of_the_command(name: str) -> None:
     command = main.get_command(click.Context(main), name)
     assert command is not None
-    assert command.get_short_help_str(100) == BUILT_IN[name]
+    assert command.get_short_help_str(100) == COMMANDS[name]
 
 
 def test_every_command_answers_help_in_ascii(ngym, site) -> None:
-    for name in BUILT_IN:
+    for name in COMMANDS:
         result = ngym(name, "--help")
         assert result.exit_code == 0
         assert result.stdout.isascii()
@@ -125,12 +124,12 @@ def test_a_command_that_two_packages_claim_is_an_error_naming_both(ngym, site) -
 
 
 # `ngym search` answers without neurogym-registry, from a smaller list: see `test_shipped`.
-@pytest.mark.parametrize("name", sorted({*companions.COMMANDS} - {*BUILT_IN, "search"}))
+@pytest.mark.parametrize("name", sorted({*brought("commands")} - {"search"}))
 def test_a_command_of_a_package_that_is_not_installed_names_the_package(ngym, site, name) -> None:
     result = ngym(name, "--help")
     assert result.exit_code == 2
-    package = companions.COMMANDS[name]
-    assert result.stderr == f"Error: {companions.comes_with(name, package)}\n"
+    package = brought("commands")[name]
+    assert result.stderr == f"Error: {comes_with(name, package)}\n"
 
 
 def test_a_command_of_a_blocked_package_says_that_it_is_blocked(ngym, site) -> None:
@@ -150,7 +149,7 @@ def test_errors_of_the_project_have_no_traceback_and_no_control_characters(ngym,
 
 
 def test_version(ngym, site) -> None:
-    from neurogym_core.ecosystem import installed
+    from neurogym_core.tools import installed
 
     assert ngym("--version").stdout == f"ngym {installed().core_version}\n"
 
@@ -158,7 +157,7 @@ def test_version(ngym, site) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell closes streams by >&-")
 @pytest.mark.parametrize("command", ["list", "list --json", "info --help", "doctor --no-import"])
 def test_output_to_a_closed_stream_is_discarded(command: str) -> None:
-    line = f"{sys.executable} -m neurogym_core.cli {command} >&-"
+    line = f"{sys.executable} -m neurogym_core {command} >&-"
     done = subprocess.run(["sh", "-c", line], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -169,7 +168,7 @@ def test_a_reader_that_leaves_early_gets_no_traceback(command: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
-        [sys.executable, "-m", "neurogym_core.cli", *command.split()],
+        [sys.executable, "-m", "neurogym_core", *command.split()],
         stdout=writing, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     os.close(writing)
@@ -180,7 +179,7 @@ def test_a_reader_that_leaves_early_gets_no_traceback(command: str) -> None:
 def test_help_on_a_full_disk_is_one_message() -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "neurogym_core.cli", "--help"],
+            [sys.executable, "-m", "neurogym_core", "--help"],
             stdout=full, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
     assert done.returncode == 1

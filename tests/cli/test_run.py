@@ -13,12 +13,9 @@ from neurogym_study import read_csv
 
 import neurogym_core as ngym_core
 from neurogym_core import subjects
-from neurogym_core.cli import _playing
 from neurogym_core.ecosystem import names
-from neurogym_core.ecosystem.companions import comes_with
 from neurogym_core.ecosystem.published import how_to_install
-from neurogym_core.ecosystem.settings_text import read_value
-from neurogym_core.terminal.settings import SubjectName
+from neurogym_core.tools import SubjectName, comes_with, read_value
 from neurogym_core.trials import record_text
 
 DOTS = "PerceptualDecisionMaking-v0"
@@ -35,7 +32,8 @@ class Lamp(Task):
     def define(self):
         self.observe(lamp=2)
         self.act(rest=1, press=2)
-        self.vary(colour=Choice(self.colours), answer=self.is_second)
+        self.vary(colour=Choice(self.colours))
+        self.correct_choice(self.is_second)
 
     def is_second(self, conditions):
         return (conditions["colour"] == self.colours[1]).astype(int)
@@ -43,7 +41,7 @@ class Lamp(Task):
     def new_trial(self, trial):
         trial.periods("wait", "lamp")
         trial.show("lamp", self.brightness, during="lamp")
-        trial.answer("press", (trial.colour == self.colours[1]).astype(int), during="lamp")
+        trial.answer("press", (trial["colour"] == self.colours[1]).astype(int), during="lamp")
 '''
 
 
@@ -148,9 +146,9 @@ class Two(Task):
 
     def new_trial(self, trial):
         trial.periods("first", "second")
-        trial.show("letter", trial.a[:, None] == [0, 1], during="first")
-        trial.answer("report", trial.a, during="first", slot="T1", then="wait")
-        trial.answer("report", trial.b, during="second", slot="T2")
+        trial.show("letter", trial["a"][:, None] == [0, 1], during="first")
+        trial.answer("report", trial["a"], during="first", slot="T1", then="wait")
+        trial.answer("report", trial["b"], during="second", slot="T2")
 '''
 
 
@@ -178,7 +176,7 @@ def test_hits_false_alarms_and_the_criterion(ngym):
 
 
 def test_without_the_package_of_analyses_there_are_rates(ngym, monkeypatch):
-    monkeypatch.setattr(_playing, "answer_of", lambda *_, **__: None)
+    monkeypatch.setenv("NGYM_BLOCK", "neurogym-study")
     found = summary_of(ngym("run", "GoNogo-v0", "--subject", "guess", "--n-trials", "200").stdout)
     assert found["hit rate"] == "1.000, 97 of 97 trials to answer"
     assert "d'" not in found
@@ -236,7 +234,7 @@ def test_json_has_all_trials_and_the_summary(ngym, tmp_path):
     assert result.exit_code == 0
     said = json.loads(result.stdout, parse_constant=no_constant)
     assert list(said) == [
-        "schema", "command", "task", "subject", "seed", "split", "stopped", "summary", "choices",
+        "schema", "command", "task", "subject", "seed", "split", "stopped", "summary", "names",
         "trials", "csv", "experiment",
     ]  # fmt: skip
     assert (said["schema"], said["command"], said["seed"], said["stopped"]) == (1, "run", 2, False)
@@ -245,7 +243,7 @@ def test_json_has_all_trials_and_the_summary(ngym, tmp_path):
     assert [row["outcome"] for row in said["trials"]] == record["outcome"].tolist()
     assert said["trials"][0].keys() == set(record.columns)
     assert said["trials"][0]["reaction_time"] is None
-    assert said["choices"] == {"go": ["go"]}
+    assert said["names"] == {"choice": ["go"]}
     (answer,) = said["summary"]["answers"]
     assert (answer["slot"], answer["answered"], answer["accuracy"]) == (None, 0, None)
     assert answer["detection"]["noises"] == int(record["rest_correct"].sum())
@@ -422,7 +420,7 @@ def test_the_bar_of_a_long_run_stays_out_of_pipes(shell):
 
 PLAYER = """
 import numpy as np
-from neurogym_core.subjects import Subject
+from neurogym_core import Subject
 
 class Still(Subject):
     def __call__(self, env, observations):
@@ -458,7 +456,6 @@ def test_the_help_describes_every_subject_and_names_the_packages_of_others(ngym,
     site.add("lab", groups={"neurogym.subjects": {"still": "lab.p:Still"}}, files={"p.py": PLAYER})
     section = ngym("run", "--help").stdout.partition("SETTING=VALUE,...):\n")[2]
     texts = {**names.SUBJECTS, "still": "from lab"}
-    texts["late_oracle"] += " Settings: wait=500."
     rows = texts.items()
     assert " ".join(section.split()) == " ".join(f"{name} {text}" for name, text in rows)
     assert "lab.p" not in sys.modules
@@ -557,7 +554,7 @@ def test_output_without_room_is_one_line(tmp_path, command):
 
     with open(tmp_path / "full", "w") as full:
         done = subprocess.run(
-            [sys.executable, "-P", "-B", "-m", "neurogym_core.cli", *command],
+            [sys.executable, "-P", "-B", "-m", "neurogym_core", *command],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neurogym_core.terminal.timeline import timeline, typical, written
+from neurogym_core.terminal.description import timeline, typical, written
 
 DURATIONS = st.one_of(
     st.none(),

@@ -1,27 +1,33 @@
-"""Every name on the map exists, and imports run in its direction."""
+"""The folders, files and names on the page of the architecture exist; imports run as it says."""
 
 from __future__ import annotations
 
 import ast
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from neurogym_core.ecosystem.scan import GROUPS, MANIFEST_GROUP
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+MAP = re.search(r"## The map\n\n```\n(.*?)```", PAGE, re.DOTALL)[1].splitlines()
 CORE = ROOT / "neurogym_core"
 
-LAYERS = ("errors", "trials", "tasks", "play", "wrappers", "plots")
+TIERS = ("neurogym_core", "neurogym_core.players", "neurogym_core.tools")
+LAYERS = ("errors", "trials", "tasks", "play", "wrappers")
 LIGHT = ("ecosystem", "cli")  # import nothing of the layers but the errors
+WORDS = 920
+"""The page is one page: more words than these need another place."""
 
 
 def drawn() -> list[Path]:
-    """The files and folders of the map."""
-    lines = re.search(r"## The map\n\n```\n(.*?)```", PAGE, re.DOTALL)[1].splitlines()
+    """The folders of the map."""
     found, above = [], []
-    for line in lines:
+    for line in MAP:
         name = line.split()[0]
         depth = (len(line) - len(line.lstrip())) // 2
         above = [*above[:depth], name]
@@ -29,24 +35,39 @@ def drawn() -> list[Path]:
     return found
 
 
-def test_what_the_map_shows_exists():
-    assert len(drawn()) > 40
-    missing = [str(path.relative_to(ROOT)) for path in drawn() if not path.exists()]
-    assert not missing
+def test_the_page_is_one_page():
+    assert len(PAGE.split()) <= WORDS
+    assert PAGE.count("```") == 4, "one drawing, and the map"
 
 
-def test_the_map_shows_every_folder_of_the_core():
-    folders = {path for path in CORE.iterdir() if path.is_dir() and (path / "__init__.py").exists()}
-    assert folders <= set(drawn())
+def test_the_map_shows_folders_that_exist():
+    assert len(drawn()) > 20
+    assert not [str(path.relative_to(ROOT)) for path in drawn() if not path.is_dir()]
 
 
-@pytest.mark.parametrize("layer", ["trials", "play"])
-def test_the_map_shows_the_main_files_of_a_folder(layer):
-    """Small helpers may be left out; a new module of some size belongs on the map."""
-    large = {
-        path for path in (CORE / layer).glob("*.py") if path.read_text("utf-8").count("\n") > 150
-    }
-    assert large <= set(drawn())
+def test_the_map_shows_every_folder_of_the_core_and_of_the_repository():
+    folders = {path for path in CORE.iterdir() if (path / "__init__.py").exists()}
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.splitlines()
+    folders |= {ROOT / path.split("/")[0] for path in tracked if "/" in path and path[0] != "."}
+    assert not folders - set(drawn())
+
+
+def test_the_files_of_the_drawing_exist():
+    files = set(re.findall(r"\b\w+/\w+\.py\b", PAGE))
+    assert len(files) > 6
+    assert not [
+        file for file in files if not (CORE / file).is_file() and not (ROOT / file).is_file()
+    ]
+
+
+def test_the_page_names_the_tiers():
+    assert [name for name in TIERS if f"\n| `{name}` |" not in PAGE] == []
+
+
+def test_the_page_names_the_groups_of_entry_points():
+    assert set(re.findall(r"`(neurogym\.[a-z]+)`", PAGE)) == {*GROUPS, MANIFEST_GROUP}
 
 
 def test_the_order_of_the_layers_is_that_of_the_page():
@@ -97,8 +118,8 @@ def test_imports_run_one_way(layer):
     assert not wrong
 
 
-IMPORTED_WHEN_CALLED = {"_checkup.py", "_drawing.py", "_playing.py"}
-"""The work of `doctor`, `plot` and `run`, which these commands import when they are called."""
+IMPORTED_WHEN_CALLED = {"_playing.py"}
+"""The work of `run`, which the command imports when it is called."""
 
 
 @pytest.mark.parametrize("part", LIGHT)
@@ -113,14 +134,15 @@ def test_listing_tasks_imports_none_of_the_layers(part):
     assert not wrong
 
 
-ARROWS = {
-    "neurogym_torch": {"neurogym_study"},
-    "neurogym_jax": {"neurogym_study"},
-    "neurogym_sb3": {"neurogym_study"},
-    "neurogym_sweep": {"neurogym_study"},
-    "neurogym_registry": {"neurogym_check"},
-}
-"""The packages that a package imports besides the core; the drawing of the packages has them."""
+def arrows() -> dict[str, set[str]]:
+    """The packages that a package imports besides the core, as the map says."""
+    return {
+        line.split()[0].strip("/").replace("-", "_"): {
+            name.replace("-", "_")
+            for name in re.findall(r"neurogym-[a-z0-9]+", line.partition("imports ")[2])
+        }
+        for line in MAP
+    }
 
 
 def packages_imported(package: Path) -> set[str]:
@@ -142,25 +164,25 @@ def test_the_core_imports_no_package():
 @pytest.mark.parametrize(
     "package", sorted((ROOT / "plugins").glob("*/neurogym_*")), ids=lambda package: package.name
 )
-def test_packages_import_each_other_only_along_the_arrows(package):
-    assert packages_imported(package) - {"neurogym_core"} <= ARROWS.get(package.name, set())
+def test_packages_import_each_other_as_the_map_says(package):
+    imported = packages_imported(package) - {"neurogym_core"}
+    assert imported == arrows().get(package.name, set())
 
 
-def test_the_drawing_of_the_packages_shows_every_package():
+def test_the_map_shows_every_package():
     names = {
         path.name for path in (ROOT / "plugins").iterdir() if (path / "pyproject.toml").exists()
     }
     assert len(names) > 10
-    drawing = PAGE[PAGE.index("## Packages") : PAGE.index("## The map")]
     others = {name for name in names if not name.startswith("neurogym-task-")}
-    assert not [name for name in others if name not in drawing]
+    assert others <= {path.name for path in drawn()}
 
 
 def test_an_import_that_runs_the_wrong_way_would_be_seen(tmp_path, monkeypatch):
     module = tmp_path / "neurogym_core" / "trials" / "wrong.py"
     module.parent.mkdir(parents=True)
     module.write_text(
-        "from ..play import env\nfrom neurogym_core.plots import x\nimport numpy\n", "utf-8"
+        "from ..play import env\nfrom neurogym_core.subjects import x\nimport numpy\n", "utf-8"
     )
     monkeypatch.setitem(globals(), "ROOT", tmp_path)
-    assert list(imported_at_the_top(module)) == ["play", "plots"]
+    assert list(imported_at_the_top(module)) == ["play", "subjects"]

@@ -8,9 +8,9 @@ import click
 import pytest
 from scripts import loaded
 
-from neurogym_core.cli import main
-from neurogym_core.cli._main import BUILT_IN
-from neurogym_core.ecosystem.companions import COMMANDS, SUMMARIES
+from neurogym_core.ecosystem.advice import helps
+from neurogym_core.ecosystem.names import COMMANDS
+from neurogym_core.tools import brought, main
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -30,7 +30,7 @@ def test_the_page_is_fresh(maker):
 def test_every_command_has_a_section(maker):
     page = maker.page()
     assert "## ngym\n" in page
-    assert all(f"## ngym {name}\n" in page for name in (*BUILT_IN, *COMMANDS))
+    assert all(f"## ngym {name}\n" in page for name in (*COMMANDS, *brought("commands")))
 
 
 def test_commands_of_packages_outside_this_project_are_not_in_it(maker, monkeypatch):
@@ -39,7 +39,7 @@ def test_commands_of_packages_outside_this_project_are_not_in_it(maker, monkeypa
     assert "zzz-foreign" not in maker.page()
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [*COMMANDS, *brought("commands")])
 def test_the_line_in_the_help_is_the_command_s_own(name):
     command = main.get_command(click.Context(main), name)
-    assert command.get_short_help_str(100) == SUMMARIES[name]
+    assert command.get_short_help_str(100) == {**COMMANDS, **helps("commands")}[name]

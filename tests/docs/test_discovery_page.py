@@ -9,10 +9,8 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
-
-import neurogym_core.ecosystem as ecosystem
-from neurogym_core.ecosystem import hooks, manifest, names, scan, switches
+import neurogym_core.tools as tools
+from neurogym_core.ecosystem import discovery, hooks, manifest, names, scan
 from neurogym_core.ecosystem.records import Problem
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -34,6 +32,7 @@ def first_column(title: str) -> set[str]:
 
 def test_entry_point_groups():
     assert first_column("Entry points") == {*scan.GROUPS, scan.MANIFEST_GROUP}
+    assert len(scan.GROUPS) == 5
 
 
 def test_the_names_that_are_given_as_examples_are_valid():
@@ -65,9 +64,8 @@ def test_the_manifest_has_every_field_and_breaks_no_rule():
 def test_hooks_have_the_signatures_of_the_page():
     written = set(re.findall(r"^def (ngym_\w+\(.*?\)):", section("Hooks"), re.MULTILINE))
     assert written == {
-        f"{name}({', '.join(list(arguments(getattr(specifications, name)))[1:])})"
-        for group, specifications in hooks.SPECIFICATIONS.items()
-        for name in hooks.hooks_of(group)
+        f"{name}({', '.join(list(arguments(getattr(hooks.Hooks, name)))[1:])})"
+        for name in hooks.HOOKS
     }
 
 
@@ -75,20 +73,19 @@ def arguments(function):
     return inspect.signature(function).parameters
 
 
-@pytest.mark.parametrize(("number", "group"), list(enumerate(hooks.SPECIFICATIONS)))
-def test_the_hooks_of_the_page_make_a_plug_in(number, group):
-    source = re.findall(r"```python\n(.*?)```", section("Hooks"), re.DOTALL)[number]
+def test_the_hooks_of_the_page_make_a_plug_in():
+    (source,) = re.findall(r"```python\n(.*?)```", section("Hooks"), re.DOTALL)
     module = type(hooks)("page_plugin")
     exec(source, vars(module))
-    manager = hooks.new_manager(group)
+    manager = hooks.new_manager()
     manager.register(module)
     manager.check_pending()
     names = {caller.name for caller in manager.get_hookcallers(module)}
-    assert names == set(hooks.hooks_of(group))
+    assert names == set(hooks.HOOKS)
 
 
 def test_switches():
-    known = {switches.BLOCK, switches.DISABLE, switches.STRICT}
+    known = {discovery.BLOCK, discovery.DISABLE, discovery.STRICT}
     assert {name.partition("=")[0] for name in first_column("Switches")} == known
     assert set(re.findall(r"\bNGYM_[A-Z_]+", PAGE)) == known
 
@@ -104,7 +101,7 @@ def test_codes_are_those_that_problems_can_have():
 
 def test_the_functions_that_are_named_exist():
     named = re.findall(
-        r"`(\w+)`", PAGE[PAGE.index("From Python:") :].replace("`neurogym_core.ecosystem`", "")
+        r"`(\w+)`", PAGE[PAGE.index("From Python:") :].replace("`neurogym_core.tools`", "")
     )
     assert named
-    assert all(hasattr(ecosystem, name) for name in named)
+    assert all(hasattr(tools, name) for name in named)

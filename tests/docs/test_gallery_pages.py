@@ -38,15 +38,16 @@ def test_the_page_of_agents_is_what_was_measured_last():
     )
 
 
-def test_measurements_are_read_as_they_were_written_with_one_training_per_line(tmp_path):
+def test_measurements_are_kept_with_one_training_per_line_and_repeated_ones_are_replaced(tmp_path):
     measured = loaded("measured")
     path = tmp_path / "runs.json"
     assert measured.read(path) == {"runs": {}}
     assert measured.when(measured.read(path)) == ""
-    measured.write(path, {"b": {"steps": 2}, "a": [{"seed": 0}]})
-    measured.write(path, measured.read(path)["runs"] | {"c": {"steps": 3}})
+    measured.keep(path, {"b": {"seed": 1, "steps": 2}, "a": {"seed": 0}}, ("seed",))
+    measured.keep(path, {"c": {"seed": 1, "steps": 3}}, ("seed",))
+    measured.keep(path, {"d": [{"seed": 1}]})
     found = measured.read(path)
-    assert found["runs"] == {"a": [{"seed": 0}], "b": {"steps": 2}, "c": {"steps": 3}}
+    assert found["runs"] == {"a": {"seed": 0}, "c": {"seed": 1, "steps": 3}, "d": [{"seed": 1}]}
     # Packages that are not installed, as torch may be here, are left out.
     assert set(found["machine"]["versions"]) <= set(measured.PACKAGES)
     assert len(path.read_text("utf-8").splitlines()) == 2 + 3
@@ -57,10 +58,38 @@ def test_a_finished_training_of_an_agent_is_not_repeated(tmp_path):
     maker = loaded("agents")
     path = tmp_path / "agents.json"
     run = {"met": True, "steps": 100, "cpu": 1.0, "fresh": 0.8}
-    maker.keep(run, "bandit", "ppo", 0, path)
+    own = {"goal": "bandit", "setting": "ppo", "seed": 0, **run}
+    maker.keep(path, {maker.key_of("bandit", "ppo", 0): own})
     left = list(maker.missing(("bandit",), ("ppo",), 2, path))
     assert left == [("bandit", "ppo", 1)]
     assert "| ppo | 1 of 1 | 0 | 0.80 (0.80 to 0.80) | 1 |" in maker.page(maker.read(path))
+
+
+def test_the_agents_of_the_readme_and_of_a_task_with_a_delay_were_all_trained():
+    maker = loaded("agents")
+    measured = maker.read(maker.MEASURED)
+    for goal, setting in (("readme", "a2c"), ("match", "ppo")):
+        runs = maker.found(measured, goal, setting)
+        assert len(runs) == maker.SEEDS
+        assert all(run["met"] for run in runs)
+
+
+def test_the_text_of_the_page_has_the_settings_of_the_trainings():
+    maker = loaded("train_gallery")
+    page = " ".join(maker.PAGE.read_text("utf-8").partition("<!-- Written below")[0].split())
+    updates, steps = maker.UPDATES, maker.STEPS
+    for said in (
+        f"{maker.HIDDEN} units", f"for at most {updates:,} updates", f"for at most {steps:,} steps",
+        f"to {maker.LONGER * updates:,} updates or {maker.LONGER * steps:,} steps",
+        f"batches of {maker.BATCHES[0]} whole trials ({maker.BATCHES[1]} where",
+        f"more than {maker.LONG} steps", f"{maker.PIXELS} pixels", f"{maker.TEST_TRIALS} trials",
+        f"{maker.FRESH:,} new trials", f"in {maker.SESSIONS} sessions", f"above {maker.SOLVED},",
+        f"earlier two by {maker.GAIN}", f"above {maker.STAGE_LEVEL}, or for {maker.STAGE_STEPS:,}",
+        f"at most {maker.IMAGE_UPDATES} updates of {maker.IMAGE_BATCH} trials",
+        f"at most {maker.STAGE_UPDATES} updates:", f"or {maker.SAME} below",
+        *(f"`{task}`" for task in (*maker.BY_REWARD, *maker.STAGES, *maker.IMAGE_STAGES)),
+    ):  # fmt: skip
+        assert said in page, said
 
 
 def test_halfway_is_between_the_best_shortcut_that_counts_and_the_oracle():
@@ -162,27 +191,6 @@ def test_the_psychometric_function_of_a_training_is_that_of_the_report():
     assert maker.psychometric(without, run(without, "oracle", 50, seed=0)) is None
 
 
-def test_finished_trainings_with_checkpoints_are_completed_once(tmp_path):
-    maker = loaded("train_gallery")
-    known = {"done": 10, "curve": [], "final": 0.5, "until": 10}
-    names = [("x/A-v0", "gru", 0), ("x/A-v0", "gru", 1), ("x/B-v0", "recurrent-ppo", 0),
-             ("x/C-v0", "rnn", 0)]  # fmt: skip
-    runs = {}
-    for task, trainer, seed in names:
-        [key] = maker.Job(task, trainer, (seed,), 10).keys
-        runs[key] = {**known, "task": task, "trainer": trainer, "seed": seed}
-    measured = {"runs": runs}
-    tasks = ["x/A-v0", "x/B-v0"]
-    assert maker.incomplete(measured, tasks, tmp_path) == []  # there are no checkpoints
-    for folder in maker.Job("x/A-v0", "gru", (0, 1), 10).folders(tmp_path):
-        folder.mkdir()
-        (folder / "checkpoint.pt").touch()
-    assert maker.incomplete(measured, tasks, tmp_path) == [maker.Job("x/A-v0", "gru", (0, 1), 10)]
-    for key in maker.Job("x/A-v0", "gru", (0, 1), 10).keys:
-        runs[key]["psychometric"] = None
-    assert maker.incomplete(measured, tasks, tmp_path) == []
-
-
 def test_tasks_below_the_level_are_trained_on_from_their_checkpoints(tmp_path):
     maker = loaded("train_gallery")
     names = [("control/GoNogo-v0", 0.6), ("control/AntiReach-v0", 1.0)]
@@ -216,30 +224,8 @@ def test_a_network_that_sees_images_learns_the_direction_of_a_plaid(tmp_path, mo
     assert record["done"] <= 80
     assert record["curve"][0][1] < 0.6
     assert record["final"] > 0.9
-    maker.keep([record], tmp_path / "runs.json")
+    maker._keep([record], tmp_path / "runs.json")
     assert f"| `{task}` | cnn |" in maker.page(maker.read(tmp_path / "runs.json"))
-
-
-@pytest.mark.slow
-def test_checkpoints_are_played_for_measurements_that_records_lack(tmp_path, capsys):
-    pytest.importorskip("torch")
-    maker = loaded("train_gallery")
-    out, path = tmp_path / "out", tmp_path / "runs.json"
-    job = maker.Job("perceptual/PerceptualDecisionMaking-v0", "gru", (0, 1), 20)
-    records = maker.train(job, out)
-    assert all(record["psychometric"]["points"] and record["wall"] > 0 for record in records)
-    older = [
-        {name: one[name] for name in one if name not in ("psychometric", "wall")} for one in records
-    ]
-    maker.keep(older, path)
-    assert maker.incomplete(maker.read(path), [job.task], out) == [job]
-    maker.complete([job], out, path)
-    assert [maker.read(path)["runs"][key] for key in job.keys] == records
-    other = [{**one, "final": 0.123} for one in older]  # as of another training
-    maker.keep(other, path)
-    maker.complete([job], out, path)
-    assert [maker.read(path)["runs"][key] for key in job.keys] == other
-    assert "another training" in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -74,7 +74,7 @@ def test_a_place_that_does_not_exist_would_be_seen():
 
 def test_the_sites_glossary_links_public_names_to_the_api():
     module = loaded("glossary_links")
-    row = "| x | y | `tasks/task.py: Task.vary`, `play/kernel.py: PlainKernel` |"
+    row = "| x | y | `tasks/task.py: Task.vary`, `play/kernel.py: Kernel` |"
     assert module.linked(row, "### Task\n\n### make\n") == (
-        "| x | y | [`tasks/task.py: Task.vary`](api.md#task), `play/kernel.py: PlainKernel` |"
+        "| x | y | [`tasks/task.py: Task.vary`](api.md#task), `play/kernel.py: Kernel` |"
     )

@@ -17,14 +17,14 @@ from pathlib import Path
 import pytest
 from installs import named, ours
 
-from neurogym_core.ecosystem import companions, published
+from neurogym_core.ecosystem import advice, published
 
 ROOT = Path(__file__).resolve().parents[2]
 SUFFIXES = {".py", ".md", ".toml", ".yml", ".yaml", ".cff", ".html", ".sh", ".txt", ".json", ".rst"}
 SKIPPED = re.compile(r"\.venv.*|\.git|_?build|dist|site|node_modules|\.mypy_cache|\.ruff_cache")
 """Names of folders that are not sources: of environments (`.venv-site`), of tools, of results."""
 KNOWS = "neurogym_core/ecosystem/published.py"
-NAMES_BY_VARIABLE = "neurogym_core/optional.py"  # of libraries of others; another test reads calls
+NAMES_BY_VARIABLE = "neurogym_core/lazy.py"  # of libraries of others; another test reads calls
 PLUGINS = sorted(path.parent.name for path in ROOT.glob("plugins/*/pyproject.toml"))
 
 
@@ -97,14 +97,7 @@ def test_libraries_of_others_are_asked_for_by_a_function_that_takes_no_package_o
         assert not re.search(r"\boptional\(\s*f?[\"']neurogym", path.read_text("utf-8")), path
 
 
-PACKAGES = {
-    *companions.COMMANDS.values(), *companions.SUBJECTS.values(), *companions.WRAPPERS.values(),
-    *companions.FORMER_WRAPPERS.values(), *companions.NAMESPACES.values(),
-    *(package for package, _ in companions.MODULES.values()), *PLUGINS,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("package", sorted(PACKAGES))
+@pytest.mark.parametrize("package", sorted(PLUGINS))
 @pytest.mark.parametrize("where", ["checkout", "wheel", "index"])
 def test_messages_print_the_command_that_works(
     package: str, where: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -112,7 +105,7 @@ def test_messages_print_the_command_that_works(
     if where == "wheel":
         monkeypatch.setattr(published, "__file__", str(tmp_path / "a" / "b" / "published.py"))
     monkeypatch.setattr(published, "PUBLISHED", where == "index")
-    message = companions.comes_with("x", package)
+    message = advice.comes_with("x", package)
     if where == "index":
         assert message == f"'x' comes with {package}: `pip install {package}`"
         return
@@ -132,8 +125,8 @@ def test_messages_print_the_command_that_works(
 
 @pytest.mark.parametrize("folder", ["/lab", "/my lab", "/lab (2)", "/ana's", "/a;b", "/a&$b"])
 def test_a_path_can_be_pasted_into_a_shell(folder: str) -> None:
-    line = published.command("neurogym-study", "neurogym-core", checkout=folder)
-    words = ["pip", "install", "-e", f"{folder}/plugins/neurogym-study", "-e", folder]
+    line = published.command("neurogym-task-motor", "neurogym-core", checkout=folder)
+    words = ["pip", "install", "-e", f"{folder}/plugins/neurogym-task-motor", "-e", folder]
     assert shlex.split(line) == words
     echoed = subprocess.run(
         ["sh", "-c", f"printf '%s\\n' {line}"], capture_output=True, text=True, check=True

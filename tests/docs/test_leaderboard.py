@@ -32,13 +32,13 @@ def run_folder(path, task, trainer, amount, tested=None):
 
 
 def test_the_page_is_what_was_measured_last(maker):
-    assert maker.PAGE.read_text("utf-8") == maker.page(maker.read()), (
+    assert maker.PAGE.read_text("utf-8") == maker.page(maker.scores()), (
         "run `python docs/_make/leaderboard.py --write`, and commit docs/leaderboard.md"
     )
 
 
 def test_networks_and_subjects_stand_beside_every_animal_and_nothing_is_summed(maker):
-    stored, page = maker.read(), maker.page(maker.read())
+    stored, page = maker.scores(), maker.page(maker.scores())
     networks = [row for row in stored.values() if row["network"]]
     assert len(networks) >= 3
     assert any(row["seeds"] >= 3 for row in networks)
@@ -54,7 +54,7 @@ def test_networks_and_subjects_stand_beside_every_animal_and_nothing_is_summed(m
 
 
 def test_a_subject_that_guesses_is_like_no_animal(maker):
-    guesses = [row for row in maker.read().values() if row["who"] == "guess"]
+    guesses = [row for row in maker.scores().values() if row["who"] == "guess"]
     found = {name: one for row in guesses for name, one in row["tested"].items()}
     assert found["better-when-strong"]["within"] == "no"
     assert all(one["within"] != "yes" for one in found.values())
@@ -70,7 +70,7 @@ def test_scores_are_kept_and_only_new_ones_are_measured(maker, tmp_path, monkeyp
     first = CliRunner().invoke(maker.main, arguments)
     assert first.exit_code == 0, first.output
     assert "1 networks and subjects remain" in first.output
-    (row,) = json.loads((tmp_path / "scores.json").read_text("utf-8")).values()
+    (row,) = maker.scores(tmp_path / "scores.json").values()
     assert row["seeds"] == 2
     assert set(row["tested"]) == {"both-options-in-a-game", "unpredictable-in-a-game"}
     again = CliRunner().invoke(maker.main, arguments)

@@ -12,7 +12,7 @@ from scripts import loaded
 
 ROOT = Path(__file__).resolve().parents[2]
 INDEX = (ROOT / "docs" / "index.md").read_text("utf-8")
-IN_MENU = ("docs/index.md", "docs/api.md", "docs/why.md")
+IN_MENU = tuple(f"docs/{name}.md" for name in ("index", "api", "api-players", "api-tools", "why"))
 """Pages that the introduction of the list links."""
 
 

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
-
 import pytest
 from scripts import loaded
-
-from neurogym_core.ecosystem.settings_text import read_value
 
 maker = loaded("results")
 NAMES = [example.name for example in maker.EXAMPLES]
@@ -35,17 +30,6 @@ def test_every_example_was_measured_with_every_seed_and_met_its_criterion():
         assert all(run["fresh"] > 0.8 for run in runs)
 
 
-def test_the_page_has_the_agents_of_the_readme_and_of_a_task_with_a_delay():
-    agents = sys.modules["agents"]
-    text = maker.PAGE.read_text("utf-8")
-    measured = maker.read(agents.MEASURED)
-    for goal, setting in (("readme", "a2c"), ("match", "ppo")):
-        runs = agents.found(measured, goal, setting)
-        assert len(runs) == agents.SEEDS
-        assert all(run["met"] for run in runs)
-        assert f"| {goal} | {setting} | {agents.GOALS[goal].criterion:g} | 8 of 8 | " in text
-
-
 def test_thresholds_fell_with_every_seed():
     for run in maker.read(maker.MEASURED)["runs"]["thresholds"]:
         known = [value for value in run["thresholds"] if value is not None]
@@ -54,28 +38,15 @@ def test_thresholds_fell_with_every_seed():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_command_line_on_the_page_says_what_was_trained(name):
+def test_the_training_is_that_of_the_command_line_on_the_page(name):
     example = next(example for example in maker.EXAMPLES if example.name == name)
-    words = shlex.split(example.words)
-    said = {
-        option: words[k + 1]
-        for k, option in enumerate(words)
-        if option.startswith("--") and k + 1 < len(words)
-    }
-    assert words[:2] == ["ngym", "train"]
-    assert tuple(word for word in words[2:] if "-v0" in word) == example.tasks
-    assert said.get("--model", said.get("--algo")) == example.trainer
-    assert int(said.get("--updates", said.get("--steps"))) == example.until
-    options = dict(words[k + 1].split("=") for k, word in enumerate(words) if word == "--option")
-    chosen = {key: value for key, value in example.options.items() if not key.startswith("test_")}
-    assert {key: read_value(value) for key, value in options.items()} == chosen
-    for flag, given in (
-        ("--set", example.parameters),
-        ("--timing", example.parameters.get("timing", {})),
-    ):
-        typed = dict(words[k + 1].split("=") for k, word in enumerate(words) if word == flag)
-        wanted = {key: value for key, value in given.items() if key != "timing"}
-        assert {key: read_value(value) for key, value in typed.items()} == wanted
+    experiment = maker.experiment_of_words(example.words, 3)
+    assert f"```\n{example.words}\n```" in maker.PAGE.read_text("utf-8")
+    assert experiment.seed == 3
+    for one in experiment.tasks:
+        assert one["task"] in example.words
+    assert f"--{experiment.kind} {experiment.trainer} " in example.words
+    assert f" {experiment.amount} " in example.words
 
 
 @pytest.mark.slow

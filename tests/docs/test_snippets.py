@@ -32,16 +32,54 @@ from click.testing import CliRunner
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = (
-    "tour.md",
-    "trial.md",
-    "write-a-task.md",
-    "write-a-closed-loop-task.md",
-    "recipes.md",
-    "write-a-wrapper.md",
+    "analyse-behaviour.md",
+    "assemble-a-task.md",
     "bring-your-task.md",
     "conformance.md",
+    "discovery.md",
+    "from-a-labs-file.md",
+    "recipes.md",
+    "reproduce-a-figure.md",
+    "to-nwb-and-back.md",
+    "tour.md",
+    "trial.md",
+    "write-a-closed-loop-task.md",
+    "write-a-task.md",
+    "write-a-wrapper.md",
     "../README.md",
+    "../plugins/neurogym-check/README.md",
+    "../plugins/neurogym-classic/README.md",
+    "../plugins/neurogym-plot/README.md",
+    "../plugins/neurogym-study/README.md",
+    "../plugins/neurogym-task-visual/README.md",
+    "../plugins/neurogym-task-yang19/README.md",
+    "../plugins/neurogym-wrappers/README.md",
 )
+SLOW = (
+    "../plugins/neurogym-jax/README.md",
+    "../plugins/neurogym-sb3/README.md",
+    "../plugins/neurogym-sweep/README.md",
+    "../plugins/neurogym-torch/README.md",
+    "beside-two-monkeys.md",
+    "gpu.md",
+    "move-a-training-script.md",
+    "sweep.md",
+    "train-an-agent.md",
+    "train-with-torch.md",
+    "train-your-first-network.md",
+    "twenty-tasks.md",
+)
+"""Pages that train, or start the processes of sweeps and a Dask cluster."""
+NEEDS = {
+    "../plugins/neurogym-jax/README.md": ("jax",),
+    "../plugins/neurogym-sweep/README.md": ("duckdb", "optuna", "distributed"),
+    "beside-two-monkeys.md": ("torch",),
+    "gpu.md": ("jax",),
+    "sweep.md": ("duckdb", "optuna", "distributed"),
+    "to-nwb-and-back.md": ("pynwb",),
+    "train-with-torch.md": ("lightning",),
+}
+"""Page -> libraries that it needs, which some environments of the tests lack."""
 
 _FENCE = re.compile(r"^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
 _FILE_NAME = re.compile(r"# (?P<name>[\w/.-]+\.(py|toml))\n")
@@ -83,11 +121,28 @@ def forget_the_files_of_a_page(tmp_path):
             del sys.modules[name]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(
+    "page", [*PAGES, *(pytest.param(page, marks=pytest.mark.slow) for page in SLOW)]
+)
 def test_the_snippets_of_a_page_run_and_print_what_it_says(page, tmp_path, monkeypatch):
+    for library in NEEDS.get(page, ()):
+        pytest.importorskip(library, reason=f"{library} is not installed")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "140")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # workers of sweeps import the page's files
     play_page(DOCS / page)
+    if page == "twenty-tasks.md":
+        assert (tmp_path / "task-variance.png").stat().st_size > 5000
+
+
+def test_every_page_with_code_is_played():
+    """API pages have signatures, and tests/template plays two pages about publishing."""
+    played = {(DOCS / page).resolve() for page in (*PAGES, *SLOW)}
+    known = [*DOCS.glob("*.md"), *DOCS.parent.glob("plugins/*/README.md")]
+    code = {page for page in known if re.search("^```python", page.read_text("utf-8"), re.M)}
+    elsewhere = {"from-a-paper-to-the-registry.md", "publish-a-task.md"}
+    left = {page for page in code - played if not page.stem.startswith("api")}
+    assert {page.name for page in left} <= elsewhere, left
 
 
 def play_page(path: Path) -> None:
@@ -179,7 +234,7 @@ def test_the_package_of_the_page_is_installed_and_found(tmp_path, monkeypatch):
         [*install, "--target", str(site), "./neurogym-task-sides"], check=True, timeout=120
     )
     environment = {**os.environ, "PYTHONPATH": str(site)}
-    ask = [sys.executable, "-m", "neurogym_core.cli", "list", "--json", "--tag", "working-memory"]
+    ask = [sys.executable, "-m", "neurogym_core", "list", "--json", "--tag", "working-memory"]
     rows = json.loads(
         subprocess.run(ask, env=environment, check=True, capture_output=True, timeout=60).stdout
     )

@@ -154,20 +154,14 @@ def test_a_task_with_published_subjects_has_them_on_its_page(maker: Any, tmp_pat
     assert maker.task_context.animals(installed_task("GoNogo-v0"), tmp_path) == []
 
 
-def test_a_page_has_the_entries_of_the_changelog_that_name_the_task(maker: Any) -> None:
-    entries = maker.task_context.changes(installed_task("SpatialSuppressMotion-v0"))
-    assert "SpatialSuppressMotion" in entries[1]
-    assert "](" not in entries[1]
-    unknown = info("NoSuchTaskHere-v0")
-    assert maker.task_context.changes(unknown) == []
-
-
-def test_of_a_list_in_the_changelog_a_page_has_the_lines_of_its_task(maker):
+def test_a_page_has_the_lines_of_the_changelog_that_name_the_task(maker: Any) -> None:
     """Page after page repeated the changes of nine other tasks, in one line."""
     _, found = maker.task_context.changes(installed_task("SpatialSuppressMotion-v0"))
     assert "so that size and contrast matter" in found
     assert "IBL" not in found
+    assert "](" not in found
     assert all(" - " not in line.partition(": ")[2] for line in found.splitlines())
+    assert maker.task_context.changes(info("NoSuchTaskHere-v0")) == []
 
 
 @pytest.mark.parametrize(

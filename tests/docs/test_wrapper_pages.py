@@ -23,20 +23,21 @@ snippets = loaded(Path(__file__).with_name("test_snippets.py"))
 
 
 def test_every_wrapper_has_a_page():
-    assert set(pages.EXAMPLES) == set(OWN)
+    assert set(pages.NAMES) == set(OWN)
     assert {path.stem for path in (DOCS / "wrappers").glob("*.md")} == {
         pages.stem_of(name) for name in OWN
     }
 
 
 @pytest.mark.parametrize("name", sorted(OWN))
-def test_the_page_says_what_the_class_says(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_the_page_says_what_the_class_and_the_manifest_say(name):
     page = DOCS / "wrappers" / f"{pages.stem_of(name)}.md"
-    assert page.read_text("utf-8") == pages.page_of(name), "python docs/_make/wrapper_pages.py"
+    text, info = page.read_text("utf-8"), OWN[name]
+    assert text == pages.page_of(name), "python docs/_make/wrapper_pages.py"
+    assert text.startswith(f"# {info.title}\n\n`{info.id}`, a wrapper of ")
+    assert info.summary in text.split("```")[0]
 
 
-@pytest.mark.slow  # the snippet runs above, too; the command line is new here
 @pytest.mark.parametrize("name", sorted(OWN))
 def test_the_code_of_a_page_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -44,7 +45,7 @@ def test_the_code_of_a_page_runs(name, tmp_path, monkeypatch):
     snippets.play_page(DOCS / "wrappers" / f"{pages.stem_of(name)}.md")
 
 
-@pytest.mark.parametrize("name", [name for name in sorted(OWN) if pages.EXAMPLES[name].picture])
+@pytest.mark.parametrize("name", sorted({*OWN} - {*pages.NOT_DRAWN}))
 def test_the_picture_shows_before_and_after(name):
     picture = DOCS / "images" / "wrappers" / f"{pages.stem_of(name)}.svg"
     root = ET.parse(picture).getroot()
@@ -52,20 +53,12 @@ def test_the_picture_shows_before_and_after(name):
     assert [panel[0].text.partition(",")[0] for panel in panels] == ["before", "after"]
     assert picture.stat().st_size < 20_000
     before, after = ([ET.tostring(part) for part in panel][1:] for panel in panels)
-    assert before != after, "a picture of nothing: picture=False"
+    assert before != after, "a picture of nothing: add it to NOT_DRAWN"
 
 
 def test_a_wrapper_whose_effect_cannot_be_drawn_has_no_picture():
     drawn = {path.stem for path in (DOCS / "images" / "wrappers").glob("*.svg")}
-    shown = {name for name in OWN if pages.EXAMPLES[name].picture}
-    assert drawn == {pages.stem_of(name) for name in shown}
-    assert set(OWN) - shown == {"Monitor", "RecordTrials", "TTLPulse"}
-
-
-def test_the_page_that_assembles_a_task_runs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "140")
-    snippets.play_page(DOCS / "assemble-a-task.md")
+    assert drawn == {pages.stem_of(name) for name in {*OWN} - {*pages.NOT_DRAWN}}
 
 
 def test_it_links_to_the_page_of_every_wrapper():

@@ -11,18 +11,18 @@ import made_packages
 import pytest
 
 from neurogym_core import errors
-from neurogym_core.ecosystem import (
-    companions,
+from neurogym_core.ecosystem import advice
+from neurogym_core.ecosystem.scan import declarations
+from neurogym_core.tools import (
     find_task,
     find_wrapper,
     installed,
+    load,
     load_task,
     load_wrapper,
     refresh,
     task_id,
 )
-from neurogym_core.ecosystem.discovery import load
-from neurogym_core.ecosystem.scan import declarations
 
 
 def package(name: str):
@@ -196,7 +196,7 @@ class TestWrappers:
             with pytest.raises(errors.UnknownTaskError, match="comes with neurogym-wrappers"):
                 find_wrapper(name)
 
-    @pytest.mark.parametrize("spelling", ["{}", "core/{}", "wrappers/{}"])
+    @pytest.mark.parametrize("spelling", ["{}", "wrappers/{}"])
     @pytest.mark.parametrize(
         "name", ["TrialHistory", "trial_history", "TTLPulse", "ScheduleAttr", "compose"]
     )
@@ -207,31 +207,12 @@ class TestWrappers:
         for find in (find_wrapper, load_wrapper):
             with pytest.raises(errors.UnknownTaskError) as caught:
                 find(name)
-            line = companions.comes_with(name, "neurogym-wrappers")
+            line = advice.comes_with(name, "neurogym-wrappers")
             assert str(caught.value) == line
 
     def test_the_name_in_another_namespace_is_not_answered_with_the_package(self, site) -> None:
         with pytest.raises(errors.UnknownTaskError, match="has the namespace 'foo'"):
             find_wrapper("foo/TrialHistory")
-
-    @pytest.mark.parametrize("name", ["core/TrialHistory", "core/trial_history"])
-    def test_the_id_that_a_wrapper_had_in_the_core_is_answered_with_its_id(
-        self, site, name: str
-    ) -> None:
-        site.add(
-            "neurogym-wrappers",
-            groups={"neurogym.wrappers": {"TrialHistory": "neurogym_wrappers.tasks:TrialHistory"}},
-        )
-        with pytest.raises(
-            errors.UnknownTaskError, match=r"is now 'wrappers/TrialHistory'\. Use that name"
-        ):
-            find_wrapper(name)
-
-    def test_no_other_package_answers_to_a_former_id_of_the_core(self, site) -> None:
-        groups = {"neurogym.wrappers": {"Mine": "evil.tasks:Mine"}}
-        site.add("evil", groups=groups)
-        with pytest.raises(errors.UnknownTaskError, match="no installed package offers it"):
-            find_wrapper("core/Mine")
 
     def test_an_unknown_wrapper_is_answered_with_the_nearest(self) -> None:
         with pytest.raises(errors.UnknownTaskError, match="Did you mean 'reaction_time'"):
@@ -529,7 +510,7 @@ class TestManifests:
 
 def test_neither_the_package_nor_a_scan_imports_anything_heavy() -> None:
     code = (
-        "import sys; import neurogym_core.ecosystem as e; assert 'importlib_metadata' not in"
+        "import sys; import neurogym_core.tools as e; assert 'importlib_metadata' not in"
         " sys.modules;e.installed(); heavy = {'numpy', 'gymnasium', 'pluggy', 'click', 'rich'} &"
         " set(sys.modules);assert not heavy, heavy"
     )

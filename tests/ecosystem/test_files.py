@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from neurogym_core import Dataset, make, make_task
-from neurogym_core.ecosystem import load_task
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.errors import BrokenTaskError, UnknownTaskError
+from neurogym_core.tools import load_task
 
 
 @pytest.fixture
@@ -122,8 +122,8 @@ class Lamp(Task):
 
     def new_trial(self, trial):
         trial.periods("only")
-        trial.show("lamp", trial.on, during="only")
-        trial.answer("press", trial.on - 1, during="only")
+        trial.show("lamp", trial["on"], during="only")
+        trial.answer("press", trial["on"] - 1, during="only")
 """
 
 LOAD = """

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import warnings
 
 import pytest
 
-from neurogym_core import Task, make
-from neurogym_core.ecosystem import find_task, hooks
-from neurogym_core.errors import PluginError, RegistryError, UnknownTaskError
+from neurogym_core import Task, UnknownTaskError, make
+from neurogym_core.ecosystem import hooks
+from neurogym_core.errors import PluginError
+from neurogym_core.tools import RegistryError, find_task
 
-HEAD = "from neurogym_core.ecosystem import hookimpl\n"
+HEAD = "from neurogym_core import hookimpl\n"
 WRAP = HEAD + "@hookimpl\ndef ngym_wrap_env(env, spec):\n    return env.wrapped('{name}', spec)\n"
 
 
@@ -56,7 +58,7 @@ def add(site):
     return install
 
 
-def failures() -> list[hooks.PluginFailure]:
+def failures() -> list[hooks.PluginFailureError]:
     with warnings.catch_warnings(record=True):
         warnings.simplefilter("always")
         return hooks.plugins().failures
@@ -113,13 +115,8 @@ def test_a_plugin_that_fails_is_kept_as_a_failure_and_the_others_work(
     ):
         assert hooks.wrap_env(Env(), 0).layers == ("a:0", "z:0")
     (failure,) = failures()
-    assert (failure.distribution, failure.version, failure.group) == (
-        "bad",
-        "1.0",
-        "neurogym.plugins",
-    )
-    assert failure.phase == phase
-    assert said in failure.message
+    assert (failure.distribution, failure.version, failure.phase) == ("bad", "1.0", phase)
+    assert said in str(failure)
 
 
 def test_a_plugin_with_one_unknown_hook_is_not_used_at_all(add) -> None:
@@ -211,15 +208,13 @@ def test_make_runs_no_hooks_where_they_are_declined(add) -> None:
         make(Nothing)
 
 
-@pytest.mark.parametrize("group", hooks.SPECIFICATIONS)
-def test_a_blocked_package_runs_no_hooks_of_any_group(site, monkeypatch, group: str) -> None:
-    source = {"plugin.py": f"{HEAD}@hookimpl\ndef {hooks.hooks_of(group)[0]}():\n    pass\n"}
-    site.add("aaa", files=source, groups={group: {"hooks": "aaa.plugin"}})
+def test_a_blocked_package_runs_no_hooks(add, monkeypatch) -> None:
+    add("aaa", WRAP.format(name="a"))
     monkeypatch.setenv("NGYM_BLOCK", "aaa")
-    assert hooks.plugins(group).manager.get_plugins() == set()
+    assert hooks.plugins().manager.get_plugins() == set()
     assert "aaa.plugin" not in sys.modules
     monkeypatch.delenv("NGYM_BLOCK")
-    assert len(hooks.plugins(group).manager.get_plugins()) == 1
+    assert len(hooks.plugins().manager.get_plugins()) == 1
 
 
 def test_a_switch_set_to_zero_is_off(add, monkeypatch) -> None:
@@ -237,14 +232,15 @@ def test_each_plugin_reports_its_own_checks(add) -> None:
     assert calls["aaa"](spec="s") == ["fine s"]
     with pytest.raises(hooks.PluginFailureError) as caught:
         calls["bad"](spec="s")
-    assert caught.value.failure.phase == "ngym_check_task"
+    assert caught.value.phase == "ngym_check_task"
 
 
 REGISTRY = (
     HEAD
     + """
-from neurogym_core.ecosystem.records import Listed, Reference
-from neurogym_core.errors import RegistryError
+from neurogym_core.ecosystem.records import Listed
+from neurogym_core.tools import Reference
+from neurogym_core.tools import RegistryError
 
 @hookimpl
 def ngym_listed(name, offline):
@@ -257,33 +253,36 @@ def ngym_listed(name, offline):
     return [one] if name in (one.id, "Far-v0") else []
 
 @hookimpl
-def ngym_looks_like(distribution):
-    return "neurogym-task-far" if distribution == "neurogym-task-faR" else None
+def ngym_unknown_name(kind, name):
+    if name in ("broken", "worse"):
+        ngym_listed(name, True)
+    if kind == "task" and name.endswith("Far-v0"):
+        return "its package neurogym-task-far is not installed. Install it: `ngym install it`."
+    return "Did you mean 'far/Far-v0'?" if kind == "similar task" and name == "Faar-v0" else None
 """
 )
 
 
 @pytest.fixture
-def known(site):
+def known(add):
     """A package that knows a registry with one task."""
-    groups = {"neurogym.registries": {"known": "knows.plugin"}}
-    site.add("knows", files={"plugin.py": REGISTRY}, groups=groups)
+    add("knows", REGISTRY)
 
 
-def test_registries_say_what_could_be_installed(known) -> None:
-    (found,) = hooks.ask_registries("ngym_listed", name="Far-v0", offline=True)
+def test_plugins_say_what_could_be_installed(known) -> None:
+    (found,) = hooks.answers("ngym_listed", name="Far-v0", offline=True)
     assert found.package == "neurogym-task-far"
-    assert hooks.ask_registries("ngym_listed", name="Near-v0", offline=True) == []
-    assert hooks.ask_registries("ngym_looks_like", distribution="neurogym-task-faR") == [
-        "neurogym-task-far"
-    ]
-    assert hooks.ask_registries("ngym_looks_like", distribution="neurogym-task-near") == []
+    assert hooks.answers("ngym_listed", name="Near-v0", offline=True) == []
+    assert hooks.has("ngym_listed")
+    assert not hooks.has("ngym_render")
 
 
 def test_an_unknown_task_in_a_registry_names_the_package_to_install(known) -> None:
     for name in ("Far-v0", "far/Far-v0"):
-        with pytest.raises(UnknownTaskError, match="`ngym install neurogym-task-far`"):
+        with pytest.raises(UnknownTaskError, match="`ngym install it`"):
             find_task(name)
+    with pytest.raises(UnknownTaskError, match="Did you mean 'far/Far-v0'"):
+        find_task("Faar-v0")
 
 
 @pytest.mark.parametrize("name", ["broken", "worse", "nothing"])
@@ -294,44 +293,34 @@ def test_a_registry_that_fails_does_not_hide_that_a_task_is_unknown(known, name:
 
 def test_registry_errors_are_passed_on_and_other_failures_name_the_package(known) -> None:
     with pytest.raises(RegistryError, match="cannot be read"):
-        hooks.ask_registries("ngym_listed", name="broken", offline=True)
-    with pytest.raises(PluginError, match=r"'known' of knows 1\.0 failed \(phase: ngym_listed\)"):
-        hooks.ask_registries("ngym_listed", name="worse", offline=True)
+        hooks.answers("ngym_listed", name="broken", offline=True)
+    with pytest.raises(PluginError, match=r"'hooks' of knows 1\.0 failed \(phase: ngym_listed\)"):
+        hooks.answers("ngym_listed", name="worse", offline=True)
 
 
-def test_making_an_env_imports_no_registry(known) -> None:
-    hooks.wrap_env(Env(), "spec")
-    hooks.trial_end_listeners()
-    assert "knows.plugin" not in sys.modules
-    hooks.ask_registries("ngym_looks_like", distribution="x")
-    assert "knows.plugin" in sys.modules
+def test_the_first_plugin_with_an_answer_gives_it(add) -> None:
+    add("aaa", HEAD + "@hookimpl\ndef ngym_unknown_name(kind): return None\n")
+    add("bbb", HEAD + "@hookimpl\ndef ngym_unknown_name(kind): return f'b {kind}'\n")
+    add("ccc", HEAD + "@hookimpl\ndef ngym_unknown_name(kind): return 'c'\n")
+    assert hooks.ask("ngym_unknown_name", kind="env", name="x", known=()) == "b env"
+    assert hooks.ask("ngym_read_experiment", path="x", trust=False) is None
 
 
-def test_a_hook_in_the_wrong_group_is_a_failure_that_names_the_right_ones(site, add) -> None:
-    add("wrong", HEAD + "@hookimpl\ndef ngym_looks_like(distribution): pass\n")
-    (failure,) = failures()
-    assert "Known: 'ngym_wrap_env', 'ngym_trial_end', 'ngym_check_task'" in failure.message
+def test_plugins_of_this_project_import_the_rest_of_their_packages_when_they_are_called() -> None:
+    """Every `make` loads them."""
+    code = (
+        "import sys; from neurogym_core.ecosystem import hooks; found = hooks.plugins();"
+        " print(len(found.loaded), *(name for name in sys.modules if name.startswith('neurogym')"
+        " and not name.startswith('neurogym_core')), 'numpy' in sys.modules)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.stdout.split() == [
+        "4", "neurogym_study", "neurogym_study.plugin", "neurogym_registry",
+        "neurogym_registry.plugin", "neurogym_plot", "neurogym_plot.plugin", "neurogym_classic",
+        "neurogym_classic.former_names", "False",
+    ], result.stderr  # fmt: skip
 
 
 def test_every_hook_is_described() -> None:
-    assert hooks.hooks_of("neurogym.plugins") == (
-        "ngym_wrap_env",
-        "ngym_trial_end",
-        "ngym_check_task",
-    )
-    assert hooks.hooks_of("neurogym.registries") == (
-        "ngym_listed",
-        "ngym_resembling",
-        "ngym_looks_like",
-    )
-    assert hooks.hooks_of("neurogym.checkups") == ("ngym_checkup",)
-    assert hooks.hooks_of("neurogym.former_names") == ("ngym_former_name",)
-    assert hooks.hooks_of("neurogym.studies") == (
-        "ngym_session_figure",
-        "ngym_save_figure",
-        "ngym_read_experiment",
-        "ngym_save_experiment",
-        "ngym_sensitivity",
-    )
-    for group, specifications in hooks.SPECIFICATIONS.items():
-        assert all(getattr(specifications, name).__doc__ for name in hooks.hooks_of(group))
+    assert hooks.HOOKS[:3] == ("ngym_wrap_env", "ngym_trial_end", "ngym_render")
+    assert all(getattr(hooks.Hooks, name).__doc__ for name in hooks.HOOKS)

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neurogym_core.cli._main import BUILT_IN
+import neurogym_core
 from neurogym_core.ecosystem import names
-from neurogym_core.ecosystem.companions import COMMANDS
-from neurogym_core.ecosystem.names import (
-    TASK_NAME,
-    canonical,
-    clean,
-    namespace_of,
-    said_by,
-    snake_case,
-    tag_key,
-)
+from neurogym_core.ecosystem.names import TASK_NAME, namespace_of, snake_case, tag_key
+from neurogym_core.tools import brought, canonical, clean, said_by
 
 NAMES = st.from_regex(r"[a-z0-9]([a-z0-9._-]{0,12}[a-z0-9])?", fullmatch=True)
 
@@ -61,6 +54,9 @@ def test_wrapper_names_have_two_spellings(name: str) -> None:
     assert snake_case(name) == "reaction_time"
 
 
+CLI = Path(neurogym_core.__file__).parent / "cli"
+
+
 def test_acronyms_keep_their_word_ends() -> None:
     assert snake_case("RTTask") == "rt_task"
 
@@ -100,10 +96,10 @@ def test_an_exception_that_cannot_be_printed_is_still_named() -> None:
 
 
 def test_commands_that_would_be_confused_with_those_of_this_project_are_taken() -> None:
-    assert set(names.CORE_COMMANDS) == set(BUILT_IN)
+    assert {one.stem for one in CLI.glob("[a-z]*.py")} == set(names.COMMANDS)
     for name in ("list", "lst", "instal", "upgrade", "remvoe", "install", "check", "checks"):
         assert names.taken_command(name, "neurogym-task-foo") is not None, name
-    for name, owner in COMMANDS.items():
+    for name, owner in brought("commands").items():
         assert names.taken_command(name, owner) is None
         assert names.taken_command(name, "neurogym-task-foo") == name
     assert names.taken_command("drill", "neurogym-task-foo") is None

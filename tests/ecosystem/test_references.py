@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from neurogym_core.ecosystem.records import Reference
-from neurogym_core.terminal.bibtex import bibtex
+from neurogym_core.terminal.description import bibtex
 
 CITED = [
     ("Milner, Brenda", "Milner (1963)"),

@@ -8,19 +8,20 @@ import numpy as np
 import pytest
 
 from neurogym_core import Choice, Task, errors, run, subjects
-from neurogym_core.ecosystem import companions, installed, names
+from neurogym_core.ecosystem import advice, names
 from neurogym_core.ecosystem.discovery import find_subject, subject_names
+from neurogym_core.tools import installed
 
 GROUP = "neurogym.subjects"
 SOURCE = """
 import numpy as np
-from neurogym_core.subjects import Subject
+from neurogym_core import Subject
 
 class Lefty(Subject):
     def __call__(self, env, observations):
         return np.full(env.num_envs, 1)
 
-class Nobody:
+class Plain:
     pass
 """
 
@@ -37,8 +38,8 @@ class Sides(Task):
 
     def new_trial(self, trial):
         trial.periods("decision")
-        trial.show("stimulus", np.eye(2)[trial.side], during="decision")
-        trial.answer("choose", trial.side, during="decision")
+        trial.show("stimulus", np.eye(2)[trial["side"]], during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 def add(site, package="neurogym-lab", **offered: str) -> None:
@@ -50,7 +51,7 @@ def add(site, package="neurogym-lab", **offered: str) -> None:
 def test_a_subject_of_an_installed_package_plays_by_its_name(site):
     add(site, lefty="Lefty")
     record = run(Sides(), "lefty", 20, seed=1)
-    assert set(record["choice"].tolist()) == {0}
+    assert set(record.codes().tolist()) == {0}
 
 
 def test_the_names_are_known_without_importing_the_package(site):
@@ -65,8 +66,9 @@ def test_the_names_of_the_core_are_those_of_its_subjects():
 
 
 def test_the_settings_in_help_texts_are_those_of_the_classes():
-    settings = {name: subjects.settings_of(cls) for name, cls in subjects.SUBJECTS.items()}
-    assert {name: one for name, one in settings.items() if one} == names.SUBJECT_SETTINGS
+    for name, cls in subjects.SUBJECTS.items():
+        shown = ", ".join(f"{key}={value}" for key, value in subjects.settings_of(cls).items())
+        assert names.SUBJECTS[name].partition(" Settings: ")[2] == (f"{shown}." if shown else "")
 
 
 @pytest.mark.parametrize(
@@ -116,16 +118,16 @@ def test_a_blocked_package_brings_no_subject(site, monkeypatch):
 
 
 def test_an_object_that_is_no_subject_is_an_error_with_its_package(site):
-    add(site, nobody="Nobody")
+    add(site, nobody="Plain")
     with pytest.raises(errors.NotSupportedError, match="neurogym-lab was offered as the subject"):
         run(Sides(), "nobody", 1)
 
 
-@pytest.mark.parametrize("name", companions.SUBJECTS)
+@pytest.mark.parametrize("name", advice.brought("subjects"))
 def test_a_learner_without_its_package_names_the_package(site, name):
     with pytest.raises(errors.UnknownNameError) as caught:
         run(Sides(), name, 1)
-    assert str(caught.value) == companions.comes_with(name, "neurogym-study")
+    assert str(caught.value) == advice.comes_with(name, "neurogym-study")
 
 
 def test_a_mistyped_name_is_answered_with_the_nearest(site):

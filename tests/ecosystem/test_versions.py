@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 
-from neurogym_core.ecosystem.versions import core_specifier, release, satisfies
+from neurogym_core.ecosystem.scan import core_specifier, release, satisfies
 
 NUMBER = st.lists(st.integers(0, 3), min_size=1, max_size=3).map(
     lambda parts: ".".join(map(str, parts))

@@ -18,7 +18,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import copy
-import dataclasses
 import gc
 import pickle
 import sys
@@ -33,13 +32,13 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.play.blocks import Block, Log, carved
-from neurogym_core.play.kernel import NEVER, STATE, Given, PlainKernel
-from neurogym_core.play.kernels import VERSION, load
-from neurogym_core.play.render import Steps
-from neurogym_core.play.render import fill as plain_fill
+from neurogym_core.play.kernel import NEVER, STATE, VERSION, Given, Kernel
+from neurogym_core.play.kernels import load
 from neurogym_core.play.results import TrialInfo, TrialResults, VectorInfo
-from neurogym_core.play.tables import Tables
 from neurogym_core.trials.layout import END, STAY
+from neurogym_core.trials.rendering import Steps
+from neurogym_core.trials.rendering import fill as plain_fill
+from neurogym_core.trials.tables import Tables
 
 I64 = np.iinfo(np.int64)
 LONGEST = 40
@@ -50,7 +49,45 @@ Rng = np.random.Generator
 # ---------------------------------------------------------------------- valid tables
 
 
-def valid_tables(rng: Rng) -> Tables:
+class Made(SimpleNamespace):
+    """The arrays of `Tables` with all rows, as players read them, that were not made by a task."""
+
+    landing = Tables.landing
+    n_units = property(lambda self: self.shown.shape[2])
+    n_slots = property(lambda self: len(self.needs))
+
+    def __len__(self) -> int:
+        return getattr(self, "n", len(self.shown))
+
+    def full(self, name: str) -> Any:
+        return getattr(self, name)
+
+    def but(self, **changed: Any) -> Made:
+        """Return these tables with other arrays."""
+        return Made(**vars(self) | changed)
+
+
+PER_TYPE = (
+    "duration", "limit", "shown", "target", "weight", "reward", "aborts", "goto", "slot", "outcome",
+    "score", "window", "asked", "miss_reward", "miss_outcome", "error_reward", "error_goto", "due",
+    "tolerance", "graded", "graded_from", "best",
+)  # fmt: skip
+
+
+def narrow(tables: Made) -> Made:
+    """Return tables whose arrays have one row where all types are alike."""
+    alike = {
+        name: value[:1].copy()
+        for name in PER_TYPE
+        for value in [getattr(tables, name)]
+        if all(row.tobytes() == value[0].tobytes() for row in value)
+    }
+    tables = tables.but(**alike)
+    tables.n = len(tables.script_at)
+    return tables
+
+
+def valid_tables(rng: Rng) -> Made:
     """Random tables that follow the rules of `Tables`: loops, empty and endless segments, scripts,
     timed answers.
     """
@@ -86,7 +123,7 @@ def valid_tables(rng: Rng) -> Tables:
         [0.0, 1.0], (n_types if rng.random() < 0.5 else 1, n_segments, n_units), p=[0.6, 0.4]
     )
     due = sometimes(0.3, 20.0 * whole(1, 6, slots, np.float64), np.nan)
-    tables = Tables(
+    tables = Made(
         period=period,
         follows=follows,
         endless=endless,
@@ -128,16 +165,17 @@ def valid_tables(rng: Rng) -> Tables:
         dt=float(rng.choice([1, 20, 100])),
         trigger=trigger,
     )
+    for name in PER_TYPE:
+        if rng.random() < 0.3:
+            getattr(tables, name)[:] = getattr(tables, name)[0]
     if (tables.landing(np.arange(n_types), np.zeros(n_types, np.int64)) == END).any():
         return valid_tables(rng)  # over before its first step: the compiler of tasks refuses that
     return tables
 
 
-def block_of(tables: Tables, kind: Any, first_serial: int, stride: int) -> Block:
+def block_of(tables: Made, kind: Any, first_serial: int, stride: int) -> Block:
     """Return a block of tables that were not made by a task."""
-    return Block(
-        SimpleNamespace(tables=tables), np.asarray(kind, np.int64), first_serial, {}, stride
-    )  # type: ignore[arg-type]
+    return Block(SimpleNamespace(wide=tables), np.asarray(kind, np.int64), first_serial, {}, stride)  # type: ignore[arg-type]
 
 
 # ---------------------------------------------------------------------- both kernels play the same
@@ -155,6 +193,7 @@ class Game:
         self.n_actions = self.tables.reward.shape[2]
         self.names = np.array([f"p{i}" * (i + 1) for i in range(len(self.tables.entry))])
         self.seed = int(rng.integers(0, 1 << 31))
+        self.full, self.own = bool(rng.random() < 0.5), bool(rng.random() < 0.5)
 
 
 class Player:
@@ -162,6 +201,7 @@ class Player:
 
     def __init__(self, kernel_class: Any, game: Game) -> None:
         self.game, self.blocks, self.drawn = game, {}, 0
+        self.tables = game.tables if kernel_class is Kernel else narrow(game.tables)
         self.kernel = kernel_class(
             game.n,
             game.key,
@@ -172,6 +212,7 @@ class Player:
             self.check,
             self.check_all,
         )
+        self.kernel.full, self.kernel.own = game.full, game.own
 
     def check(self, action: Any) -> int:
         value = int(action)
@@ -195,7 +236,7 @@ class Player:
             self.kernel.attach(index, None)
             del self.blocks[index]
         index = next(index for index in range(len(self.blocks) + 1) if index not in self.blocks)
-        self.blocks[index] = block_of(game.tables, kind, 1000 * self.drawn, stride)
+        self.blocks[index] = block_of(self.tables, kind, 1000 * self.drawn, stride)
         self.drawn += 1
         self.kernel.attach(index, self.blocks[index])
         return index
@@ -317,7 +358,7 @@ def random_call(rng: Rng, game: Game) -> Callable[[Player], Any]:
 def play_both(rng: Rng, compiled: Any) -> None:
     """Let both kernels play a random game; compare their results, logs and states."""
     game = Game(rng)
-    players = [Player(kernel_class, game) for kernel_class in (PlainKernel, compiled)]
+    players = [Player(kernel_class, game) for kernel_class in (Kernel, compiled)]
     for player in players:
         player.deal(list(range(game.n)))
     for _ in range(int(rng.integers(5, 60))):
@@ -360,7 +401,7 @@ def fill_both(rng: Rng, compiled_fill: Any) -> None:
 
     plain, other = outputs(), outputs()
     plain_fill(tables, steps, offset, key, *plain)
-    compiled_fill(tables, steps, offset, key, *other)
+    compiled_fill(narrow(tables), steps, offset, key, *other)
     assert flat(plain) == flat(other), "The kernels fill in different bits."
 
 
@@ -577,10 +618,10 @@ class Nonsense:
             return rng.choice(np.array([None, 3, SimpleNamespace()], dtype=object))
         tables = self.game.tables if rng.random() < 0.7 else valid_tables(rng)
         if rng.random() < 0.5:
-            name = str(rng.choice([field.name for field in dataclasses.fields(Tables)]))
+            name = str(rng.choice(list(vars(tables))))
             value = getattr(tables, name)
             broken: Any = self.number(1) if name in ("dt", "trigger") else broken_array(rng, value)
-            tables = dataclasses.replace(tables, **{name: broken})
+            tables = tables.but(**{name: broken})
         if rng.random() < 0.1:
             tables = self.resizing(tables)
         kind = rng.integers(0, len(self.game.tables), self.game.n * 3)
@@ -610,15 +651,15 @@ class Nonsense:
         self.blocks.append(block)
         return block
 
-    def resizing(self, tables: Tables) -> Any:
+    def resizing(self, tables: Made) -> Any:
         """Tables whose arrays lose their memory while others are read."""
-        copies = {
-            field.name: copy.copy(getattr(tables, field.name))
-            for field in dataclasses.fields(Tables)
-        }
+        copies = {name: copy.copy(value) for name, value in vars(tables).items()}
         count, at = [0], int(self.rng.integers(0, 45))
 
         class Resizing:
+            def __len__(self) -> int:
+                return len(copies["shown"])
+
             def __getattr__(self, name: str) -> Any:
                 count[0] += 1
                 if count[0] == at:
@@ -697,7 +738,9 @@ class Nonsense:
             lambda: kernel.advance(self.actions(), self.given()),
             lambda: kernel.advance(),
             lambda: setattr(
-                kernel, str(rng.choice(["key", "current", "n", "last_reward"])), self.number()
+                kernel,
+                str(rng.choice(["key", "current", "n", "last_reward", "full", "own"])),
+                self.number(),
             ),
             lambda: self.make(self.game.n),
             lambda: rng.choice(
@@ -764,10 +807,10 @@ class Nonsense:
                 value = np.full_like(value, rng.choice([I64.max, I64.max - 3, I64.min, 1 << 62]))
                 if not len(tables.script):
                     script = np.zeros((3 * LONGEST, tables.n_units), np.float32)
-                    tables = dataclasses.replace(tables, script=script)
+                    tables = tables.but(script=script)
             else:
                 value = broken_array(rng, value)
-            tables = dataclasses.replace(tables, **{name: value})
+            tables = tables.but(**{name: value})
         elif what < 0.9:
             place = int(rng.choice([0, 2, 3, 4, 5]))
             arguments[place] = broken_array(rng, arguments[place])
@@ -889,7 +932,7 @@ def main() -> None:
     parser.add_argument("--only", type=int)
     given = parser.parse_args()
     kernel = load()
-    assert kernel.module.version == VERSION
+    assert kernel.module.VERSION == VERSION
     print(kernel, flush=True)
     count = (
         fuzz(given.seed, given.seconds)

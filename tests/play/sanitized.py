@@ -12,7 +12,6 @@ ends the process."""
 
 from __future__ import annotations
 
-import ast
 import importlib
 import importlib.util
 import os
@@ -23,9 +22,9 @@ import sysconfig
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCE = ROOT / "neurogym_core" / "play" / "_kernel.c"
 NAME = "neurogym_core.play._kernel"
 WATCH = (
     "-fsanitize=address,undefined,float-cast-overflow",
@@ -35,17 +34,19 @@ WATCH = (
 COMPILE = ("-shared", "-fPIC", "-g")
 
 
+def hatch_build() -> ModuleType:
+    """The module that builds the product."""
+    spec = importlib.util.spec_from_file_location("ngym_hatch_build", ROOT / "hatch_build.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def product_flags() -> tuple[str, ...]:
     """Flags that the product is compiled with, but for the level of optimization, at which reports
     would name no lines.
     """
-    for node in ast.parse((ROOT / "hatch_build.py").read_text("utf-8")).body:
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "GNU_FLAGS":
-            return tuple("-O1" if flag == "-O3" else flag for flag in ast.literal_eval(node.value))
-    raise LookupError(
-        "hatch_build.py has no GNU_FLAGS. Expected the flags of the compiled kernel. Correct"
-        " sanitized.py."
-    )
+    return tuple("-O1" if flag == "-O3" else flag for flag in hatch_build().GNU_FLAGS)
 
 
 def runtime() -> Path | None:
@@ -60,12 +61,14 @@ def runtime() -> Path | None:
     return path.resolve() if path.is_absolute() and path.exists() else None
 
 
-def build(folder: Path, source: Path = SOURCE) -> Path:
+def build(folder: Path, source: Path | None = None) -> Path:
     """Compile the kernel, or another module of its name, with both sanitizers; return its path."""
     import numpy as np
 
+    source = source or hatch_build().c_sources(ROOT, folder)
     target = folder / f"_kernel{sysconfig.get_config_var('EXT_SUFFIX')}"
-    headers = (f"-I{sysconfig.get_paths()['include']}", f"-I{np.get_include()}")
+    includes = (sysconfig.get_paths()["include"], np.get_include(), source.parent)
+    headers = tuple(f"-I{folder}" for folder in includes)
     subprocess.run(
         ["gcc", *COMPILE, *product_flags(), *WATCH, *headers, str(source), "-o", str(target)],
         check=True,

@@ -12,7 +12,8 @@ class OneStep(Task):
     def define(self):
         self.observe(cue=1)
         self.act(choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def draw(self, session, rng):
         return self.draw_conditions(rng, len(session))
@@ -22,7 +23,7 @@ class OneStep(Task):
 
     def new_trial(self, trial):
         trial.periods("decision", decision=100)
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 class Together(OneStep):

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PLAY = ROOT / "neurogym_core" / "play"
 
 _spec = importlib.util.spec_from_file_location(
     "ngym_test_sanitized_flags", Path(__file__).parent / "sanitized.py"
@@ -43,10 +42,17 @@ def evaluates(flags) -> str | None:
     return done.stdout.split()[-1] if done.returncode == 0 else None
 
 
-def compiled(target: Path, flags) -> subprocess.CompletedProcess[str]:
-    headers = (f"-I{sysconfig.get_paths()['include']}", f"-I{np.get_include()}")
-    flags = (*sanitized.COMPILE, *sanitized.product_flags(), *flags)
-    return gcc(*flags, *headers, PLAY / "_kernel.c", "-o", target)
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """A function that compiles the kernel to a file, with further flags."""
+    source = sanitized.hatch_build().c_sources(ROOT, tmp_path_factory.mktemp("translated"))
+    includes = (sysconfig.get_paths()["include"], np.get_include(), source.parent)
+
+    def compile_to(target: Path, flags) -> subprocess.CompletedProcess[str]:
+        flags = (*sanitized.COMPILE, *sanitized.product_flags(), *flags)
+        return gcc(*flags, *(f"-I{folder}" for folder in includes), source, "-o", target)
+
+    return compile_to
 
 
 PLAYS = """
@@ -97,7 +103,7 @@ NAME = f"_kernel{sysconfig.get_config_var('EXT_SUFFIX')}"
 
 
 @pytest.fixture(scope="module")
-def usual(tmp_path_factory) -> str:
+def usual(compiled, tmp_path_factory) -> str:
     """The digest of a game of a kernel without further flags."""
     target = tmp_path_factory.mktemp("usual") / NAME
     done = compiled(target, ())
@@ -108,7 +114,7 @@ def usual(tmp_path_factory) -> str:
 # Sapphire Rapids has float16 arithmetic: GCC evaluates _Float16 there as it is (FLT_EVAL_METHOD is
 # 16), and float as before.
 @pytest.mark.parametrize("flags", [("-march=native",), ("-march=sapphirerapids",)], ids=" ".join)
-def test_flags_for_a_processor_change_no_bit(flags, tmp_path, usual):
+def test_flags_for_a_processor_change_no_bit(flags, tmp_path, compiled, usual):
     if evaluates(flags) is None:
         pytest.skip(f"this compiler does not know {' '.join(flags)}")
     done = compiled(tmp_path / NAME, flags)
@@ -117,7 +123,7 @@ def test_flags_for_a_processor_change_no_bit(flags, tmp_path, usual):
 
 
 @pytest.mark.parametrize("flags", [("-mfpmath=387",), ("-ffast-math",)], ids=" ".join)
-def test_arithmetic_that_does_not_round_to_float32_is_refused(flags, tmp_path):
+def test_arithmetic_that_does_not_round_to_float32_is_refused(flags, tmp_path, compiled):
     if evaluates(flags) is None or (flags == ("-mfpmath=387",) and evaluates(flags) == "0"):
         pytest.skip(f"this compiler does not know {' '.join(flags)}")
     done = compiled(tmp_path / "x.so", flags)

@@ -20,13 +20,14 @@ class Dots(Task):
     def define(self):
         self.observe(dots=2)
         self.act(rest=1, choose=Ring(2))
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("dots", "delay", "answer")
-        trial.show("dots", trial.side[:, None] == (0, 1), during="dots", noise=2.0)
+        trial.show("dots", trial["side"][:, None] == (0, 1), during="dots", noise=2.0)
         trial.loss_weight(0, during="dots", stop=100)
-        trial.answer("choose", trial.side, during="answer")
+        trial.answer("choose", trial["side"], during="answer")
 
 
 class Equal(Dots):
@@ -308,11 +309,11 @@ def test_a_score_distinguishes_correct_from_wrong_answers():
     assert (batch.score(batch.targets)["outcome"] == "correct").all()
     resting = batch.score(np.zeros_like(batch.targets))
     assert (resting["outcome"] == "miss").all()
-    assert (resting["choice"] == -1).all()
+    assert (resting.codes() == -1).all()
     wrong = np.where(batch.targets > 0, 3 - batch.targets, 0)
     scored = batch.score(wrong)
     assert (scored["outcome"] == "error").all()
-    np.testing.assert_array_equal(scored["choice"], 1 - side)
+    np.testing.assert_array_equal(scored.codes(), 1 - side)
     np.testing.assert_array_equal(scored["reaction_time"], np.full(8, 100.0))
     hasty = batch.score(np.ones_like(batch.targets))
     np.testing.assert_array_equal(hasty["aborts"], batch.stop - 2)

@@ -27,7 +27,7 @@ class Waiting(Task):
     def new_trial(self, trial):
         trial.periods("cue", "waiting", "stimulus")
         trial.timecourse("x", [0.25, 0.5, 0.75], during="cue")
-        trial.show("x", 5 * trial.side, during="stimulus")
+        trial.show("x", 5 * trial["side"], during="stimulus")
         trial.answer("press", 0, during="waiting", then="stimulus")
 
 
@@ -200,3 +200,15 @@ def test_datasets_show_the_same():
     first = next(Dataset(Waiting, 1, seed=0)).inputs[0, :, 0]
     assert first[:4].tolist() == [0.25, 0.5, 0.75, 0.0]  # it presses at once
     assert set(np.abs(first[4:])) == {5.0}
+
+
+# ---------------------------------------------------------------------- the tail
+
+
+@pytest.mark.parametrize(("begins", "rows"), [("wait", 2 + 3 + 1), ("fixation", 2 + 1 + 1)])
+@pytest.mark.parametrize("ms", [300, 1500, 60_000])
+def test_the_tail_of_a_script_is_one_row_whatever_the_limit(begins, rows, ms):
+    tables = make(Ramp, begins=begins, max_duration=ms, trials_per_session=1).unwrapped
+    tables.reset(seed=0)
+    script = tables.stepper.any_block.tables.script
+    assert len(script) == rows * len(tables.stepper.any_block.tables)

@@ -50,7 +50,7 @@ class Asking(Task):
     def new_trial(self, trial):
         trial.periods("fix", "choice")
         trial.show("cue", 1, during="choice")
-        trial.answer("go", trial.side, during="choice")
+        trial.answer("go", trial["side"], during="choice")
 
 
 class AskingTwice(Asking):
@@ -59,7 +59,7 @@ class AskingTwice(Asking):
     def new_trial(self, trial):
         trial.periods("fix", "choice")
         trial.show("cue", 1, during="choice")
-        trial.answer("go", trial.side * 0, during="choice", slot="first", then="wait")
+        trial.answer("go", trial["side"] * 0, during="choice", slot="first", then="wait")
         trial.answer("stop", 0, during="choice", slot="second", then="wait")
 
 
@@ -72,7 +72,7 @@ class Restarting(Asking):
         trial.periods("fix", "choice")
         trial.show("cue", 1, during="choice")
         trial.hold(during="fix", then="restart")
-        trial.answer("go", trial.side, during="choice")
+        trial.answer("go", trial["side"], during="choice")
 
 
 @both
@@ -124,7 +124,7 @@ class Jumping(Task):
 
     def new_trial(self, trial):
         trial.periods("a", "b", "c", "d")
-        trial.show("cue", trial.side, during="a")
+        trial.show("cue", trial["side"], during="a")
         trial.answer("go", 0, during=("a", "b", "c", "d"), slot="go")
         trial.answer("jump", 0, during="a", then="d", slot="jump")
 
@@ -134,7 +134,7 @@ class Late(Jumping):
 
     def new_trial(self, trial):
         trial.periods("a", "b", "c", "d", then={"a": "d"})
-        trial.show("cue", trial.side, during="a")
+        trial.show("cue", trial["side"], during="a")
         trial.hold(during="d", cost=0)
         trial.answer_at("go", 200, during=("a", "d"), tolerance=10)
 
@@ -144,7 +144,7 @@ class Returning(Jumping):
 
     def new_trial(self, trial):
         trial.periods("a", "b", "c", "d")
-        trial.show("cue", trial.side, during="a")
+        trial.show("cue", trial["side"], during="a")
         trial.answer("go", 0, during=("a", "b", "c", "d"), slot="go")
         trial.answer("back", 0, during="b", then="a", slot="back")
 
@@ -182,14 +182,15 @@ class Poking(Task):
     def define(self):
         self.observe(light=1, dots=2, count=1)
         self.act(rest=1, poke=1, go=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("wait", "stimulus", "choice")
         trial.show("light", 1, during="wait")
-        trial.show("dots", trial.side[:, None] == [0, 1], during="stimulus", noise=0.5)
+        trial.show("dots", trial["side"][:, None] == [0, 1], during="stimulus", noise=0.5)
         trial.answer("poke", 0, during="wait", then="stimulus", slot="begin")
-        trial.answer("go", trial.side, during="choice", slot="choice")
+        trial.answer("go", trial["side"], during="choice", slot="choice")
 
 
 @both

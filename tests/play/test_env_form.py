@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from neurogym_wrappers import TrialHistory
 
-from neurogym_core import Dataset, make, make_task, make_vec, run
+from neurogym_core import Dataset, PassReward, ReactionTime, make, make_task, make_vec, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
 from neurogym_core.play.dataset import Batch, Placed
 from neurogym_core.play.env_form import EnvForm
-from neurogym_core.wrappers import PassReward, ReactionTime
 
 
 class Guess(gymnasium.Env):

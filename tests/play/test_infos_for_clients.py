@@ -34,7 +34,8 @@ class Blocks(Task):
     def define(self):
         self.observe(cue=2)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_session(self, session, rng):
         session.side = rng.integers(0, 2, len(session))
@@ -44,8 +45,8 @@ class Blocks(Task):
 
     def new_trial(self, trial):
         trial.periods("decision")
-        trial.show("cue", np.eye(2)[trial.side], during="decision")
-        trial.answer("choose", trial.side, during="decision")
+        trial.show("cue", np.eye(2)[trial["side"]], during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 def played(env, steps=60, seed=3):
@@ -142,7 +143,7 @@ def test_numeric_infos_hold_the_results_of_the_trial():
             assert numbers["trial_reward"] == trial["reward"]
             assert numbers["trial_steps"] == trial["steps"]
             assert numbers["aborts"] == trial["aborts"]
-            assert numbers["choice"] == trial["choice"]
+            assert ("right", "left", "none")[numbers["choice"]] == trial["choice"]
     assert outcomes > 3
 
 
@@ -156,7 +157,7 @@ def test_numeric_infos_go_through_gymnasiums_door_and_its_vector_envs():
 
 def test_another_form_of_infos_is_refused():
     for made in (lambda: make(TASK, info="plain"), lambda: make_vec(TASK, 2, info="plain")):
-        with pytest.raises(InvalidValueError, match=r"(?s)'plain'.*'full' or 'numeric'"):
+        with pytest.raises(InvalidValueError, match=r"(?s)'plain'.*'full', 'trial' or 'numeric'"):
             made()
 
 
@@ -205,7 +206,7 @@ def test_a_frame_shows_the_current_trial_of_its_env_alone(mode):
         if mode == "Disabled" and over.any():
             env.reset(options={"reset_mask": over})
         for k in range(3):
-            assert len(env._trace.buffers(k, {}).observations) == begun[k]
+            assert len(env._steps[k].observations) == begun[k]
 
 
 # ------------------------------------------------------------------ reset by the client

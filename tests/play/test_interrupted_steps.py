@@ -24,12 +24,13 @@ class Sides(Task):
     def define(self):
         self.observe(x=1)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("fixation", "go")
-        trial.show("x", trial.side + 1, during="go")
-        trial.answer("choose", trial.side, during="go")
+        trial.show("x", trial["side"] + 1, during="go")
+        trial.answer("choose", trial["side"], during="go")
 
     def fail(self):
         if self.fails:

@@ -4,7 +4,6 @@ exceptions.
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.util
 import os
 import sys
@@ -16,13 +15,19 @@ import numpy as np
 import pytest
 
 from neurogym_core.play.kernels import load
-from neurogym_core.play.tables import Tables
 
 _spec = importlib.util.spec_from_file_location(
     "ngym_test_kernel_fuzz", Path(__file__).parent / "kernel_fuzz.py"
 )
 kernel_fuzz = sys.modules[_spec.name] = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(kernel_fuzz)
+
+
+class Shown(SimpleNamespace):
+    """Tables of one type."""
+
+    def __len__(self) -> int:
+        return 1
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +41,9 @@ def test_random_tables_are_played_to_the_same_bits_by_both_kernels_and_nonsense_
     assert kernel_fuzz.fuzz(seed=0, examples=100) == 100
 
 
-def a_game(n: int = 2, fits: Callable[[Tables], bool] = lambda _: True) -> kernel_fuzz.Game:
+def a_game(
+    n: int = 2, fits: Callable[[kernel_fuzz.Made], bool] = lambda _: True
+) -> kernel_fuzz.Game:
     """A game of n envs with discrete actions, and tables that fit."""
     for seed in range(10000):
         game = kernel_fuzz.Game(np.random.default_rng(seed))
@@ -84,7 +91,7 @@ def test_sizes_whose_product_turns_over_are_refused(name):
     }[name]
     broken = np.zeros(shape, np.float32 if name == "script" else np.float64)
     assert block.log.values.size == 0
-    block.types.tables = dataclasses.replace(game.tables, **{name: broken})
+    block.tables = game.tables.but(**{name: broken})
     with pytest.raises(ValueError, match="items; expected"):
         kernel_fuzz.Player(load().module.Kernel, game).kernel.attach(0, block)
 
@@ -94,6 +101,17 @@ def test_a_log_whose_memory_numpy_could_free_is_refused():
     block.log.reward = np.zeros(2)
     with pytest.raises(TypeError, match="reward does not lie in a bytearray"):
         player.kernel.attach(3, block)
+
+
+def test_a_kernel_with_too_few_names_refuses_a_block_instead_of_reading_past_them():
+    game = a_game(1, lambda tables: len(tables.entry) == 3)
+    player = kernel_fuzz.Player(load().module.Kernel, game)
+    kernel = load().module.Kernel(
+        1, 0, game.names[:2], 1, True, player.deal, player.check, player.check_all
+    )
+    block = kernel_fuzz.block_of(game.tables, [0, 0], 0, 1)
+    with pytest.raises(ValueError, match=r"3 periods .* with 2 names"):
+        kernel.attach(0, block)
 
 
 def test_the_memory_of_a_log_that_is_held_cannot_be_freed():
@@ -157,12 +175,12 @@ def test_rows_of_a_script_that_do_not_exist_are_not_read(script_at, continuous):
     """Sums with so large a number turn over, and would lie in the range again."""
     skip, steps = 10, 4
     size = 1 if continuous else 0
-    shown = SimpleNamespace(
+    shown = Shown(
         shown=np.zeros((1, 1, 3), np.float32), sd=np.zeros((1, 1, 3), np.float32),
         script=np.zeros((0 if continuous else 1, 3), np.float32),
         script_at=np.array([[script_at]]), weight=np.ones((1, 1), np.float32),
         target=np.zeros((1, 1, 1), np.float32) if continuous else np.zeros((1, 1), np.int64),
-        target_script=np.zeros((size, size), np.float32),
+        target_script=np.zeros((size, size), np.float32), endless=np.zeros(1, np.bool_),
     )  # fmt: skip
     one = np.zeros(1, np.int64)
     path = kernel_fuzz.Steps(one, one, np.array([[skip + steps]]), one + skip, one + steps)
@@ -175,7 +193,7 @@ def test_rows_of_a_script_that_do_not_exist_are_not_read(script_at, continuous):
 @pytest.mark.parametrize(("columns", "segments"), [(3, 2), (2, 0)])
 def test_a_path_of_broken_rounds_is_refused(columns, segments):
     one = np.zeros(1, np.int64)
-    shown = SimpleNamespace(
+    shown = Shown(
         shown=np.zeros((1, segments, 1), np.float32), sd=np.zeros((1, segments, 1), np.float32),
         script=np.zeros((0, 1), np.float32), script_at=np.full((1, segments), -1),
         target=np.zeros((1, segments), np.int64), target_script=np.zeros((0, 0), np.float32),
@@ -194,9 +212,7 @@ def test_a_batch_is_not_written_over_its_own_tables():
     path = tables.duration[:1].astype(np.int64)
     places = int(path.sum())
     weights = np.zeros(places * tables.n_units + places, np.float32)
-    shown = dataclasses.replace(
-        tables, weight=weights[: tables.weight.size].reshape(tables.weight.shape)
-    )
+    shown = tables.but(weight=weights[: tables.weight.size].reshape(tables.weight.shape))
     steps = kernel_fuzz.Steps(np.zeros(1, np.int64), np.zeros(1, np.int64), path)
     with pytest.raises(ValueError, match="write weights over weight"):
         load().module.fill(

@@ -9,7 +9,8 @@ import pytest
 
 from neurogym_core.errors import InvalidValueError, MissingDependencyError
 from neurogym_core.play import kernels
-from neurogym_core.play.kernels import VERSION, load
+from neurogym_core.play.kernel import VERSION
+from neurogym_core.play.kernels import load
 
 NAME = "neurogym_core.play._kernel"
 
@@ -27,7 +28,7 @@ def built(monkeypatch):
         module = ModuleType(NAME)
         module.__file__ = "/there/_kernel.so"
         if version is not None:
-            module.version = version
+            module.VERSION = version
         monkeypatch.setitem(sys.modules, NAME, module)
         return module
 

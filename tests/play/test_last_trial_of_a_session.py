@@ -18,7 +18,8 @@ class Tally(Task):
     def define(self):
         self.observe(light=1)
         self.act(choose=2)
-        self.vary(right=Choice(2), counted=Choice(1000), answer="right")
+        self.vary(right=Choice(2), counted=Choice(1000))
+        self.correct_choice("right")
 
     def new_session(self, session, rng):
         subject = session.subject
@@ -36,8 +37,8 @@ class Tally(Task):
 
     def new_trial(self, trial):
         trial.periods("choice")
-        trial.show("light", trial.counted, during="choice")
-        trial.answer("choose", trial.right, during="choice")
+        trial.show("light", trial["counted"], during="choice")
+        trial.answer("choose", trial["right"], during="choice")
 
 
 @pytest.mark.parametrize("length", [1, 3])

@@ -18,13 +18,14 @@ class Timed(Task):
     def define(self) -> None:
         self.observe(fixation=1, stimulus=2)
         self.act(fixate=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("stimulus", "decision")
         trial.show("fixation", 1, during="stimulus")
-        trial.show("stimulus", trial.side[:, None] == np.arange(2), during="stimulus")
-        trial.answer("choose", trial.side, during="decision")
+        trial.show("stimulus", trial["side"][:, None] == np.arange(2), during="stimulus")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 class AtOnce(Task):
@@ -65,9 +66,9 @@ class Twice(Timed):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("stimulus", "decision", "again")
-        trial.show("stimulus", trial.side[:, None] == np.arange(2), during="stimulus")
-        trial.answer("choose", trial.side, during="decision", slot="first", then="again")
-        trial.answer("choose", 1 - trial.side, during="again", slot="second")
+        trial.show("stimulus", trial["side"][:, None] == np.arange(2), during="stimulus")
+        trial.answer("choose", trial["side"], during="decision", slot="first", then="again")
+        trial.answer("choose", 1 - trial["side"], during="again", slot="second")
 
 
 class WithinOne(Twice):
@@ -75,9 +76,9 @@ class WithinOne(Twice):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("stimulus", "decision", "again")
-        trial.show("stimulus", trial.side[:, None] == np.arange(2), during="stimulus")
+        trial.show("stimulus", trial["side"][:, None] == np.arange(2), during="stimulus")
         for slot, when in (("first", {"stop": 300}), ("second", {"start": 300})):
-            trial.answer("choose", trial.side, during="decision", slot=slot, then="wait", **when)
+            trial.answer("choose", trial["side"], during="decision", slot=slot, then="wait", **when)
 
 
 def test_it_waits_in_each_of_two_windows():

@@ -10,6 +10,7 @@ from neurogym_core import (
     STAY,
     Choice,
     Dataset,
+    RecordTrials,
     Task,
     make,
     make_vec,
@@ -17,7 +18,6 @@ from neurogym_core import (
 )
 from neurogym_core.errors import TrialLayoutError, UnknownNameError
 from neurogym_core.tasks.state import state_of
-from neurogym_core.wrappers import RecordTrials
 
 pytestmark = pytest.mark.usefixtures("kernel")
 
@@ -40,9 +40,9 @@ class Patch(Task):
     def new_trial(self, trial):
         repeat = ("decide", "harvest")
         trial.periods(*repeat, "travel", then={"harvest": "decide"}, repeat=repeat)
-        trial.show("berries", trial.richness, during="decide")
+        trial.show("berries", trial["richness"], during="decide")
         leads = ("harvest", "travel")
-        trial.offer_choices("go", (1, 0), during="decide", then=leads, again=self.again)
+        trial.offer("go", (1, 0), during="decide", then=leads, again=self.again)
 
 
 def steps_of(env, actions):
@@ -167,8 +167,8 @@ def test_calls_of_one_slot_agree_on_again():
         def new_trial(self, trial):
             trial.periods("decide", "harvest", "travel")
             trial.record("richness")
-            trial.offer_choices("go", 1, "decide", again=True)
-            trial.offer_choices("go", 1, "travel")
+            trial.offer("go", 1, "decide", again=True)
+            trial.offer("go", 1, "travel")
 
     with pytest.raises(TrialLayoutError, match="give both calls the same again="):
         Wrong()

@@ -27,8 +27,8 @@ class Wide(Task):
 
     def new_trial(self, trial):
         trial.periods("stimulus", "choice")
-        trial.show("dots", trial.level[:, None], during="stimulus", noise=1.0)
-        trial.answer("go", trial.side, during="choice")
+        trial.show("dots", trial["level"][:, None], during="stimulus", noise=1.0)
+        trial.answer("go", trial["side"], during="choice")
 
 
 class Short(Wide):
@@ -66,7 +66,7 @@ class Uneven(Task):
 
     def new_trial(self, trial):
         trial.periods("wait", "choice")
-        trial.show("cue", trial.level, during="wait", noise=1.0)
+        trial.show("cue", trial["level"], during="wait", noise=1.0)
         trial.answer("go", 0, during="choice")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from neurogym_core import Choice, Dataset, Task, Uniform
 from neurogym_core.errors import NotSupportedError
-from neurogym_core.play.render import render
+from neurogym_core.trials.rendering import render
 
 
 class Waiting(Task):
@@ -18,12 +18,13 @@ class Waiting(Task):
     def define(self):
         self.observe(cue=2)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("wait", "go")
-        trial.show("cue", np.eye(2)[trial.side], during="wait", start=100, noise=1.0)
-        trial.answer("choose", trial.side, during="go")
+        trial.show("cue", np.eye(2)[trial["side"]], during="wait", start=100, noise=1.0)
+        trial.answer("choose", trial["side"], during="go")
 
 
 class Stepped(Waiting):
@@ -37,7 +38,7 @@ def test_a_chunk_has_the_trials_of_the_batch(seq_len):
     chunk = chunks.next_chunk()
     wide = np.zeros((*chunk.shape, 2), np.float32)
     for part in chunk.parts:
-        shown, done = render(part.types.tables, part.steps, chunk.key), 0
+        shown, done = render(part.types.wide, part.steps, chunk.key), 0
         lengths = part.steps.duration.sum(axis=1)
         for row, start, length in zip(part.row, np.maximum(part.start, 0), lengths, strict=True):
             wide[row, start : start + length] = shown[done : done + length]

@@ -26,8 +26,8 @@ class Rarely(Task):
     def new_trial(self, trial):
         trial.periods("a")
         trial.show("steady", 1, during="a")
-        if trial.catch.any():
-            trial.show("rare", 0, during="a", noise=5, where=trial.catch)
+        if trial["catch"].any():
+            trial.show("rare", 0, during="a", noise=5, where=trial["catch"])
         trial.hold(during="a", cost=0)
 
 

@@ -24,12 +24,13 @@ class Sides(Task):
     def define(self):
         self.observe(sides=2)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("fixation", "decision")
-        trial.show("sides", np.eye(2)[trial.side], during="decision")
-        trial.answer("choose", trial.side, during="decision")
+        trial.show("sides", np.eye(2)[trial["side"]], during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 class Onlooker:
@@ -310,10 +311,10 @@ class Confident(Sides):
 
     def new_trial(self, trial):
         trial.periods("fixation", "decision")
-        trial.show("sides", np.eye(2)[trial.side], during="decision")
+        trial.show("sides", np.eye(2)[trial["side"]], during="decision")
         trial.record("kind")
-        for least, slot, choice in ((1, "choose", trial.side), (2, "sure", 0)):
-            asked = trial.kind >= least
+        for least, slot, choice in ((1, "choose", trial["side"]), (2, "sure", 0)):
+            asked = trial["kind"] >= least
             if asked.any():
                 trial.answer(slot, choice, during="decision", then="wait", where=asked)
 
@@ -323,12 +324,12 @@ def test_a_slot_that_only_some_trials_ask_has_columns_in_every_trial():
         record = run(Confident, Onlooker(), 60, seed=1, num_envs=envs)
         assert len(record) == 60
         once, never = record["kind"] < 2, record["kind"] < 1
-        assert (record["sure.choice"][once] == -1).all()
+        assert (record.codes("sure.choice")[once] == -1).all()
         assert (record["sure.outcome"][once] == "none").all()
         assert np.isnan(record["sure.reaction_time"]).all()
         assert (record["sure.outcome"][~once] == "miss").all()
-        assert (record["choose.choice"][never] == -1).all()
-        assert (record["choose.choice"] == record["side"])[~never].all()
+        assert (record.codes("choose.choice")[never] == -1).all()
+        assert (record.codes("choose.choice") == record["side"])[~never].all()
         assert (record["choose.outcome"][~never] == "correct").all()
         assert (record["choose.outcome"][never] == "none").all()
         assert (

@@ -42,7 +42,7 @@ static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "_kernel", "", -1, methods, NULL, NULL, NULL, NULL};
 PyMODINIT_FUNC PyInit__kernel(void) {
     PyObject *module = PyModule_Create(&definition);
-    PyModule_AddIntConstant(module, "version", %d);
+    PyModule_AddIntConstant(module, "VERSION", %d);
     return module;
 }
 """
@@ -61,7 +61,7 @@ def gcc() -> None:
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_of_a_kernel_ends_the_run_with_a_report(name, tmp_path):
-    from neurogym_core.play.kernels import VERSION
+    from neurogym_core.play.kernel import VERSION
 
     (tmp_path / "faulty.c").write_text(MODULE % (FAULTS[name], VERSION), "utf-8")
     (tmp_path / "script.py").write_text(SCRIPT, "utf-8")

@@ -29,12 +29,13 @@ class Dots(Task):
     def define(self):
         self.observe(dots=2)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("dots", "delay", "answer")
-        trial.show("dots", trial.side[:, None] == (0, 1), during="dots", noise=2.0)
-        trial.answer("choose", trial.side, during="answer")
+        trial.show("dots", trial["side"][:, None] == (0, 1), during="dots", noise=2.0)
+        trial.answer("choose", trial["side"], during="answer")
 
 
 class Blocks(Dots):

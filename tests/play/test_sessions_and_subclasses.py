@@ -29,7 +29,7 @@ class Hooked(Task):
     def new_trial(self, trial):
         trial.periods("a", "b")
         trial.hold(during="a", cost=0)
-        trial.answer("go", trial.side, during="b")
+        trial.answer("go", trial["side"], during="b")
         trial.max_reward(1.0)
 
     def step_action(self, now, action):
@@ -99,8 +99,8 @@ class Following(Task):
 
     def new_trial(self, trial):
         trial.periods("go")
-        trial.show("x", trial.known, during="go")
-        trial.answer("go", trial.side, during="go")
+        trial.show("x", trial["known"], during="go")
+        trial.answer("go", trial["side"], during="go")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ class Reading(Following):
 
     def new_trial(self, trial):
         super().new_trial(trial)
-        trial.record(first_word=trial.word, sum=trial.place.sum(axis=1))
+        trial.record(first_word=trial["word"], sum=trial["place"].sum(axis=1))
 
 
 @pytest.mark.parametrize("n", [1, 3])

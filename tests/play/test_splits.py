@@ -56,7 +56,8 @@ class Drifting(Task):
     def define(self):
         self.observe(stimulus=2)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_session(self, session, rng):
         session.level = rng.random(len(session))
@@ -68,8 +69,8 @@ class Drifting(Task):
 
     def new_trial(self, trial):
         trial.periods("stimulus", "answer")
-        trial.show("stimulus", np.eye(2)[trial.side], during="stimulus", noise=1.0)
-        trial.answer("choose", trial.side, during="answer")
+        trial.show("stimulus", np.eye(2)[trial["side"]], during="stimulus", noise=1.0)
+        trial.answer("choose", trial["side"], during="answer")
 
     def step_action(self, now, action):
         now.trial_state["drawn"] = now.rng.random(now.n)

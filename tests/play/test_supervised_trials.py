@@ -21,12 +21,13 @@ class Limited(Task):
     def define(self):
         self.observe(x=1)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("fixation", "go")
-        trial.show("x", trial.side + 1, during="go", noise=0.1)
-        trial.answer("choose", trial.side, during="go")
+        trial.show("x", trial["side"] + 1, during="go", noise=0.1)
+        trial.answer("choose", trial["side"], during="go")
 
 
 class Loop(Limited):
@@ -40,7 +41,7 @@ class Loop(Limited):
         trial.show("x", 1, during="light")
         trial.show("x", 2, during="go")
         trial.show("x", 3, during="feedback")
-        trial.answer("choose", trial.side, during="feedback")
+        trial.answer("choose", trial["side"], during="feedback")
 
 
 class Twice(Limited):
@@ -54,8 +55,8 @@ class Twice(Limited):
         trial.periods("light", "go", "report", repeat=("light", "go"))
         trial.timecourse("x", [1, 2, 3], during="light")
         trial.show("x", 4, during="go", noise=1.0)
-        trial.answer("choose", trial.side, during="go", then="light", again=self.again)
-        trial.answer("choose", trial.side, during="report", slot="report")
+        trial.answer("choose", trial["side"], during="go", then="light", again=self.again)
+        trial.answer("choose", trial["side"], during="report", slot="report")
 
 
 class Paced(Limited):
@@ -69,7 +70,7 @@ class Paced(Limited):
         trial.show("x", 1, during="ready", stop=300)
         trial.show("x", 2, during="light")
         trial.answer("choose", 0, during="ready", slot="start", then="light", scored=False)
-        trial.answer("choose", trial.side, during="go", slot="side")
+        trial.answer("choose", trial["side"], during="go", slot="side")
 
 
 class Late(Paced):
@@ -79,7 +80,7 @@ class Late(Paced):
         trial.periods("ready", "light", "go")
         trial.show("x", 1, during="ready", stop=600)
         trial.answer("choose", 0, "ready", start=200, slot="start", then="light", scored=False)
-        trial.answer("choose", trial.side, during="go", slot="side")
+        trial.answer("choose", trial["side"], during="go", slot="side")
 
 
 class NoWayOut(Limited):
@@ -93,7 +94,7 @@ class NoWayOut(Limited):
         trial.show("x", 1, during="wait")
         trial.show("x", 2, during="go")
         trial.hold("wait", then="go")
-        trial.answer("choose", trial.side, during="go")
+        trial.answer("choose", trial["side"], during="go")
 
 
 def played_late(task, steps):

@@ -17,13 +17,14 @@ class Cue(Task):
     def define(self):
         self.observe(cue=2, go=1)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("cue", "answer")
-        trial.show("cue", trial.side[:, None] == (0, 1), during="cue")
+        trial.show("cue", trial["side"][:, None] == (0, 1), during="cue")
         trial.show("go", 1, during="answer")
-        trial.answer("choose", trial.side, during="answer")
+        trial.answer("choose", trial["side"], during="answer")
 
 
 class Forever(Cue):

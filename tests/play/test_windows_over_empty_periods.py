@@ -19,8 +19,8 @@ class Gapped(Task):
 
     def new_trial(self, trial):
         trial.periods("early", "gap", "late")
-        trial.show("cue", trial.side[:, None] == [0, 1], during="late")
-        trial.answer("go", trial.side, during=("early", "gap", "late"), stop=400)
+        trial.show("cue", trial["side"][:, None] == [0, 1], during="late")
+        trial.answer("go", trial["side"], during=("early", "gap", "late"), stop=400)
 
 
 @pytest.mark.parametrize("gap", [0, 100])

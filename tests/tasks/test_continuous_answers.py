@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from neurogym_plot import trace_of, trial_figure
 
 from neurogym_core import (
     Angle,
@@ -12,14 +13,13 @@ from neurogym_core import (
     Dataset,
     PowerLaw,
     Task,
+    TrialLayoutError,
     Uniform,
     make,
     make_task,
     run,
 )
-from neurogym_core.errors import TrialLayoutError
-from neurogym_core.plots import trace_of, trial_figure
-from neurogym_core.tasks.describe import describe
+from neurogym_core.players import describe
 
 
 class Wheel(Task):
@@ -35,8 +35,8 @@ class Wheel(Task):
 
     def new_trial(self, trial):
         trial.periods("light", "decision")
-        trial.show("light", Angle.points(trial.at), during="light")
-        trial.answer("report", trial.at, during="decision", tolerance=self.tolerance)
+        trial.show("light", Angle.points(trial["at"]), during="light")
+        trial.answer("report", trial["at"], during="decision", tolerance=self.tolerance)
 
 
 class Vibration(Task):
@@ -51,8 +51,8 @@ class Vibration(Task):
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        trial.show("stimulus", trial.difference, during="stimulus")
-        trial.answer("report", trial.difference, during="decision", tolerance=2)
+        trial.show("stimulus", trial["difference"], during="stimulus")
+        trial.answer("report", trial["difference"], during="decision", tolerance=2)
 
 
 class Heading(Task):
@@ -67,7 +67,7 @@ class Heading(Task):
 
     def new_trial(self, trial):
         trial.periods("turn")
-        angles = trial.start[:, None] + np.arange(10) * 0.5
+        angles = trial["start"][:, None] + np.arange(10) * 0.5
         trial.timecourse("light", Angle.points(angles), during="turn")
         trial.timecourse("report", angles[:, :, None], during="turn")
         trial.answer("report", angles[:, -1], during="turn", tolerance=0.3)
@@ -171,8 +171,8 @@ def test_the_default_payoff_does_not_depend_on_units(subject):
 
         def new_trial(self, trial):
             trial.periods("stimulus", "decision")
-            trial.show("stimulus", trial.difference / 1000, during="stimulus")
-            trial.answer("report", trial.difference, during="decision", tolerance=2000)
+            trial.show("stimulus", trial["difference"] / 1000, during="stimulus")
+            trial.answer("report", trial["difference"], during="decision", tolerance=2000)
 
     one, other = (run(task, subject, 30, seed=0) for task in (Vibration, Millihertz))
     np.testing.assert_allclose(one["reward"], other["reward"], atol=1e-9)
@@ -197,9 +197,9 @@ def test_a_graded_reward_scales_and_its_share_is_the_performance(trigger, correc
 
         def new_trial(self, trial):
             trial.periods("decision")
-            trial.show("stimulus", trial.at, during="decision")
+            trial.show("stimulus", trial["at"], during="decision")
             pays = PowerLaw(exponent=1, least=0, most=self.rewards["correct"])
-            trial.answer("report", trial.at, during="decision", tolerance=4, pays=pays)
+            trial.answer("report", trial["at"], during="decision", tolerance=4, pays=pays)
             trial.loss_weight(0, during="decision")  # no pay for tracking
 
     def off_by_one(env, observations):

@@ -19,12 +19,13 @@ class Plain(Task):
     def define(self):
         self.observe(stimulus=1)
         self.act(fixate=1, choose=2)
-        self.vary(side=Choice(2), strength=Choice((1, 2, 3)), answer="side")
+        self.vary(side=Choice(2), strength=Choice((1, 2, 3)))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("stimulus")
-        trial.show("stimulus", trial.strength, during="stimulus")
-        trial.answer("choose", trial.side, during="stimulus")
+        trial.show("stimulus", trial["strength"], during="stimulus")
+        trial.answer("choose", trial["side"], during="stimulus")
 
 
 class Counting(Plain):
@@ -42,7 +43,7 @@ class Flashing(TaskWrapper):
 
     def new_trial(self, trial):
         super().new_trial(trial)
-        trial.show("stimulus", 1, during="stimulus", where=np.atleast_1d(trial.flash))
+        trial.show("stimulus", 1, during="stimulus", where=np.atleast_1d(trial["flash"]))
 
     def draw(self, session: Session, rng):
         return {**super().draw(session, rng), "flash": session.trial % 2 == 1}
@@ -56,7 +57,7 @@ class Passing(TaskWrapper):
 
     def new_trial(self, trial):
         super().new_trial(trial)
-        trial.show("stimulus", trial.shift, during="stimulus")
+        trial.show("stimulus", trial["shift"], during="stimulus")
 
 
 STACKS = (

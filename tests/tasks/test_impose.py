@@ -24,8 +24,8 @@ class Counting(Task):
 
     def new_trial(self, trial):
         trial.periods("stimulus")
-        trial.show("cue", trial.place, during="stimulus")
-        trial.answer("go", trial.side, during="stimulus")
+        trial.show("cue", trial["place"], during="stimulus")
+        trial.answer("go", trial["side"], during="stimulus")
 
 
 def test_a_sample_has_the_imposed_values():
@@ -50,22 +50,25 @@ class Blocks(Task):
     def define(self):
         self.observe(cue=1)
         self.act(rest=1, go=2)
-        self.vary(block=Choice(2), side=lambda rng, prior: prior["block"] + 10, answer="block")
+        self.vary(block=Choice(2), side=lambda rng, prior: prior["block"] + 10)
+        self.correct_choice("block")
 
     def draw(self, session, rng):
         return self.draw_conditions(rng, len(session), {"block": session.trial % 2})
 
     def new_trial(self, trial):
         trial.periods("stimulus")
-        trial.show("cue", trial.side, during="stimulus")
-        trial.answer("go", trial.block, during="stimulus")
+        trial.show("cue", trial["side"], during="stimulus")
+        trial.answer("go", trial["block"], during="stimulus")
 
 
 def test_conditions_computed_from_one_that_make_imposes_follow_it_also_where_draw_decides_it():
     task = Blocks(conditions={"block": 1})
     assert set(task.sample(8, seed=0).conditions["side"]) == {11}
     assert set(run(task, "oracle", 8, seed=0)["side"]) == {11}
-    wanted = Task.draw_conditions(task, np.random.default_rng(0), 4, answer=np.zeros(4, int))
+    wanted = Task.draw_conditions(
+        task, np.random.default_rng(0), 4, correct_choice=np.zeros(4, int)
+    )
     assert set(wanted["block"]) == {1}
 
 

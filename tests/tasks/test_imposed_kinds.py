@@ -27,8 +27,8 @@ class Kinds(Task):
     def new_trial(self, trial):
         trial.periods("only")
         trial.record("late", "place", "strength")
-        trial.show("light", 1, during="only", where=trial.offered)
-        trial.answer("choose", trial.side, during="only")
+        trial.show("light", 1, during="only", where=trial["offered"])
+        trial.answer("choose", trial["side"], during="only")
 
 
 def columns(name: str, imposed) -> list[np.ndarray]:
@@ -166,8 +166,8 @@ class Several(Task):
     def new_trial(self, trial):
         trial.periods("only")
         trial.record("listed", "words")
-        trial.show("light", trial.computed, during="only")
-        trial.answer("choose", trial.side, during="only")
+        trial.show("light", trial["computed"], during="only")
+        trial.answer("choose", trial["side"], during="only")
 
 
 SEVERAL = [

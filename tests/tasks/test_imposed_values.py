@@ -25,15 +25,15 @@ class Drawing(Task):
             word=Choice(("go", "stop")),
             sure=Choice((True, False)),
             pair=lambda rng, prior: rng.random((prior.n, 2)),
-            answer="side",
         )
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        trial.record(text=trial.word, truth=trial.sure, sum=trial.pair.sum(axis=1))
-        shown = np.eye(2)[trial.side] * trial.strength[:, None]
+        trial.record(text=trial["word"], truth=trial["sure"], sum=trial["pair"].sum(axis=1))
+        shown = np.eye(2)[trial["side"]] * trial["strength"][:, None]
         trial.show("stimulus", shown, during="stimulus")
-        trial.answer("choose", trial.right_answer, during="decision")
+        trial.answer("choose", trial.correct_choice, during="decision")
 
 
 class InTurn(Drawing):

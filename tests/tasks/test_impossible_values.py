@@ -29,14 +29,14 @@ class Dots(Task):
             sure=Choice((True, False)),
             computed=lambda rng, prior: rng.integers(0, 2, prior.n),
             pair=Choice([(0, 1), (1, 0)]),
-            answer="direction",
         )
+        self.correct_choice("direction")
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
         trial.record("items", "coherence", "angle", "word", "sure", "computed", "pair")
-        trial.show("stimulus", trial.direction[:, None] == [0, 1], during="stimulus")
-        trial.answer("choose", trial.direction, during="decision")
+        trial.show("stimulus", trial["direction"][:, None] == [0, 1], during="stimulus")
+        trial.answer("choose", trial["direction"], during="decision")
 
 
 class InTurn(Dots):

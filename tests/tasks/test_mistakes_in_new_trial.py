@@ -16,15 +16,16 @@ class Sides(Task):
     def define(self):
         self.observe(stimulus=2)
         self.act(fixate=1, choose=2, bet=1)
-        self.vary(side=Choice((0, 1)), answer="side")
+        self.vary(side=Choice((0, 1)))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        trial.show("stimulus", np.eye(2)[trial.side], during="stimulus")
+        trial.show("stimulus", np.eye(2)[trial["side"]], during="stimulus")
         self.ask(trial)
 
     def ask(self, trial):
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 def asking(ask) -> type[Task]:
@@ -36,12 +37,12 @@ def asking(ask) -> type[Task]:
 
 def test_a_condition_cannot_be_written_to():
     def ask(trial):
-        trial.answer("choose", trial.side, during="decision")
-        trial.side[:] = 0
+        trial.answer("choose", trial["side"], during="decision")
+        trial["side"][:] = 0
 
     with pytest.raises(
         TaskDefinitionError,
-        match=r"Mine.new_trial writes into a read-only array.*x = trial.side.copy\(\)",
+        match=r"Mine.new_trial writes into a read-only array.*x = trial\['side'\].copy\(\)",
     ) as caught:
         asking(ask)()
     assert "destination is read-only" in str(caught.value.__cause__)
@@ -50,32 +51,32 @@ def test_a_condition_cannot_be_written_to():
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_a_condition_cannot_be_changed_in_place(wrapped):
     def ask(trial):
-        side = trial.side
+        side = trial["side"]
         side += 1
         trial.answer("choose", side, during="decision")
 
     kind = asking(ask)
-    with pytest.raises(TaskDefinitionError, match=r"write x = trial.side.copy\(\)"):
+    with pytest.raises(TaskDefinitionError, match=r"write x = trial\['side'\].copy\(\)"):
         TaskWrapper(kind()) if wrapped else kind()
 
 
 def test_a_copy_of_a_condition_may_be_changed():
     def ask(trial):
-        side = trial.side.copy()
+        side = trial["side"].copy()
         side[:] = 0
         trial.answer("choose", side, during="decision")
 
     batch = asking(ask)().sample(20, seed=1)
     assert set(batch.conditions["side"]) == {0, 1}
-    assert set(batch.payoffs.asked.any(axis=1)) == {True}
+    assert set(batch.table("asked").any(axis=1)) == {True}
 
 
 def test_conditions_by_name_cannot_be_written_to():
     def ask(trial):
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")
         trial.conditions["side"][:] = 0
 
-    with pytest.raises(TaskDefinitionError, match=r"write x = trial.side.copy\(\)"):
+    with pytest.raises(TaskDefinitionError, match=r"write x = trial\['side'\].copy\(\)"):
         asking(ask)()
 
 
@@ -101,8 +102,10 @@ def test_the_caller_may_still_change_the_conditions():
 )
 def test_two_answers_to_one_slot_on_one_step_are_refused(second):
     def ask(trial):
-        trial.answer("choose", trial.side, during=("stimulus", "decision"), start=200, then="wait")
-        trial.answer("choose", 1 - trial.side, **second)
+        trial.answer(
+            "choose", trial["side"], during=("stimulus", "decision"), start=200, then="wait"
+        )
+        trial.answer("choose", 1 - trial["side"], **second)
 
     with pytest.raises(
         TrialLayoutError, match=r"Mine.new_trial asks 'choose' twice on the same steps of .*slot=…"
@@ -113,7 +116,7 @@ def test_two_answers_to_one_slot_on_one_step_are_refused(second):
 def test_an_overlap_in_a_few_trials_is_refused_and_counted():
     def ask(trial):
         rare = np.arange(trial.n) == 2
-        trial.answer("choose", trial.side, during="decision", where=trial.side >= 0)
+        trial.answer("choose", trial["side"], during="decision", where=trial["side"] >= 0)
         trial.answer("choose", 0, during="decision", where=rare)
 
     with pytest.raises(TrialLayoutError, match=r"of 'decision', in 1 of \d+ trials"):
@@ -124,7 +127,7 @@ def test_a_timed_answer_that_overlaps_another_is_refused():
     def ask(trial):
         trial.answer_at("bet", 100, during="decision", tolerance=50, slot="when")
         trial.answer_at("bet", 200, during="decision", tolerance=50, slot="when")
-        trial.answer("choose", trial.side, during="stimulus", then="wait")
+        trial.answer("choose", trial["side"], during="stimulus", then="wait")
 
     with pytest.raises(TrialLayoutError, match="asks 'when' twice"):
         asking(ask)()
@@ -134,26 +137,26 @@ def test_a_timed_answer_that_overlaps_another_is_refused():
     "ask",
     [
         lambda trial: (
-            trial.answer("choose", 0, during="decision", where=trial.side == 0),
-            trial.answer("choose", 1, during="decision", where=trial.side == 1),
+            trial.answer("choose", 0, during="decision", where=trial["side"] == 0),
+            trial.answer("choose", 1, during="decision", where=trial["side"] == 1),
         ),
         lambda trial: (
-            trial.answer("choose", trial.side, during="stimulus", then="wait"),
-            trial.answer("choose", trial.side, during="decision"),
+            trial.answer("choose", trial["side"], during="stimulus", then="wait"),
+            trial.answer("choose", trial["side"], during="decision"),
         ),
         lambda trial: (
-            trial.answer("choose", trial.side, during="decision", stop=100, then="wait"),
-            trial.answer("choose", trial.side, during="decision", start=100),
+            trial.answer("choose", trial["side"], during="decision", stop=100, then="wait"),
+            trial.answer("choose", trial["side"], during="decision", start=100),
         ),
         lambda trial: (
-            trial.answer("choose", trial.side, during="decision", slot="first", then="wait"),
+            trial.answer("choose", trial["side"], during="decision", slot="first", then="wait"),
             trial.answer("bet", 0, during="decision", slot="second"),
         ),
         lambda trial: (
-            trial.answer("choose", trial.side, during="decision"),
-            trial.offer_choices("bet", 0.4, during="decision", slot="choose"),
+            trial.answer("choose", trial["side"], during="decision"),
+            trial.offer("bet", 0.4, during="decision", slot="choose"),
         ),
-        lambda trial: trial.answer("choose", trial.side, during=("decision", "decision")),
+        lambda trial: trial.answer("choose", trial["side"], during=("decision", "decision")),
     ],
     ids=[
         "other trials",
@@ -165,15 +168,17 @@ def test_a_timed_answer_that_overlaps_another_is_refused():
     ],
 )
 def test_answers_that_do_not_overlap_are_allowed(ask):
-    assert asking(ask)().sample(5, seed=0).payoffs.asked.all(axis=1).any()
+    assert asking(ask)().sample(5, seed=0).table("asked").all(axis=1).any()
 
 
 def test_answers_may_meet_in_a_period_that_is_left_out():
     def ask(trial):
-        trial.answer("choose", trial.side, during=("stimulus", "decision"), stop=300, then="wait")
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer(
+            "choose", trial["side"], during=("stimulus", "decision"), stop=300, then="wait"
+        )
+        trial.answer("choose", trial["side"], during="decision")
 
-    assert asking(ask)(timing={"stimulus": 300}).sample(3, seed=0).payoffs.slot_names == ("choose",)
+    assert asking(ask)(timing={"stimulus": 300}).sample(3, seed=0).tables.slots.names == ("choose",)
 
 
 # ---------------------------------------------------------------------- the truth of an array
@@ -182,7 +187,7 @@ def test_answers_may_meet_in_a_period_that_is_left_out():
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_an_array_as_a_truth_value_is_explained(wrapped):
     def ask(trial):
-        if trial.side == 0:
+        if trial["side"] == 0:
             trial.answer("choose", 0, during="decision")
 
     kind = asking(ask)
@@ -257,7 +262,7 @@ def test_the_longest_trial_of_a_schedule_is_that_of_its_longest_block():
             self.vary(lasts=Choice((1, 9)))
 
         def new_trial(self, trial):
-            trial.periods("stimulus", "decision", stimulus=100 * trial.lasts)
+            trial.periods("stimulus", "decision", stimulus=100 * trial["lasts"])
             trial.show("stimulus", 1, during="stimulus")
             self.ask(trial)
 

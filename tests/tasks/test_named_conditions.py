@@ -18,7 +18,7 @@ class Named(Task):
 
     def new_trial(self, trial):
         trial.periods("only", only=100)
-        trial.show("light", 1, during="only", where=trial.rule == "pro")
+        trial.show("light", 1, during="only", where=trial["rule"] == "pro")
 
 
 @pytest.mark.parametrize(

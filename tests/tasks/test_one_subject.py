@@ -30,8 +30,8 @@ class Reversal(Task):
 
     def new_trial(self, trial):
         trial.periods("choice")
-        trial.show("light", trial.bonus, during="choice")
-        trial.answer("pull", trial.good, during="choice")
+        trial.show("light", trial["bonus"], during="choice")
+        trial.answer("pull", trial["good"], during="choice")
 
 
 class ByArrays(Reversal):
@@ -237,7 +237,7 @@ def test_the_previous_trial_of_one_subject_has_scalars_from_the_first_trial_on()
 
         def new_trial(self, trial):
             super().new_trial(trial)
-            trial.record(cue_=trial.cue, pair_=trial.pair)
+            trial.record(cue_=trial["cue"], pair_=trial["pair"])
 
         def draw_one(self, session, rng):
             seen.append(dict(session.previous))
@@ -345,7 +345,8 @@ def test_the_answers_of_a_task_may_be_set_by_draw_alone():
         def define(self):
             self.observe(light=1)
             self.act(pull=2)
-            self.vary(good=int, bonus=Choice(4), answer="good")
+            self.vary(good=int, bonus=Choice(4))
+            self.correct_choice("good")
 
         def new_session_one(self, session, rng):
             session.good = int(rng.integers(2))
@@ -423,7 +424,7 @@ def reading(name: str, one: bool, reads: bool, where: str = "session"):
 
         def new_trial(self, trial):
             trial.periods("choice")
-            trial.answer("pull", trial.good, during="choice")
+            trial.answer("pull", trial["good"], during="choice")
 
     def draw(self, session, rng):
         owner = session if where == "session" else session.subject

@@ -13,13 +13,13 @@ from neurogym_core import (
     Choice,
     Dataset,
     Outcome,
+    RecordTrials,
     Task,
     make,
     make_vec,
     run,
 )
 from neurogym_core.errors import TaskDefinitionError
-from neurogym_core.wrappers import RecordTrials
 
 COLUMNS = ("reversals", "recent", "phase")
 
@@ -33,12 +33,13 @@ class Swap(Task):
     def define(self):
         self.observe(light=2)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("light", "choice")
-        trial.show("light", trial.side[:, None] == [0, 1], during="light", noise=1)
-        trial.answer("choose", trial.side, during="choice")
+        trial.show("light", trial["side"][:, None] == [0, 1], during="light", noise=1)
+        trial.answer("choose", trial["side"], during="choice")
 
 
 class ByArrays(Swap):

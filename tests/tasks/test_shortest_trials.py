@@ -61,7 +61,7 @@ def test_durations_that_are_imposed_later_are_refused_as_well():
 def test_a_rare_trial_of_no_length_is_refused_where_it_comes():
     class Rarely(Pauses):
         def new_trial(self, trial):
-            trial.periods("wait", "rest", rest=np.where(trial.rare == 1, 0, 100))
+            trial.periods("wait", "rest", rest=np.where(trial["rare"] == 1, 0, 100))
 
     task = Rarely()
     with pytest.raises(TrialLayoutError, match="0 steps"):

@@ -33,13 +33,14 @@ class Plain(Task):
     def define(self):
         self.observe(stimulus=1)
         self.act(fixate=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
         self.secret = 42
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        trial.show("stimulus", trial.side, during="stimulus", noise=1)
-        trial.answer("choose", trial.side, during="decision")
+        trial.show("stimulus", trial["side"], during="stimulus", noise=1)
+        trial.answer("choose", trial["side"], during="decision")
 
     def helper(self):
         return self.secret + 1
@@ -81,7 +82,7 @@ class Louder(TaskWrapper):
         super().new_trial(trial)
         for show in trial.layout.shows:
             show.noise = show.noise * self.factor
-        trial.show("cue", 1, during="stimulus", where=np.atleast_1d(trial.cued))
+        trial.show("cue", 1, during="stimulus", where=np.atleast_1d(trial["cued"]))
 
 
 class Again(TaskWrapper):

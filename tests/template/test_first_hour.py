@@ -15,14 +15,13 @@ from pathlib import Path
 
 import environments
 import pytest
+from neurogym_check import new
 from neurogym_check.add import PARTS
-
-from neurogym_core.cli import new
 
 pytestmark = pytest.mark.slow
 RESOLUTIONS = ("lowest-direct", "highest")
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-OURS = (".", *(f"plugins/neurogym-{name}" for name in ("check", "classic", "film", "registry")))
+OURS = (".", *(f"plugins/neurogym-{name}" for name in ("check", "classic", "plot", "registry")))
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +58,7 @@ class Lab:
     ) -> None:
         self.wheels, self.resolution, self.venv = wheels, resolution, folder / "venv"
         self.package = folder / f"neurogym-task-of-{kind}"
-        self.ours("-m", "neurogym_core.cli", "new", folder, "--task", "SideMemory", "--lab",
+        self.ours("-m", "neurogym_core", "new", folder, "--task", "SideMemory", "--lab",
                   f"of-{kind}", "--author", "Ana", "--licence", "MIT", "--kind", kind)  # fmt: skip
         self.ours("-m", "uv", "venv", "--quiet", "--python", python, self.venv)
         self.install()
@@ -120,7 +119,7 @@ def test_added_parts_work_in_it(tmp_path: Path, wheels: Path) -> None:
     lab = Lab(tmp_path, wheels, "table", "highest")
     for kind in ("session", "classic", *PARTS):
         name = f"My{kind.title()}"
-        lab.ours("-m", "neurogym_core.cli", "add", lab.package, "--task", name, "--kind", kind)
+        lab.ours("-m", "neurogym_core", "add", lab.package, "--task", name, "--kind", kind)
     lab.install()
     assert " failed" not in lab.says("python -m pytest -q")
     lab.says("ngym plot MyClassic-v0 -o classic.svg")

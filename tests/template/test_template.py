@@ -17,11 +17,10 @@ import installs
 import pytest
 import yaml
 from click.testing import CliRunner
+from neurogym_check import new, template
 
-from neurogym_core.cli import main, new
 from neurogym_core.ecosystem import published
-from neurogym_core.ecosystem.manifest import parse_manifest
-from neurogym_core.ecosystem.records import Installed
+from neurogym_core.tools import main, parse_manifest
 
 AUTHORS = ("Ana O'Neil", "Zoë Žižek-李")
 COMBINATIONS = list(itertools.product(new.LICENCES, new.KINDS, AUTHORS))
@@ -179,7 +178,7 @@ def test_answers_that_cannot_become_a_package_are_refused_before_anything_is_wri
 def test_without_a_registry_one_line_says_that_names_were_not_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(new, "declared", lambda: Installed(core_version="1.0"))
+    monkeypatch.setenv("NGYM_DISABLE_PLUGIN_AUTOLOAD", "1")
     result = ngym_new(tmp_path)
     assert result.exit_code == 0, result.output
     assert "'ngym registry' comes with neurogym-registry" in result.stderr
@@ -240,24 +239,27 @@ def test_missing_options_are_prompted_for(tmp_path: Path) -> None:
     assert f"Made {tmp_path / 'neurogym-task-my-lab'}" in result.output
 
 
-def test_without_the_checks_the_first_next_step_is_to_install_them(
+def test_the_first_next_step_is_to_install_the_packages_that_a_classic_task_needs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "plugins/neurogym-check" not in ngym_new(tmp_path / "with").stdout
+    assert "pip install -e /" not in ngym_new(tmp_path / "with", kind="classic").stdout
     monkeypatch.setattr(new, "installed", lambda: SimpleNamespace(packages=()))
     monkeypatch.setenv("NGYM_DISABLE_PLUGIN_AUTOLOAD", "1")
     root = str(Path(__file__).resolve().parents[2])
-    assert (
-        f"\n  {published.command('neurogym-check', checkout=root)}\n"
-        in ngym_new(tmp_path / "a").stdout
-    )
-    all_three = published.command(
-        "neurogym-check", "neurogym-classic", "neurogym-film", checkout=root
-    )
-    assert f"\n  {all_three}\n" in ngym_new(tmp_path / "b", kind="classic").stdout
+    both = published.command("neurogym-classic", "neurogym-plot", checkout=root)
+    assert f"\n  {both}\n" in ngym_new(tmp_path / "b", kind="classic").stdout
     monkeypatch.setattr(published, "__file__", str(tmp_path / "x" / "y" / "published.py"))
-    line = "  pip install -e ./plugins/neurogym-check  # in a checkout"
-    assert line in ngym_new(tmp_path / "c").stdout
+    line = "-e ./plugins/neurogym-plot  # in a checkout"
+    assert line in ngym_new(tmp_path / "c", kind="classic").stdout
+
+
+def test_the_template_is_that_of_the_checkout_or_of_the_wheel(tmp_path, monkeypatch) -> None:
+    assert template.template_folder() == Path(__file__).resolve().parents[2] / "cookiecutter-task"
+    monkeypatch.setattr(template, "_PACKAGE", tmp_path / "a" / "b" / "neurogym_check")
+    with pytest.raises(FileNotFoundError, match="Install neurogym-check again"):
+        template.template_folder()
+    (tmp_path / "a" / "b" / "neurogym_check" / "_template").mkdir(parents=True)
+    assert template.template_folder().name == "_template"
 
 
 def test_without_cookiecutter_it_says_what_to_do(
@@ -272,14 +274,14 @@ def test_without_cookiecutter_it_says_what_to_do(
 def test_a_template_that_pip_has_compiled_leaves_no_byte_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    template = tmp_path / "template"
-    shutil.copytree(new.template_folder(), template)
-    caches = [path.parent / "__pycache__" for path in template.rglob("__init__.py")]
+    copy = tmp_path / "template"
+    shutil.copytree(new.template_folder(), copy)
+    caches = [path.parent / "__pycache__" for path in copy.rglob("__init__.py")]
     for cache in caches:
         cache.mkdir()
         (cache / "__init__.cpython-311.pyc").write_bytes(b"\x00")
     assert caches
-    monkeypatch.setattr(new, "template_folder", lambda: template)
+    monkeypatch.setattr(new, "template_folder", lambda: copy)
     assert ngym_new(tmp_path / "here").exit_code == 0
     assert list((tmp_path / "here").rglob("__pycache__")) == []
 
@@ -301,7 +303,7 @@ def test_a_classic_task_needs_the_packages_that_play_and_draw_it(rendered: dict)
         project = tomllib.loads((package / "pyproject.toml").read_text("utf-8"))["project"]
         assert ("neurogym-classic>=1.0,<2" in project["dependencies"]) is (kind == "classic")
         drawing = project["optional-dependencies"]["test"]
-        assert ("neurogym-film>=1.0,<2" in drawing) is (kind == "classic")
+        assert "neurogym-plot>=1.0,<2" in drawing
 
 
 @pytest.mark.slow
@@ -338,7 +340,7 @@ def test_a_package_of_each_kind_works_as_a_wheel(environment, tmp_path: Path, ki
 def test_the_template_ships_the_digest_of_its_task(rendered: dict, kind: str) -> None:
     from neurogym_check.digest import agree, digest_of, stored
 
-    from neurogym_core.ecosystem.files import load_from_file
+    from neurogym_core.tools import load_from_file
 
     folder = rendered["MIT", kind, AUTHORS[0]]
     module = folder / folder.name.replace("-", "_")

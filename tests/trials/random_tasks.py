@@ -37,7 +37,7 @@ class Varying:
     index: int
 
     def of(self, trial: Any) -> Any:
-        return self.low + (self.high - self.low) * getattr(trial, f"u{self.index}")
+        return self.low + (self.high - self.low) * trial[f"u{self.index}"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Below:
     index: int
 
     def of(self, trial: Any) -> Any:
-        return getattr(trial, f"u{self.index}") < self.share
+        return trial[f"u{self.index}"] < self.share
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Described(Task):
     def new_trial(self, trial):
         said = self.description
         for k in range(N_CONDITIONS):
-            getattr(trial, f"u{k}")
+            trial[f"u{k}"]
         computed = {name: value.of(trial) for name, value in said.computed.items()}
         trial.periods(*said.periods, then=said.then, **computed)
         for show in said.shows:
@@ -132,7 +132,7 @@ class Described(Task):
             )
         for slot in said.slots:
             self._ask(trial, slot)
-        trial.record(noted=trial.u0)
+        trial.record(noted=trial["u0"])
 
     def _ask(self, trial, slot):
         k = GROUPS[slot["group"]]
@@ -173,7 +173,7 @@ class Described(Task):
                 **common,
             )
         else:
-            trial.offer_choices(
+            trial.offer(
                 slot["group"],
                 np.asarray(slot["amounts"][:k]),
                 worth=np.asarray(slot["worths"][:k]),
@@ -213,12 +213,15 @@ class Described(Task):
 
     @staticmethod
     def _long_enough(trial, values, span):
-        """Add zeros to a timecourse that is shorter than the longest trial."""
+        """Repeat the last row of a timecourse that is shorter than the longest trial.
+
+        The number of repetitions makes no difference: a trial looks the same alone and in a batch.
+        """
         during = span["during"]
         names = (during,) if isinstance(during, str) else during
         lasts = np.sum([trial.duration(name) for name in names], axis=0)
         missing = max(round(float(np.max(lasts)) / trial.dt) - len(values), 0)
-        return np.pad(values, ((0, missing), (0, 0)))
+        return np.pad(values, ((0, missing), (0, 0)), mode="edge")
 
 
 class Carried(Described):
@@ -634,13 +637,13 @@ class Steered(Task):
 
     def new_trial(self, trial):
         trial.periods("a", "b", "c")
-        trial.show("lamp", trial.u0, during=("a", "b"), noise=1.0, where=trial.u1 < 0.3)
-        trial.show("dots", trial.u1[:, None] * [1, 2, 3], during="b", start=100)
-        trial.hold(during="a", then="restart", where=trial.u0 < 0.5)
+        trial.show("lamp", trial["u0"], during=("a", "b"), noise=1.0, where=trial["u1"] < 0.3)
+        trial.show("dots", trial["u1"][:, None] * [1, 2, 3], during="b", start=100)
+        trial.hold(during="a", then="restart", where=trial["u0"] < 0.5)
         pays = {"pays": squared} if self.graded else {}
-        wanted = np.stack([trial.u0, 0.5 - trial.u1], axis=1)
+        wanted = np.stack([trial["u0"], 0.5 - trial["u1"]], axis=1)
         trial.answer(
-            "level", wanted[:, :1], during="b", tolerance=0.1 + trial.u1, then=self.then, **pays
+            "level", wanted[:, :1], during="b", tolerance=0.1 + trial["u1"], then=self.then, **pays
         )
 
 

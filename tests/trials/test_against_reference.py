@@ -15,6 +15,7 @@ from ngym_test_random_tasks import held, playable
 from neurogym_core import Dataset, TaskEnv, TaskVectorEnv
 from neurogym_core.play.dealer import Dealer
 from neurogym_core.play.replay import replay
+from neurogym_core.tasks.building import layout_of
 from neurogym_core.tasks.drawing import stateful
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.record import OUTCOME_NAMES
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Period .* lasts:UserWarning")
 
 def written(batch) -> list:
     """The trials of a batch, as layouts."""
-    return [reference.WrittenTrial(batch.sources[k].layout, i) for k, i in batch.origin.T]
+    return [reference.WrittenTrial(batch.tables.layout, i) for i in batch.kind]
 
 
 # ---------------------------------------------------------------------- the table
@@ -104,19 +105,14 @@ def test_one_trial_at_a_time_makes_the_same_table(description, seed):
         "target_goto",
         "error_goto",
     ):
-        np.testing.assert_allclose(
-            getattr(together.payoffs, name), getattr(one_by_one.payoffs, name), err_msg=name
-        )
-    np.testing.assert_array_equal(together.payoffs.asked, one_by_one.payoffs.asked)
+        np.testing.assert_allclose(together.table(name), one_by_one.table(name), err_msg=name)
+    np.testing.assert_array_equal(together.table("asked"), one_by_one.table("asked"))
 
 
 def _steps_of(batch, path) -> dict:
     """The contents of a table step by step, since it may be cut into segments in several ways."""
     at = flat_places(batch, path)
-    said = {
-        name: getattr(batch.payoffs, name)
-        for name in ("reward", "outcome", "goto", "score", "aborts")
-    }
+    said = {name: batch.table(name) for name in ("reward", "outcome", "goto", "score", "aborts")}
     said = {name: values.reshape(-1, *values.shape[2:])[at] for name, values in said.items()}
     weights = batch.weight.ravel()[at]
     shown, targets = batch.render(None, path), batch.render_targets(path)
@@ -253,6 +249,7 @@ class Stream:
     """The trials of a seed, as layouts, in the order in which they are dealt."""
 
     def __init__(self, task, seed, n):
+        self.task = task
         self.dealer, self.n, self.stateful = Dealer(task, n, seed), n, stateful(task)
         self.queues = [[] for _ in range(n if stateful(task) else 1)]
         self.dealer.new_sessions()
@@ -262,23 +259,31 @@ class Stream:
         queue = self.queues[env if self.stateful else 0]
         if not queue:
             block = self.dealer.block()
-            for row, kind in enumerate(block.kind.tolist()):
-                trial = written_trial(block.types.batch, kind, block.first_serial + row)
+            for row in range(len(block)):
+                trial = written_trial(self.task, block, row)
                 self.queues[row % len(self.queues)].append(trial)
         return queue.pop(0)
 
 
-def written_trial(batch, row, serial):
-    source, i = batch.origin[:, row]
-    trial = reference.WrittenTrial(batch.sources[source].layout, i)
-    trial.serial = serial
+def written_trial(task, block, row):
+    """The trial of a row, built again, with the durations that were drawn for it."""
+    types, kind = block.types, block.kind[row]
+    conditions = {name: values[row : row + 1] for name, values in block.conditions.items()}
+    durations = {
+        name: float(steps[kind] * types.dt)
+        for name, steps in types.period_steps.items()
+        if name not in types.untimed
+    }
+    layout = layout_of(task, conditions, np.random.default_rng(0), 1, durations)
+    trial = reference.WrittenTrial(layout, 0)
+    trial.serial = block.first_serial + row
     return trial
 
 
 def dealt(env, i):
     """The current trial of an env, as a layout."""
     block, row = env.stepper._blocks[env.stepper.state("block")[i]], env.stepper.state("row")[i]
-    return written_trial(block.types.batch, block.kind[row], block.first_serial + row)
+    return written_trial(env.task, block, row)
 
 
 def subjects(task, seed, n, env=None):
@@ -311,9 +316,13 @@ def choose(rng, subject, size):
     return int(rng.choice([0, subject.target, rng.integers(size)], p=[0.45, 0.2, 0.35]))
 
 
-def check_record(record: dict, expected: dict) -> None:
+def check_record(record: dict, expected: dict, finished) -> None:
+    """Compare a trial; the reference has indices, and records have names where they are known."""
     assert record.keys() - {"env"} == expected.keys()
+    names = finished.record().meta["names"]
     for name, value in expected.items():
+        if name in names:
+            value = names[name][int(value)] if value >= 0 else "none"
         if isinstance(value, str):
             assert record[name] == value, (name, record, expected)
         else:
@@ -361,7 +370,7 @@ def test_single_env_plays_as_the_reference(kernel, description, seed):
             (over, False) if task.trials_per_session == 1 else (False, over)
         )
         if ended:
-            check_record(info["trial"], subject.finished)
+            check_record(info["trial"], subject.finished, info["trial"].finished)
             check_times(info["trial"].finished, 0, subject.times)
             if task.reads_outcomes:
                 check_drawn_after(subject.written, None if over else subject.finished)
@@ -400,7 +409,7 @@ def test_vector_env_plays_as_the_reference(kernel, description, seed, n, mode):
         np.testing.assert_array_equal(info["new_trial"], ended)
         np.testing.assert_array_equal(terminated | truncated, over)
         for row, i in enumerate(np.flatnonzero(ended)):
-            check_record(row_of(info["trial"], i), players[i].finished)
+            check_record(row_of(info["trial"], i), players[i].finished, info["trial"].finished)
             check_times(info["trial"].finished, row, players[i].times)
             if task.reads_outcomes:
                 check_drawn_after(players[i].written, None if over[i] else players[i].finished)

@@ -21,13 +21,14 @@ class Sided(Task):
     def define(self) -> None:
         self.observe(cue=2)
         self.act(rest=1, go=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("wait", "produce")
-        trial.show("cue", trial.side[:, None] == np.arange(2), during="produce")
+        trial.show("cue", trial["side"][:, None] == np.arange(2), during="produce")
         trial.answer_at(
-            "go", DUE, during="produce", tolerance=100, index=trial.side, pays=PowerLaw()
+            "go", DUE, during="produce", tolerance=100, index=trial["side"], pays=PowerLaw()
         )
 
 
@@ -93,7 +94,7 @@ def test_an_index_beyond_the_choices_is_refused(index):
     class Wrong(Sided):
         def new_trial(self, trial: TrialBuilder) -> None:
             trial.periods("wait", "produce")
-            trial.show("cue", trial.side[:, None] == np.arange(2), during="produce")
+            trial.show("cue", trial["side"][:, None] == np.arange(2), during="produce")
             trial.answer_at("go", DUE, during="produce", tolerance=100, index=index)
 
     with pytest.raises(TrialLayoutError, match="from 0 to 1"):

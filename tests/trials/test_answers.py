@@ -59,9 +59,9 @@ class SeenOrNot(Task):
 
     def new_trial(self, trial):
         trial.periods("light", "red")
-        trial.show("light", trial.side[:, None] == [0, 1], during="light")
-        trial.answer("press", trial.side, during="light", slot="seen", then="wait")
-        trial.answer("colour", trial.red, during="red", slot="red", then="wait")
+        trial.show("light", trial["side"][:, None] == [0, 1], during="light")
+        trial.answer("press", trial["side"], during="light", slot="seen", then="wait")
+        trial.answer("colour", trial["red"], during="red", slot="red", then="wait")
 
 
 @pytest.mark.parametrize("subject", ["oracle", "rest", "guess"])
@@ -69,7 +69,7 @@ def test_records_say_where_resting_was_right(subject):
     record = run(SeenOrNot, subject, 300, seed=1)
     assert np.array_equal(record["seen.rest_correct"], record["side"] == -1)
     assert np.array_equal(record["red.rest_correct"], record["red"] == -1)
-    rested = record["seen.choice"] == -1
+    rested = record.codes("seen.choice") == -1
     assert np.array_equal(answered(record, "seen"), ~rested)
 
 

@@ -26,7 +26,7 @@ class Clash(Task):
         self.vary(side=Choice(2))
 
     def new_trial(self, trial):
-        trial.side  # noqa: B018
+        trial["side"]
         type(self).call(trial)
 
 
@@ -42,7 +42,7 @@ def test_a_hold_cannot_lead_to_a_period_named_like_a_word(word):
     def call(trial):
         trial.periods("light", word, "decision")
         trial.hold("light", then=word)
-        trial.answer("choose", trial.side, during="decision", then="light")
+        trial.answer("choose", trial["side"], during="decision", then="light")
 
     with pytest.raises(
         TrialLayoutError, match=rf"then='{word}' of Mine is a period .* Give the period another"
@@ -57,7 +57,7 @@ def test_nor_can_an_answer(word, form):
 
     def call(trial):
         trial.periods("light", word, "decision")
-        trial.answer("choose", trial.side, during="decision", then=then[form])
+        trial.answer("choose", trial["side"], during="decision", then=then[form])
 
     with pytest.raises(TrialLayoutError, match=rf"then='{word}' of Mine is a period"):
         task_with(call)
@@ -67,7 +67,7 @@ def test_nor_can_an_answer(word, form):
 def test_nor_can_a_period(word):
     def call(trial):
         trial.periods("light", word, "decision", then={"light": word})
-        trial.answer("choose", trial.side, during="decision", then="light")
+        trial.answer("choose", trial["side"], during="decision", then="light")
 
     with pytest.raises(TrialLayoutError, match=rf"then='{word}' of Mine is a period"):
         task_with(call)
@@ -76,7 +76,7 @@ def test_nor_can_a_period(word):
 def test_a_period_called_end_is_no_place_to_end_a_trial_by_default():
     def call(trial):
         trial.periods("light", "decision", "end")
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
     with pytest.raises(TrialLayoutError, match="then='end' of Mine"):
         task_with(call)
@@ -85,7 +85,7 @@ def test_a_period_called_end_is_no_place_to_end_a_trial_by_default():
 def test_a_period_that_nothing_leads_to_by_name_may_have_any_name():
     def call(trial):
         trial.periods("wait", "decision")
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
     assert task_with(call).sample(2, seed=0).period_names == ("wait", "decision")
 
@@ -95,8 +95,8 @@ def test_a_period_that_nothing_leads_to_by_name_may_have_any_name():
 
 def two(trial, **second):
     trial.periods("light", "decision")
-    trial.answer("choose", trial.side, during="decision", slot="first", then="wait")
-    trial.answer("choose", 1 - trial.side, **{"during": "decision", "slot": "second", **second})
+    trial.answer("choose", trial["side"], during="decision", slot="first", then="wait")
+    trial.answer("choose", 1 - trial["side"], **{"during": "decision", "slot": "second", **second})
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ def test_two_slots_of_one_group_on_a_step_are_refused(second):
 def test_so_are_prices_for_the_actions_of_an_answer():
     def call(trial):
         trial.periods("light", "decision")
-        trial.answer("choose", trial.side, during="decision")
-        trial.offer_choices("choose", [1, 2], during="decision", slot="bet")
+        trial.answer("choose", trial["side"], during="decision")
+        trial.offer("choose", [1, 2], during="decision", slot="bet")
 
     with pytest.raises(TrialLayoutError, match="asks 'choose' for 'choose' and 'bet'"):
         task_with(call)
@@ -138,8 +138,8 @@ def test_two_slots_that_are_apart_are_allowed(second):
 def test_two_groups_may_be_asked_on_a_step_since_one_can_follow_the_other():
     def call(trial):
         trial.periods("decision")
-        trial.answer("choose", trial.side, during="decision", slot="first", then="wait")
-        trial.answer("confirm", trial.side, during="decision", slot="second", then="wait")
+        trial.answer("choose", trial["side"], during="decision", slot="first", then="wait")
+        trial.answer("confirm", trial["side"], during="decision", slot="second", then="wait")
 
     def in_turn(env, observations):
         turns["at"] += 1

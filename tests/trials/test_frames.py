@@ -25,13 +25,13 @@ class Gap(Task):
         self.vary(long=Choice(2), there=Choice(2))
 
     def new_trial(self, trial):
-        trial.periods("a", "b", "c", b=np.where(trial.long == 1, self.gap, 200))
+        trial.periods("a", "b", "c", b=np.where(trial["long"] == 1, self.gap, 200))
         trial.timecourse(
             "light",
             np.arange(1, 10),
             during=("a", "c"),
             start=self.start,
-            where=trial.there == 1,
+            where=trial["there"] == 1,
             cut=True,
         )
 
@@ -59,7 +59,7 @@ def test_show_and_frames_of_ones_are_the_same():
 
         def new_trial(self, trial):
             trial.periods("a", "b", "c")
-            there = (trial.there == 1) | (trial.long == 1)
+            there = (trial["there"] == 1) | (trial["long"] == 1)
             trial.timecourse("framed", np.ones(4), during=("a", "c"), start=200, where=there)
             trial.show("shown", 1, during=("a", "c"), start=200, where=there)
 

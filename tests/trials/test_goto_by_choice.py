@@ -26,16 +26,21 @@ class Fork(Task):
 
     def new_trial(self, trial):
         trial.periods("door", "red", "blue", then={"red": "end"})
-        trial.show("cue", trial.room + 1, during="door")
-        rooms = np.where(trial.swap[:, None], ("blue", "red"), ("red", "blue"))
+        trial.show("cue", trial["room"] + 1, during="door")
+        rooms = np.where(trial["swap"][:, None], ("blue", "red"), ("red", "blue"))
         then = ("red", "blue") if self.fixed else rooms
         if self.by_answer:
-            trial.answer("go", trial.room, during="door", slot="door", then=then)
+            trial.answer("go", trial["room"], during="door", slot="door", then=then)
         else:
-            trial.offer_choices(
-                "go", 0, during="door", worth=trial.room[:, None] == (0, 1), slot="door", then=then
+            trial.offer(
+                "go",
+                0,
+                during="door",
+                worth=trial["room"][:, None] == (0, 1),
+                slot="door",
+                then=then,
             )
-        trial.offer_choices("go", (1, 2), during=("red", "blue"), slot="room")
+        trial.offer("go", (1, 2), during=("red", "blue"), slot="room")
 
 
 def room_of(swap, choice, fixed):
@@ -92,21 +97,21 @@ def test_a_choice_may_end_the_trial_or_wait():
     class Mixed(Fork):
         def new_trial(self, trial):
             trial.periods("door", "red", "blue")
-            trial.show("cue", trial.room + trial.swap, during="door")
-            trial.offer_choices("go", 0, during="door", then=("end", "wait"))
+            trial.show("cue", trial["room"] + trial["swap"], during="door")
+            trial.offer("go", 0, during="door", then=("end", "wait"))
 
     batch = Mixed().sample(4, seed=0)
-    assert (batch.payoffs.goto[:, 0, 1] == END).all()
-    assert (batch.payoffs.goto[:, 0, 2] == STAY).all()
+    assert (batch.table("goto")[:, 0, 1] == END).all()
+    assert (batch.table("goto")[:, 0, 2] == STAY).all()
 
 
 def _lay_out(then, **terms):
     class Bad(Fork):
         def new_trial(self, trial):
             trial.periods("door", "red", "blue")
-            trial.show("cue", trial.room + trial.swap, during="door")
-            trial.offer_choices("go", 0, during="door", slot="first")
-            trial.offer_choices("go", 0, during="red", then=then, **terms)
+            trial.show("cue", trial["room"] + trial["swap"], during="door")
+            trial.offer("go", 0, during="door", slot="first")
+            trial.offer("go", 0, during="red", then=then, **terms)
 
     return Bad()
 
@@ -134,7 +139,7 @@ def test_the_best_priced_choice_scores_exactly_one():
 
         def new_trial(self, trial):
             trial.periods("choice")
-            trial.offer_choices("arm", trial.worth, during="choice")
+            trial.offer("arm", trial["worth"], during="choice")
 
-    score = Prices().sample(200, seed=0).payoffs.score[:, 0]
+    score = Prices().sample(200, seed=0).table("score")[:, 0]
     assert (score.max(axis=1) == 1).all()

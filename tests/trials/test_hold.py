@@ -37,17 +37,17 @@ class Waiting(Task):
     ],
 )
 def test_acting_costs_and_leads_as_hold_sets_it(cost, then, aborts, reward, goto):
-    payoffs = Waiting(cost=cost, then=then).sample(3, seed=0).payoffs
-    assert payoffs.aborts[:, 0, 1:].all()
-    assert (payoffs.aborts[:, 1, 1:] == aborts).all()
-    assert payoffs.reward[:, 1, 1:] == pytest.approx(reward)
-    assert (payoffs.goto[:, 1, 1:] == goto).all()
-    assert not payoffs.aborts[:, :, 0].any()
+    batch = Waiting(cost=cost, then=then).sample(3, seed=0)
+    assert batch.table("aborts")[:, 0, 1:].all()
+    assert (batch.table("aborts")[:, 1, 1:] == aborts).all()
+    assert batch.table("reward")[:, 1, 1:] == pytest.approx(reward)
+    assert (batch.table("goto")[:, 1, 1:] == goto).all()
+    assert not batch.table("aborts")[:, :, 0].any()
 
 
 def test_without_an_abort_reward_acting_still_counts():
-    payoffs = Waiting(rewards={"abort": 0}).sample(3, seed=0).payoffs
-    assert payoffs.aborts[:, 1, 1:].all()
+    batch = Waiting(rewards={"abort": 0}).sample(3, seed=0)
+    assert batch.table("aborts")[:, 1, 1:].all()
 
 
 class FreeInSome(Task):
@@ -64,7 +64,7 @@ class FreeInSome(Task):
 
     def new_trial(self, trial):
         trial.periods("wait")
-        trial.hold(during="wait", cost=np.where(trial.free == 1, 0.0, -1.0))
+        trial.hold(during="wait", cost=np.where(trial["free"] == 1, 0.0, -1.0))
 
 
 class Alike(FreeInSome):
@@ -73,18 +73,18 @@ class Alike(FreeInSome):
     timing: ClassVar = {"wait": 300}
 
 
-def assert_free_where_it_costs_nothing(payoffs, free):
-    np.testing.assert_array_equal(payoffs.aborts[:, 0, 1], ~free)
-    np.testing.assert_array_equal(payoffs.goto[:, 0, 1], np.where(free, STAY, END))
+def assert_free_where_it_costs_nothing(batch, free):
+    np.testing.assert_array_equal(batch.table("aborts")[:, 0, 1], ~free)
+    np.testing.assert_array_equal(batch.table("goto")[:, 0, 1], np.where(free, STAY, END))
 
 
 def test_whether_acting_is_free_is_decided_trial_by_trial():
     batch = FreeInSome().sample(40, seed=0)
     free = batch.conditions["free"] == 1
     assert 0 < free.sum() < 40
-    assert_free_where_it_costs_nothing(batch.payoffs, free)
+    assert_free_where_it_costs_nothing(batch, free)
     alone = FreeInSome().sample(5, seed=0, free=1)
-    assert_free_where_it_costs_nothing(alone.payoffs, np.ones(5, bool))
+    assert_free_where_it_costs_nothing(alone, np.ones(5, bool))
 
 
 def test_tasks_that_are_joined_keep_their_free_trials():

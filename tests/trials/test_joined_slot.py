@@ -20,14 +20,15 @@ class SureBet(Task):
     def define(self):
         self.observe(fixation=1)
         self.act(fixate=1, choose=2, sure=1)
-        self.vary(right=Choice(2), bet=Choice(BETS), answer="right")
+        self.vary(right=Choice(2), bet=Choice(BETS))
+        self.correct_choice("right")
 
     def new_trial(self, trial):
         trial.periods("wait", "decision", wait=200, decision=200)
-        offered = trial.bet == "offered"
+        offered = trial["bet"] == "offered"
         verbs = [
-            lambda: trial.answer("choose", trial.right, during="decision"),
-            lambda: trial.offer_choices(
+            lambda: trial.answer("choose", trial["right"], during="decision"),
+            lambda: trial.offer(
                 "sure", 0.5, during="decision", where=offered, slot="choose", miss=-9
             ),
         ]
@@ -49,7 +50,7 @@ def test_the_right_answer_remains_the_target(task):
 
 
 def test_a_miss_costs_what_the_answer_sets_not_the_bet(task):
-    np.testing.assert_array_equal(task.sample(40, seed=0).payoffs.miss_reward[:, 0], -0.5)
+    np.testing.assert_array_equal(task.sample(40, seed=0).table("miss_reward")[:, 0], -0.5)
 
 
 @pytest.mark.parametrize(
@@ -79,16 +80,16 @@ class BetAlone(Task):
 
     def new_trial(self, trial):
         trial.periods("decision", decision=200)
-        offered = trial.bet == "offered"
+        offered = trial["bet"] == "offered"
         trial.answer("choose", 1, during="decision", where=~offered)
-        trial.offer_choices("sure", 0.5, during="decision", where=offered, slot="choose", miss=-2)
+        trial.offer("sure", 0.5, during="decision", where=offered, slot="choose", miss=-2)
 
 
 def test_priced_choices_alone_set_all_terms_of_a_slot():
     batch = BetAlone().sample(40, seed=0)
     offered = batch.conditions["bet"] == "offered"
     assert 0 < offered.sum() < 40
-    np.testing.assert_array_equal(batch.payoffs.miss_reward[:, 0], np.where(offered, -2, -0.5))
+    np.testing.assert_array_equal(batch.table("miss_reward")[:, 0], np.where(offered, -2, -0.5))
     np.testing.assert_array_equal(batch.target[:, 0], np.where(offered, 3, 2))
 
 
@@ -105,12 +106,12 @@ class TwoOffers(Task):
 
     def new_trial(self, trial):
         trial.periods("decision", "paid", "unpaid", then={"paid": "end"})
-        amounts = np.stack([trial.left, np.zeros(trial.n)], axis=1)
+        amounts = np.stack([trial["left"], np.zeros(trial.n)], axis=1)
         verbs = [
-            lambda: trial.offer_choices(
+            lambda: trial.offer(
                 "choose", amounts, during="decision", slot="bet", then=["paid", "unpaid"]
             ),
-            lambda: trial.offer_choices("safe", trial.sure, during="decision", slot="bet"),
+            lambda: trial.offer("safe", trial["sure"], during="decision", slot="bet"),
         ]
         for verb in verbs[::-1] if self.safe_first else verbs:
             verb()
@@ -129,13 +130,13 @@ def test_the_best_paid_of_all_choices_of_a_slot_is_the_target(offers):
     np.testing.assert_array_equal(decision, np.broadcast_to(best[:, None], decision.shape))
     record = run(offers, "oracle", 40, seed=0)
     assert (record["performance"] == 1).all()
-    assert set(record.names()) == {"left", "safe"}
+    assert set(record["choice"]) == {"left", "safe"}
 
 
 def test_the_best_paid_choice_decides_where_the_trials_of_a_dataset_go(offers):
     batch = offers.sample(40, seed=0)
     paid = batch.conditions["left"] == 4
-    goto = batch.payoffs.target_goto[:, 0]
+    goto = batch.table("target_goto")[:, 0]
     assert (goto[paid] == 1).all()
     assert (goto[~paid] == goto[~paid][0]).all()
     assert goto[~paid][0] != 1
@@ -158,13 +159,14 @@ class Poked(Task):
     def define(self):
         self.observe(light=1)
         self.act(rest=1, poke=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("ready", "choice")
         trial.show("light", 1, during="choice")
         trial.answer("poke", 0, "ready", slot="start", then="choice", correct=0, scored=False)
-        trial.answer("choose", trial.side, during="choice")
+        trial.answer("choose", trial["side"], during="choice")
 
 
 class Wrong:
@@ -187,8 +189,8 @@ def test_calls_that_open_one_slot_must_agree_on_whether_it_is_scored():
     class Both(Poked):
         def new_trial(self, trial):
             trial.periods("ready", "choice")
-            trial.answer("choose", trial.side, during="ready", scored=False)
-            trial.answer("choose", trial.side, during="choice")
+            trial.answer("choose", trial["side"], during="ready", scored=False)
+            trial.answer("choose", trial["side"], during="choice")
 
     with pytest.raises(TrialLayoutError, match="scored=False; give both calls the same scored="):
         Both()

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from neurogym_core.trials import noise
-from neurogym_core.trials.noise import gaussian, key_of, normal, philox, table
+from neurogym_core.trials.noise import gaussian, noise_key, normal, philox, table
 
 WORD = 2**32
 
@@ -95,8 +95,8 @@ def test_the_counter_is_step_block_of_units_and_serial():
 def test_keys_of_seeds_are_known():
     seeds = [np.random.SeedSequence(seed) for seed in (0, 1, 2**100)]
     expected = ["db2cd7e7b0f478be", "672d8ee56d6791ff", "4d981b802c268aa3"]
-    assert [f"{key_of(seed):016x}" for seed in seeds] == expected
-    assert [key_of(seed) for seed in seeds] == [key_of(seed) for seed in seeds]
+    assert [f"{noise_key(seed):016x}" for seed in seeds] == expected
+    assert [noise_key(seed) for seed in seeds] == [noise_key(seed) for seed in seeds]
 
 
 def test_numbers_do_not_change_from_release_to_release():
@@ -305,7 +305,7 @@ def test_neighbours_are_independent(key, serial, step, unit):
 
 def test_neighbouring_seeds_are_independent():
     """The sum over 64 seeds has a variance of 64; false alarms: 6e-5."""
-    seeds = [key_of(np.random.SeedSequence(seed)) for seed in range(64)]
+    seeds = [noise_key(np.random.SeedSequence(seed)) for seed in range(64)]
     total = sum(noise_of_trials(50, 100, 4, key).astype(np.float64) for key in seeds)
     assert total.var() / 64 == pytest.approx(1, abs=4 * math.sqrt(2 / total.size))
 

@@ -32,7 +32,7 @@ class Flash(Task):
     def new_trial(self, trial):
         trial.periods("before", "stim", "after")
         trial.answer("report", 0, during="after", slot="end")
-        trial.soa  # noqa: B018
+        trial["soa"]
         type(self).call(trial)
 
 
@@ -118,7 +118,7 @@ def test_a_window_of_less_than_a_step_can_be_answered(start, stop):
         trial.answer("choose", 0, during="stim", start=start, stop=stop, then="wait")
 
     batch = quietly(call).sample(1, seed=0, soa=0)
-    asked = np.repeat(batch.payoffs.window[0, :, 1], batch.duration[0])
+    asked = np.repeat(batch.table("window")[0, :, 1], batch.duration[0])
     assert asked.sum() == 1
 
 
@@ -129,7 +129,7 @@ def test_a_hold_and_a_weight_of_less_than_a_step_apply(start, stop):
         trial.loss_weight(7, during="stim", start=start, stop=stop)
 
     batch = quietly(call).sample(1, seed=0, soa=0)
-    cost = np.repeat(batch.payoffs.reward[0, :, 1], batch.duration[0])
+    cost = np.repeat(batch.table("reward")[0, :, 1], batch.duration[0])
     assert (cost == -1).sum() == 1
     assert (np.repeat(batch.weight[0], batch.duration[0]) == 7).sum() == 1
 
@@ -180,7 +180,7 @@ def test_a_moment_in_the_last_half_step_is_due_in_it():
             r"timecourse\('light'\) in 'stim' of Mine begins after 70 ms, .* rounds to 100 ms",
         ),
         (
-            lambda trial: trial.show("light", 1, during="stim", start=50 + trial.soa),
+            lambda trial: trial.show("light", 1, during="stim", start=50 + trial["soa"]),
             r"begins after 50 ms, which dt=100 ms rounds to 100 ms \(the largest change, of those"
             r" in \d+ of 200 trials\)\. Use a smaller dt, or times that are multiples of it\.",
         ),
@@ -200,13 +200,13 @@ def test_a_rounding_of_more_than_10_percent_is_said_once(call, says):
     "call",
     [
         lambda trial: trial.show("light", 1, during="stim", start=100, stop=300),
-        lambda trial: trial.show("light", 1, during="stim", start=trial.soa, stop=300),
+        lambda trial: trial.show("light", 1, during="stim", start=trial["soa"], stop=300),
         lambda trial: trial.show("light", 1, during="stim", start=-50),
         lambda trial: trial.show("light", 1, during="stim", stop=9000),
         lambda trial: trial.show("light", 1, during="stim", start=0, stop=0),
         lambda trial: trial.show("light", 1, during="stim", start=310, stop=510),
         lambda trial: trial.hold(during="stim", start=530),
-        lambda trial: trial.show("light", 1, during="stim", stop=40, where=trial.soa < 0),
+        lambda trial: trial.show("light", 1, during="stim", stop=40, where=trial["soa"] < 0),
         lambda trial: (
             trial.show("light", 1, during="stim", start=100 + 300 * trial.rng.random(7))
             if trial.n == 7

@@ -24,9 +24,9 @@ class Verbs(Task):
         self.vary(long=Choice(2), ssd=Choice((0, 200)))
 
     def new_trial(self, trial):
-        trial.periods("delay", "light", "decision", light=np.where(trial.long, 600, 300))
-        trial.answer("choose", trial.long, during="decision", slot="end")
-        trial.ssd  # noqa: B018
+        trial.periods("delay", "light", "decision", light=np.where(trial["long"], 600, 300))
+        trial.answer("choose", trial["long"], during="decision", slot="end")
+        trial["ssd"]
         type(self).call(trial)
 
 
@@ -40,9 +40,7 @@ SHOWN = {
     "answer_at": lambda trial, **when: trial.answer_at(
         "choose", 100, tolerance=100, slot="x", then="wait", **when
     ),
-    "offer_choices": lambda trial, **when: trial.offer_choices(
-        "choose", 1, slot="x", then="wait", **when
-    ),
+    "offer": lambda trial, **when: trial.offer("choose", 1, slot="x", then="wait", **when),
 }
 MASKS = {
     "hold": lambda trial, **when: trial.hold(cost=0, **when),
@@ -71,7 +69,7 @@ def test_so_is_that_of_a_timecourse():
 @pytest.mark.parametrize("verb", SHOWN)
 def test_where_leaves_out_the_trials_that_end_before_the_start(verb):
     task = task_with(
-        lambda trial: SHOWN[verb](trial, during="light", start=450, where=trial.long == 1)
+        lambda trial: SHOWN[verb](trial, during="light", start=450, where=trial["long"] == 1)
     )
     assert len(task.sample(10, seed=0)) == 10
 
@@ -95,9 +93,9 @@ def test_a_start_within_the_last_half_step_lies_in_the_last_step():
 def test_a_trial_that_skips_the_period_is_not_concerned():
     class Skips(Verbs):
         def new_trial(self, trial):
-            trial.periods("delay", "light", "decision", light=300.0 * trial.long)
-            trial.show("light", 1, during="light", start=200 + 0 * trial.ssd, stop=250)
-            trial.answer("choose", trial.long, during="decision")
+            trial.periods("delay", "light", "decision", light=300.0 * trial["long"])
+            trial.show("light", 1, during="light", start=200 + 0 * trial["ssd"], stop=250)
+            trial.answer("choose", trial["long"], during="decision")
 
     assert Skips().sample(10, seed=0).steps.tolist()
 
@@ -108,7 +106,7 @@ def test_a_period_without_a_timer_has_no_end():
 
         def new_trial(self, trial):
             trial.periods("delay", "light", "decision", light=300)
-            trial.show("light", trial.long, during="delay", start=900 + trial.ssd)
+            trial.show("light", trial["long"], during="delay", start=900 + trial["ssd"])
             trial.answer("choose", 0, during="delay", then="light", slot="begin")
 
     assert Waits().sample(3, seed=0).untimed == {"delay"}
@@ -126,7 +124,9 @@ def test_a_signal_that_would_never_come_is_refused_while_trials_are_played():
             n = len(session)
             return self.draw_conditions(rng, n, {"ssd": session.delay, "long": np.zeros(n, int)})
 
-        call = staticmethod(lambda trial: trial.show("light", 1, during="light", start=trial.ssd))
+        call = staticmethod(
+            lambda trial: trial.show("light", 1, during="light", start=trial["ssd"])
+        )
 
     task = Stop()  # its first trials are right
     with pytest.raises(TrialLayoutError, match=r"start= of Stop was given 300 ms"):
@@ -145,7 +145,7 @@ def test_a_stop_before_the_start_is_refused(verb):
     ):
         task_with(
             lambda trial: {**SHOWN, **MASKS}[verb](
-                trial, during="light", start=trial.ssd, stop=100, where=trial.ssd >= 0
+                trial, during="light", start=trial["ssd"], stop=100, where=trial["ssd"] >= 0
             )
         )
 
@@ -163,7 +163,7 @@ def test_a_stop_at_the_start_shows_nothing_and_is_allowed():
 def test_where_leaves_out_the_trials_that_stop_before_their_start():
     assert task_with(
         lambda trial: trial.show(
-            "light", 1, during="light", start=trial.ssd, stop=100, where=trial.ssd < 100
+            "light", 1, during="light", start=trial["ssd"], stop=100, where=trial["ssd"] < 100
         )
     )
 
@@ -208,7 +208,7 @@ def test_one_that_may_be_cut_is_not_too_short():
 
 def test_only_the_trials_that_show_it_count():
     def call(trial):
-        trial.timecourse("light", np.ones(3), during="light", where=trial.long == 0)
+        trial.timecourse("light", np.ones(3), during="light", where=trial["long"] == 0)
 
     assert task_with(call)
 

@@ -101,18 +101,19 @@ class Dots(Task):
     def define(self):
         self.observe(fixation=1, stimulus=2)
         self.act(fixate=1, choose=2)
-        self.vary(side=Choice(2), coherence=Choice((0, 25, 50)), answer="side")
+        self.vary(side=Choice(2), coherence=Choice((0, 25, 50)))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision")
         trial.show("fixation", 1, during=("fixation", "stimulus"))
         trial.show(
             "stimulus",
-            (trial.side[:, None] == [0, 1]) * trial.coherence[:, None] / 100,
+            (trial["side"][:, None] == [0, 1]) * trial["coherence"][:, None] / 100,
             during="stimulus",
             noise=1.0,
         )
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 class Shuffled(Dots):
@@ -175,8 +176,8 @@ def test_types_that_come_up_later_are_built_then():
             {"side": np.array(side), "coherence": np.array(coherence)}, len(side), rng, {}
         )
         for name, values in (("side", side), ("coherence", coherence)):
-            np.testing.assert_array_equal(found.batch.conditions[name][kind], values)
-        return len(found.tables)
+            np.testing.assert_array_equal(index._conditions[name][kind], values)
+        return len(found)
 
     assert kinds([0, 1, 0, 1] * 50, [0, 25, 0, 25] * 50) == 2
     assert kinds([1, 0, 1], [25, 0, 25]) == 2
@@ -195,7 +196,9 @@ class Said(Dots):
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision")
         trial.show(
-            "stimulus", np.stack([trial.a == "xy", trial.b == "yz"], axis=1), during="stimulus"
+            "stimulus",
+            np.stack([trial["a"] == "xy", trial["b"] == "yz"], axis=1),
+            during="stimulus",
         )
         trial.answer("choose", 0, during="decision")
 
@@ -223,9 +226,9 @@ def test_nor_are_they_in_few_trials_or_many(a, b, copies):
             "a": np.array([one] * copies + ["x"]),
             "b": np.array([other] * copies + ["z"]),
         }
-        found, kind = index.find(columns, copies + 1, np.random.default_rng(1), {})
+        _, kind = index.find(columns, copies + 1, np.random.default_rng(1), {})
         for name, values in columns.items():
-            assert found.batch.conditions[name][kind].tolist() == values.tolist()
+            assert index._conditions[name][kind].tolist() == values.tolist()
 
 
 @pytest.mark.parametrize("n", [None, 1, 9])
@@ -246,8 +249,8 @@ def test_outcome_readers_that_know_all_types_build_none(monkeypatch):
     for _ in range(3000):
         env.step(1)
     tables, laid_out = env.stepper.any_block.tables, []
-    build_trials = types.Types
-    monkeypatch.setattr(types, "Types", lambda batch: laid_out.append(1) or build_trials(batch))
+    build = types.build_trials
+    monkeypatch.setattr(types, "build_trials", lambda *given: laid_out.append(1) or build(*given))
     for _ in range(500):
         env.step(1)
     assert not laid_out
@@ -280,7 +283,8 @@ class Sometimes(Task):
     def define(self):
         self.observe(go=1)
         self.act(wait=1, first=2, second=2)
-        self.vary(side=Choice(2), two=Choice((False, True)), answer="side")
+        self.vary(side=Choice(2), two=Choice((False, True)))
+        self.correct_choice("side")
 
     def draw(self, session, rng):
         n = len(session)
@@ -292,11 +296,16 @@ class Sometimes(Task):
     def new_trial(self, trial):
         trial.periods("decision")
         trial.show("go", 1, during="decision")
-        if trial.two.any():
+        if trial["two"].any():
             trial.answer(
-                "second", trial.side, during="decision", then="wait", slot="second", where=trial.two
+                "second",
+                trial["side"],
+                during="decision",
+                then="wait",
+                slot="second",
+                where=trial["two"],
             )
-        trial.answer("first", trial.side, during="decision", then="wait", slot="first")
+        trial.answer("first", trial["side"], during="decision", then="wait", slot="first")
 
 
 @pytest.mark.parametrize("seed", [4, 5, 6])

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from small_tasks import Choosing
 
-from neurogym_core import make_task
+from neurogym_core import Noise, make_task
 from neurogym_core.errors import InvalidValueError, UnknownNameError
-from neurogym_core.wrappers import Noise
 
 
 def test_variances_of_noise_add_up_on_the_channels_asked_for():

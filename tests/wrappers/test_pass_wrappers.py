@@ -13,9 +13,19 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from neurogym_core import Axis, Choice, Dataset, Task, TaskEnv, TaskVectorEnv, make, make_vec
+from neurogym_core import (
+    Axis,
+    Choice,
+    Dataset,
+    PassAction,
+    PassReward,
+    Task,
+    TaskEnv,
+    TaskVectorEnv,
+    make,
+    make_vec,
+)
 from neurogym_core.errors import NotSupportedError, UnknownNameError
-from neurogym_core.wrappers import PassAction, PassReward
 
 WRAPS = {
     "one-hot": ("PassAction", {}),
@@ -32,13 +42,14 @@ class Small(Task):
     def define(self):
         self.observe(fixation=1, stimulus=1)
         self.act(fixate=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("fixation", "decision")
         trial.show("fixation", 1, during="fixation")
-        trial.show("stimulus", trial.side, during="decision", noise=1)
-        trial.answer("choose", trial.side, during="decision")
+        trial.show("stimulus", trial["side"], during="decision", noise=1)
+        trial.answer("choose", trial["side"], during="decision")
 
 
 class Reach(Small):
@@ -51,10 +62,10 @@ class Reach(Small):
 
     def new_trial(self, trial):
         trial.periods("decision")
-        trial.show("stimulus", trial.side, during="decision", noise=1)
+        trial.show("stimulus", trial["side"], during="decision", noise=1)
         trial.answer(
             "position",
-            np.stack([trial.side, -trial.side], axis=1),
+            np.stack([trial["side"], -trial["side"]], axis=1),
             during="decision",
             tolerance=0.1,
         )

@@ -13,6 +13,7 @@ from neurogym_core import (
     Axis,
     Choice,
     Dataset,
+    ReactionTime,
     Task,
     TaskEnv,
     TaskVectorEnv,
@@ -23,7 +24,6 @@ from neurogym_core import (
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
 from neurogym_core.tasks.identity import parameters_of
 from neurogym_core.trials.batch import TrialBatch
-from neurogym_core.wrappers import ReactionTime
 
 
 class Dots(Task):
@@ -41,16 +41,17 @@ class Dots(Task):
     def define(self):
         self.observe(fixation=1, stimulus=2)
         self.act(fixate=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods(
             "fixation", "stimulus", "delay", "decision", "timeout", then={"decision": "end"}
         )
         trial.show("fixation", 1, during=("fixation", "stimulus", "delay"))
-        trial.show("stimulus", np.eye(2)[trial.side], during="stimulus", noise=1)
+        trial.show("stimulus", np.eye(2)[trial["side"]], during="stimulus", noise=1)
         trial.answer(
-            "choose", trial.side, during="decision", then={"correct": "end", "error": self.then}
+            "choose", trial["side"], during="decision", then={"correct": "end", "error": self.then}
         )
 
 
@@ -65,9 +66,9 @@ class Cued(Dots):
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "delay", "decision")
-        trial.show("stimulus", np.eye(2)[trial.side], during="stimulus")
+        trial.show("stimulus", np.eye(2)[trial["side"]], during="stimulus")
         trial.show("go", 1, during="decision")
-        trial.answer("choose", trial.side, during="decision", stop=100)
+        trial.answer("choose", trial["side"], during="decision", stop=100)
 
 
 class Wager(Dots):
@@ -79,7 +80,7 @@ class Wager(Dots):
 
     def new_trial(self, trial):
         super().new_trial(trial)
-        trial.offer_choices("sure", 0.5, during="decision", slot="choose")
+        trial.offer("sure", 0.5, during="decision", slot="choose")
 
 
 def onsets(task, channel="fixation"):
@@ -210,7 +211,7 @@ def test_one_trial_at_a_time_gives_the_same_table():
     np.testing.assert_array_equal(together.steps, single.steps)
     np.testing.assert_array_equal(together.render(None), single.render(None))
     np.testing.assert_array_equal(
-        together.payoffs.window.any(axis=2).sum(), single.payoffs.window.any(axis=2).sum()
+        together.table("window").any(axis=2).sum(), single.table("window").any(axis=2).sum()
     )
 
 
@@ -249,7 +250,7 @@ class Unnamed(Dots):
 
     def new_trial(self, trial):
         trial.periods("show", "decision")
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 class Declared(Unnamed):
@@ -259,13 +260,13 @@ class Declared(Unnamed):
 class Open(Dots):
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        trial.answer("choose", trial.side, during=("stimulus", "decision"))
+        trial.answer("choose", trial["side"], during=("stimulus", "decision"))
 
 
 class Timed(Dots):
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        trial.answer_at("choose", 100 + trial.side, during="decision", tolerance=100)
+        trial.answer_at("choose", 100 + trial["side"], during="decision", tolerance=100)
 
 
 class Untriggered(Dots):
@@ -276,13 +277,13 @@ class Untriggered(Dots):
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        trial.answer("position", trial.side * 1.0, during="decision", tolerance=0.1)
+        trial.answer("position", trial["side"] * 1.0, during="decision", tolerance=0.1)
 
 
 class Waits(Dots):
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        trial.answer("choose", trial.side, during="decision", then="wait")
+        trial.answer("choose", trial["side"], during="decision", then="wait")
 
 
 class Hooked(Dots):

@@ -13,9 +13,8 @@ import pytest
 from neurogym_study import read_csv
 from small_tasks import Choosing, Going, Steering
 
-from neurogym_core import make, make_vec
+from neurogym_core import RecordTrials, make, make_vec
 from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.wrappers import RecordTrials
 
 
 def play(env, steps: int, seed: int = 0) -> list[dict]:

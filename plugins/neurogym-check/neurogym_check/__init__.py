@@ -22,7 +22,7 @@ Names are imported on first use, because every `make` imports the hooks of this 
 
 from __future__ import annotations
 
-from neurogym_core.lazy import lazy_names
+from neurogym_core.tools import lazy_names
 
 _HOMES = {
     "CheckFailedError": "check_types",

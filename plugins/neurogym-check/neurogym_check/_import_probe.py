@@ -20,9 +20,8 @@ from typing import Any
 from neurogym_check.candidate import Candidate
 from neurogym_check.checks.determinism import reference_trajectory
 from neurogym_check.global_state import NamedObjects, global_state, peak_memory
-from neurogym_core.child import answer_with, claim_stdout, leave, printed_bytes
-from neurogym_core.ecosystem.discovery import load_task
-from neurogym_core.ecosystem.names import clean, said_by
+from neurogym_core.child import printed_bytes
+from neurogym_core.tools import answer_with, claim_stdout, clean, leave, load_task, said_by
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_TRUNC
 _FILE_EVENTS = frozenset(

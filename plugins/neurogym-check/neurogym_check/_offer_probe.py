@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import sys
 
-from neurogym_core.child import answer_with, claim_stdout, leave, printed_bytes
+from neurogym_core import NeurogymError
+from neurogym_core.child import printed_bytes
 from neurogym_core.cli import require_command
-from neurogym_core.ecosystem.discovery import installed, load
-from neurogym_core.ecosystem.hooks import SPECIFICATIONS, load_plugin, new_manager
-from neurogym_core.ecosystem.names import said_by
+from neurogym_core.ecosystem.hooks import load_plugin, new_manager
 from neurogym_core.ecosystem.records import Offer
-from neurogym_core.errors import NeurogymError
+from neurogym_core.tools import answer_with, claim_stdout, installed, leave, load, said_by
 
 
 def main(arguments: list[str]) -> None:
@@ -42,8 +41,8 @@ def main(arguments: list[str]) -> None:
 def _import(offer: Offer) -> None:
     if offer.group == "neurogym.commands":
         require_command(offer, load(offer))
-    elif offer.group in SPECIFICATIONS:
-        load_plugin(new_manager(offer.group), offer)
+    elif offer.group == "neurogym.plugins":
+        load_plugin(new_manager(), offer)
     else:
         load(offer)
 

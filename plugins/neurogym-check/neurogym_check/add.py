@@ -12,10 +12,9 @@ from typing import Any
 
 import click
 
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.files import replacing
-from neurogym_core.optional import optional
-from neurogym_core.template import KINDS, LICENCES, refuse_answers, template_folder
+from neurogym_check.template import KINDS, LICENCES, refuse_answers, template_folder
+from neurogym_core import InvalidValueError
+from neurogym_core.tools import optional, replacing
 
 PARTS = ("wrapper", "subject", "command")
 """Kinds that are not tasks; each has a separate entry-point group."""
@@ -98,7 +97,7 @@ def add_to(folder: Path, name: str, kind: str) -> list[Path]:
     text = _with_entry(package.project, group, entry, value)
     if kind == "classic":
         text = _with_requirement(text, "dependencies", "neurogym-classic>=1.0,<2")
-        text = _with_requirement(text, "test", "neurogym-film>=1.0,<2")
+        text = _with_requirement(text, "test", "neurogym-plot>=1.0,<2")
     files[project] = text
     if kind not in ("subject", "command"):
         manifest = module / "ngym.toml"

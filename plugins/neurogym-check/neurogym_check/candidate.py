@@ -14,19 +14,17 @@ import numpy as np
 from neurogym_check.check_types import CheckFailedError, Level
 from neurogym_check.subject_play import Played, play
 from neurogym_check.trajectories import Recording, anything, constants, mixed, oracle
-from neurogym_core.ecosystem.discovery import declared, find_task, installed, load
-from neurogym_core.ecosystem.files import is_file_reference
-from neurogym_core.ecosystem.names import canonical
-from neurogym_core.ecosystem.records import TaskInfo
-from neurogym_core.errors import UnknownTaskError
-from neurogym_core.play.dealer import Dealer
-from neurogym_core.play.env_form import form_of
-from neurogym_core.play.make import make, make_task, resolve
-from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.tasks.building import typical_steps
-from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.task import Task
-from neurogym_core.trials.batch import TrialBatch
+from neurogym_core import Task, TaskVectorEnv, TrialBatch, UnknownTaskError, make, make_task
+from neurogym_core.players import Dealer, EnvForm, TaskView, resolve
+from neurogym_core.tools import (
+    TaskInfo,
+    canonical,
+    declared,
+    find_task,
+    installed,
+    is_file_reference,
+    load,
+)
 
 ENVS = 32
 """Envs in which reference subjects play; each is an independent sample of sessions."""
@@ -114,7 +112,7 @@ class Candidate:
         """ "task", "trial env" or "env"."""
         if issubclass(self.cls, Task):
             return "task"
-        return "trial env" if form_of(self.cls).reports_trials else "env"
+        return "trial env" if getattr(self.cls, "ngym_form", EnvForm).reports_trials else "env"
 
     @cached_property
     def task(self) -> Task:
@@ -143,7 +141,7 @@ class Candidate:
         if self.kind == "task" and self.level == "quick":
             dealer = dealer_of(env)
             several = 16 if dealer.n >= ENVS else 8
-            single = 2048 // typical_steps(self.task)
+            single = 2048 // TaskView(self.task).typical_steps
             dealer.block_rows = several * dealer.n if dealer.n > 1 else max(single, 16)
         return env
 
@@ -192,7 +190,7 @@ class Candidate:
                 count if name in ("random", "oracle", "mixed") else count // 2
             )
             if name in ("oracle", "mixed") and self.kind == "task" and not found[name].trials:
-                found[name].extend(2 * typical_steps(self.task))
+                found[name].extend(2 * TaskView(self.task).typical_steps)
         return found
 
     @cached_property
@@ -203,15 +201,15 @@ class Candidate:
         task = self.task
         env = self.vector_env(ENVS)
         env.reset(seed=17)
-        long = typical_steps(task) > LONG
+        long = TaskView(task).typical_steps > LONG
         least, most = self.several(1, 3 if long else 20), self.several(40, 400)
-        if stateful(task) and task.trials_per_session is not None:
+        if TaskView(task).stateful and task.trials_per_session is not None:
             # Learners and curricula change between sessions.
             most = min(most, task.trials_per_session)
         enough = self.several(250, 2000 if long else 6000)
         rests = task.actions.continuous or task.actions.rest is not None
         # A trial without an answer lasts for its maximal duration.
-        brief = self.level == "full" or typical_steps(task) <= LONG
+        brief = self.level == "full" or TaskView(task).typical_steps <= LONG
         subjects = SUBJECTS if rests and brief else SUBJECTS[:2]
         return {name: play(env, name, least, most, enough) for name in subjects}
 
@@ -219,7 +217,7 @@ class Candidate:
     def sample_size(self) -> int:
         """Trials in `batch`; fewer if trials and channels are many."""
         most, numbers = self.several(1000, 10000), self.several(2_000_000, 20_000_000)
-        fits = numbers // (typical_steps(self.task) * (self.task.channels.size + 4))
+        fits = numbers // (TaskView(self.task).typical_steps * (self.task.channels.size + 4))
         return int(np.clip(fits, 200, most))
 
     @cached_property

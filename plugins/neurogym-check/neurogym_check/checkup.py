@@ -1,4 +1,4 @@
-"""A hook for `ngym doctor`: packages whose import fails, and stale editable installs."""
+"""Packages whose import fails, and stale editable installs, for `ngym doctor`."""
 
 from __future__ import annotations
 
@@ -8,19 +8,15 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from neurogym_core.child import run_child
-from neurogym_core.ecosystem import hookimpl
-from neurogym_core.ecosystem.names import clean
-from neurogym_core.ecosystem.records import Level, PackageInfo, Problem, advice
-from neurogym_core.ecosystem.scan import GROUPS, UNKNOWN
-from neurogym_core.errors import listed
+from neurogym_core.ecosystem.records import Level, Problem
+from neurogym_core.ecosystem.scan import UNKNOWN
+from neurogym_core.tools import PackageInfo, clean, listed, remedy, run_child
 
 Found = tuple[str, str, Problem]
 """A problem, after the distribution and the id of the offer ("": none) that have it."""
 
 
-@hookimpl
-def ngym_checkup(packages: Sequence[PackageInfo], imports: bool, seconds: float) -> list[Found]:
+def checkup(packages: Sequence[PackageInfo], imports: bool, seconds: float) -> list[Found]:
     """Return stale editable installs, and with `imports` the problems that imports show.
 
     Each package is imported in a separate child process. Blocked packages are not imported.
@@ -45,8 +41,7 @@ def _stale(package: PackageInfo) -> Iterator[Found]:
         written = {
             (group, name, value)
             for group, rows in project.get("entry-points", {}).items()
-            # Groups of a newer core are not in the scan, so that they cannot be compared.
-            if group in GROUPS
+            if group.startswith("neurogym.") and group != "neurogym.manifest"
             for name, value in rows.items()
         }
     except (OSError, ValueError, KeyError, AttributeError):  # nothing to compare
@@ -99,6 +94,6 @@ def _probed(package: PackageInfo, seconds: float) -> Iterator[Found]:
                     yield found(value["done"], "warning", "output", message)
         if started not in finished and started < len(offers):
             value = clean(offers[started].value)
-            message = f"importing {value} {child.ending}. {advice(package.distribution)}"
+            message = f"importing {value} {child.ending}. {remedy(package.distribution)}"
             yield found(started, "error", "import", message)
         first = started + 1

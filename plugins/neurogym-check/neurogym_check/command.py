@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from neurogym_core.terminal.complete import complete_target
-from neurogym_core.terminal.output import print_json
+from neurogym_core.tools import complete_target, print_json
 
 
 @click.command(short_help="Run the conformance checks on tasks.")

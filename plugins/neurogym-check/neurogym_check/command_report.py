@@ -8,8 +8,7 @@ from dataclasses import asdict
 from neurogym_check.audit.measures import Audit
 from neurogym_check.check_types import CheckResult
 from neurogym_check.run_checks import all_checks
-from neurogym_core.terminal.output import Page, print_json
-from neurogym_core.terminal.shortcuts import in_words
+from neurogym_core.tools import Page, in_words, print_json
 
 
 def show_results(names: list[str], results: list[CheckResult]) -> None:

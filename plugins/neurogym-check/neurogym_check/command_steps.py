@@ -16,11 +16,7 @@ from neurogym_check.check_types import CheckResult, NotApplicable
 from neurogym_check.checks.shortcuts import audit_of
 from neurogym_check.digest import digest_of, digests_path, store
 from neurogym_check.run_checks import all_checks, check_task
-from neurogym_core.ecosystem.discovery import find_task
-from neurogym_core.ecosystem.files import is_file_reference
-from neurogym_core.ecosystem.settings_text import read_wrap
-from neurogym_core.terminal.progress import Progress
-from neurogym_core.terminal.settings import usage_errors
+from neurogym_core.tools import Progress, find_task, is_file_reference, read_wrap, usage_errors
 
 
 def names_of(targets: Sequence[str]) -> list[str]:

@@ -29,19 +29,16 @@ from typing import Any
 import numpy as np
 
 from neurogym_check.stable_generator import StableGenerator
-from neurogym_core.ecosystem.records import TaskInfo
-from neurogym_core.errors import InvalidValueError, ManifestError
-from neurogym_core.files import replacing
-from neurogym_core.play.stepper import Stepper
-from neurogym_core.tasks.building import build_imposed, hooked, typical_steps
-from neurogym_core.tasks.describe import describe
-from neurogym_core.tasks.drawing import fresh_session, stateful
-from neurogym_core.tasks.identity import parameters_of, plain_settings
-from neurogym_core.tasks.state import period_names_of, state_of
-from neurogym_core.tasks.task import Task
-from neurogym_core.trials.batch import TrialBatch
-from neurogym_core.trials.distributions import Distribution
-from neurogym_core.trials.record import Outcome
+from neurogym_core import Distribution, InvalidValueError, Outcome, Task, TrialBatch
+from neurogym_core.players import (
+    Stepper,
+    TaskView,
+    build_imposed,
+    describe,
+    fresh_session,
+)
+from neurogym_core.tasks.identity import plain_settings
+from neurogym_core.tools import ManifestError, TaskInfo, replacing
 
 FILE = "digests.toml"
 SCHEMA = 1
@@ -64,9 +61,9 @@ def digest_of(task: Task) -> Digest:
         NotSupportedError: the task draws with a method that `StableGenerator` does not have.
     """
     parts = {"declared": _declared(task), "trials": _trials(task)}
-    if stateful(task):
+    if TaskView(task).stateful:
         parts["session"] = _session(task)
-    if hooked(task):
+    if TaskView(task).hooks:
         parts["steps"] = _steps(task)
     return parts
 
@@ -156,9 +153,9 @@ def _declared(task: Task) -> str:
         "rewards",
     ):
         result.plain(name, _unnamed(found[name]))
-    result.plain("parameters", plain_settings(parameters_of(task)))
+    result.plain("parameters", plain_settings(TaskView(task).parameters))
     result.plain("timing", {name: spec.to_plain() for name, spec in task.timing.items()})
-    result.plain("periods", list(period_names_of(task)))
+    result.plain("periods", list(TaskView(task).period_names))
     for name in ("abort_ends_trial", "max_duration"):
         result.plain(name, getattr(task, name))
     result.plain("batched", True)  # stored digests have it
@@ -191,7 +188,7 @@ def _trials(task: Task) -> str:
 def _tables(task: Task) -> TrialBatch:
     """Return trials with the conditions of the design."""
     rng: Any = StableGenerator(1)
-    per_trial = typical_steps(task) * (2 * task.channels.size + 6 * task.actions.n_table)
+    per_trial = TaskView(task).typical_steps * (2 * task.channels.size + 6 * task.actions.n_table)
     rows = int(np.clip(NUMBERS // per_trial, 6, ROWS))
     return build_imposed(task, rng, rows, _design(task, rows))
 
@@ -200,9 +197,7 @@ def _design(task: Task, rows: int) -> dict[str, np.ndarray]:
     """Return values of all conditions that are declared with a distribution, (rows, …).
 
     They are the cells of the factorial design, thinned or repeated to the number of rows."""
-    declared = {
-        name: state_of(task).imposed.get(name, one) for name, one in task.conditions.items()
-    }
+    declared = TaskView(task).distributions
     levels = {
         name: one.support() for name, one in declared.items() if isinstance(one, Distribution)
     }
@@ -222,7 +217,6 @@ def _design(task: Task, rows: int) -> dict[str, np.ndarray]:
 
 def _add_steps(batch: TrialBatch, result: _Digest) -> None:
     """Add the arrays with a value for each segment, expanded to steps."""
-    payoffs = batch.payoffs
     duration = batch.duration
     index = np.repeat(np.arange(duration.size), duration.ravel())
 
@@ -236,18 +230,19 @@ def _add_steps(batch: TrialBatch, result: _Digest) -> None:
     result.array("noise", per_step(np.broadcast_to(batch.noise, batch.shown.shape)))
     result.array("target", batch.render_targets(duration=duration))
     result.array("weight", per_step(batch.weight))
-    result.array("window", per_step(payoffs.window))
+    result.array("window", per_step(batch.table("window")))
     for name in ("reward", "aborts", "goto", "slot", "outcome", "score"):
-        result.array(name, per_step(getattr(payoffs, name)))
+        result.array(name, per_step(batch.table(name)))
 
 
 def _add_slots(batch: TrialBatch, result: _Digest) -> None:
     """Add the arrays with one value per trial and slot."""
-    payoffs = batch.payoffs
-    result.plain("slots", list(payoffs.slot_names))
-    result.plain("needs", list(payoffs.needs))
-    if any(payoffs.again):  # otherwise digests are those of tasks that were written before it
-        result.plain("again", list(payoffs.again))
+    result.plain("slots", list(batch.tables.slots.names))
+    result.plain("needs", list(batch.tables.slots.needs))
+    if any(
+        batch.tables.slots.again
+    ):  # otherwise digests are those of tasks that were written before it
+        result.plain("again", list(batch.tables.slots.again))
     for name in (
         "asked",
         "miss_reward",
@@ -257,13 +252,13 @@ def _add_slots(batch: TrialBatch, result: _Digest) -> None:
         "tolerance",
         "aim",
         "best",
-        "period_then",
     ):
-        result.array(name, getattr(payoffs, name))
+        result.array(name, batch.table(name))
+    result.array("period_then", batch.tables.period_then)
     actions = batch.interface.actions
     if actions.continuous and actions.trigger is None:  # elsewhere it is in `reward`
-        result.array("correct_reward", payoffs.correct_reward)
-    for name, pays in zip(payoffs.slot_names, payoffs.pays, strict=True):
+        result.array("correct_reward", batch.table("correct_reward"))
+    for name, pays in zip(batch.tables.slots.names, batch.tables.slots.pays, strict=True):
         if pays is not None:
             error = np.linspace(0, 1, 9)
             result.array(f"pays {name}", np.asarray(pays(error, np.ones(9)), float))
@@ -331,7 +326,9 @@ def _steps(task: Task) -> str:
         done = stepper.step(actions)
         result.array("target", target)
         result.array("reward", done.reward)
-        result.plain("period", [period_names_of(task)[period] for period in done.period.tolist()])
+        result.plain(
+            "period", [TaskView(task).period_names[period] for period in done.period.tolist()]
+        )
         result.array("ended", np.flatnonzero(done.ended))
         if done.finished is not None:
             result.array("outcome", done.finished.outcome)

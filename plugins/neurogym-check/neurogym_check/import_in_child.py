@@ -8,8 +8,8 @@ from typing import Any
 
 from neurogym_check.candidate import Candidate
 from neurogym_check.check_types import CheckFailedError
-from neurogym_core.child import Child, run_child
-from neurogym_core.ecosystem.discovery import declared
+from neurogym_core.child import Child
+from neurogym_core.tools import declared, run_child
 
 SECONDS = 60.0
 HASH_SEED = "4242"

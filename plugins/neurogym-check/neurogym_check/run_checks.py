@@ -19,9 +19,9 @@ from neurogym_check.check_types import (
     Level,
     NotApplicable,
 )
-from neurogym_core.ecosystem.hooks import PluginFailure, PluginFailureError, plugins
-from neurogym_core.ecosystem.names import clean, said_by
-from neurogym_core.errors import InvalidValueError, listed, unknown
+from neurogym_core import InvalidValueError
+from neurogym_core.ecosystem.hooks import PluginFailureError, plugins
+from neurogym_core.tools import clean, listed, said_by, unknown
 
 WITHOUT_MAKING = ("M001", "M002", "M005", "G000")
 """Checks that also run for tasks that cannot be made."""
@@ -187,7 +187,7 @@ def plugin_results(
         try:
             answers = call(spec=spec)
         except PluginFailureError as error:
-            answers = [error.failure]
+            answers = [error]
         for said in answers:
             for item in said if isinstance(said, list | tuple) else [said]:
                 result = _read(candidate.name, offer.distribution, item)
@@ -206,7 +206,7 @@ def _read(task: str, distribution: str, item: Any) -> CheckResult:
         result = CheckResult(
             task, str(item["code"]), status, family=distribution, details=details, **texts
         )
-    elif isinstance(item, PluginFailure):
+    elif isinstance(item, PluginFailureError):
         return CheckResult(task, PLUGIN, "failed", str(item), family=distribution)
     else:
         reason = (

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from neurogym_check.stable_generator import StableGenerator
-from neurogym_core.tasks.drawing import draw_next, fresh_session, without_columns
-from neurogym_core.tasks.task import Task
-from neurogym_core.trials.record import Outcome
+from neurogym_core import Outcome, Task
+from neurogym_core.players import TaskView, fresh_session
 
 SUBJECTS, TRIALS = 3, 40
 LAST = SUBJECTS - 1
@@ -65,14 +64,15 @@ def _course(task: Task, apart: bool) -> Iterator[dict[str, Any]]:
         groups = [[0, 1], [LAST]] if apart and trial % 3 else [[*range(SUBJECTS)]]
         for rows in map(np.array, groups):
             part = session.take(rows)
-            drawn = draw_next(task, part, first if own else SameForAll(trial + 1))
+            rng = first if own else SameForAll(trial + 1)
+            drawn, columns = TaskView(task).draw_next(part, rng)
             part.trial += 1
             session.put(rows, part)
             if task.reads_outcomes:
-                session.remember(
-                    rows, {**without_columns(drawn)[0], **_results(task, trial, rows, apart)}
-                )
-        yield {name: np.asarray(values)[-1].copy() for name, values in drawn.items()}
+                session.remember(rows, {**drawn, **_results(task, trial, rows, apart)})
+        # Apart from conditions of the same name.
+        named = {**drawn, **{f"session.record({name})": one for name, one in columns.items()}}
+        yield {name: np.asarray(values)[-1].copy() for name, values in named.items()}
 
 
 def _results(task: Task, trial: int, rows: np.ndarray, apart: bool) -> dict[str, np.ndarray]:

@@ -9,8 +9,7 @@ import numpy as np
 
 from neurogym_check.check_types import CheckFailedError
 from neurogym_check.trajectories import mixed
-from neurogym_core.play.env import TaskEnv
-from neurogym_core.play.vector_env import TaskVectorEnv
+from neurogym_core import TaskEnv, TaskVectorEnv
 
 
 def play_both(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import NotSupportedError
+from neurogym_core import NotSupportedError
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 

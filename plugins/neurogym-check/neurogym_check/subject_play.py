@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from neurogym_core import TaskVectorEnv
 from neurogym_core.play.results import TrialResults
-from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.subjects import subject_named
-from neurogym_core.tasks.drawing import stateful
+from neurogym_core.players import TaskView, subject_named
 
 SEED = 17
 PATIENCE = 1.5
@@ -56,7 +55,7 @@ def play(env: TaskVectorEnv, subject: str, least: int, most: int, enough: int) -
     """
     player = subject_named(subject, SEED)
     # The state that a task keeps across sessions is only reset with a seed.
-    observations, _ = env.reset(seed=SEED if stateful(env.task) else None)
+    observations, _ = env.reset(seed=SEED if TaskView(env.task).stateful else None)
     player.begin(env)
     before = env.trial_number.copy()
     earned = np.zeros(env.num_envs)

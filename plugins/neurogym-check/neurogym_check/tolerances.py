@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from neurogym_core.trials.distributions import Distribution
+from neurogym_core import Distribution
 
 ALARM = 1e-7
 """Probability that a correct task fails a statistical check. Seeds are fixed, so that the same task

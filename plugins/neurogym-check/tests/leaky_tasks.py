@@ -30,10 +30,12 @@ class WideWindow(Task):
         self.vary(interval=Uniform(800, 1500))
 
     def new_trial(self, trial):
-        trial.periods("fixation", "measure", "production", measure=trial.interval, production=2500)
+        trial.periods(
+            "fixation", "measure", "production", measure=trial["interval"], production=2500
+        )
         trial.show("light", 1, during="measure")
-        tolerance = self.share * trial.interval
-        trial.answer_at("go", trial.interval, during="production", tolerance=tolerance)
+        tolerance = self.share * trial["interval"]
+        trial.answer_at("go", trial["interval"], during="production", tolerance=tolerance)
 
 
 class NarrowWindow(WideWindow):
@@ -57,7 +59,7 @@ class JudgedLate(Task):
 
     def new_trial(self, trial):
         trial.periods("early", "late")
-        shown = ONE_OF_TWO[trial.side]
+        shown = ONE_OF_TWO[trial["side"]]
         trial.show("motion", shown, during=("early", "late"))
         targets = {"early": np.full((trial.n, 2), 0.5), "late": shown}
         for period in self.judged:
@@ -85,22 +87,26 @@ class RedundantCue(Task):
     def define(self):
         self.observe(first=1, second=1, cue=2, probe=1)
         self.act(rest=1, choose=2)
-        self.vary(items=lambda rng, prior: rng.choice((-1, 1), (prior.n, 2)), cued=Choice(2),
-                  match=Choice(2), answer="match")  # fmt: skip
+        self.vary(
+            items=lambda rng, prior: rng.choice((-1, 1), (prior.n, 2)),
+            cued=Choice(2),
+            match=Choice(2),
+        )
+        self.correct_choice("match")  # fmt: skip
 
     def new_trial(self, trial):
         trial.periods("sample", "cue", "test", "decision")
-        trial.show("first", trial.items[:, 0], during="sample")
-        trial.show("second", trial.items[:, 1], during="sample")
-        trial.show("cue", ONE_OF_TWO[trial.cued], during="cue")
-        item = trial.items[np.arange(trial.n), trial.cued]
-        test = np.where(trial.match == 1, item, -item)
+        trial.show("first", trial["items"][:, 0], during="sample")
+        trial.show("second", trial["items"][:, 1], during="sample")
+        trial.show("cue", ONE_OF_TWO[trial["cued"]], during="cue")
+        item = trial["items"][np.arange(trial.n), trial["cued"]]
+        test = np.where(trial["match"] == 1, item, -item)
         if self.own_channel:
             trial.show("probe", test, during="test")
         else:
-            trial.show("first", test, during="test", where=trial.cued == 0)
-            trial.show("second", test, during="test", where=trial.cued == 1)
-        trial.answer("choose", trial.match, during="decision")
+            trial.show("first", test, during="test", where=trial["cued"] == 0)
+            trial.show("second", test, during="test", where=trial["cued"] == 1)
+        trial.answer("choose", trial["match"], during="decision")
 
 
 class NeededCue(RedundantCue):
@@ -119,14 +125,15 @@ class FixedMean(Task):
     def define(self):
         self.observe(stimulus=1)
         self.act(rest=1, choose=2)
-        self.vary(larger=Choice(2), mean=Uniform(-self.roving, self.roving), answer="larger")
+        self.vary(larger=Choice(2), mean=Uniform(-self.roving, self.roving))
+        self.correct_choice("larger")
 
     def new_trial(self, trial):
         trial.periods("first", "delay", "second", "decision")
-        difference = 0.2 * (2 * trial.larger - 1)
-        trial.show("stimulus", trial.mean - difference, during="first", noise=0.2)
-        trial.show("stimulus", trial.mean + difference, during="second", noise=0.2)
-        trial.answer("choose", trial.larger, during="decision")
+        difference = 0.2 * (2 * trial["larger"] - 1)
+        trial.show("stimulus", trial["mean"] - difference, during="first", noise=0.2)
+        trial.show("stimulus", trial["mean"] + difference, during="second", noise=0.2)
+        trial.answer("choose", trial["larger"], during="decision")
 
 
 class RovingMean(FixedMean):
@@ -145,11 +152,8 @@ class OneModality(Task):
     def define(self):
         self.observe(visual=1, auditory=1)
         self.act(rest=1, choose=2)
-        self.vary(
-            visual_side=Choice((-1, 1)),
-            auditory_side=Choice((-1, 1)),
-            answer=lambda given: self.side(given["visual_side"], given["auditory_side"]),
-        )
+        self.vary(visual_side=Choice((-1, 1)), auditory_side=Choice((-1, 1)))
+        self.correct_choice(lambda given: self.side(given["visual_side"], given["auditory_side"]))
 
     def side(self, visual, auditory):
         """Return the right choice, 0 or 1."""
@@ -157,10 +161,12 @@ class OneModality(Task):
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        heard = trial.auditory_side if self.conflict else trial.visual_side
-        trial.show("visual", trial.visual_side, during="stimulus", noise=0.1)
+        heard = trial["auditory_side"] if self.conflict else trial["visual_side"]
+        trial.show("visual", trial["visual_side"], during="stimulus", noise=0.1)
         trial.show("auditory", heard, during="stimulus", noise=0.1)
-        trial.answer("choose", self.side(trial.visual_side, trial.auditory_side), during="decision")
+        trial.answer(
+            "choose", self.side(trial["visual_side"], trial["auditory_side"]), during="decision"
+        )
 
 
 class BothModalities(OneModality):
@@ -182,8 +188,8 @@ class AmountAlone(Task):
         self.vary(
             better_left=Choice((False, True)),
             amounts=lambda rng, prior: rng.uniform(1, 4, (prior.n, 2)),
-            answer=lambda given: self.best(given["amounts"], given["better_left"]),
         )
+        self.correct_choice(lambda given: self.best(given["amounts"], given["better_left"]))
 
     def best(self, amounts, better_left):
         """Return the offer of the larger value, 0 or 1."""
@@ -193,9 +199,9 @@ class AmountAlone(Task):
 
     def new_trial(self, trial):
         trial.periods("offer", "decision")
-        trial.show("juice", 2 * trial.better_left - 1, during="offer")
-        trial.show("amount", trial.amounts, during="offer")
-        trial.answer("choose", self.best(trial.amounts, trial.better_left), during="decision")
+        trial.show("juice", 2 * trial["better_left"] - 1, during="offer")
+        trial.show("amount", trial["amounts"], during="offer")
+        trial.answer("choose", self.best(trial["amounts"], trial["better_left"]), during="decision")
 
 
 class BothMatter(AmountAlone):
@@ -214,22 +220,26 @@ class DisplayAlone(Task):
     def define(self):
         self.observe(sample=4, display=16)
         self.act(rest=1, choose=4)
-        self.vary(target=Choice(4), item=Choice(4), other=Choice((1, 2, 3)),
-                  order=lambda rng, prior: np.argsort(rng.random((prior.n, 3)), axis=1),
-                  answer="target")  # fmt: skip
+        self.vary(
+            target=Choice(4),
+            item=Choice(4),
+            other=Choice((1, 2, 3)),
+            order=lambda rng, prior: np.argsort(rng.random((prior.n, 3)), axis=1),
+        )
+        self.correct_choice("target")  # fmt: skip
 
     def new_trial(self, trial):
         trial.periods("sample", "delay", "display")
-        trial.show("sample", np.eye(4)[trial.item], during="sample")
+        trial.show("sample", np.eye(4)[trial["item"]], during="sample")
         rows = np.arange(trial.n)[:, None]
-        types = (trial.item + trial.other)[:, None].repeat(4, axis=1) % 4
-        others = (trial.item[:, None] + 1 + trial.order) % 4
+        types = (trial["item"] + trial["other"])[:, None].repeat(4, axis=1) % 4
+        others = (trial["item"][:, None] + 1 + trial["order"]) % 4
         if self.all_differ:
-            places = (trial.target[:, None] + np.arange(1, 4)) % 4
+            places = (trial["target"][:, None] + np.arange(1, 4)) % 4
             types[rows, places] = others
-        types[rows[:, 0], trial.target] = trial.item
+        types[rows[:, 0], trial["target"]] = trial["item"]
         trial.show("display", np.eye(4)[types].reshape(trial.n, 16), during="display")
-        trial.answer("choose", trial.target, during="display")
+        trial.answer("choose", trial["target"], during="display")
 
 
 class SampleNeeded(DisplayAlone):
@@ -251,12 +261,12 @@ class LastOfSeveral(Task):
         self.vary(count=Choice((2, 3)), sides=lambda rng, prior: rng.normal(size=(prior.n, 3)))
 
     def new_trial(self, trial):
-        third = 300 * (trial.count == 3)
+        third = 300 * (trial["count"] == 3)
         trial.periods("first", "second", "third", "decision", first=300, second=300, third=third)
         for k, period in enumerate(("first", "second", "third")):
-            trial.show("stimulus", trial.sides[:, k], during=period)
-        shown = trial.sides * (np.arange(3) < trial.count[:, None])
-        last = trial.sides[np.arange(trial.n), trial.count - 1]
+            trial.show("stimulus", trial["sides"][:, k], during=period)
+        shown = trial["sides"] * (np.arange(3) < trial["count"][:, None])
+        last = trial["sides"][np.arange(trial.n), trial["count"] - 1]
         evidence = shown.sum(axis=1) if self.all_count else last
         trial.answer("choose", (evidence > 0).astype(int), during="decision")
 
@@ -280,15 +290,19 @@ class LastInterval(Task):
     def define(self):
         self.observe(tone=1)
         self.act(rest=1, choose=2)
-        self.vary(base=Uniform(300, 3000) if self.roving else Uniform(600, 700),
-                  difference=Uniform(40, 200), longer=Choice(2), answer="longer")  # fmt: skip
+        self.vary(
+            base=Uniform(300, 3000) if self.roving else Uniform(600, 700),
+            difference=Uniform(40, 200),
+            longer=Choice(2),
+        )
+        self.correct_choice("longer")  # fmt: skip
 
     def new_trial(self, trial):
-        half = trial.difference / 2 * (2 * trial.longer - 1)
-        trial.periods("first", "delay", "second", "decision", first=trial.base - half,
-                      second=trial.base + half)  # fmt: skip
+        half = trial["difference"] / 2 * (2 * trial["longer"] - 1)
+        trial.periods("first", "delay", "second", "decision", first=trial["base"] - half,
+                      second=trial["base"] + half)  # fmt: skip
         trial.show("tone", 1, during=("first", "second"))
-        trial.answer("choose", trial.longer, during="decision")
+        trial.answer("choose", trial["longer"], during="decision")
 
     dt = 10
 
@@ -309,13 +323,14 @@ class TellingDelay(Task):
     def define(self):
         self.observe(stimulus=1)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), jitter=Uniform(0, 300), answer="side")
+        self.vary(side=Choice(2), jitter=Uniform(0, 300))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
-        delay = 500 + trial.jitter + self.longer_for_one * trial.side
+        delay = 500 + trial["jitter"] + self.longer_for_one * trial["side"]
         trial.periods("stimulus", "delay", "decision", delay=delay)
-        trial.show("stimulus", trial.side, during="stimulus", noise=0.1)
-        trial.answer("choose", trial.side, during="decision")
+        trial.show("stimulus", trial["side"], during="stimulus", noise=0.1)
+        trial.answer("choose", trial["side"], during="decision")
 
 
 class SilentDelay(TellingDelay):
@@ -341,8 +356,8 @@ class AlwaysMatches(Task):
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        trial.show("stimulus", ONE_OF_TWO[trial.match.astype(int)], during="stimulus")
-        trial.answer("go", np.where(trial.match, 0, -1), during="decision")
+        trial.show("stimulus", ONE_OF_TWO[trial["match"].astype(int)], during="stimulus")
+        trial.answer("go", np.where(trial["match"], 0, -1), during="decision")
 
 
 class NeverMatches(AlwaysMatches):
@@ -367,7 +382,8 @@ class TellingHistory(Task):
     def define(self):
         self.observe(stimulus=2)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_session(self, session, rng):
         session.side = rng.integers(0, 2, len(session))
@@ -379,8 +395,8 @@ class TellingHistory(Task):
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        trial.show("stimulus", ONE_OF_TWO[trial.side], during="stimulus", noise=0.1)
-        trial.answer("choose", trial.side, during="decision")
+        trial.show("stimulus", ONE_OF_TWO[trial["side"]], during="stimulus", noise=0.1)
+        trial.answer("choose", trial["side"], during="decision")
 
 
 class SilentHistory(TellingHistory):

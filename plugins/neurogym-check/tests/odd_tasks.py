@@ -17,12 +17,13 @@ class OneStep(Task):
     def define(self):
         self.observe(context=1)
         self.act(pull=3)
-        self.vary(lucky=Choice(3), answer="lucky")
+        self.vary(lucky=Choice(3))
+        self.correct_choice("lucky")
 
     def new_trial(self, trial):
         trial.periods("choice", choice=100)
-        trial.show("context", trial.lucky, during="choice")
-        trial.answer("pull", trial.lucky, during="choice")
+        trial.show("context", trial["lucky"], during="choice")
+        trial.answer("pull", trial["lucky"], during="choice")
 
 
 class PaysNothing(Task):
@@ -34,12 +35,13 @@ class PaysNothing(Task):
     def define(self):
         self.observe(stimulus=2)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        trial.show("stimulus", np.eye(2)[trial.side], during="stimulus")
-        trial.answer("choose", trial.side, during="decision")
+        trial.show("stimulus", np.eye(2)[trial["side"]], during="stimulus")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 class AlwaysTheSame(PaysNothing):
@@ -49,7 +51,8 @@ class AlwaysTheSame(PaysNothing):
 
     def define(self):
         super().define()
-        self.vary(side=Choice((1,)), answer="side")
+        self.vary(side=Choice((1,)))
+        self.correct_choice("side")
 
 
 class OnlyResting(Task):
@@ -64,7 +67,7 @@ class OnlyResting(Task):
 
     def new_trial(self, trial):
         trial.periods("show")
-        trial.show("light", trial.bright, during="show")
+        trial.show("light", trial["bright"], during="show")
 
 
 class RoundsItsTimes(Task):
@@ -75,12 +78,13 @@ class RoundsItsTimes(Task):
     def define(self):
         self.observe(stimulus=2)
         self.act(fixate=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("stimulus", "gap", "decision")
-        trial.show("stimulus", np.eye(2)[trial.side], during="stimulus")
-        trial.answer("choose", trial.side, during="decision")
+        trial.show("stimulus", np.eye(2)[trial["side"]], during="stimulus")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 class InBlocks(PaysNothing):
@@ -92,7 +96,8 @@ class InBlocks(PaysNothing):
     def define(self):
         self.observe(stimulus=2)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice((-1, 0, 1)), answer="side")
+        self.vary(side=Choice((-1, 0, 1)))
+        self.correct_choice("side")
 
     def new_session(self, session, rng):
         session.first = rng.integers(3, size=len(session))
@@ -102,8 +107,8 @@ class InBlocks(PaysNothing):
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        trial.show("stimulus", np.eye(3)[trial.side][:, :2], during="stimulus")
-        trial.answer("choose", trial.side, during="decision")
+        trial.show("stimulus", np.eye(3)[trial["side"]][:, :2], during="stimulus")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 class CountsHits(PaysNothing):
@@ -127,9 +132,9 @@ class CountsHits(PaysNothing):
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        strength = np.eye(2)[trial.side] * trial.strength[:, None]
+        strength = np.eye(2)[trial["side"]] * trial["strength"][:, None]
         trial.show("stimulus", strength, during="stimulus")
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 class Tracks(Task):
@@ -145,7 +150,7 @@ class Tracks(Task):
 
     def new_trial(self, trial):
         trial.periods("track")
-        trial.show("point", trial.goal, during="track")
+        trial.show("point", trial["goal"], during="track")
 
     def step_action(self, now, action):
         now.trial_state["place"][:] = action[:, 0]
@@ -231,7 +236,8 @@ class ReadsInManyWays(Task):
     def define(self):
         self.observe(stimulus=2)
         self.act(fixate=1, choose=2)
-        self.vary(side=lambda rng, prior: (rng.random(prior.n) < self.share) * 1, answer="side")
+        self.vary(side=lambda rng, prior: (rng.random(prior.n) < self.share) * 1)
+        self.correct_choice("side")
 
     @property
     def strength(self):
@@ -240,10 +246,10 @@ class ReadsInManyWays(Task):
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
         scale = READERS["scale"][0](self) * level_of(self)
-        shown = self.strength * scale * np.eye(2)[trial.side] + offset_of(self)
+        shown = self.strength * scale * np.eye(2)[trial["side"]] + offset_of(self)
         trial.show("stimulus", shown, during="stimulus", noise=noise_of(self))
         trial.loss_weight(getattr(self, "weight"), during="decision")  # noqa: B009
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 class PlaysItSometimes(ReadsInManyWays):

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from neurogym_core.cli import main
-from neurogym_core.ecosystem.manifest import parse_manifest
+from neurogym_core.tools import main, parse_manifest
 
 pytest.importorskip("cookiecutter")
 
@@ -67,7 +66,7 @@ def test_a_classic_task_brings_the_packages_that_play_and_draw_it(package: Path)
         assert add(package, "classic", name).exit_code == 0
     project = tomllib.loads((package / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["dependencies"].count("neurogym-classic>=1.0,<2") == 1
-    assert project["optional-dependencies"]["test"].count("neurogym-film>=1.0,<2") == 1
+    assert project["optional-dependencies"]["test"].count("neurogym-plot>=1.0,<2") == 1
 
 
 def test_a_package_without_lists_of_requirements_is_left_unchanged(package: Path) -> None:

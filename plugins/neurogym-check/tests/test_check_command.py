@@ -19,12 +19,13 @@ class Report(Task):
     def define(self):
         self.observe(light=1)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("fixation", "light", "decision", fixation=200, light=300, decision=200)
-        trial.show("light", trial.side, during={where})
-        trial.answer("choose", trial.side, during="decision")
+        trial.show("light", trial["side"], during={where})
+        trial.answer("choose", trial["side"], during="decision")
 '''
 GOOD, LEAKY = SOURCE.format(where='"light"'), SOURCE.format(where='("fixation", "light")')
 

@@ -11,12 +11,8 @@ from neurogym_check.candidate import expanded
 from neurogym_check.digest import agree, changes, digest_of, store, stored
 from neurogym_check.run_checks import all_checks
 
-from neurogym_core.errors import (
-    InvalidValueError,
-    ManifestError,
-    UnknownNameError,
-    UnknownTaskError,
-)
+from neurogym_core import InvalidValueError, UnknownNameError, UnknownTaskError
+from neurogym_core.tools import ManifestError
 
 SOURCE = '''
 from neurogym_core import Choice, Task
@@ -27,12 +23,13 @@ class Report(Task):
     def define(self):
         self.observe(light=1)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("light", "decision", light=300, decision=200)
-        trial.show("light", trial.side, during="light")
-        trial.answer("choose", trial.side, during="decision")
+        trial.show("light", trial["side"], during="light")
+        trial.answer("choose", trial["side"], during="decision")
 '''
 
 CHECKS = """

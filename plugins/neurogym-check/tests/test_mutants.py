@@ -12,8 +12,7 @@ from neurogym_check.digest import digest_of, store
 from neurogym_check.run_checks import all_checks
 
 from neurogym_core import make_task
-from neurogym_core.ecosystem import refresh
-from neurogym_core.errors import MissingDependencyError
+from neurogym_core.tools import refresh
 
 HERE = Path(__file__).parent
 
@@ -105,12 +104,9 @@ def test_a_wrong_task_is_caught_at_the_full_level(wrong, name):
 
 
 def test_frames_of_tasks_are_not_checked_where_no_package_draws_them(wrong, monkeypatch):
-    def absent(*_):
-        raise MissingDependencyError("'render()' comes with neurogym-film: pip install it")
-
-    monkeypatch.setattr("neurogym_core.ecosystem.hooks.picture_of", absent)
+    monkeypatch.setenv("NGYM_BLOCK", "neurogym-plot")
     [result] = check_task(wrong.Right, "full", select=["G005"])
-    assert (result.status, "neurogym-film" in result.reason) == ("not applicable", True)
+    assert (result.status, "neurogym-plot" in result.reason) == ("not applicable", True)
 
 
 @pytest.mark.parametrize("name", MIXES_SUBJECTS)
@@ -184,12 +180,13 @@ class Report(Task):
     def define(self):
         self.observe(stimulus=1)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        trial.show("stimulus", trial.side, during="stimulus")
-        trial.answer("choose", trial.side, during="decision")
+        trial.show("stimulus", trial["side"], during="stimulus")
+        trial.answer("choose", trial["side"], during="decision")
 '''
 ROW = {"tags": '["decision-making"]', "expected": "{ chance = 0.5, oracle_min = 1.0 }"}
 REFERENCE = '[[task.reference]]\ndoi = "{}"\nkind = "original"\n'
@@ -354,9 +351,9 @@ def test_the_memory_of_the_process_that_starts_the_check_does_not_count():
 @pytest.mark.parametrize(
     ("changed", "part"),
     [
-        ('"choose", trial.side', '"choose", 1 - trial.side'),
+        ('"choose", trial["side"]', '"choose", 1 - trial["side"]'),
         ('"decision": 200', '"decision": 300'),
-        ('trial.side, during="stimulus"', '0.999 * trial.side, during="stimulus"'),
+        ('trial["side"], during="stimulus"', '0.999 * trial["side"], during="stimulus"'),
         ("Choice(2)", "Choice((0, 1, 1))"),
     ],
 )

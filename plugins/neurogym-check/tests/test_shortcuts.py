@@ -18,8 +18,7 @@ from neurogym_check.audit.measures import measure_shortcuts, wilson
 from neurogym_check.audit.stored import differences, write
 
 from neurogym_core import make_task
-from neurogym_core.ecosystem import refresh
-from neurogym_core.errors import ManifestError
+from neurogym_core.tools import ManifestError, refresh
 
 SHORTCUTS = {
     "WideWindow": ("NarrowWindow", ("clock",)),
@@ -235,13 +234,14 @@ class Sides(Task):
     def define(self):
         self.observe(light=1, tone=1)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision", stimulus=300, decision=200)
-        trial.show("light", trial.side, during="stimulus")
-        trial.show("tone", trial.side, during="stimulus")
-        trial.answer("choose", trial.side, during="decision")
+        trial.show("light", trial["side"], during="stimulus")
+        trial.show("tone", trial["side"], during="stimulus")
+        trial.answer("choose", trial["side"], during="decision")
 '''
 ADMITTED = """{ "channel.*" = "either modality alone", "without.*" = "either modality alone" }"""
 

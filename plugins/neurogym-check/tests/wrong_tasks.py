@@ -23,16 +23,17 @@ class Right(Task):
     def define(self):
         self.observe(fixation=1, stimulus=2)
         self.act(fixate=1, choose=2)
-        self.vary(side=Choice(2), strength=Choice((0.5, 1.0)), answer="side")
+        self.vary(side=Choice(2), strength=Choice((0.5, 1.0)))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision")
         trial.show("fixation", 1, during=("fixation", "stimulus"))
         trial.show("stimulus", self.strengths(trial), during="stimulus", noise=self.sigma)
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
     def strengths(self, trial):
-        return np.eye(2)[trial.side] * trial.strength[:, None]
+        return np.eye(2)[trial["side"]] * trial["strength"][:, None]
 
 
 def right(now, action):
@@ -127,7 +128,7 @@ class GoesBack(Right):
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision", "end", end=300)
         trial.show("stimulus", self.strengths(trial), during="stimulus", noise=self.sigma)
-        trial.answer("choose", trial.side, during="decision", then="stimulus")
+        trial.answer("choose", trial["side"], during="decision", then="stimulus")
 
 
 class SaysThatItGoesBack(GoesBack):
@@ -137,7 +138,7 @@ class SaysThatItGoesBack(GoesBack):
         names = ("fixation", "stimulus", "decision", "end")
         trial.periods(*names, repeat=names[1:3], end=300)
         trial.show("stimulus", self.strengths(trial), during="stimulus", noise=self.sigma)
-        trial.answer("choose", trial.side, during="decision", then="stimulus")
+        trial.answer("choose", trial["side"], during="decision", then="stimulus")
 
 
 class RecordsAllSubjects(Right):
@@ -157,7 +158,7 @@ class CountsInSteps(Right):
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision", stimulus=8 * self.dt)
         trial.show("stimulus", self.strengths(trial), during="stimulus", noise=self.sigma)
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
     timing = {"stimulus": 800}
 
@@ -168,7 +169,7 @@ class LastsOtherwise(Right):
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision", stimulus=800)
         trial.show("stimulus", self.strengths(trial), during="stimulus", noise=self.sigma)
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 class LiesAboutDurations(Uniform):
@@ -210,7 +211,7 @@ class AsksTooLate(Right):
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision")
         trial.show("stimulus", self.strengths(trial), during="stimulus", noise=self.sigma)
-        trial.answer("choose", trial.side, during="decision", where=trial.strength == 1.0)
+        trial.answer("choose", trial["side"], during="decision", where=trial["strength"] == 1.0)
 
 
 class PaysForHaste(Right):
@@ -224,7 +225,7 @@ class NotesNothing(Right):
 
     def new_trial(self, trial):
         super().new_trial(trial)
-        trial.record(difficulty=np.where(trial.strength == 1.0, 1.0, np.nan))
+        trial.record(difficulty=np.where(trial["strength"] == 1.0, 1.0, np.nan))
 
 
 class LiesAboutValues(Choice):
@@ -245,7 +246,7 @@ class LyingConditions(Right):
         self.vary(contrast=LiesAboutValues((0.1, 0.9)))
 
     def strengths(self, trial):
-        return super().strengths(trial) * trial.contrast[:, None]
+        return super().strengths(trial) * trial["contrast"][:, None]
 
 
 # ---------------------------------------------------------------------- B
@@ -280,16 +281,16 @@ class ShowsTooEarly(Right):
         trial.show(
             "stimulus", self.strengths(trial), during=("fixation", "stimulus"), noise=self.sigma
         )
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 class LastsTooTellingly(Right):
     """The duration of fixation depends on the correct side."""
 
     def new_trial(self, trial):
-        trial.periods("fixation", "stimulus", "decision", fixation=200 + 300 * trial.side)
+        trial.periods("fixation", "stimulus", "decision", fixation=200 + 300 * trial["side"])
         trial.show("stimulus", self.strengths(trial), during="stimulus", noise=self.sigma)
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
     timing = {"fixation": Choice((200, 500))}
 
@@ -300,7 +301,7 @@ class ForgetsItsNoise(Right):
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision")
         trial.show("stimulus", self.strengths(trial), during="stimulus")
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 class ForgetsToPause(Right):

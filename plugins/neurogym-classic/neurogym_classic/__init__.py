@@ -5,20 +5,26 @@
     from neurogym_classic import TrialEnv, TrialWrapper, TruncExp, spaces
 
 `PeriodEnv` describes how such a task is written, and its gains and limits. The page
-docs/bring-your-task.md lists every import of NeuroGym's task files, and its replacement.
+docs/bring-your-task.md lists every import of NeuroGym's task files, and its replacement. Names are
+imported on first use, since every `make` imports the plug-in of this package.
 """
 
 from __future__ import annotations
 
 import logging
 
-from neurogym_classic import spaces, tasktools
-from neurogym_classic.base_env import BaseEnv, InvalidOperationError
-from neurogym_classic.durations import TruncExp
-from neurogym_classic.period_env import PeriodEnv, TrialWrapper
+from neurogym_core.tools import lazy_names
 
-TrialEnv = PeriodEnv
-"""The name that most NeuroGym files use."""
+_HOMES = {
+    "BaseEnv": "base_env",
+    "InvalidOperationError": "base_env",
+    "PeriodEnv": "period_env",
+    "TrialEnv": "period_env",
+    "TrialWrapper": "period_env",
+    "TruncExp": "durations",
+    "spaces": "spaces",
+    "tasktools": "tasktools",
+}
 
 logger = logging.getLogger("neurogym_classic")
 """Logger of Python, for the messages that NeuroGym's files log."""
@@ -34,3 +40,5 @@ __all__ = [
     "spaces",
     "tasktools",
 ]
+
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

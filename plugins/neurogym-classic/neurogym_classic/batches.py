@@ -11,9 +11,8 @@ import gymnasium
 import numpy as np
 from gymnasium.spaces import Discrete
 
-from neurogym_core.errors import NotSupportedError
-from neurogym_core.play.dataset import Batch, Dataset, Placed
-from neurogym_core.trials.arrays import Array
+from neurogym_core import Dataset, NotSupportedError
+from neurogym_core.players import Batch, Placed
 
 
 class ClassicBatch(Batch):
@@ -141,7 +140,7 @@ class ClassicBatches:
             inputs, targets, weights, new_trial, partial(_placed, rows), self.dataset
         )
 
-    def encode(self, targets: Array) -> Array:
+    def encode(self, targets: np.ndarray) -> np.ndarray:
         """Return targets in the requested form: ids, values or units."""
         return targets if self._units is None else self._units[targets - self._first]
 
@@ -195,7 +194,7 @@ def _placed(rows: list[list[tuple[int, _Trial]]]) -> Placed:
     return Placed(np.array([row for row, *_ in flat]), start, stop, conditions)
 
 
-def _joined(conditions: list[Mapping[str, Any]]) -> dict[str, Array]:
+def _joined(conditions: list[Mapping[str, Any]]) -> dict[str, np.ndarray]:
     """Return name -> (m, …).
 
     It is an array of objects if values differ in shape, or if some trials lack them (None).
@@ -204,7 +203,7 @@ def _joined(conditions: list[Mapping[str, Any]]) -> dict[str, Array]:
     return {str(name): _column([trial.get(name) for trial in conditions]) for name in names}
 
 
-def _column(values: list[Any]) -> Array:
+def _column(values: list[Any]) -> np.ndarray:
     if (
         all(value is not None for value in values)
         and len({np.shape(value) for value in values if not isinstance(value, Mapping)}) == 1

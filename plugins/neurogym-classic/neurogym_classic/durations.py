@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.trials.distributions import parse
+from neurogym_core import InvalidValueError, NotSupportedError, parse
 
 _drawing: ContextVar[np.random.Generator | None] = ContextVar("neurogym_classic_rng", default=None)
 """Generator of the env whose code is running, for a `TruncExp` that is called without one."""

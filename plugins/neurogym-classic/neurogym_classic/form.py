@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from neurogym_classic.batches import ClassicBatches
-from neurogym_core.play.dataset import Dataset
-from neurogym_core.play.env_form import BatchSource, EnvForm
+from neurogym_core import Dataset
+from neurogym_core.players import EnvForm
 
 
 class ClassicForm(EnvForm):
@@ -32,6 +32,8 @@ class ClassicForm(EnvForm):
             env._seed_generator(seed)
         return env
 
-    def batches(self, env: Any, dataset: Dataset, sequence: np.random.SeedSequence) -> BatchSource:
+    def batches(
+        self, env: Any, dataset: Dataset, sequence: np.random.SeedSequence
+    ) -> ClassicBatches:
         """Return the batches of trials that `new_trial` builds."""
         return ClassicBatches(env, dataset, sequence)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neurogym_core.ecosystem import hookimpl
+from neurogym_core import hookimpl
 
 _NEW = {
     "cohs": ("coherences",),
@@ -87,7 +87,7 @@ _OF_MODULE = {
     "TrialWrapper": "TaskWrapper, or a gymnasium.Wrapper",
     "spaces": "observe(…) and act(…) in Task.define",
     "random": "distributions, such as Uniform(500, 1500) and TruncatedExponential(…)",
-    "utils": "`ngym plot`, neurogym_core.plots and the package neurogym-study",
+    "utils": "the packages neurogym-plot and neurogym-study",
     "wrappers": "make(task, wrap='PassReward')",
 }
 
@@ -95,12 +95,12 @@ _ATTRIBUTES = {"env": _OF_ENVS, "dataset": _OF_DATASETS, "module": _OF_MODULE}
 
 
 @hookimpl
-def ngym_former_name(kind: str, name: str, known: Sequence[str]) -> str | None:
+def ngym_unknown_name(kind: str, name: str, known: Sequence[str]) -> str | None:
     """Return a sentence about a name of NeuroGym, or None for any other name."""
     if kind in _ATTRIBUTES:
         use = _ATTRIBUTES[kind].get(name)
         return None if use is None else f"NeuroGym's {name!r} is here: {use}."
-    if name in known:
+    if kind != "argument" or name in known:
         return None
     if name in _ELSEWHERE:
         return _ELSEWHERE[name]

@@ -15,13 +15,13 @@ from neurogym_classic.durations import drawing_from
 from neurogym_classic.form import ClassicForm
 from neurogym_classic.state_snapshot import StateSnapshot
 from neurogym_classic.trial import ClassicTrial, Play
-from neurogym_core.errors import (
+from neurogym_core import (
     InvalidValueError,
     NotSupportedError,
     TaskDefinitionError,
     TrialLayoutError,
-    unknown,
 )
+from neurogym_core.tools import unknown
 
 
 def _begins_trial(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -394,6 +394,10 @@ class _Passing(gymnasium.Wrapper):
 
     def new_trial(self, **kwargs: Any) -> Any:
         return self.env.get_wrapper_attr("new_trial")(**kwargs)
+
+
+TrialEnv = PeriodEnv
+"""The name that most NeuroGym files use."""
 
 
 class TrialWrapper(StateSnapshot, gymnasium.Wrapper):

@@ -13,7 +13,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError
 
 Names = Mapping[str, Any]
 """Name -> an index, or several: a list, a range, an array."""

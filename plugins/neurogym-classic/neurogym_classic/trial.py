@@ -12,7 +12,8 @@ import gymnasium
 import numpy as np
 
 from neurogym_classic.durations import draw, is_until
-from neurogym_core.errors import NotSupportedError, TrialLayoutError, unknown
+from neurogym_core import NotSupportedError, TrialLayoutError
+from neurogym_core.tools import unknown
 
 TRIAL_MS = 10_000
 """Maximum length of a trial without periods, ms."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from neurogym_core.play.make import resolve
+from neurogym_core.players import resolve
 
 FILES = Path(__file__).parent / "files"
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from neurogym_classic import TrialWrapper
 
-from neurogym_core import Dataset
-from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
+from neurogym_core import Dataset, InvalidValueError, NotSupportedError, UnknownNameError
 
 
 class Easy(TrialWrapper):

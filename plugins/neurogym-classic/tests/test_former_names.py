@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 import neurogym_core
-from neurogym_core import Dataset, make, make_task, make_vec
-from neurogym_core.ecosystem import refresh
-from neurogym_core.errors import UnknownNameError
-from neurogym_core.tasks import former_names
+from neurogym_core import Dataset, UnknownNameError, make, make_task, make_vec
+from neurogym_core.tools import refresh
 
 
 @pytest.mark.parametrize(
@@ -86,21 +84,12 @@ def test_without_this_package_the_errors_have_no_such_hint(monkeypatch):
         refresh()
 
 
-def test_the_core_asks_about_all_attributes_that_are_answered():
-    from neurogym_classic.former_names import _ATTRIBUTES
-
-    for kind, asked in former_names._ASKED.items():
-        assert asked == _ATTRIBUTES[kind].keys()
-
-
 def test_a_hook_that_fails_does_not_replace_the_error(monkeypatch):
     from neurogym_core.ecosystem import hooks
 
     def fail(**_):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(
-        hooks.plugins("neurogym.former_names").manager.hook, "ngym_former_name", fail
-    )
+    monkeypatch.setattr(hooks.plugins().manager.hook, "ngym_unknown_name", fail)
     with pytest.raises(UnknownNameError, match="Unknown parameter 'cohs'"):
         make_task("PerceptualDecisionMaking-v0", cohs=[0])

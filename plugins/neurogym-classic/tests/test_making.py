@@ -7,9 +7,15 @@ import numpy as np
 import pytest
 
 import neurogym_core.gym  # noqa: F401
-from neurogym_core import make, make_task, make_vec, run
-from neurogym_core.errors import NotSupportedError, UnknownNameError
-from neurogym_core.wrappers import ReactionTime
+from neurogym_core import (
+    NotSupportedError,
+    ReactionTime,
+    UnknownNameError,
+    make,
+    make_task,
+    make_vec,
+    run,
+)
 
 
 def test_a_file_and_its_class(ref):

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from neurogym_classic import InvalidOperationError, TrialEnv, spaces, tasktools
 
-from neurogym_core import Dataset, make
-from neurogym_core.errors import InvalidValueError, NotSupportedError, TrialLayoutError
+from neurogym_core import Dataset, InvalidValueError, NotSupportedError, TrialLayoutError, make
 
 
 def opened(ref, name, **settings):

@@ -14,13 +14,13 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from neurogym_classic import PeriodEnv, TrialEnv, TruncExp, spaces
 
-from neurogym_core import make
-from neurogym_core.errors import (
+from neurogym_core import (
     InvalidValueError,
     NotSupportedError,
     TaskDefinitionError,
     TrialLayoutError,
     UnknownNameError,
+    make,
 )
 
 FILES = [

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_classic import TrialEnv, TrialWrapper, TruncExp, spaces
 
-from neurogym_core import make
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, make
 
 
 class Seeded(TrialEnv):

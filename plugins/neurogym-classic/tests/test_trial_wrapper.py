@@ -11,11 +11,8 @@ import numpy as np
 import pytest
 from neurogym_classic import TrialWrapper
 
-from neurogym_core import make
-from neurogym_core.errors import NotSupportedError
-from neurogym_core.play.env import TaskEnv
-from neurogym_core.play.make import make_task, resolve
-from neurogym_core.wrappers import PassAction, PassReward
+from neurogym_core import NotSupportedError, PassAction, PassReward, TaskEnv, make, make_task
+from neurogym_core.players import resolve
 
 DelayedDots = resolve(f"{Path(__file__).parent / 'files' / 'as_neurogym.py'}:DelayedDots")
 

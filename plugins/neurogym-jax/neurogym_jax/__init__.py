@@ -1,13 +1,13 @@
 """Tasks of neurogym-core as pure JAX environments, batches on the device, and PPO on the device."""
 
-from neurogym_jax.dataset import Batch, Dataset, Rows
+from neurogym_jax.dataset import Batch, DeviceDataset, Rows
 from neurogym_jax.env import State, TaskEnv, make
 from neurogym_jax.params import Decks, Params, key, why_not
 
 __all__ = [
     "Batch",
-    "Dataset",
     "Decks",
+    "DeviceDataset",
     "Params",
     "Rows",
     "State",

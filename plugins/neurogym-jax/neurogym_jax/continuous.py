@@ -10,13 +10,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from neurogym_core.play.actions import ROUNDING
-from neurogym_core.play.dealer import Dealer
-from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.task import Task
-from neurogym_core.trials.interface import MIDDLE, Actions, Angle
+from neurogym_core import Angle, Task
+from neurogym_core.players import Actions, Dealer, TaskView
 
 Pay = Callable[[jax.Array, jax.Array], jax.Array]
+MIDDLE = 1e-6
+"""Distance from (0, 0) up to which a point has no direction, as in the core."""
+ROUNDING = 1e-6
+"""Largest error of an action that is due to rounding, as in the core."""
 
 
 class Continuous:
@@ -40,11 +41,11 @@ class Continuous:
         self._scale = task.rewards["correct"] * task.dt / 100
         self._threshold = _threshold(self.actions)
         dealer = Dealer(task, 1, 0)
-        if stateful(task):
+        if TaskView(task).stateful:
             dealer.new_sessions()
         types = dealer.block().types
-        self._units = types.slot_units
-        self._pays = [None if pays is None else traceable(pays) for pays in types.pays]
+        self._units = types.slots.units
+        self._pays = [None if pays is None else traceable(pays) for pays in types.slots.pays]
 
     def column(self, action: jax.Array) -> jax.Array:
         """Return the column of the tables: 1 if an action (D,) in [-1, 1] triggers, else 0."""

@@ -1,4 +1,4 @@
-"""`Dataset`: supervised batches that are drawn and rendered on the device, inside jit."""
+"""`DeviceDataset`: supervised batches that are drawn and rendered on the device, inside jit."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from neurogym_core.errors import NotSupportedError
+from neurogym_core import NotSupportedError
 from neurogym_core.play.options import whole_number
-from neurogym_core.tasks.building import max_steps
+from neurogym_core.players import TaskView
 from neurogym_jax.env import TaskEnv, first_serial, raw_key, type_of
 from neurogym_jax.noise import gaussian
-from neurogym_jax.packing import SEGMENT
+from neurogym_jax.packing import NEVER, SEGMENT
 from neurogym_jax.params import DECK, Decks, Params
 
 
@@ -52,7 +52,7 @@ class Rows:
     done: jax.Array
 
 
-class Dataset:
+class DeviceDataset:
     """Endless supervised batches as a pure function: ``rows, batch = dataset.next(rows, params)``.
 
     Every period lasts to its end, and answers are those of the oracle, as in the core's `Dataset`.
@@ -78,9 +78,9 @@ class Dataset:
 
     Example:
         >>> import jax
-        >>> from neurogym_jax import Dataset
+        >>> from neurogym_jax import DeviceDataset
         >>> task = "perceptual/PerceptualDecisionMaking-v0"
-        >>> data = Dataset(task, batch_size=4, seq_len=50)
+        >>> data = DeviceDataset(task, batch_size=4, seq_len=50)
         >>> rows = data.init(jax.random.key(0))
         >>> rows, batch = jax.jit(data.next)(rows, data.params)
         >>> batch.inputs.shape, batch.targets.shape
@@ -99,18 +99,20 @@ class Dataset:
         wrap: Any = (),
         **settings: Any,
     ) -> None:
-        self.batch_size = whole_number("Dataset()", "batch_size", batch_size)
-        self.seq_len = None if seq_len is None else whole_number("Dataset()", "seq_len", seq_len)
+        self.batch_size = whole_number("DeviceDataset()", "batch_size", batch_size)
+        self.seq_len = (
+            None if seq_len is None else whole_number("DeviceDataset()", "seq_len", seq_len)
+        )
         self.env = TaskEnv(task, seed=seed, trials=trials, split=split, wrap=wrap, **settings)
         self.task = self.env.task
         if not self.task.supervised:
             raise NotSupportedError(
-                f"{self.task.name} was given to neurogym_jax.Dataset, but it has no correct"
+                f"{self.task.name} was given to neurogym_jax.DeviceDataset, but it has no correct"
                 " actions. Expected a task with answers. Train with rewards (neurogym_jax.make)."
             )
         self.params = self.env.default_params
         self.n_inputs, self.n_outputs = self.task.channels.size, self.task.actions.size
-        self._longest = max_steps(self.task)
+        self._longest = TaskView(self.task).max_steps
 
     def decks(self, seed: int | None = None, trials: int = DECK) -> Decks:
         """Return an endless iterator of params: the trials of a seed, in order."""
@@ -133,7 +135,7 @@ class Dataset:
 
     def __repr__(self) -> str:
         return (
-            f"Dataset({self.task!r}, batch_size={self.batch_size}, seq_len={self.seq_len},"
+            f"DeviceDataset({self.task!r}, batch_size={self.batch_size}, seq_len={self.seq_len},"
             f" split={self.env.split!r})"
         )
 
@@ -203,7 +205,8 @@ def _rendered(
     if params.script.shape[0]:
         onset = edges[jnp.arange(len(kind)), column] - params.path[kind, column]
         at = columns[:, SEGMENT.index("script_at")]
-        row = jnp.maximum(at, 0) + clock - onset
+        endless = columns[:, SEGMENT.index("duration")] == NEVER
+        row = jnp.maximum(at, 0) + jnp.where(endless, 0, clock - onset)
         inputs = jnp.where((at < 0)[:, None], inputs, params.script[row])
         if continuous:
             targets = jnp.where((at < 0)[:, None], targets, params.target_script[row])

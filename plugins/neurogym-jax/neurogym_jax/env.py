@@ -8,15 +8,17 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from neurogym_core.play.make import make_task
-from neurogym_core.tasks.state import period_names_of
-from neurogym_core.tasks.task import Task
-from neurogym_core.trials.layout import END, STAY
-from neurogym_core.trials.record import RESTING, Outcome
-from neurogym_core.trials.splits import KEY_BITS, checked_split, number_of
+from neurogym_core import END, STAY, Outcome, Task, make_task
+from neurogym_core.players import (
+    KEY_BITS,
+    RESTING,
+    TaskView,
+    checked_split,
+    number_of,
+)
 from neurogym_jax.continuous import Continuous
 from neurogym_jax.noise import gaussian, gaussian_and_words, uniform_words
-from neurogym_jax.packing import SEGMENT, SLOT, TYPE
+from neurogym_jax.packing import NEVER, SEGMENT, SLOT, TYPE
 from neurogym_jax.params import DECK, Decks, Params, check_playable, exact_params
 from neurogym_jax.spaces import Box, Discrete
 
@@ -192,7 +194,7 @@ class TaskEnv:
     @property
     def period_names(self) -> tuple[str, ...]:
         """(P,) names of the periods, for ``info["period"]``."""
-        return tuple(period_names_of(self.task))
+        return tuple(TaskView(self.task).period_names)
 
     def observation_space(self, params: Params | None = None) -> Box:
         """Return the space of observations, (U,) float32."""
@@ -248,9 +250,8 @@ class TaskEnv:
         """
         shown = params.shown[state.type, state.segment]
         if params.script.shape[0]:
-            at = params.segment[state.type, state.segment, SEGMENT.index("script_at")]
-            row = params.script[jnp.maximum(at, 0) + state.clock - state.entered]
-            shown = jnp.where(at < 0, shown, row)
+            at, row = self._script_row(state, params)
+            shown = jnp.where(at < 0, shown, params.script[row])
         units = slice(*params.noisy)
         if units.stop == units.start:
             return shown
@@ -285,7 +286,7 @@ class TaskEnv:
     def step_env(
         self, key: jax.Array, state: State, action: jax.Array, params: Params
     ) -> tuple[jax.Array, State, jax.Array, jax.Array, dict[str, jax.Array]]:
-        """As `step`. The order of the parts is that of `PlainKernel.advance_one`."""
+        """As `step`. The order of the parts is that of `Kernel.advance_one`."""
         rules, n_slots = self.continuous, params.needs.shape[0]
         if rules is None:
             column = jnp.clip(jnp.asarray(action, jnp.int32), 0, self.num_actions - 1)
@@ -437,9 +438,17 @@ class TaskEnv:
         target = params.target[state.type, state.segment]
         if not params.target_script.shape[0]:
             return target
-        at = params.segment[state.type, state.segment, SEGMENT.index("script_at")]
-        row = params.target_script[jnp.maximum(at, 0) + state.clock - state.entered]
-        return jnp.where(at < 0, target, row)
+        at, row = self._script_row(state, params)
+        return jnp.where(at < 0, target, params.target_script[row])
+
+    def _script_row(self, state: State, params: Params) -> tuple[jax.Array, jax.Array]:
+        """Return the first row of the segment in the scripts (-1: none), and the current one."""
+        columns = params.segment[state.type, state.segment]
+        at = columns[SEGMENT.index("script_at")]
+        # An endless segment has one row, for all of its steps.
+        endless = columns[SEGMENT.index("duration")] == NEVER
+        within = jnp.where(endless, 0, state.clock - state.entered)
+        return at, jnp.maximum(at, 0) + within
 
     def _choice(self, ended: jax.Array, choices: jax.Array, answers: jax.Array) -> jax.Array:
         """Return the answer to the first slot of a trial that ended."""

@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from neurogym_core.play.tables import Tables
-from neurogym_core.play.types import Types
-from neurogym_core.trials.layout import END, STAY
+from neurogym_core import END, STAY
+from neurogym_core.players import Tables, Wide
 
 NEVER = 1 << 30
 """More steps than any trial has."""
@@ -69,13 +68,13 @@ def bits(values: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(values, np.float32).view(np.int32)
 
 
-def noisy_units(tables: Tables) -> slice:
+def noisy_units(tables: Wide) -> slice:
     """Return the units from the first to the last with noise."""
     noisy = np.flatnonzero(tables.sd.any(axis=(0, 1)))
     return slice(int(noisy[0]), int(noisy[-1]) + 1) if len(noisy) else slice(0, 0)
 
 
-def pack(types: Types, used: np.ndarray, noisy: slice, segments: int) -> Packed:
+def pack(types: Tables, used: np.ndarray, noisy: slice, segments: int) -> Packed:
     """Return some types of trials, padded to a number of segments.
 
     Args:
@@ -84,7 +83,7 @@ def pack(types: Types, used: np.ndarray, noisy: slice, segments: int) -> Packed:
         noisy: units whose noise is kept.
         segments: S of the result, at least that of the tables.
     """
-    tables = types.tables
+    tables = types.wide
     k, n_segments = len(used), tables.reward.shape[1]
     pad = segments - n_segments
     everywhere = np.broadcast_to(used[:, None], (k, n_segments))
@@ -145,9 +144,9 @@ def pack(types: Types, used: np.ndarray, noisy: slice, segments: int) -> Packed:
     )
 
 
-def _kinds(types: Types, used: np.ndarray, destination) -> np.ndarray:
+def _kinds(types: Tables, used: np.ndarray, destination) -> np.ndarray:
     """Return (k, 4 + 10 K) int32, the rows of whole types."""
-    tables = types.tables
+    tables = types.wide
     n_slots = tables.n_slots
     first = tables.landing(used, np.zeros(len(used), np.int64))
     asked = (tables.asked[used] << np.arange(n_slots)).sum(axis=1, dtype=np.int64)
@@ -166,7 +165,7 @@ def _kinds(types: Types, used: np.ndarray, destination) -> np.ndarray:
             earliest[:, k],
             latest[:, k],
             tables.graded_from[used, k],
-            bits(types.batch.payoffs.correct_reward[used, k]),
+            bits(tables.correct_reward[used, k]),
             # The kernel adds as much, for rounding.
             bits(tables.tolerance[used, k] + 1e-9),
             np.isfinite(tables.due[used, k]),
@@ -174,7 +173,7 @@ def _kinds(types: Types, used: np.ndarray, destination) -> np.ndarray:
     return np.stack(columns, axis=1).astype(np.int32)
 
 
-def _moments(tables: Tables, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _moments(tables: Wide, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (k, K) the first and the last step of the window on which an answer is in time."""
     due, tolerance = tables.due[used], tables.tolerance[used] + 1e-9
     timed = np.isfinite(due)
@@ -195,19 +194,19 @@ def _moments(tables: Tables, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(any_time, -NEVER, earliest), np.where(any_time, NEVER, latest)
 
 
-def _scripts(tables: Tables, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _scripts(tables: Wide, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (k, S) the rows of the script, renumbered, and the rows of these types."""
     at = tables.script_at[used]
     if not len(tables.script):
         return at, np.zeros(0, np.int64)
-    length = tables.duration[used].sum(axis=1)
+    length = tables.rows[used].sum(axis=1)
     begin = tables.script_at[used, 0]
     moved = np.cumsum(length) - length
     rows = np.repeat(begin - moved, length) + np.arange(length.sum())
     return at - (begin - moved)[:, None], rows
 
 
-def _targets(tables: Tables, used: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _targets(tables: Wide, used: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return targets of continuous actions: (k, S, D) of segments, (R, D) of rows of the script."""
     if tables.target.ndim == 2:
         nothing = np.zeros((*tables.duration[used].shape, 0), np.float32)
@@ -216,7 +215,7 @@ def _targets(tables: Tables, used: np.ndarray, rows: np.ndarray) -> tuple[np.nda
     if len(tables.target_script):
         return target, tables.target_script[rows]
     # Observations change within segments, but targets do not.
-    steps = tables.duration[used].ravel() if len(rows) else np.zeros(target[..., 0].size, np.int64)
+    steps = tables.rows[used].ravel() if len(rows) else np.zeros(target[..., 0].size, np.int64)
     return target, np.repeat(target.reshape(-1, target.shape[2]), steps, axis=0)
 
 

@@ -15,17 +15,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.play.blocks import Block
-from neurogym_core.play.dealer import Dealer
-from neurogym_core.play.types import Types
-from neurogym_core.tasks.building import build_trials, hooked
-from neurogym_core.tasks.drawing import draw_once, stateful
-from neurogym_core.tasks.state import state_of
-from neurogym_core.tasks.task import Task
-from neurogym_core.trials.distributions import Choice, Constant
-from neurogym_core.trials.noise import key_of
-from neurogym_core.trials.splits import checked_split, sequence_of
+from neurogym_core import Choice, Constant, InvalidValueError, NotSupportedError, Task
+from neurogym_core.players import (
+    Block,
+    Dealer,
+    TaskView,
+    build_trials,
+    checked_split,
+    noise_key,
+    sequence_of,
+)
 from neurogym_jax.packing import Packed, joined, noisy_units, pack
 
 MOST_TYPES = 4096
@@ -112,7 +111,7 @@ def key(seed: int, split: str | None = None) -> jax.Array:
     sequence = sequence_of(seed, checked_split(split, "key()"))
     # The same child as in `Dealer.seed`.
     noise = np.random.SeedSequence(sequence.entropy, spawn_key=(*sequence.spawn_key, 1))
-    return jnp.asarray(words_of(key_of(noise, split)))
+    return jnp.asarray(words_of(noise_key(noise, split)))
 
 
 def check_playable(task: Task) -> None:
@@ -131,8 +130,8 @@ def check_playable(task: Task) -> None:
 
 def why_not(task: Task) -> str | None:
     """Return why a task is not a table, or None if it is one."""
-    if hooked(task):
-        hooks = ", ".join(sorted(state_of(task).interface.hooks))
+    if TaskView(task).hooks:
+        hooks = ", ".join(sorted(TaskView(task).hooks))
         return f"it computes its steps in Python hooks ({hooks})"
     if task.reads_outcomes:
         return "its draws read the outcomes of earlier trials"
@@ -154,29 +153,27 @@ def exact_params(task: Task) -> Params | None:
     conditions, probability = found
     rng = np.random.default_rng(0)
     before = str(rng.bit_generator.state)
-    batch = build_trials(task, conditions, rng, len(probability), {})
-    if batch.random or batch.frames or str(rng.bit_generator.state) != before:
+    types = build_trials(task, conditions, rng, len(probability), {}).tables
+    if types.random or len(types.script) or str(rng.bit_generator.state) != before:
         return None
-    types = Types(batch)
     used = np.arange(len(probability))
-    noisy = noisy_units(types.tables)
-    packed = pack(types, used, noisy, types.tables.reward.shape[1])
+    noisy = noisy_units(types.wide)
+    packed = pack(types, used, noisy, types.wide.reward.shape[1])
     alias, share = _alias_tables(probability)
     empty = np.zeros(0, np.int32)
-    paths = [(types.path[used], types.shown.weight[used])]
+    paths = [(types.path[used], types.wide.weight[used])]
     return _params(task, packed, paths, noisy, empty, 0, np.zeros(2, np.uint32), alias, share)
 
 
 def _enumerated(task: Task) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
     """Return all combinations of conditions, and their probabilities, or None."""
-    state = state_of(task)
-    if stateful(task) or state.wraps is not None or state.joint or not state.declared:
+    view = TaskView(task)
+    if view.stateful or view.wrapped is not None or view.joint or not view.distributions:
         return None
     if type(task).draw_conditions is not Task.draw_conditions:
         return None
     values, probabilities = [], []
-    for name, declared in state.declared.items():
-        law = state.imposed.get(name, declared)
+    for law in view.distributions.values():
         if isinstance(law, Constant):
             values.append(law.support())
             probabilities.append(np.ones(1))
@@ -190,14 +187,14 @@ def _enumerated(task: Task) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
     index = np.array(list(product(*(range(len(one)) for one in values))))
     conditions = {
         name: one[index[:, column]]
-        for column, (name, one) in enumerate(zip(state.declared, values, strict=True))
+        for column, (name, one) in enumerate(zip(view.distributions, values, strict=True))
     }
     share = [one[index[:, column]] for column, one in enumerate(probabilities)]
     given = np.prod(share, axis=0)
     possible = np.flatnonzero(given > 0)
     conditions = {name: one[possible] for name, one in conditions.items()}
     # As drawn conditions are: checked, and read-only views where a value is constant.
-    conditions = draw_once(task, np.random.default_rng(0), len(possible), conditions)
+    conditions = task.draw_conditions(np.random.default_rng(0), len(possible), conditions)
     return conditions, given[possible] / given.sum()
 
 
@@ -245,7 +242,7 @@ class Decks(Iterator[Params]):
             )
         self.task = task
         self._dealer = Dealer(task, 1, seed, checked_split(split, "Decks"))
-        sessions = stateful(task)
+        sessions = TaskView(task).stateful
         if sessions:
             self._dealer.new_sessions()
         length = task.trials_per_session
@@ -278,7 +275,7 @@ class Decks(Iterator[Params]):
         for block, kinds in taken:
             used, kind = np.unique(kinds, return_inverse=True)
             parts.append(pack(block.types, used, units, self._segments))
-            paths.append((block.types.path[used], block.types.shown.weight[used]))
+            paths.append((block.types.path[used], block.types.wide.weight[used]))
             deck.append(kind + offset)
             offset += len(used)
         self._types = _room(self._types, offset)

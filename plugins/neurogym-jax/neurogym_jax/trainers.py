@@ -9,11 +9,9 @@ import jax
 import numpy as np
 from neurogym_study.training import Trainer, Watch, sessions_of_test
 
-from neurogym_core import run
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.files import replacing
+from neurogym_core import InvalidValueError, TrialRecord, run
 from neurogym_core.play.options import whole_number
-from neurogym_core.trials.record import TrialRecord
+from neurogym_core.tools import replacing
 from neurogym_jax import ppo
 from neurogym_jax.env import TaskEnv
 

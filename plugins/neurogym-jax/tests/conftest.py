@@ -29,14 +29,15 @@ class Sides(Task):
     def define(self):
         self.observe(fixation=1, sides=2)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice((0, 1), p=(0.25, 0.75)), strength=Choice((0.2, 1.0)), answer="side")
+        self.vary(side=Choice((0, 1), p=(0.25, 0.75)), strength=Choice((0.2, 1.0)))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision")
         trial.show("fixation", 1, during=("fixation", "stimulus"))
-        evidence = np.eye(2)[trial.side] * trial.strength[:, None]
+        evidence = np.eye(2)[trial["side"]] * trial["strength"][:, None]
         trial.show("sides", evidence, during="stimulus", noise=self.sigma)
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 class Jittered(Sides):
@@ -71,9 +72,9 @@ class Pointing(Task):
 
     def new_trial(self, trial):
         trial.periods("light", "decision")
-        trial.show("light", Angle.points(trial.at), during="light", noise=0.5)
+        trial.show("light", Angle.points(trial["at"]), during="light", noise=0.5)
         pays = PowerLaw(exponent=1, least=0, most=2.0)
-        trial.answer("report", trial.at, during="decision", tolerance=1.0, pays=pays)
+        trial.answer("report", trial["at"], during="decision", tolerance=1.0, pays=pays)
 
 
 class Timed(Task):
@@ -105,11 +106,11 @@ class Tracked(Task):
 
     def new_trial(self, trial):
         trial.periods("wait", "ramp", "report")
-        ramp = trial.slope[:, None] * np.linspace(0, 1, 6)
+        ramp = trial["slope"][:, None] * np.linspace(0, 1, 6)
         trial.timecourse("level", np.stack([ramp, -ramp], axis=-1), during="ramp")
         trial.show("level", 0, during="wait", noise=0.1)
         trial.timecourse("output", np.stack([ramp, -ramp], axis=-1), during="ramp")
-        ends = np.stack([trial.slope, -trial.slope], axis=1)
+        ends = np.stack([trial["slope"], -trial["slope"]], axis=1)
         trial.answer("output", ends, during="report", tolerance=3.0)
 
 

@@ -7,13 +7,12 @@ import neurogym_jax
 import numpy as np
 import pytest
 
-from neurogym_core import Dataset
-from neurogym_core.errors import NotSupportedError
+from neurogym_core import Dataset, NotSupportedError
 
 
 def of_seed(task, seed, seq_len=None):
     """Return a dataset of one row with the trials of a seed, and its first state."""
-    data = neurogym_jax.Dataset(task, 1, seq_len, seed=seed)
+    data = neurogym_jax.DeviceDataset(task, 1, seq_len, seed=seed)
     params = next(data.decks(seed, 200))
     return data, params, data.init(neurogym_jax.key(seed)[None], params)
 
@@ -55,7 +54,7 @@ def test_whole_trials_are_those_of_the_core(tasks, name):
 
 
 def test_it_draws_inside_a_compiled_loop_and_rows_differ(tasks):
-    data = neurogym_jax.Dataset(tasks.Sides, 3, 20)
+    data = neurogym_jax.DeviceDataset(tasks.Sides, 3, 20)
 
     @jax.jit
     def mean(rows):
@@ -73,4 +72,4 @@ def test_it_draws_inside_a_compiled_loop_and_rows_differ(tasks):
 
 def test_a_task_without_correct_actions_is_refused():
     with pytest.raises(NotSupportedError, match="no correct actions"):
-        neurogym_jax.Dataset("value/DriftingBandit-v0")
+        neurogym_jax.DeviceDataset("value/DriftingBandit-v0")

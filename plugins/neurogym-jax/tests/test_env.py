@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import gymnasium
 import jax
 import jax.numpy as jnp
 import neurogym_jax
@@ -13,11 +14,17 @@ from neurogym_jax.continuous import traceable
 from neurogym_jax.noise import gaussian, philox
 from neurogym_jax.params import words_of
 
-from neurogym_core import InverseSquare, PowerLaw, make, make_task
-from neurogym_core.ecosystem.discovery import installed
-from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.play.env_form import is_env_class
-from neurogym_core.play.make import resolve
+from neurogym_core import (
+    InvalidValueError,
+    InverseSquare,
+    NotSupportedError,
+    PowerLaw,
+    make,
+    make_task,
+    run,
+)
+from neurogym_core.players import resolve
+from neurogym_core.tools import installed
 from neurogym_core.trials.noise import gaussian as gaussian_of_core
 from neurogym_core.trials.noise import philox as philox_of_core
 
@@ -63,6 +70,13 @@ def random_action(env, rng):
     return rng.uniform(-1, 1, actions.size).astype(np.float32)
 
 
+def named_choices(task):
+    """Return the names of the choices of the first slot, in their order."""
+    named = run(task, "rest", 1, seed=0).meta["names"]
+    slots = (name for name in named if name == "choice" or name.endswith(".choice"))
+    return next((named[name] for name in slots), ())
+
+
 def assert_same_trials(task, seed, steps=STEPS):
     core = played_by_core(task, seed, steps)
     env = neurogym_jax.TaskEnv(task, trials=16)
@@ -91,8 +105,12 @@ def assert_same_trials(task, seed, steps=STEPS):
     for name in ("observation", "reward", "performance", "gt"):
         given = device[name]
         np.testing.assert_allclose(given, core[name], atol=ROUNDING, rtol=1e-6, err_msg=name)
+    order = named_choices(task)
     for given, expected in zip(device["choice"], core["choice"], strict=True):
-        if expected is not None:
+        if isinstance(expected, str):  # the device has indices, and -1 for no answer
+            assert given == (order.index(expected) if expected in order else -1), expected
+            assert expected in (*order, "none")
+        elif expected is not None:
             np.testing.assert_allclose(given, expected, atol=ROUNDING, rtol=1e-5)
 
 
@@ -108,7 +126,7 @@ def test_the_trials_of_a_seed_are_those_of_the_core(tasks, name):
 @pytest.mark.parametrize("name", INSTALLED)
 def test_every_installed_task_plays_as_in_the_core_or_is_refused(name):
     found = resolve(name)
-    if is_env_class(found):
+    if isinstance(found, type) and issubclass(found, gymnasium.Env):
         pytest.skip("it is a class of envs, not a table")
     task = make_task(found)
     if neurogym_jax.why_not(task) is not None:
@@ -122,7 +140,7 @@ def test_the_reasons_for_refusing_installed_tasks():
     counted = Counter()
     for name in INSTALLED:
         found = resolve(name)
-        if is_env_class(found):
+        if isinstance(found, type) and issubclass(found, gymnasium.Env):
             continue
         reason = neurogym_jax.why_not(make_task(found))
         counted[reason and reason.split(" (")[0]] += 1

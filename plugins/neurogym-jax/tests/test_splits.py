@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from neurogym_jax.trainers import JaxPPOTrainer, JaxSubject
 
-from neurogym_core import Dataset, make, run
-from neurogym_core.errors import UnknownNameError
-from neurogym_core.trials.splits import KEY_BITS, SPLITS, number_of
+from neurogym_core import Dataset, UnknownNameError, make, run
+from neurogym_core.players import KEY_BITS, SPLITS, number_of
 
 SMALL = {
     "envs": 8, "n_steps": 16, "hidden": 8, "minibatches": 2, "test_every": 256, "test_trials": 20,
@@ -31,7 +30,7 @@ def test_the_trials_of_a_split_are_those_of_the_core(tasks, name, split):
         np.testing.assert_allclose(observation, wanted, atol=1e-6)
         observation, state, *_ = step(None, state, 0, params)
         wanted = core.step(0)[0]
-    data = neurogym_jax.Dataset(task, 1, 30, split=split)
+    data = neurogym_jax.DeviceDataset(task, 1, 30, split=split)
     deck = next(data.decks(4, 100))
     _, batch = data.next(data.init(neurogym_jax.key(4, split)[None], deck), deck)
     inputs = next(Dataset(task, 1, 30, seed=4, split=split)).inputs
@@ -45,7 +44,7 @@ def test_every_key_of_a_reset_carries_the_split(tasks, split):
     words = np.asarray(jax.vmap(env.reset, (0, None))(keys, params)[1].key)
     assert (words[:, 1] >> (KEY_BITS - 32) == number_of(split)).all()
     assert len(np.unique(words, axis=0)) == 500
-    rows = neurogym_jax.Dataset(tasks.Sides, 500, split=split).init(keys)
+    rows = neurogym_jax.DeviceDataset(tasks.Sides, 500, split=split).init(keys)
     assert (np.asarray(rows.key) == words).all()
     assert (np.asarray(neurogym_jax.key(7, split))[1] >> (KEY_BITS - 32) == number_of(split)).all()
 
@@ -57,7 +56,7 @@ def test_keys_without_a_split_are_used_as_they_are(tasks):
 
 
 def test_an_unknown_split_is_refused(tasks):
-    for made in (neurogym_jax.make, neurogym_jax.Dataset):
+    for made in (neurogym_jax.make, neurogym_jax.DeviceDataset):
         with pytest.raises(UnknownNameError, match=r"Unknown split 'tset' .* Did you mean 'test'"):
             made(tasks.Sides, split="tset")
     with pytest.raises(UnknownNameError, match="Unknown split 'tset'"):

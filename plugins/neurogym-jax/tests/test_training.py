@@ -12,8 +12,8 @@ from neurogym_jax.trainers import JaxPPOTrainer
 from neurogym_study import Run
 from scripts import loaded
 
-from neurogym_core.cli import main
-from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core import InvalidValueError, NotSupportedError
+from neurogym_core.tools import main
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SMALL = {

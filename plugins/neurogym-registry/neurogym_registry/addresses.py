@@ -10,8 +10,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from neurogym_core.ecosystem.names import clean
-from neurogym_core.errors import RegistryError
+from neurogym_core.tools import RegistryError, clean
 
 VARIABLE = "NGYM_REGISTRY"
 GITHUB = "https://github.com/"

@@ -6,8 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from neurogym_core.ecosystem.names import canonical
-from neurogym_core.errors import RegistryError
+from neurogym_core.tools import RegistryError, canonical
 from neurogym_registry.fetch import allowed, fetch
 from neurogym_registry.pip import configuration
 

@@ -15,8 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from neurogym_core.ecosystem.names import clean
-from neurogym_core.errors import RegistryError
+from neurogym_core.tools import RegistryError, clean
 from neurogym_registry.folder import Registry, Violation, entry_file, read_registry
 from neurogym_registry.rules import changed_registry
 from neurogym_registry.writing import write_bytes

@@ -1,27 +1,24 @@
-"""A hook for `ngym doctor`: installed versions that a registry has revoked."""
+"""Installed versions that a registry has revoked, for `ngym doctor`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
-from neurogym_core.ecosystem import companions, hookimpl
-from neurogym_core.ecosystem.names import canonical, clean
-from neurogym_core.ecosystem.records import Level, PackageInfo, Problem
-from neurogym_core.errors import RegistryError
+from neurogym_core.tools import PackageInfo, Problem, RegistryError, canonical, clean
 from neurogym_registry.addresses import read_address, registries
 from neurogym_registry.client import Catalogue, Index, one_registry
 from neurogym_registry.sources import remembered
 
 
-@hookimpl
-def ngym_checkup(packages: Sequence[PackageInfo]) -> list[tuple[str, str, Problem]]:
+def checkup(packages: Sequence[PackageInfo]) -> list[tuple[str, str, Problem]]:
     """Return a problem for each installed version that is revoked.
 
     Asks the registries in `NGYM_REGISTRY`, and those from which packages were installed, if the
     copies of their indexes are older than a day. If one does not answer, a warning has the age of
     the copy."""
     known, notes = _known(packages)
-    found = [(companions.REGISTRY, "", _problem("warning", note)) for note in notes]
+    found = [("neurogym-registry", "", _problem("warning", note)) for note in notes]
     for package in packages:
         reason = known.revocation(canonical(package.distribution), package.version)
         if reason is not None:
@@ -54,5 +51,5 @@ def _known(packages: Sequence[PackageInfo]) -> tuple[Catalogue, list[str]]:
     return Catalogue(indexes=tuple(indexes)), notes
 
 
-def _problem(level: Level, message: str) -> Problem:
+def _problem(level: Literal["error", "note", "warning"], message: str) -> Problem:
     return Problem(level=level, code="revoked" if level == "error" else "registry", message=message)

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from neurogym_core.ecosystem.names import TASK_PREFIX, canonical, clean, namespace_of, said_by
-from neurogym_core.errors import RegistryError
+from neurogym_core.tools import RegistryError, canonical, clean, namespace_of, said_by
 from neurogym_registry import cache
 from neurogym_registry.addresses import NOWHERE, VARIABLE, Address, Signer, registries
 from neurogym_registry.data import data
@@ -172,7 +171,7 @@ class Catalogue:
 
     def find(self, name: str) -> Listing | None:
         """Return the package of this name or namespace, or None."""
-        for wanted in (name, f"{TASK_PREFIX}{name}", name.removeprefix("x-"), f"neurogym-{name}"):
+        for wanted in (name, f"neurogym-task-{name}", name.removeprefix("x-"), f"neurogym-{name}"):
             found = self.named(canonical(wanted))
             if found is not None and (canonical(name) == found.name or name == found.namespace):
                 return found

@@ -13,10 +13,9 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from neurogym_core.ecosystem.names import canonical, clean
-from neurogym_core.ecosystem.records import removal
-from neurogym_core.errors import InstallError
+from neurogym_core.tools import canonical, clean
 from neurogym_registry.client import Catalogue
+from neurogym_registry.errors import InstallError
 from neurogym_registry.index import newest
 from neurogym_registry.pip import Candidate, installed_version, look_up
 from neurogym_registry.resolve import unfit
@@ -139,7 +138,7 @@ class _Closure:
     def refuse_revoked(self, name: str, version: str, *, installed: bool) -> None:
         reason = self.catalogue.revocation(name, version)
         if reason is not None:
-            remedy = f" Remove it: `{removal(name)}`." if installed else ""
+            remedy = f" Remove it: `python -m pip uninstall {name}`." if installed else ""
             raise InstallError(
                 f"{self.wheel.name} needs {name} {version}, which is revoked: {clean(reason)}"
                 f" Expected no revoked package.{remedy} Nothing was installed."

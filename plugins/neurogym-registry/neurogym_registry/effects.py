@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from neurogym_core.ecosystem.names import clean
+from neurogym_core.tools import clean
 
 
 def effects(offers: Mapping[str, Mapping[str, str]]) -> list[str]:
     """Return sentences about the effects of a package besides its tasks and wrappers."""
     texts = {
-        "plugins": "its hooks ({}) run in every `make`, for the tasks of all packages",
-        "registries": "its hooks ({}) run in `ngym info` and `new`, and on unknown names",
-        "checkups": "its hooks ({}) run in `ngym doctor`",
-        "former_names": "its hooks ({}) run on unknown names",
-        "studies": "its hooks ({}) run in `ngym plot` and `ngym run`",
-        "films": "its hooks ({}) run when tasks are drawn",
+        "plugins": "its hooks ({}) run in every `make`, for the tasks of all packages, in some"
+        " commands, and on unknown names",
         "commands": "it adds commands to ngym: {}",
         "subjects": "it adds subjects: {}",
         "trainers": "it adds trainers: {}",

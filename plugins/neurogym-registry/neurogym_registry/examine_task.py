@@ -14,10 +14,16 @@ from typing import Any, Literal, cast
 
 from neurogym_check import check_task
 
-from neurogym_core.child import answer_with, claim_stdout, leave
-from neurogym_core.ecosystem.discovery import installed
-from neurogym_core.ecosystem.names import canonical, clean, said_by
-from neurogym_core.errors import UnknownTaskError
+from neurogym_core import UnknownTaskError
+from neurogym_core.tools import (
+    answer_with,
+    canonical,
+    claim_stdout,
+    clean,
+    installed,
+    leave,
+    said_by,
+)
 
 
 def main(arguments: list[str]) -> None:

@@ -12,7 +12,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
-from neurogym_core.ecosystem.names import clean, said_by
+from neurogym_core.tools import clean, said_by
 from neurogym_registry.schemas import breaches
 
 Level = Literal["error", "warning"]

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from neurogym_core.ecosystem.names import namespace_of
+from neurogym_core.tools import namespace_of
 from neurogym_registry.index_text import DIGEST, SCHEMA, row_text
 from neurogym_registry.versions import is_prerelease, version_key
 
@@ -137,4 +137,5 @@ def _package(registry: Registry, name: str, full: bool) -> dict[str, Any]:
         "tasks": [row if full else _slim(row) for row in shown.get("tasks", [])],
         "wrappers": [row if full else _slim(row) for row in shown.get("wrappers", [])],
         "offers": shown.get("offers", {}),
+        **({"helps": shown["helps"]} if shown.get("helps") else {}),
     }

@@ -9,7 +9,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from neurogym_core.ecosystem.names import canonical, is_distribution_name
+from neurogym_core.tools import canonical
+from neurogym_registry.requirements import is_distribution_name
 
 SCHEMA = 1
 DIGEST = "package_sha256"  # field of a line: hash of the text in the package file

@@ -15,16 +15,19 @@ from typing import Any
 
 from neurogym_check.digest import digest_of
 
-from neurogym_core.child import answer_with, claim_stdout, leave
-from neurogym_core.ecosystem.discovery import installed, load
-from neurogym_core.ecosystem.hooks import ask
-from neurogym_core.ecosystem.names import canonical, said_by
-from neurogym_core.ecosystem.records import TaskInfo
-from neurogym_core.errors import NeurogymError, NotSupportedError
-from neurogym_core.optional import optional
-from neurogym_core.plots import save_figure, trace_of, trial_figure
-from neurogym_core.tasks.describe import describe
+from neurogym_core import NeurogymError, NotSupportedError
+from neurogym_core.players import describe
 from neurogym_core.terminal.description import describe_class
+from neurogym_core.tools import (
+    TaskInfo,
+    answer_with,
+    canonical,
+    claim_stdout,
+    installed,
+    leave,
+    load,
+    said_by,
+)
 
 
 def main(arguments: list[str]) -> None:
@@ -45,6 +48,8 @@ def inspect_task(task: TaskInfo, folder: Path) -> dict[str, Any]:
         if not (hasattr(found, "define") and hasattr(found, "new_trial")):
             return {**_describe_env(task.id, found, folder / f"{task.name}.svg"), "failure": None}
         description = _describe_task(found)
+        from neurogym_plot import trace_of, trial_figure  # the extra `plot`
+
         _save(lambda: trial_figure(trace_of(found(), seed=0)), folder / f"{task.name}.svg")
         return {**description, "failure": None}
     except BaseException as error:
@@ -61,14 +66,17 @@ def _describe_task(found: Any) -> dict[str, Any]:
 
 
 def _describe_env(name: str, found: type, path: Path) -> dict[str, Any]:
+    from neurogym_plot import env_figure
+
     with contextlib.suppress(NotSupportedError):  # its observations cannot be plotted
-        what = "the figure of a plain Gymnasium env"
-        _save(lambda: ask("ngym_env_figure", what, name=name, seed=0), path)
+        _save(lambda: env_figure(name, 0), path)
     return {"description": describe_class(found)}
 
 
 def _save(draw: Callable[[], Any], path: Path) -> None:
-    matplotlib = optional("matplotlib", needed_for="Drawing a trial for the registry")
+    import matplotlib
+    from neurogym_plot import save_figure
+
     # Text as text gives small files, a fixed salt gives the same ids in every run.
     with matplotlib.rc_context({"svg.hashsalt": "ngym", "svg.fonttype": "none"}):
         save_figure(draw(), path)

@@ -7,8 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from neurogym_core.ecosystem.names import canonical, clean
-from neurogym_core.errors import RegistryError
+from neurogym_core.tools import RegistryError, canonical, clean
 from neurogym_registry.folder import dumps, entry_file, read_package, release_file
 from neurogym_registry.writing import write_text
 

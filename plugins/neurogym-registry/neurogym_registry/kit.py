@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from neurogym_core.ecosystem.companions import COMMANDS, comes_with
-from neurogym_core.errors import MissingDependencyError
+from neurogym_core import MissingDependencyError
+from neurogym_core.tools import brought, comes_with
 
-MISSING = comes_with("ngym check", COMMANDS["check"])
+MISSING = comes_with("ngym check", brought("commands").get("check"))
 
 
 def has_kit() -> bool:

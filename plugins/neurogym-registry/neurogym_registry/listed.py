@@ -1,4 +1,4 @@
-"""Records of listed packages and tasks, for the hook behind `ngym info`."""
+"""Records of listed packages and tasks, for the hooks of the core."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from neurogym_core.ecosystem.names import clean
-from neurogym_core.ecosystem.published import how_to_install
-from neurogym_core.ecosystem.records import Listed, Reference
-from neurogym_core.errors import RegistryError
-from neurogym_core.terminal.description import add_description, citation
-from neurogym_core.terminal.output import Page
-from neurogym_registry.client import Catalogue, Listing
+from neurogym_core.tools import (
+    Listed,
+    Page,
+    Reference,
+    RegistryError,
+    add_description,
+    clean,
+    how_to_install,
+)
+from neurogym_registry.client import Catalogue, Listing, catalogue
 from neurogym_registry.folder import release_file
 from neurogym_registry.index_text import DESCRIBED, fits
+from neurogym_registry.names import WELL_KNOWN, likeness, might_resemble
 from neurogym_registry.versions import version_key
 
 
@@ -157,7 +161,7 @@ def _add_task(page: Page, listing: Listing, task: Mapping[str, Any]) -> None:
             ("package", f"{listing.name} {listing.latest or ''}".rstrip()),
             ("tags", ", ".join(task["tags"])),
             ("species", ", ".join(task["species"])),
-            *((one["kind"], citation(_reference(one))) for one in task["references"]),
+            *((one["kind"], _reference(one).citation) for one in task["references"]),
         )
     )
     add_description(page, task)
@@ -172,6 +176,21 @@ def resembling(found: Catalogue, name: str) -> list[Listed]:
     names = sorted({task["name"] for _, task in tasks})
     (nearest,) = difflib.get_close_matches(bare, names, 1, 0.8) or [""]
     return [_record(found, one, task) for one, task in tasks if task["name"] == nearest][:3]
+
+
+def looks_like(distribution: str) -> str | None:
+    """Return a listed or well-known package whose name differs by at most one letter, or None."""
+    try:
+        known = catalogue(offline=True).names
+    except RegistryError:  # `ngym search` says why
+        known = []
+    for other in (*WELL_KNOWN, *known):
+        if other != distribution and not might_resemble(distribution, other):
+            continue
+        apart = 0 if other == distribution else likeness(distribution, other)
+        if apart is not None and apart < 2:
+            return other
+    return None
 
 
 def _reference(row: Mapping[str, Any]) -> Reference:

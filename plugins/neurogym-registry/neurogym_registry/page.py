@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from neurogym_core.ecosystem.names import clean
-from neurogym_core.ecosystem.records import Reference
-from neurogym_core.terminal.bibtex import bibtex
-from neurogym_core.terminal.timeline import written
+from neurogym_core.terminal.description import written
+from neurogym_core.tools import Reference, bibtex, clean
 from neurogym_registry.folder import Registry
 from neurogym_registry.index import build_index
 from neurogym_registry.wheels import sha256_of

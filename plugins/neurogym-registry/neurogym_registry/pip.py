@@ -21,8 +21,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from neurogym_core.ecosystem.names import CORE, canonical, clean, said_by
-from neurogym_core.errors import InstallError
+from neurogym_core.tools import canonical, clean, said_by
+from neurogym_registry.errors import InstallError
+from neurogym_registry.requirements import CORE
 from neurogym_registry.wheels import sha256_of
 
 PROTECTED = (CORE, "gymnasium", "numpy")

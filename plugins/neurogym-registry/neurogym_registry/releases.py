@@ -12,11 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from neurogym_core.child import run_child
-from neurogym_core.ecosystem.manifest import Manifest, Row
-from neurogym_core.ecosystem.names import clean
-from neurogym_core.ecosystem.records import advice
-from neurogym_core.errors import RegistryError
+from neurogym_core.tools import Manifest, RegistryError, clean, remedy, run_child
 from neurogym_registry.folder import (
     Registry,
     dumps,
@@ -285,7 +281,7 @@ def row_of(
     return {"entry_point": value.replace(" ", ""), **_of_manifest(row)}
 
 
-def _of_manifest(row: Row) -> dict[str, Any]:
+def _of_manifest(row: Any) -> dict[str, Any]:
     texts = {"name": row.name, "title": row.title, "summary": row.summary}
     words = {"tags": list(row.tags), "species": list(row.species), "aliases": list(row.aliases)}
     found = {
@@ -386,6 +382,6 @@ def examine_installed(
     if value is None or "passed" not in value:
         reason = value.get("failure") if value else child.ending
         raise RegistryError(
-            f"The process that checked {task} {clean(str(reason))}. {advice(distribution)}"
+            f"The process that checked {task} {clean(str(reason))}. {remedy(distribution)}"
         )
     return value

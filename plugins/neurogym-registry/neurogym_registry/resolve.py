@@ -6,12 +6,11 @@ import platform
 from collections.abc import Mapping
 from typing import Any
 
-from neurogym_core.ecosystem.names import CORE
-from neurogym_core.ecosystem.published import how_to_install
-from neurogym_core.ecosystem.versions import satisfies
-from neurogym_core.errors import InstallError
+from neurogym_core.tools import how_to_install
 from neurogym_registry.client import Listing
+from neurogym_registry.errors import InstallError
 from neurogym_registry.index import newest
+from neurogym_registry.requirements import CORE, satisfies
 from neurogym_registry.versions import is_prerelease, version_key
 
 

@@ -11,10 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from neurogym_core.ecosystem.manifest import vocabulary
-from neurogym_core.ecosystem.names import canonical, clean
-from neurogym_core.ecosystem.versions import satisfies
-from neurogym_core.errors import NeurogymError
+from neurogym_core import NeurogymError
+from neurogym_core.tools import canonical, clean, vocabulary
 from neurogym_registry.drawings import fault_of
 from neurogym_registry.folder import (
     Level,
@@ -31,6 +29,7 @@ from neurogym_registry.index_text import written
 from neurogym_registry.licences import is_open
 from neurogym_registry.names import WELL_KNOWN, likeness, might_resemble
 from neurogym_registry.releases import FROM_WHEEL, facts_of, static_row
+from neurogym_registry.requirements import satisfies
 from neurogym_registry.schemas import breaches, part_breaches
 from neurogym_registry.versions import is_prerelease, version_key
 from neurogym_registry.wheels import (

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from neurogym_core.ecosystem.names import clean
+from neurogym_core.tools import clean
 from neurogym_registry.data import data
 
 NAMES = ("common", "entry", "index", "release", "revoked")

@@ -11,8 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from neurogym_core.ecosystem.names import clean
-from neurogym_core.errors import RegistryError
+from neurogym_core.tools import RegistryError, clean
 from neurogym_registry.change import ignores
 from neurogym_registry.effects import effects
 from neurogym_registry.folder import (

@@ -19,15 +19,13 @@ from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from neurogym_core.ecosystem.manifest import MAX_BYTES as MAX_MANIFEST
-from neurogym_core.ecosystem.manifest import Manifest, parse_manifest
-from neurogym_core.ecosystem.names import CORE, canonical, clean, is_distribution_name, said_by
-from neurogym_core.ecosystem.versions import core_specifier
-from neurogym_core.errors import RegistryError
+from neurogym_core.tools import Manifest, RegistryError, canonical, clean, parse_manifest, said_by
+from neurogym_registry.requirements import core_specifier, is_distribution_name
 
 MAX_WHEEL = 100_000_000  # bytes; a package of tasks is some kilobytes
 MAX_UNPACKED = 500_000_000
 MAX_FILES = 20_000
+MAX_MANIFEST = 65_536
 MAX_METADATA = 1_000_000  # for METADATA, with the README in it, and for entry_points.txt
 TEMPLATE_TEXTS = (
     "Cite here the paper that the task follows",
@@ -174,7 +172,7 @@ def _read(path: Path, archive: zipfile.ZipFile, name: str, version: str) -> Whee
         version=own_version,
         license=str(headers["License-Expression"] or headers["License"] or ""),
         requires=requires,
-        requires_core=core_specifier(requires, CORE) or "",
+        requires_core=core_specifier(requires),
         requires_python=str(headers["Requires-Python"] or "").replace(" ", ""),
         modules=(module,),
         entry_points=points,

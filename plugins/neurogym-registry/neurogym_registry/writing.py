@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from neurogym_core.files import replacing
+from neurogym_core.tools import replacing
 
 
 def write_text(path: Path, text: str) -> None:

@@ -172,8 +172,8 @@ def third_party(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The core, this package and the conformance kit, built from this checkout."""
+    """The core, this package, the conformance kit and the package that draws."""
     folder = tmp_path_factory.mktemp("wheels")
     plugins = environments.REPOSITORY / "plugins"
-    sources = (environments.REPOSITORY, plugins / "neurogym-registry", plugins / "neurogym-check")
-    return [environments.build_wheel(source, folder) for source in sources]
+    ours = (plugins / f"neurogym-{name}" for name in ("registry", "check", "plot"))
+    return [environments.build_wheel(one, folder) for one in (environments.REPOSITORY, *ours)]

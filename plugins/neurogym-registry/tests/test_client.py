@@ -18,7 +18,8 @@ from neurogym_registry.client import catalogue
 from neurogym_registry.commands import shared
 from neurogym_registry.index_text import IndexText, written
 
-from neurogym_core.errors import RegistryError, UnknownTaskError
+from neurogym_core import UnknownTaskError
+from neurogym_core.tools import RegistryError
 
 makers = sys.modules["ngym_test_registry_makers"]
 NAME = "neurogym-task-dots"

@@ -15,8 +15,8 @@ from neurogym_registry.releases import add_release, inspect_wheel, write_index
 from neurogym_registry.rules import errors, validate
 from neurogym_registry.wheels import read_wheel
 
-from neurogym_core.ecosystem import find_task
-from neurogym_core.errors import UnknownTaskError
+from neurogym_core import UnknownTaskError
+from neurogym_core.tools import find_task
 
 makers = sys.modules["ngym_test_registry_makers"]
 REGISTRY = environments.REPOSITORY / "registry"

@@ -18,10 +18,9 @@ import environments
 import made_packages as packages
 import pytest
 from neurogym_registry import pip, writing
+from neurogym_registry.errors import InstallError
 from neurogym_registry.releases import make_release
 from neurogym_registry.wheels import read_wheel
-
-from neurogym_core.errors import InstallError
 
 makers = sys.modules["ngym_test_registry_makers"]
 NAME = "neurogym-task-dots"
@@ -37,12 +36,13 @@ class Dots(Task):
     def define(self):
         self.observe(stimulus=2)
         self.act(fixate=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        trial.show("stimulus", trial.side[:, None] == [0, 1], during="stimulus")
-        trial.answer("choose", trial.side, during="decision")
+        trial.show("stimulus", trial["side"][:, None] == [0, 1], during="stimulus")
+        trial.answer("choose", trial["side"], during="decision")
 """
 
 
@@ -493,7 +493,7 @@ def test_ctrl_c_while_pip_installs_leaves_nothing_behind(town: Town) -> None:
     before = town.state()
     begun = town.environment.site / "neurogym_task_dots"
     process = subprocess.Popen(
-        [town.environment.python, "-m", "neurogym_core.cli", "install", "dots", "--yes"],
+        [town.environment.python, "-m", "neurogym_core", "install", "dots", "--yes"],
         env={**os.environ, "HOME": str(town.environment.folder), "PIP_NO_INDEX": "1",
              **town.variables},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,

@@ -8,7 +8,7 @@ import pytest
 from neurogym_registry import kit
 from neurogym_registry.commands import install
 
-from neurogym_core.ecosystem.companions import comes_with
+from neurogym_core.tools import comes_with
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ from pathlib import Path
 import environments
 import pytest
 import yaml
-
-from neurogym_core.cli import new
+from neurogym_check import new
 
 makers = sys.modules["ngym_test_registry_makers"]
 
@@ -46,9 +45,8 @@ def test_a_registry_that_cannot_be_read_refuses_no_name(ngym, site, tmp_path: Pa
 def environment(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path], third_party: Path):
     made = environments.Environment(tmp_path_factory.mktemp("env") / "venv", third_party)
     plugins = environments.REPOSITORY / "plugins"
-    classic = [plugins / "neurogym-classic", plugins / "neurogym-film"]  # play and draw
-    built = [environments.build_wheel(source, made.folder / "dist") for source in classic]
-    made.pip_install([*wheels, *built])
+    classic = environments.build_wheel(plugins / "neurogym-classic", made.folder / "dist")
+    made.pip_install([*wheels, classic])
     return made
 
 

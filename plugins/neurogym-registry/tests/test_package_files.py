@@ -18,7 +18,7 @@ from neurogym_registry.index import build_index, package_file, split
 from neurogym_registry.index_text import row_text
 from neurogym_registry.packed import packed, unpacked
 
-from neurogym_core.errors import RegistryError
+from neurogym_core.tools import RegistryError
 
 makers = sys.modules["ngym_test_registry_makers"]
 NAME, OTHER = "neurogym-task-dots", "neurogym-task-reaching"

@@ -14,7 +14,7 @@ import click
 import environments
 import pytest
 
-from neurogym_core.cli import main
+from neurogym_core.tools import main
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 REGISTRY = DOCS.parent / "registry"
@@ -75,7 +75,7 @@ class Shell:
             self.variables |= given
             return ""
         start = {
-            "ngym": [str(self.environment.python), "-m", "neurogym_core.cli"],
+            "ngym": [str(self.environment.python), "-m", "neurogym_core"],
             "python": [str(self.environment.python)],
         }
         done = subprocess.run(
@@ -124,7 +124,8 @@ def test_the_page_works_as_it_says(page: Path, tmp_path: Path) -> None:
     third_party = environments.borrowed(tmp_path / "third-party")
     environment = environments.Environment(tmp_path / "venv", third_party)
     plugins = environments.REPOSITORY / "plugins"
-    sources = (environments.REPOSITORY, plugins / "neurogym-registry", plugins / "neurogym-check")
+    ours = (plugins / f"neurogym-{name}" for name in ("check", "plot", "registry"))
+    sources = (environments.REPOSITORY, *ours)
     wheels = [environments.build_wheel(one, tmp_path / "wheels") for one in sources]
     environment.pip_install(wheels)
     work = tmp_path / "work"

@@ -12,14 +12,13 @@ from neurogym_registry import client, pip
 from neurogym_registry.addresses import NOWHERE
 from neurogym_registry.client import Catalogue, Listing
 from neurogym_registry.closure import closure
+from neurogym_registry.errors import InstallError
 from neurogym_registry.folder import Registry
 from neurogym_registry.index import build_index
 from neurogym_registry.index_text import IndexText, written
 from neurogym_registry.pip import Step
 from neurogym_registry.resolve import resolve
 from packaging.requirements import Requirement
-
-from neurogym_core.errors import InstallError
 
 makers = sys.modules["ngym_test_registry_makers"]
 NAME = "neurogym-task-dots"

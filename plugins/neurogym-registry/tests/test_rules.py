@@ -108,7 +108,7 @@ def test_licences(keeper, licence: str, good: bool) -> None:
         {"modules": ["gymnasium"]},
         {"offers": {"commands": {"x": "os:system"}}},
         {"offers": {"plugins": {"x": "neurogym_task_dots_evil.hooks"}}},
-        {"wrappers": [row(entry_point="neurogym_core.wrappers:X") | {"name": "X"}]},
+        {"wrappers": [row(entry_point="numpy.random:X") | {"name": "X"}]},
     ],
 )
 def test_modules_and_entry_points_are_of_the_package_itself(keeper, change) -> None:

@@ -21,7 +21,7 @@ from neurogym_registry.addresses import GITHUB_ISSUER, Address, Signer, read_add
 from neurogym_registry.client import catalogue, one_registry
 from neurogym_registry.sources import remember, remembered
 
-from neurogym_core.errors import RegistryError
+from neurogym_core.tools import RegistryError
 
 services_of = pytest.importorskip(
     "sigstore_services", reason="the library sigstore is not installed"
@@ -435,7 +435,7 @@ def test_the_workflow_signs_and_publishes_index_signature_and_page(
     subprocess.run(["git", "init", "--quiet", "--bare", str(remote)], check=True)
     script = tmp_path / "bin" / "ngym"
     script.parent.mkdir()
-    script.write_text(f'#!/bin/sh\nexec {sys.executable} -m neurogym_core.cli "$@"\n', "utf-8")
+    script.write_text(f'#!/bin/sh\nexec {sys.executable} -m neurogym_core "$@"\n', "utf-8")
     script.chmod(0o755)
     build = step("Build, and sign the index").splitlines()
     kept = [line for line in build if "pip install" not in line]

@@ -16,7 +16,7 @@ from neurogym_registry.folder import Registry, read_registry
 from neurogym_registry.page import Html, element, page
 from neurogym_registry.writing import write_text
 
-from neurogym_core.cli import main
+from neurogym_core.tools import main
 
 makers = sys.modules["ngym_test_registry_makers"]
 NAME = "neurogym-task-dots"

@@ -18,7 +18,7 @@ from neurogym_registry.commands import submit
 from neurogym_registry.submission import Submission
 from neurogym_registry.wheels import TEMPLATE_TEXTS
 
-from neurogym_core.cli import main
+from neurogym_core.tools import main
 
 makers = sys.modules["ngym_test_registry_makers"]
 NAME = "neurogym-task-walk"
@@ -216,7 +216,10 @@ def test_the_pull_request_says_what_a_package_does_besides_its_tasks(
     said = ngym("submit", plain_wheel, "--registry", keeper.folder).stdout
     assert "\n- wrapper `Trim`: Trims.\n" in said
     assert "\n- **it adds commands to ngym: walk**\n" in said
-    assert "\n- **its hooks (watch) run in every `make`, for the tasks of all packages**\n" in said
+    assert (
+        "\n- **its hooks (watch) run in every `make`, for the tasks of all packages, in some"
+        " commands, and on unknown names**\n"
+    ) in said
 
 
 @pytest.mark.parametrize("committed", [False, True])

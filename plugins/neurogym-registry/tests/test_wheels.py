@@ -16,9 +16,7 @@ from neurogym_registry.rules import errors, validate
 from neurogym_registry.schemas import breaches
 from neurogym_registry.wheels import read_wheel
 
-from neurogym_core.cli import main
-from neurogym_core.ecosystem.discovery import load_task
-from neurogym_core.errors import RegistryError
+from neurogym_core.tools import RegistryError, load_task, main
 
 makers = sys.modules["ngym_test_registry_makers"]
 NAME = "neurogym-task-dots"
@@ -41,14 +39,15 @@ class Dots(Task):
     def define(self):
         self.observe(fixation=1, stimulus=OneHot(2))
         self.act(fixate=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision")
         trial.show("fixation", 1, during=("fixation", "stimulus"))
-        light = self.channels.encoder("stimulus").encode(trial.side)
+        light = self.channels.encoder("stimulus").encode(trial["side"])
         trial.show("stimulus", light, during=("stimulus", "decision"), noise=self.sigma)
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 '''
 METADATA = f"""Metadata-Version: 2.4
 Name: {NAME}

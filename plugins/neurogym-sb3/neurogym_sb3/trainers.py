@@ -13,9 +13,8 @@ from stable_baselines3 import A2C, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 
-from neurogym_core import TrialRecord, run
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.files import replacing
+from neurogym_core import InvalidValueError, TrialRecord, run
+from neurogym_core.tools import replacing
 from neurogym_sb3.evaluation import TrialEvaluation
 from neurogym_sb3.subjects import AgentSubject
 from neurogym_sb3.vec_env import SB3VecEnv

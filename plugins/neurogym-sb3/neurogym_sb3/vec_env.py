@@ -12,8 +12,7 @@ import numpy as np
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
-from neurogym_core import make_vec
-from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core import InvalidValueError, NotSupportedError, make_vec
 
 RECENT = 200
 """Number of trials that `recent_performance` averages."""

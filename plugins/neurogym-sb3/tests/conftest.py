@@ -30,13 +30,14 @@ class Sides(Task):
     def define(self):
         self.observe(fixation=1, sides=2)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("fixation", "decision")
         trial.show("fixation", 1, during="fixation")
-        trial.show("sides", np.eye(2)[trial.side], during="decision", noise=self.sigma)
-        trial.answer("choose", trial.side, during="decision")
+        trial.show("sides", np.eye(2)[trial["side"]], during="decision", noise=self.sigma)
+        trial.answer("choose", trial["side"], during="decision")
 
 
 class OneTrial(Sides):

@@ -18,10 +18,8 @@ from neurogym_study import Experiment, Run
 from scripts import loaded
 from stable_baselines3 import PPO
 
-from neurogym_core import make_task, run
-from neurogym_core.cli import main
-from neurogym_core.ecosystem.settings_text import read_value
-from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core import InvalidValueError, NotSupportedError, make_task, run
+from neurogym_core.tools import main, read_value
 
 SMALL = {"envs": 4, "n_steps": 16, "hidden": 8, "test_every": 128, "test_trials": 20}
 TRAINERS = (PPOTrainer, A2CTrainer, RecurrentPPOTrainer)

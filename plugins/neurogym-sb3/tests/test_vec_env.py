@@ -9,10 +9,7 @@ from neurogym_sb3 import SB3VecEnv
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
 
-from neurogym_core import make
-from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.wrappers.pass_action import PassAction
-from neurogym_core.wrappers.pass_reward import PassReward
+from neurogym_core import InvalidValueError, NotSupportedError, PassAction, PassReward, make
 
 SHARED = ("TimeLimit.truncated", "trial", "performance")
 WRAPS = ([], ["PassReward"], ["PassAction", "PassReward"])

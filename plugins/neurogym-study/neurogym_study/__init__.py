@@ -9,7 +9,7 @@ does not import torch.
 
 from __future__ import annotations
 
-from neurogym_core.lazy import lazy_names
+from neurogym_core.tools import lazy_names
 
 _HOMES = {
     "Behaviour": "behaviour",
@@ -51,7 +51,6 @@ _HOMES = {
     "read_csv": "csv_files",
     "read_recipe": "recipes",
     "read_record": "reading",
-    "session_figure": "sessions",
     "signed_strength": "proportions",
     "to_bids": "exchange",
     "to_nwb": "exchange",

@@ -5,14 +5,23 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.trials.answers import of_slot
-from neurogym_core.trials.record import TrialRecord
+from neurogym_core import InvalidValueError, TrialRecord
+
+
+def of_slot(name: str, slot: str | None) -> str:
+    """Return the name of a column of an answer slot, or of the trial if `slot` is None."""
+    return name if slot is None else f"{slot}.{name}"
 
 
 def slot_column(record: TrialRecord, name: str, slot: str | None) -> np.ndarray:
     """Return column `name` of an answer slot, or of the trial if `slot` is None; shape (n,)."""
     return record[of_slot(name, slot)]
+
+
+def is_value(record: TrialRecord, column: str, value: int | str) -> np.ndarray:
+    """Return where a column has a value, given by its name, or by the index of a name; (n,)."""
+    by_index = record[column].dtype.kind == "U" and not isinstance(value, str)
+    return (record.codes(column) if by_index else record[column]) == value
 
 
 def values_by(record: TrialRecord, by: str | ArrayLike | None) -> tuple[str, np.ndarray]:

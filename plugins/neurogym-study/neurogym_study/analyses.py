@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from neurogym_plot.canvas import BLUE, GREEN, GREY, VERMILION
 
-from neurogym_core.canvas import BLUE, GREEN, GREY, VERMILION
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError
 from neurogym_core.trials.answers import answered, detection, given_correct
 from neurogym_study import measures
 from neurogym_study.behaviour import (

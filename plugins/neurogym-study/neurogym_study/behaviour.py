@@ -8,21 +8,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from neurogym_plot.coded import coded, is_choice
 
-from neurogym_core import Task, TrialRecord
-from neurogym_core.errors import listed, unknown
-from neurogym_core.tasks.drawing import (
-    answer_condition,
+from neurogym_core import Angle, Ring, Task, TrialRecord
+from neurogym_core.players import (
+    RECORD_NAMES,
+    TaskView,
     answer_of,
     answers_of,
     evidence_of,
-    has_answer,
 )
-from neurogym_core.trials.answers import answered, of_slot
-from neurogym_core.trials.encoders import Ring
-from neurogym_core.trials.interface import Angle
-from neurogym_core.trials.record import PERIOD_COLUMNS, RECORD_NAMES
-from neurogym_core.trials.slot_columns import REST_CORRECT
+from neurogym_core.tools import listed, unknown
+from neurogym_core.trials.answers import answered
+from neurogym_study._columns import of_slot
 
 STRENGTHS = ("coherence", "contrast", "strength", "intensity")
 SIDES = ("answer", "side", "direction")
@@ -78,7 +76,7 @@ class Roles:
     def of_task(cls, task: Task, **given: Any) -> Roles:
         """Return the roles that the task implies; `given` roles override them."""
         roles: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-        answer = answer_condition(task)
+        answer = TaskView(task).answer_condition
         if "side" not in roles and answer is not None and answers_of(task).size == 2:
             roles["side"] = answer
         actions = task.actions
@@ -107,7 +105,7 @@ class Behaviour:
             name = getattr(roles, role)
             if name is not None and name not in record:
                 raise unknown("column", name, record.columns, of="the trial record")
-        record, self.left_out = _complete(record, roles)
+        record, self.left_out = _complete(coded(record), roles)
         self.record, self.roles = _in_order(record), roles
         self.slot = self._slot()
 
@@ -380,7 +378,7 @@ def with_declared(record: TrialRecord, task: Task) -> TrialRecord:
     the columns ``wanted`` and ``reported``. Values that the conditions in the record do not
     determine are left out.
     """
-    conditions = {name: record[name] for name in record.columns}
+    conditions = dict(coded(record).items())
     added: dict[str, np.ndarray] = {}
     computed = {
         "answer": lambda: _two_answers(task, conditions),
@@ -398,11 +396,15 @@ def with_declared(record: TrialRecord, task: Task) -> TrialRecord:
             continue  # e.g. a wrapper left a condition out of the record
         if values is not None and np.shape(values) == (len(record),):
             added[name] = conditions[name] = np.asarray(values)
-    return TrialRecord(conditions, meta=record.meta) if added else record
+    return TrialRecord({**record, **added}, meta=record.meta) if added else record
 
 
 def _two_answers(task: Task, conditions: Mapping[str, np.ndarray]) -> np.ndarray | None:
-    if not has_answer(task) or answer_condition(task) is not None or answers_of(task).size != 2:
+    if (
+        not TaskView(task).has_answer
+        or TaskView(task).answer_condition is not None
+        or answers_of(task).size != 2
+    ):
         return None
     return answer_of(task, conditions)
 
@@ -425,7 +427,7 @@ def _angular_error(task: Task, conditions: Mapping[str, np.ndarray]) -> np.ndarr
 
 def _numbers(task: Task) -> bool:
     """Return whether the answers are numbers of a declared condition."""
-    return bool(task.actions.continuous) and answer_condition(task) is not None
+    return bool(task.actions.continuous) and TaskView(task).answer_condition is not None
 
 
 def _wanted(task: Task, conditions: Mapping[str, np.ndarray]) -> np.ndarray | None:
@@ -448,6 +450,7 @@ def with_preferences(record: TrialRecord) -> TrialRecord:
     drawn. Among more than two offers, it means the choice of the best one, whose performance is 1.
     Other records come back unchanged.
     """
+    record = coded(record)
     if DECLARED not in record or "choice" not in record:
         return record
     outcome, choice = record["outcome"], record["choice"]
@@ -474,10 +477,11 @@ def with_rest_as_choice(record: TrialRecord, slot: str | None) -> TrialRecord:
     True for an answer. Records in which resting is never right, or always, and those with several
     answers to choose from, come back unchanged.
     """
-    name, choices = of_slot(REST_CORRECT, slot), of_slot("choice", slot)
+    name, choices = of_slot("rest_correct", slot), of_slot("choice", slot)
     if name not in record or record[name].all() or not record[name].any():
         return record
-    if max(len(record.choices(choices)), int(record[choices].max(initial=0)) + 1) > 1:
+    named = record.meta.get("names", {}).get(choices, ())
+    if max(len(named), int(record[choices].max(initial=0)) + 1) > 1:
         return record
     outcome = record[of_slot("outcome", slot)]
     columns = {one: values for one, values in record.items() if one != name}
@@ -488,11 +492,10 @@ def with_rest_as_choice(record: TrialRecord, slot: str | None) -> TrialRecord:
 
 def slots_of(record: TrialRecord) -> list[str]:
     """Return the names of the answer slots of a record, in their order; [] if trials have one."""
-    # Periods may be called "choice", and have columns too.
     return [
         name.removesuffix(".choice")
         for name in record.columns
-        if name.endswith(".choice") and not name.startswith(PERIOD_COLUMNS)
+        if is_choice(name) and name != "choice"
     ]
 
 

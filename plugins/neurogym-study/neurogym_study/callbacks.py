@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neurogym_core.errors import unknown
-from neurogym_core.optional import optional
+from neurogym_core.tools import optional, unknown
 
 if TYPE_CHECKING:
     from neurogym_study.training import Trainer

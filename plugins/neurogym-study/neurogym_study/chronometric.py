@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from neurogym_core.trials.record import TrialRecord
+from neurogym_core import TrialRecord
 from neurogym_study._columns import slot_column, values_by
 from neurogym_study.intervals import check_confidence
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neurogym_core.terminal.output import print_report
-from neurogym_core.terminal.settings import usage_errors
+from neurogym_core.tools import print_report, usage_errors
 from neurogym_study.options import (
     figure_options,
     is_trials,
@@ -170,8 +169,9 @@ def _report(
     style: str,
     as_json: bool,
 ) -> None:
+    from neurogym_plot.styles import figure_style
+
     from neurogym_study.comparison import compare_with
-    from neurogym_study.figure_styles import figure_style
     from neurogym_study.report import SCHEMA, findings_data, write_report
 
     with figure_style(style):

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from neurogym_plot.canvas import BLUE, GREY, VERMILION, cycle_colour
 
-from neurogym_core.canvas import BLUE, GREY, VERMILION, cycle_colour
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError
 from neurogym_study.analyses import MISFIT, block_shift, misfit_of, varied_times
 from neurogym_study.behaviour import Behaviour, CannotTellError
 from neurogym_study.figures import MARKERS, StrengthAxis, legend_above, with_unit

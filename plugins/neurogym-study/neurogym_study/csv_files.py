@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from neurogym_core import TrialRecord
-from neurogym_core._patterns import Pattern
-from neurogym_core.errors import InvalidValueError, listed
-from neurogym_core.trials.record import SPREAD
+from neurogym_core import InvalidValueError, TrialRecord
+from neurogym_core.tools import listed
 
-_CELL = Pattern(r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^,"\r\n]*))(?P<end>,|\r\n|\n|\r|\Z)')
+_SPREAD = re.compile(r"(?P<name>.+)\[(?P<index>\d+)\]", re.DOTALL)
+_CELL = re.compile(r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^,"\r\n]*))(?P<end>,|\r\n|\n|\r|\Z)')
 
 
 def read_csv(
@@ -128,7 +128,7 @@ def gathered(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Join columns ``name[0]`` … ``name[k-1]`` to one of shape (n, k); keep the others."""
     groups: dict[str, dict[int, np.ndarray]] = {}
     for full_name, column in columns.items():
-        match = SPREAD.fullmatch(full_name)
+        match = _SPREAD.fullmatch(full_name)
         name, index = (match["name"], int(match["index"])) if match else (full_name, -1)
         groups.setdefault(name, {})[index] = column
     return {name: _stacked(name, parts) for name, parts in groups.items()}

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from neurogym_core.ecosystem.discovery import find_task
-from neurogym_core.ecosystem.files import is_file_reference
-from neurogym_core.errors import InvalidValueError, NeurogymError
+from neurogym_core import InvalidValueError, NeurogymError
+from neurogym_core.tools import find_task, is_file_reference
 from neurogym_study import measures
 from neurogym_study.behaviour import CannotTellError
 from neurogym_study.experiment import Experiment

@@ -9,12 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
+from neurogym_plot import TrialTrace, save_figure, trace_of
 
-from neurogym_core import TrialRecord, run
-from neurogym_core.cli import main as ngym
-from neurogym_core.errors import NeurogymError
-from neurogym_core.plots import TrialTrace, save_figure, trace_of
-from neurogym_core.terminal.output import Page
+from neurogym_core import NeurogymError, TrialRecord, run
+from neurogym_core.tools import Page
+from neurogym_core.tools import main as ngym
 from neurogym_study.figures import demo_figure
 from neurogym_study.proportions import ProportionRow, accuracy
 from neurogym_study.psychometric import PsychometricFit, fit_psychometric

@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neurogym_core.terminal.output import print_report
-from neurogym_core.terminal.settings import (
-    read_conditions,
-    read_split,
-    usage_errors,
-)
+from neurogym_core.tools import print_report, read_conditions, read_split, usage_errors
 from neurogym_study.options import (
     figure_options,
     is_trials,
@@ -162,11 +157,12 @@ def _played_task(name: str, given: dict[str, Any]) -> Played:
 def _report(
     played: Played, folder: Path, csv: Path | None, given: dict[str, Any], trained: Path | None
 ) -> None:
+    from neurogym_plot.styles import figure_style
+
     from neurogym_study.analyses import analyse
     from neurogym_study.behaviour import Behaviour, Roles
     from neurogym_study.curves import seeds_of, training_finding
     from neurogym_study.exchange import write_csv
-    from neurogym_study.figure_styles import figure_style
     from neurogym_study.report import SCHEMA, findings_data, write_report
 
     with usage_errors():

@@ -18,19 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neurogym_core import TrialRecord
-from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.files import replacing
-from neurogym_core.optional import optional
-from neurogym_core.trials.record import (
-    DURATION,
-    OFFSET,
-    ONSET,
-    PERIOD_COLUMNS,
-    RECORD_NAMES,
-    is_clock_time,
-)
-from neurogym_core.trials.slot_columns import CHOICES
+from neurogym_core import InvalidValueError, TrialRecord
+from neurogym_core.players import DURATION, PERIOD_COLUMNS
+from neurogym_core.tools import optional, replacing, unknown
+from neurogym_core.trials.record import is_clock_time
 
 if TYPE_CHECKING:
     from neurogym_study.steps import Steps
@@ -126,8 +117,8 @@ def _frozen(facts: Mapping[str, Any]) -> dict[str, Any]:
     frozen = {
         name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()
     }
-    if isinstance(frozen.get(CHOICES), dict):  # slot -> names
-        frozen[CHOICES] = _frozen(frozen[CHOICES])
+    if isinstance(frozen.get("names"), dict):  # column -> names
+        frozen["names"] = _frozen(frozen["names"])
     return frozen
 
 
@@ -158,7 +149,7 @@ def trial_times(record: TrialRecord) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _periods(record: TrialRecord) -> list[str]:
-    return [name.removeprefix(ONSET) for name in record.columns if name.startswith(ONSET)]
+    return [name.removeprefix("onset.") for name in record.columns if name.startswith("onset.")]
 
 
 def _visits(
@@ -169,10 +160,10 @@ def _visits(
         rows, periods, onset, offset = steps.visits()
         return rows, periods, onset / 1000, offset / 1000
     parts = [
-        (rows := np.flatnonzero(~np.isnan(record[f"{ONSET}{name}"])),
+        (rows := np.flatnonzero(~np.isnan(record[f"onset.{name}"])),
          np.full(len(rows), name),
-         record[f"{ONSET}{name}"][rows] / 1000,
-         record[f"{OFFSET}{name}"][rows] / 1000)
+         record[f"onset.{name}"][rows] / 1000,
+         record[f"offset.{name}"][rows] / 1000)
         for name in _periods(record)
     ]  # fmt: skip
     if not parts:
@@ -290,7 +281,7 @@ def _kinds(record: TrialRecord) -> dict[str, str]:
 
 def _nwb_name(name: str) -> str:
     """Return the name of a column in NWB, where moments end in ``_time``."""
-    if name.startswith((ONSET, OFFSET)):
+    if name.startswith(("onset.", "offset.")):
         which, _, period = name.partition(".")
         return f"{_safe(period)}_{'start' if which == 'onset' else 'stop'}_time"
     if name.endswith("answer_time"):
@@ -566,7 +557,7 @@ def _rows_of_trials(record: TrialRecord) -> list[str]:
     return [
         name
         for name in record.to_pandas().columns
-        if name not in ("trial_start", "trial_stop") and not name.startswith((ONSET, OFFSET))
+        if name not in ("trial_start", "trial_stop") and not name.startswith(("onset.", "offset."))
     ]
 
 
@@ -661,13 +652,11 @@ def _levels(record: TrialRecord, column: str) -> dict[str, str]:
         return LEVELS
     if column not in record:  # one of several values
         return {}
-    if name == "choice" and record[column].dtype.kind in "iu":
-        named = dict(enumerate(record.choices(column)))
-        found = {int(k) for k in np.unique(record[column])} | set(named)
-        return {str(k): "no answer" if k < 0 else named.get(k, str(k)) for k in sorted(found)}
-    if record[column].dtype.kind == "U" and column not in RECORD_NAMES:
-        return {str(value): str(value) for value in np.unique(record[column])}
-    return {}
+    values = np.unique(record[column]).tolist()
+    if name == "choice" and record[column].dtype.kind in "iuU":
+        known = dict.fromkeys([*record.meta.get("names", {}).get(column, ()), *values])
+        return {str(one): "no answer" if one in (-1, "none") else str(one) for one in known}
+    return {one: one for one in values} if record[column].dtype.kind == "U" else {}
 
 
 def is_ours(path: Path) -> bool:
@@ -697,7 +686,7 @@ def bids_columns(table: Mapping[str, np.ndarray], path: Path) -> dict[str, np.nd
             values = table["onset"][trials]
         elif name == "trial_stop":
             values = (table["onset"] + table["duration"])[trials]
-        elif name.startswith((ONSET, OFFSET)):
+        elif name.startswith(("onset.", "offset.")):
             values = _period_times(table, types, name, len(trials))
         elif name in written["wide"]:
             parts = [key for key in table if key.startswith(f"{name}[")]

@@ -7,10 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from neurogym_core import Task, TaskWrapper, make_task
-from neurogym_core.ecosystem.discovery import load_wrapper
-from neurogym_core.ecosystem.files import is_file_reference
-from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core import InvalidValueError, Task, TaskWrapper, make_task
+from neurogym_core.tools import is_file_reference, load_wrapper, unknown
 from neurogym_study.task_experiment import load
 from neurogym_study.trainers import checked_settings, settings_of, trainer_named
 from neurogym_study.training import Trainer

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from neurogym_core import Task
-from neurogym_core.tasks.describe import describe
-from neurogym_core.tasks.state import state_of
+from neurogym_core.players import TaskView, describe
 from neurogym_study.experiment import Experiment
 from neurogym_study.trainers import settings_of
 from neurogym_study.training import Trainer
@@ -117,7 +116,7 @@ def _classes(task: Task) -> Iterator[type]:
     inner: Any = task
     while inner is not None:
         yield type(inner)
-        inner = state_of(inner).wraps
+        inner = TaskView(inner).wrapped
 
 
 def _versions(classes: list[type]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Figures of psychometric and chronometric functions, learning curves, and the strength axis.
 
-All follow `figure_style` of `neurogym_study.figure_styles`, in the sizes of `neurogym_study.style`.
+All follow `figure_style` of `neurogym_plot.styles`, in the sizes of `neurogym_study.style`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from neurogym_core.canvas import (
+from neurogym_plot.canvas import (
     BLUE,
     GREEN,
     GREY,
@@ -26,9 +25,11 @@ from neurogym_core.canvas import (
     number,
     text_width,
 )
-from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.plots import TRIAL_WIDTH, TrialTrace, draw_trial, trial_height
-from neurogym_study.figure_styles import figure_style, magnified
+from neurogym_plot.styles import figure_style, magnified
+from neurogym_plot.trial import TRIAL_WIDTH, TrialTrace, draw_trial, trial_height
+
+from neurogym_core import InvalidValueError
+from neurogym_core.tools import unknown
 from neurogym_study.findings import figure as panels_of
 from neurogym_study.findings import legible
 from neurogym_study.style import current_sizes, drawing

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from matplotlib.figure import Figure
+from neurogym_plot.canvas import GREY
 
-from neurogym_core.canvas import GREY
 from neurogym_study.behaviour import Behaviour, CannotTellError, slots_of
 from neurogym_study.style import SIZES, drawing
 

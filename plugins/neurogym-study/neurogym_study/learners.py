@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import (
+from neurogym_core import (
     InvalidValueError,
     NeurogymError,
     NotSupportedError,
+    Subject,
+    TaskVectorEnv,
     UnknownNameError,
-    did_you_mean,
-    listed,
 )
-from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.subjects import Subject
+from neurogym_core.tools import did_you_mean, listed
 
 
 class QLearner(Subject):

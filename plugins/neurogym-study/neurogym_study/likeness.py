@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neurogym_core.terminal.output import print_paragraph, print_report
-from neurogym_core.terminal.progress import Progress
-from neurogym_core.terminal.settings import (
+from neurogym_core.tools import (
+    Progress,
+    print_paragraph,
+    print_report,
     read_conditions,
     read_split,
     usage_errors,
@@ -221,9 +222,10 @@ def _report(
     out: Path,
     given: dict[str, Any],
 ) -> None:
+    from neurogym_plot.styles import figure_style
+
     from neurogym_study.behaviour import DESIGN
     from neurogym_study.curves import training_finding
-    from neurogym_study.figure_styles import figure_style
     from neurogym_study.likenesses import as_data, counted, findings_of, score, write_likeness
     from neurogym_study.report import SCHEMA
     from neurogym_study.signatures import signatures

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from neurogym_plot.canvas import BLUE, GREY
 from scipy.stats import t as student
 
-from neurogym_core.canvas import BLUE, GREY
-from neurogym_core.files import replacing
 from neurogym_core.terminal.output import plain
+from neurogym_core.tools import replacing
 from neurogym_study.behaviour import Behaviour, CannotTellError
 from neurogym_study.figures import legend_above
 from neurogym_study.figures import plain as plain_text

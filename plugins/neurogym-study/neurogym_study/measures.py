@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 from scipy.special import i0e, ive
 from scipy.stats import norm
 
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError
 from neurogym_study.intervals import wilson_interval
 from neurogym_study.psychometric import PsychometricFit, fit_curve
 
@@ -711,7 +711,7 @@ def for_pyddm(times: ArrayLike, correct: ArrayLike, **conditions: ArrayLike) -> 
     Raises:
         MissingDependencyError: PyDDM is not installed.
     """
-    from neurogym_core.optional import optional
+    from neurogym_core.tools import optional
 
     pyddm = optional("pyddm", needed_for="for_pyddm")
     frame = for_hssm(times, correct, **conditions)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neurogym_core.ecosystem.discovery import installed
-from neurogym_core.ecosystem.files import is_file_reference
-from neurogym_core.errors import UnknownTaskError
-from neurogym_core.terminal.output import print_paragraph
-from neurogym_core.terminal.settings import (
-    SUBJECT_HELP,
+from neurogym_core import UnknownTaskError
+from neurogym_core.terminal.settings import SUBJECT_HELP
+from neurogym_core.tools import (
     SubjectName,
+    installed,
+    is_file_reference,
+    print_paragraph,
     split_option,
     task_settings,
     usage_errors,
@@ -32,7 +32,7 @@ DESIGNS = ("drawn", "balanced")
 """Designs of `neurogym_study.playing`, which imports NumPy."""
 FIGURES = (".svg", ".pdf", ".png")
 STYLES = ("screen", "paper", "slide")
-"""Styles of `neurogym_core.canvas`, which imports NumPy."""
+"""Styles of `neurogym_plot.canvas`, which imports NumPy."""
 TRIALS = (".csv", ".tsv", ".nwb", ".parquet")
 
 
@@ -134,7 +134,8 @@ def write_given_figures(
     """Write the figures of --figure in the style of --style, and return their paths.
 
     None without --figure."""
-    from neurogym_study.figure_styles import figure_style
+    from neurogym_plot.styles import figure_style
+
     from neurogym_study.report import write_figures
 
     if path is None:
@@ -222,7 +223,8 @@ def made_task(name: str, parameters: Sequence[str], timing: Sequence[str]) -> An
         DiscoveryError: there is no such task.
         NotSupportedError: it is a Gymnasium env that is not a `Task`.
     """
-    from neurogym_core.play.make import make_task, resolve  # imports NumPy
+    from neurogym_core import make_task  # imports NumPy
+    from neurogym_core.players import resolve  # imports NumPy
 
     found = resolve(name)
     with usage_errors():

@@ -9,12 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import Task, TrialRecord, run
-from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
+from neurogym_core import (
+    Choice,
+    Distribution,
+    InvalidValueError,
+    NotSupportedError,
+    Task,
+    TrialRecord,
+    run,
+)
+from neurogym_core.players import TaskView
 from neurogym_core.subjects import AUTO
-from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.state import period_names_of, state_of
-from neurogym_core.trials.distributions import Choice, Distribution
+from neurogym_core.tools import listed
 from neurogym_study.behaviour import BALANCED, DESIGN, DRAWN, KERNEL_BINS, SHOWN, with_declared
 from neurogym_study.measures import evidence_over_time
 from neurogym_study.runs import Run
@@ -89,7 +95,7 @@ def shown_units(task: Task) -> tuple[str, tuple[int, int]]:
     """
     actions, channels = task.actions, task.channels
     periods = task.evidence_periods or tuple(
-        name for name in period_names_of(task) if name.startswith("stim")
+        name for name in TaskView(task).period_names if name.startswith("stim")
     )
     groups = [name for name in actions if name != actions.rest_name]
     for group in groups if not actions.continuous else ():
@@ -281,15 +287,14 @@ def design_of(
         )
     if wanted == DRAWN:
         return Design(DRAWN, "the trials that the task draws, as asked")
-    state, supports = state_of(task), {}
-    for name, declared in state.declared.items():
-        values = state.imposed.get(name, declared)
-        free = name not in state.recorded and name not in (imposed or {})
+    view, supports = TaskView(task), {}
+    for name, values in view.distributions.items():
+        free = name not in view.recorded and name not in (imposed or {})
         if free and isinstance(values, Distribution) and values.support() is not None:
             supports[name] = values
     unequal = [name for name, one in supports.items() if not _equally_likely(one)]
     size = prod(len(one.support()) for one in supports.values())
-    if stateful(task) or task.reads_outcomes:
+    if view.stateful or task.reads_outcomes:
         reason = "the task decides which trial comes next"
     elif not supports:
         reason = "no condition can be enumerated"
@@ -301,7 +306,7 @@ def design_of(
         rng = np.random.default_rng(seed)
         order = np.concatenate([rng.permutation(size) for _ in range(-(-n_trials // size))])
         # Imposed conditions have one value here, so that they do not multiply the combinations.
-        levels = {name: [0] for name in imposed or {} if name in state.declared}
+        levels = {name: [0] for name in imposed or {} if name in view.distributions}
         whole = task.factorial(**levels)
         return Design(
             BALANCED,

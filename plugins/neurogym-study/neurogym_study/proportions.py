@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, TrialRecord
 from neurogym_core.trials.answers import answered
-from neurogym_core.trials.record import TrialRecord
-from neurogym_study._columns import slot_column, values_by
+from neurogym_study._columns import is_value, of_slot, slot_column, values_by
 from neurogym_study.intervals import check_confidence, wilson_interval
 
 
@@ -70,21 +69,29 @@ def choice_proportions(
     record: TrialRecord,
     by: str | ArrayLike | None,
     *,
-    choice: int = 1,
+    choice: int | str = 1,
     slot: str | None = None,
     confidence: float = 0.95,
 ) -> list[ProportionRow]:
-    """Return the fraction of answered trials with the choice `choice`; otherwise as `accuracy`.
+    """Return the fraction of answered trials with the choice `choice`, a name or an index.
 
+    Otherwise as `accuracy`.
     With ``by=signed_strength(record)`` these are the points of a psychometric function from 0 to 1.
     """
-    return _proportions(record, by, slot_column(record, "choice", slot) == choice, slot, confidence)
+    hit = is_value(record, of_slot("choice", slot), choice)
+    return _proportions(record, by, hit, slot, confidence)
 
 
 def signed_strength(
-    record: TrialRecord, strength: str = "coherence", side: str = "direction", *, right: Any = 1
+    record: TrialRecord,
+    strength: str = "coherence",
+    side: str = "direction",
+    *,
+    right: int | str = 1,
 ) -> np.ndarray:
     """Return `strength`, negated where column `side` is not `right`; float, shape (n,).
+
+    `right` is a value of the column, or the index of a name.
 
     Raises:
         UnknownNameError: the record has no such column.
@@ -93,15 +100,16 @@ def signed_strength(
     """
     _, values = values_by(record, strength)
     _, sides = values_by(record, side)
-    found = np.unique(sides).tolist()
-    if values.dtype.kind not in "iuf" or len(found) > 2 or (len(found) == 2 and right not in found):
+    found, is_right = np.unique(sides).tolist(), is_value(record, side, right)
+    known = is_right.any() or len(found) < 2
+    if values.dtype.kind not in "iuf" or len(found) > 2 or not known:
         raise InvalidValueError(
             f"signed_strength() was given {strength!r} ({values.dtype}), {side!r} with the values"
             f" {found!r:.60}, and right={right!r}. Expected numbers, and two sides of which one is"
             " right. Give the names of the two columns, and the value of the second that counts as"
             " right."
         )
-    return np.where(sides == right, values, -1.0 * values) + 0.0  # no negative zeros
+    return np.where(is_right, values, -1.0 * values) + 0.0  # no negative zeros
 
 
 def _proportions(

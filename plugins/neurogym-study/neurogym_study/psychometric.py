@@ -24,10 +24,9 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq, minimize
 from scipy.stats import chi2
 
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, TrialRecord
 from neurogym_core.trials.answers import answered
-from neurogym_core.trials.record import TrialRecord
-from neurogym_study._columns import slot_column, values_by
+from neurogym_study._columns import is_value, of_slot, slot_column, values_by
 from neurogym_study.intervals import check_confidence
 
 Shape = Literal["logistic", "weibull"]
@@ -133,7 +132,7 @@ def fit_psychometric(
     x: str | ArrayLike = "coherence",
     y: Literal["correct", "choice"] | ArrayLike = "correct",
     *,
-    choice: int = 1,
+    choice: int | str = 1,
     n_choices: int = 2,
     slot: str | None = None,
     shape: Shape | None = None,
@@ -156,7 +155,7 @@ def fit_psychometric(
         record: n trials.
         x: a condition's name, or values (n,).
         y: the response, or bools (n,).
-        choice: for ``y="choice"``: the choice whose probability rises with x.
+        choice: for ``y="choice"``: the name or index of the choice whose probability rises with x.
         n_choices: for ``y="correct"``: the number of choices.
         slot: the answer slot, if a trial has several.
         shape, guess, lapse, max_lapse, interval, resamples, seed, confidence: see `fit_curve`.
@@ -411,11 +410,11 @@ def _check_levels(data: _Data, model: _Model) -> None:
         )
 
 
-def _responses(record: TrialRecord, y: Any, choice: int, slot: str | None) -> np.ndarray:
+def _responses(record: TrialRecord, y: Any, choice: int | str, slot: str | None) -> np.ndarray:
     if _is(y, "correct"):
         return slot_column(record, "outcome", slot) == "correct"
     if _is(y, "choice"):
-        return slot_column(record, "choice", slot) == choice
+        return is_value(record, of_slot("choice", slot), choice)
     hit = np.asarray(y)
     if hit.shape != (len(record),) or hit.dtype != bool:
         raise InvalidValueError(

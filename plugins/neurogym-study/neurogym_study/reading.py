@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import TrialRecord
-from neurogym_core.errors import InvalidValueError, listed, unknown
+from neurogym_core import InvalidValueError, TrialRecord
+from neurogym_core.tools import listed, unknown
 from neurogym_study.csv_files import gathered, read_csv
 from neurogym_study.recipes import Recipe, evaluated, names_in, read_recipe, unit_factor
 

@@ -30,7 +30,8 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, NeurogymError, UnknownNameError, unknown
+from neurogym_core import InvalidValueError, NeurogymError, UnknownNameError
+from neurogym_core.tools import unknown
 
 RECIPES = Path(__file__).parent / "recipes"
 KEYS = {"title", "columns", "optional", "units", "notes"}

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import TrialRecord
-from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core import InvalidValueError, TrialRecord
+from neurogym_core.tools import unknown
 from neurogym_study.behaviour import Behaviour, CannotTellError, Roles
 from neurogym_study.chronometric import reaction_times
 from neurogym_study.proportions import accuracy

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from neurogym_core.files import replacing
-from neurogym_study.figure_styles import save_figure
+from neurogym_plot.styles import save_figure
+
+from neurogym_core.tools import replacing
 from neurogym_study.findings import Finding
 
 STYLE = """

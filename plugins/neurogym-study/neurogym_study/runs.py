@@ -12,8 +12,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.files import replacing
+from neurogym_core import InvalidValueError
+from neurogym_core.tools import replacing
 from neurogym_study.experiment import Experiment
 from neurogym_study.facts import differences, facts_of
 from neurogym_study.training import CURVE_FILE, Trainer

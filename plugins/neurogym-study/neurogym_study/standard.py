@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from neurogym_core.errors import InvalidValueError, UnknownNameError
+from neurogym_core import InvalidValueError, UnknownNameError
 from neurogym_study import measures
 from neurogym_study.behaviour import Behaviour, CannotTellError, slots_of
 from neurogym_study.findings import Result

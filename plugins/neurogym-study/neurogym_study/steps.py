@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import TrialRecord, make_vec
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, TrialRecord, make_vec
 from neurogym_core.play.run import Played, facts_of, with_facts
-from neurogym_core.subjects import AUTO, player_of, split_of
+from neurogym_core.players import player_of
+from neurogym_core.subjects import AUTO, split_of
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Sizes of the figures of analyses in the styles of `neurogym_study.figure_styles`."""
+"""Sizes of the figures of analyses in the styles of `neurogym_plot.styles`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import matplotlib
-
-from neurogym_core.canvas import GREY, INK, SETTINGS, SMALL, TEXT
-from neurogym_study.figure_styles import current_style
+from neurogym_plot.canvas import GREY, INK, SETTINGS, SMALL, TEXT
+from neurogym_plot.styles import current_style
 
 
 class Sizes(NamedTuple):

@@ -41,32 +41,31 @@ from typing import Any
 
 import gymnasium
 
-from neurogym_core.ecosystem.discovery import find_wrapper, installed, load_wrapper, task_id
-from neurogym_core.ecosystem.files import is_file_reference
-from neurogym_core.errors import (
+from neurogym_core import (
+    Dataset,
     DiscoveryError,
     InvalidValueError,
     NeurogymError,
     NotSupportedError,
-    unknown,
-)
-from neurogym_core.files import replacing
-from neurogym_core.play.dataset import Dataset
-from neurogym_core.play.dealer import Dealer
-from neurogym_core.play.make import (
-    as_list,
-    is_task,
+    Task,
+    TaskVectorEnv,
     make,
     make_task,
     make_vec,
-    read_wrapper,
-    resolve,
-    wraps_tasks,
 )
-from neurogym_core.play.vector_env import TaskVectorEnv
+from neurogym_core.play.make import as_list, is_task, read_wrapper, wraps_tasks
+from neurogym_core.players import Dealer, resolve
 from neurogym_core.tasks.identity import plain_settings
-from neurogym_core.tasks.task import Task
 from neurogym_core.terminal.settings import SPLIT_NAMES
+from neurogym_core.tools import (
+    find_wrapper,
+    installed,
+    is_file_reference,
+    load_wrapper,
+    replacing,
+    task_id,
+    unknown,
+)
 
 SCHEMA = 1
 SECTIONS = ("parameters", "timing", "rewards", "conditions")

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neurogym_core.ecosystem.settings_text import read_value
-from neurogym_core.terminal.settings import usage_errors
+from neurogym_core.tools import read_value, usage_errors
 from neurogym_study.options import running_options, tasks_like
 
 if TYPE_CHECKING:
@@ -186,7 +185,7 @@ def command(
 
 def _logging(log: str | None, run: Run) -> list[Any]:
     """Return the callbacks of --log; their libraries are imported here."""
-    from neurogym_core.optional import optional
+    from neurogym_core.tools import optional
     from neurogym_study.callbacks import TensorBoard, WeightsAndBiases
 
     if log == "tensorboard":
@@ -222,9 +221,8 @@ def _expected(run: Run, trainer: Trainer) -> str:
 
     Warn on stderr if the task needs memory and the trainer has none.
     """
-    from neurogym_core.ecosystem.discovery import find_task
-    from neurogym_core.ecosystem.files import is_file_reference
-    from neurogym_core.terminal.shortcuts import in_words, of_players
+    from neurogym_core.terminal.description import of_players
+    from neurogym_core.tools import find_task, in_words, is_file_reference
     from neurogym_study.policies import SAME, partial
 
     entry = run.experiment.tasks[0]
@@ -304,7 +302,7 @@ def _begun(tasks: Sequence[str], given: dict[str, Any]) -> Run:
     from neurogym_study.training import checked_criterion
 
     with usage_errors():
-        experiment, out = _experiment(tasks, given)
+        experiment, out = experiment_of(tasks, given)
         if out is None:
             raise click.UsageError("No folder was given. Expected one for the run. Add --out DIR.")
         # Report invalid settings before anything is written.
@@ -313,13 +311,12 @@ def _begun(tasks: Sequence[str], given: dict[str, Any]) -> Run:
         return Run.create(out, experiment)
 
 
-def _experiment(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experiment, Path | None]:
+def experiment_of(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experiment, Path | None]:
     """Return the experiment, and the folder for its run.
 
     Options of the command line override the experiment file.
     """
-    from neurogym_core.ecosystem.files import is_file_reference
-    from neurogym_core.ecosystem.settings_text import read_wrap
+    from neurogym_core.tools import is_file_reference, read_wrap
     from neurogym_study.experiment import Experiment, read_experiment, task_entry, wrapper_entry
 
     file = len(tasks) == 1 and tasks[0].endswith(".toml")

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.subjects import Subject
+from neurogym_core import InvalidValueError, NotSupportedError, Subject, TaskVectorEnv
 from neurogym_study.runs import Run
 from neurogym_study.training import Trainer
 

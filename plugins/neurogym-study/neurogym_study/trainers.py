@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from neurogym_core.ecosystem.discovery import installed, load
-from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
+from neurogym_core import InvalidValueError, NotSupportedError
+from neurogym_core.tools import load, offers_of, unknown
 from neurogym_study.training import Trainer
 
 GROUP = "neurogym.trainers"
@@ -15,7 +15,7 @@ GROUP = "neurogym.trainers"
 
 def trainer_names() -> list[str]:
     """Return the names of all trainers of installed packages, without importing them."""
-    return sorted({offer.name for offer in installed().trainers if not offer.has("blocked")})
+    return sorted({offer.name for offer in offers_of(GROUP)})
 
 
 def trainer_named(name: str, kind: str | None = None) -> type[Trainer]:
@@ -30,9 +30,7 @@ def trainer_named(name: str, kind: str | None = None) -> type[Trainer]:
         BrokenTaskError, IncompatibleTaskError: its package cannot be loaded.
         NotSupportedError: it is not a `Trainer`, or is of the other kind.
     """
-    offers = [
-        offer for offer in installed().trainers if offer.name == name and not offer.has("blocked")
-    ]
+    offers = [offer for offer in offers_of(GROUP) if offer.name == name]
     if not offers:
         raise unknown("trainer", name, trainer_names())
     found = load(offers[0])

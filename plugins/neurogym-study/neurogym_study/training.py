@@ -17,10 +17,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from neurogym_core import Task, TrialRecord, make_task, run
-from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.files import replacing
-from neurogym_core.tasks.drawing import stateful
+from neurogym_core import InvalidValueError, NotSupportedError, Task, TrialRecord, make_task, run
+from neurogym_core.players import TaskView
+from neurogym_core.tools import replacing
 from neurogym_study.callbacks import OnTest
 
 Criterion = float | Callable[[TrialRecord], bool] | None
@@ -351,7 +350,7 @@ def sessions_of_test(task: Task, n_trials: int) -> int:
     There are 16, or, if the trials of the task depend on earlier ones, so few that a session has
     about 100 trials: the first trials of a session are no sample of it.
     """
-    return min(SIDE_BY_SIDE, -(-n_trials // SESSION)) if stateful(task) else SIDE_BY_SIDE
+    return min(SIDE_BY_SIDE, -(-n_trials // SESSION)) if TaskView(task).stateful else SIDE_BY_SIDE
 
 
 def write_curve(curve: Sequence[Mapping[str, float]], path: Path) -> None:

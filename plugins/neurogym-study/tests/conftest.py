@@ -100,13 +100,14 @@ class Sides(Task):
     def define(self):
         self.observe(sides=2)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), strength=Choice(self.strengths), answer="side")
+        self.vary(side=Choice(2), strength=Choice(self.strengths))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("fixation", "decision")
-        sides = np.eye(2)[trial.side] * trial.strength[:, None]
+        sides = np.eye(2)[trial["side"]] * trial["strength"][:, None]
         trial.show("sides", sides, during="decision", noise=1.0)
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 '''
 
 

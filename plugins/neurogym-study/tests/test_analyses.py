@@ -20,8 +20,7 @@ from neurogym_study.report import page, write_report
 from neurogym_study.standard import standard_measures
 from scipy.stats import norm
 
-from neurogym_core import Choice, Task, TrialRecord, make_task
-from neurogym_core.errors import UnknownNameError
+from neurogym_core import Choice, Task, TrialRecord, UnknownNameError, make_task
 
 ANALYSIS = {analysis.name: analysis for analysis in ANALYSES}
 N = 6000
@@ -380,7 +379,7 @@ def test_saturating_evidence_does_not_bias_the_history_weights():
 def test_strengths_without_errors_are_left_out_of_the_history():
     record = simulated(4000, seed=8)
     sure = record["coherence"] == 51.2
-    chose = np.where(sure, record["direction"], record["choice"])
+    chose = np.where(sure, record["direction"], record.codes())
     record = changed(
         record,
         choice=chose,
@@ -425,7 +424,7 @@ def test_a_subject_that_is_blind_to_blocks_has_no_shift():
 def test_a_curve_that_misses_the_points_is_reported_with_a_warning():
     rng, n = np.random.default_rng(3), 4000
     record = simulated(n, rt=False)
-    chose = np.where(rng.random(n) < 0.6, record["choice"], rng.integers(0, 2, n))
+    chose = np.where(rng.random(n) < 0.6, record.codes(), rng.integers(0, 2, n))
     chose = np.where(record["coherence"] == 51.2, rng.integers(0, 2, n), chose)
     record = changed(
         record, choice=chose, outcome=np.where(chose == record["direction"], "correct", "error")
@@ -473,16 +472,16 @@ class TwoFrequencies(Task):
     def define(self):
         self.observe(frequencies=2)
         self.act(rest=1, choose=2)
-        self.vary(
-            pair=Choice([(10, 18), (18, 10), (14, 22), (22, 14), (20, 10), (10, 20)]),
-            answer=lambda known: (known["pair"][:, 1] > known["pair"][:, 0]).astype(int),
-            evidence=lambda known: known["pair"][:, 1] - known["pair"][:, 0],
-        )
+        self.vary(pair=Choice([(10, 18), (18, 10), (14, 22), (22, 14), (20, 10), (10, 20)]))
+        self.correct_choice(lambda known: (known["pair"][:, 1] > known["pair"][:, 0]).astype(int))
+        self.evidence(lambda known: known["pair"][:, 1] - known["pair"][:, 0])
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        trial.show("frequencies", trial.pair / 30, during="stimulus")
-        trial.answer("choose", (trial.pair[:, 1] > trial.pair[:, 0]).astype(int), during="decision")
+        trial.show("frequencies", trial["pair"] / 30, during="stimulus")
+        trial.answer(
+            "choose", (trial["pair"][:, 1] > trial["pair"][:, 0]).astype(int), during="decision"
+        )
 
 
 def test_the_evidence_that_a_task_declares_is_used():
@@ -503,7 +502,8 @@ def test_evidence_that_is_no_condition_is_refused():
         def define(self):
             self.observe(frequencies=2)
             self.act(rest=1, choose=2)
-            self.vary(pair=Choice([(10, 18)]), evidence="paier")
+            self.vary(pair=Choice([(10, 18)]))
+            self.evidence("paier")
 
     with pytest.raises(UnknownNameError, match="pair"):
         Wrong()
@@ -518,8 +518,8 @@ def test_a_condition_may_still_be_called_evidence():
 
         def new_trial(self, trial):
             trial.periods("stimulus", "decision")
-            trial.show("frequencies", trial.evidence[:, None] * np.ones(2), during="stimulus")
-            trial.answer("choose", (trial.evidence > 0).astype(int), during="decision")
+            trial.show("frequencies", trial["evidence"][:, None] * np.ones(2), during="stimulus")
+            trial.answer("choose", (trial["evidence"] > 0).astype(int), during="decision")
 
     assert set(play_task(Drawn(), "oracle", 20).record["evidence"]) == {-1, 1}
 
@@ -598,7 +598,7 @@ def test_right_rests_are_no_answers_and_hits_and_false_alarms_are_counted():
     record = go_nogo(400, 0.9, 0.25)
     whole = accuracy(record, None)[0]
     assert (whole.k, whole.n) == (180, 230)
-    assert (Behaviour(record).answered == (record["choice"] == 0)).all()
+    assert (Behaviour(record).answered == (record.codes() == 0)).all()
     found = numbered("detection", record)
     numbers = numbers_of(found)
     assert numbers.loc["hit rate", "value"] == 0.9

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from neurogym_study import OptunaPruning, TensorBoard, WeightsAndBiases, trainer_named
 
-from neurogym_core.errors import UnknownNameError
+from neurogym_core import UnknownNameError
 
 
 @pytest.fixture

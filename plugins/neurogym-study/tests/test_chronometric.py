@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from neurogym_study import reaction_times
 
-from neurogym_core.errors import InvalidValueError, UnknownNameError
-from neurogym_core.trials.record import TrialRecord
+from neurogym_core import InvalidValueError, TrialRecord, UnknownNameError
 
 
 def make_record(times, outcomes, coherence=10.0):

@@ -18,8 +18,7 @@ from neurogym_study.references import (
     summarised,
 )
 
-from neurogym_core import TrialRecord
-from neurogym_core.errors import InvalidValueError, UnknownNameError
+from neurogym_core import InvalidValueError, TrialRecord, UnknownNameError
 
 COHERENCES = np.array([0, 3.2, 6.4, 12.8, 25.6, 51.2])
 THRESHOLD, SLOPE = 8.24, 1.44

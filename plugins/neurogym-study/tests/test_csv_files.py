@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_study import read_csv
 
-from neurogym_core import TrialRecord
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, TrialRecord
 
 
 def test_files_of_others_without_quotes_are_read(tmp_path):

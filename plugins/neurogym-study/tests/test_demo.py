@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from neurogym_study import demo
 
-from neurogym_core.cli import main as ngym
+from neurogym_core.tools import main as ngym
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,7 @@ from neurogym_study import read_csv, read_record
 from neurogym_study.behaviour import Behaviour
 from neurogym_study.playing import design_of, play_task
 
-from neurogym_core import Choice, Task, make_task
-from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core import Choice, InvalidValueError, NotSupportedError, Task, make_task
 
 
 def rows(path):
@@ -175,7 +174,8 @@ class Alternating(Task):
     def define(self):
         self.observe(cue=2)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_session(self, session, rng):
         session.last = rng.integers(0, 2, len(session.trial))
@@ -186,8 +186,8 @@ class Alternating(Task):
 
     def new_trial(self, trial):
         trial.periods("decision")
-        trial.show("cue", np.eye(2)[trial.side], during="decision")
-        trial.answer("choose", trial.side, during="decision")
+        trial.show("cue", np.eye(2)[trial["side"]], during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 def test_tasks_that_decide_which_trial_comes_next_have_no_design():
@@ -218,12 +218,13 @@ class Rare(Task):
     def define(self):
         self.observe(cue=2)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2, p=self.p), strength=Choice((0.5, 1.0)), answer="side")
+        self.vary(side=Choice(2, p=self.p), strength=Choice((0.5, 1.0)))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("decision")
-        trial.show("cue", np.eye(2)[trial.side] * trial.strength[:, None], during="decision")
-        trial.answer("choose", trial.side, during="decision")
+        trial.show("cue", np.eye(2)[trial["side"]] * trial["strength"][:, None], during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 @pytest.mark.parametrize("n_trials", [3, 400, 4000])

@@ -17,8 +17,7 @@ from hypothesis.extra.numpy import arrays
 from neurogym_study import read_record, record_steps, to_bids, to_nwb
 from neurogym_study.exchange import export, trial_times, write_csv
 
-from neurogym_core import Choice, Task, TrialRecord, run
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, Task, TrialRecord, run
 from neurogym_core.play.kernels import load
 
 
@@ -39,10 +38,10 @@ class Dots(Task):
 
     def new_trial(self, trial):
         trial.periods("fixation", "dots", "choice")
-        trial.record(noted=trial.pair[:, 0] * 1.0, is_fair=trial.fair)
+        trial.record(noted=trial["pair"][:, 0] * 1.0, is_fair=trial["fair"])
         trial.show("fixation", 1, during="fixation")
-        trial.show("sides", trial.coherence[:, None] * np.ones(2), during="dots", noise=0.1)
-        trial.answer("choose", (trial.side == "right").astype(int), during=("dots", "choice"))
+        trial.show("sides", trial["coherence"][:, None] * np.ones(2), during="dots", noise=0.1)
+        trial.answer("choose", (trial["side"] == "right").astype(int), during=("dots", "choice"))
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from neurogym_study import TaskExperiment, load, read_csv
 from neurogym_study.task_experiment import _Reader, written
 
-from neurogym_core import Choice, Dataset, make, make_task
-from neurogym_core.cli import main
-from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core import Choice, Dataset, InvalidValueError, NotSupportedError, make, make_task
+from neurogym_core.tools import main
 
 DOTS = "perceptual/PerceptualDecisionMaking-v0"
 FULL = f"""\
@@ -71,8 +70,8 @@ class Lamp(Task):
 
     def new_trial(self, trial):
         trial.periods("lamp")
-        trial.show("lamp", trial.on, during="lamp")
-        trial.answer("press", trial.on - 1, during="lamp")
+        trial.show("lamp", trial["on"], during="lamp")
+        trial.answer("press", trial["on"] - 1, during="lamp")
 """
 
 
@@ -250,12 +249,9 @@ def test_every_mistake_is_reported_with_its_line(tmp_path, right, wrong, line, s
     assert message.startswith(where), message
 
 
-@pytest.mark.parametrize(
-    ("former", "now"), [("TrialHistory", "TrialHistory"), ("TrialHistoryV2", "TrialHistory")]
-)
-def test_the_former_id_of_a_wrapper_is_reported_with_its_line(tmp_path, former, now):
-    text = f'task = "{DOTS}"\n\n[[wrap]]\nname = "core/{former}"\n'
-    with pytest.raises(InvalidValueError, match=f"line 4: .*is now 'wrappers/{now}'"):
+def test_an_unknown_wrapper_is_reported_with_its_line_and_the_nearest_one(tmp_path):
+    text = f'task = "{DOTS}"\n\n[[wrap]]\nname = "core/TrialHistory"\n'
+    with pytest.raises(InvalidValueError, match=r"line 4: .*Did you mean 'wrappers/TrialHistory'"):
         load(file_of(tmp_path, text))
 
 
@@ -294,7 +290,7 @@ class Sure(Task):
 
     def new_trial(self, trial):
         trial.periods("only", only=100)
-        trial.show("light", trial.side, during="only", where=trial.offered)
+        trial.show("light", trial["side"], during="only", where=trial["offered"])
 """
 
 

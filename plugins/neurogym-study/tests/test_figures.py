@@ -6,6 +6,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from neurogym_plot import TrialTrace
+from neurogym_plot.styles import STYLES, figure_style, save_figure
 from neurogym_study import (
     accuracy,
     chronometric_figure,
@@ -17,13 +19,10 @@ from neurogym_study import (
 )
 from neurogym_study.evaluate import command as evaluate
 from neurogym_study.exchange import write_csv
-from neurogym_study.figure_styles import STYLES, figure_style, save_figure
 from neurogym_study.figures import StrengthAxis, with_unit
 from neurogym_study.findings import figure as panels_of
 
-from neurogym_core.errors import InvalidValueError, UnknownNameError
-from neurogym_core.plots import TrialTrace
-from neurogym_core.trials.record import TrialRecord
+from neurogym_core import InvalidValueError, TrialRecord, UnknownNameError
 
 
 def make_record(n=400):

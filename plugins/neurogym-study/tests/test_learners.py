@@ -6,11 +6,21 @@ import numpy as np
 import pytest
 from neurogym_study import DiffusionObserver, Hybrid, QLearner, WinStayLoseShift
 
-from neurogym_core import Axis, Choice, Task, TaskVectorEnv, run
-from neurogym_core.ecosystem import companions
-from neurogym_core.ecosystem.discovery import find_subject, load
-from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
-from neurogym_core.subjects import carries_state, settings_of, subject_named
+from neurogym_core import (
+    Axis,
+    Choice,
+    InvalidValueError,
+    NotSupportedError,
+    Task,
+    TaskVectorEnv,
+    UnknownNameError,
+    run,
+)
+from neurogym_core.ecosystem import advice
+from neurogym_core.ecosystem.discovery import find_subject
+from neurogym_core.players import subject_named
+from neurogym_core.subjects import carries_state, settings_of
+from neurogym_core.tools import load
 
 
 class Corridor(Task):
@@ -27,11 +37,9 @@ class Corridor(Task):
         trial.periods("hall", "room", "cellar", then={"room": "end"})
         for k, place in enumerate(("hall", "room", "cellar")):
             trial.show("place", np.eye(3)[k], during=place)
-        trial.offer_choices(
-            "go", 0, during="hall", slot="hall", worth=(0, 1), then=("cellar", "room")
-        )
-        trial.offer_choices("go", (1, 0), during="room", slot="room")
-        trial.offer_choices("go", 0, during="cellar", slot="cellar")
+        trial.offer("go", 0, during="hall", slot="hall", worth=(0, 1), then=("cellar", "room"))
+        trial.offer("go", (1, 0), during="room", slot="room")
+        trial.offer("go", 0, during="cellar", slot="cellar")
 
 
 class Looking(Task):
@@ -44,18 +52,19 @@ class Looking(Task):
     def define(self):
         self.observe(stimulus=2)
         self.act(wait=1, choose=2)
-        self.vary(side=Choice(2), strength=Choice((0.0, 0.05, 0.1, 0.2)), answer="side")
+        self.vary(side=Choice(2), strength=Choice((0.0, 0.05, 0.1, 0.2)))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("stimulus")
-        sign = np.where(trial.side[:, None] == np.arange(2), 1, -1)
+        sign = np.where(trial["side"][:, None] == np.arange(2), 1, -1)
         trial.show(
             "stimulus",
-            0.5 + sign * trial.strength[:, None] / 2,
+            0.5 + sign * trial["strength"][:, None] / 2,
             during="stimulus",
             noise=self.noise,
         )
-        trial.answer("choose", trial.side, during="stimulus")
+        trial.answer("choose", trial["side"], during="stimulus")
 
 
 @pytest.mark.parametrize("subject", [QLearner, Hybrid])
@@ -158,8 +167,8 @@ def test_learners_refuse_noise_and_continuous_actions(subject):
 
         def new_trial(self, trial):
             trial.periods("stimulus")
-            trial.show("stimulus", trial.strength[:, None], during="stimulus")
-            trial.answer("point", trial.side, during="stimulus", tolerance=0.1)
+            trial.show("stimulus", trial["strength"][:, None], during="stimulus")
+            trial.answer("point", trial["side"], during="stimulus", tolerance=0.1)
 
     with pytest.raises(NotSupportedError, match="noise"):
         run(Looking(), subject(), 2)
@@ -249,12 +258,15 @@ def test_the_observer_refuses_tasks_without_its_evidence():
 
 
 def test_the_settings_in_help_texts_are_those_of_the_classes():
-    settings = {name: settings_of(load(find_subject(name))) for name in companions.SUBJECTS}
-    assert {name: one for name, one in settings.items() if one} == companions.SUBJECT_SETTINGS
+    for name, text in advice.helps("subjects").items():
+        shown = text.partition("Settings: ")[2].rstrip(".").split(", ")
+        named = {one.partition("=")[0]: one.partition("=")[2] for one in shown if one}
+        own = settings_of(load(find_subject(name)))
+        assert named == {key: "" if one is None else str(one) for key, one in own.items()}
 
 
 def test_learners_carry_state_over_trials_and_the_diffusion_observer_does_not():
-    names = set(companions.SUBJECTS) - {"trained"}  # it needs a run
+    names = set(advice.brought("subjects")) - {"trained"}  # it needs a run
     carried = {name for name in names if carries_state(subject_named(name))}
     assert carried == {"q_learner", "hybrid", "win_stay_lose_shift"}
 
@@ -284,14 +296,15 @@ def test_the_channel_that_such_an_error_proposes_is_the_noisy_one(subject):
         def define(self):
             self.observe(fixation=1, cues=4, light=2)
             self.act(wait=1, choose=2)
-            self.vary(side=Choice(2), answer="side")
+            self.vary(side=Choice(2))
+            self.correct_choice("side")
 
         def new_trial(self, trial):
             trial.periods("stimulus")
             trial.show("fixation", 1, during="stimulus")
             trial.show("cues", 1, during="stimulus")
-            trial.show("light", np.eye(2)[trial.side], during="stimulus", noise=self.noise)
-            trial.answer("choose", trial.side, during="stimulus")
+            trial.show("light", np.eye(2)[trial["side"]], during="stimulus", noise=self.noise)
+            trial.answer("choose", trial["side"], during="stimulus")
 
     with pytest.raises(UnknownNameError, match=f"Name one of them: {subject}:channel=light, or"):
         run(Flash(), subject, 2)

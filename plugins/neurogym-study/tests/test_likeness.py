@@ -23,8 +23,7 @@ from neurogym_study.playing import play_task
 from neurogym_study.signatures import Animal, signature_names, signatures
 from neurogym_study.signatures.model import read_signature
 
-from neurogym_core import TrialRecord, make_task, run
-from neurogym_core.errors import InvalidValueError, UnknownNameError
+from neurogym_core import InvalidValueError, TrialRecord, UnknownNameError, make_task, run
 
 KNOWN = {one.name: one for one in signatures()}
 

@@ -10,7 +10,7 @@ import pytest
 from neurogym_study import measures as m
 from neurogym_study import record_steps
 
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError
 
 
 @pytest.fixture
@@ -49,10 +49,10 @@ def test_the_kernel_of_an_integrator_is_flat():
     columns = np.arange(steps.observations.shape[1])[units]
     evidence = m.evidence_over_time(steps, (columns[0], columns[1]), "stimulus", 4)
     record = steps.record
-    used = ~np.isnan(evidence[:, 0]) & (record["choice"] >= 0)
+    used = ~np.isnan(evidence[:, 0]) & (record.codes() >= 0)
     assert used.sum() > 200
     # An integrator never deviates from the sum, so that noise makes the weights finite.
-    choice = record["choice"][used] == 1
+    choice = record.codes()[used] == 1
     flip = np.random.default_rng(0).random(used.sum()) < 0.15
     found = m.psychophysical_kernel(evidence[used], choice ^ flip)
     weights = found.table["weight"].to_numpy()

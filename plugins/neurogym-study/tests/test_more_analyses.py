@@ -18,9 +18,8 @@ from neurogym_study.experiment import Experiment
 from neurogym_study.playing import play_task, shown_units
 from neurogym_study.runs import Run
 
-from neurogym_core import TrialRecord, make_task, run
-from neurogym_core.ecosystem.discovery import find_task
-from neurogym_core.errors import NotSupportedError
+from neurogym_core import NotSupportedError, TrialRecord, make_task, run
+from neurogym_core.tools import find_task
 
 ANALYSIS = {analysis.name: analysis for analysis in ANALYSES}
 
@@ -188,7 +187,7 @@ def test_among_several_arms_the_best_one_is_correct():
     task = make_task("value/DriftingBandit-v0")
     record = with_declared(run(task, "guess", 300, seed=2), task)
     best = with_preferences(record)["outcome"] == "correct"
-    assert (best == (record["choice"] == record["mean"].argmax(axis=1))).all()
+    assert (best == (record.codes() == record["mean"].argmax(axis=1))).all()
     assert 0.15 < best.mean() < 0.35  # 0.25 of 300, SD 0.025: false alarm 1 in 16,000
     assert why_not("psychometric", record) is None
 
@@ -201,7 +200,7 @@ def test_a_choice_after_a_wrong_rule_is_read_from_the_choice_itself():
     given = behaviour.answered
     wrong_rule = given & (record["rule.outcome"] == "error")
     assert wrong_rule.sum() > 20
-    assert (behaviour.chose_right == (record["choose.choice"] == 1))[given].all()
+    assert (behaviour.chose_right == (record.codes("choose.choice") == 1))[given].all()
 
 
 def test_performance_over_trials_rises_with_learning(rng):

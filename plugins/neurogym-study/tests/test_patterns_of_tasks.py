@@ -8,7 +8,7 @@ import pytest
 from neurogym_study import options
 from neurogym_study.options import tasks_like
 
-from neurogym_core.errors import UnknownTaskError
+from neurogym_core import UnknownTaskError
 
 IDS = ("foo/Dots-v0", "foo/Bars-v0", "x-foolab/Dots-v0")
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from neurogym_study import accuracy, choice_proportions, signed_strength, wilson_interval
 
-from neurogym_core.errors import InvalidValueError, UnknownNameError
-from neurogym_core.trials.record import TrialRecord
+from neurogym_core import InvalidValueError, TrialRecord, UnknownNameError
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ from neurogym_study import fit_curve, fit_psychometric, signed_strength
 from neurogym_study.intervals import wilson_interval
 from neurogym_study.psychometric import _Data, _model, _Search
 
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.trials.record import TrialRecord
+from neurogym_core import InvalidValueError, TrialRecord
 
 COHERENCES = np.array([0, 3.2, 6.4, 12.8, 25.6, 51.2])
 SIGNED = np.concatenate([-COHERENCES[:0:-1], COHERENCES])

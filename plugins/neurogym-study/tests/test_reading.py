@@ -12,8 +12,7 @@ from neurogym_study.analyses import ANALYSES
 from neurogym_study.behaviour import Behaviour
 from neurogym_study.recipes import evaluated, read_recipe, recipe_names
 
-from neurogym_core import TrialRecord
-from neurogym_core.errors import InvalidValueError, UnknownNameError
+from neurogym_core import InvalidValueError, TrialRecord, UnknownNameError
 
 TABLE = {
     "a": np.array([1.0, np.nan, 3.0]),

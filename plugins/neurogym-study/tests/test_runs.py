@@ -14,7 +14,7 @@ import pytest
 from neurogym_study import Run
 from neurogym_study.runs import RunDiffers
 
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def test_ctrl_c_writes_the_checkpoint_and_says_how_to_go_on(toys, sides, tmp_pat
     words += ["--option", "test_every=50000000"]
     path = os.pathsep.join([str(toys), os.environ.get("PYTHONPATH", "")])
     child = subprocess.Popen(
-        [sys.executable, "-m", "neurogym_core.cli", *words],
+        [sys.executable, "-m", "neurogym_core", *words],
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": path},
         stderr=subprocess.PIPE, text=True,
         # In the background of a shell, processes ignore SIGINT, and so would their children.

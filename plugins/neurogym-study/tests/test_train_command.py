@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from neurogym_plot import trace_of
 from neurogym_study import Trainer
 
 from neurogym_core import run
-from neurogym_core.plots import trace_of
 
 
 def curve(folder):
@@ -238,7 +238,7 @@ def test_an_invalid_file_is_refused(case, toys, ngym):
 
 def test_help_imports_neither_numpy_nor_torch():
     program = (
-        "import sys; from neurogym_core.cli import main; main(['train', '--help'],"
+        "import sys; from neurogym_core.tools import main; main(['train', '--help'],"
         " standalone_mode=False); print({'numpy', 'torch', 'gymnasium'} & set(sys.modules))"
     )
     result = subprocess.run(
@@ -312,7 +312,7 @@ def test_a_run_plays_new_trials_unless_another_split_is_given(ngym, toys, sides)
         assert code == 0, said
         rows = Path("trials.csv").read_text()
         sides_played = [row["side"] for row in csv.DictReader(rows.splitlines())]
-        assert sides_played == [str(side) for side in trials[split].with_names()["side"]]
+        assert sides_played == [str(side) for side in trials[split]["side"]]
         # The file of the experiment names the split only if the command did.
         line = f'split = "{name}"\n' if name else "split"
         assert (line in Path("again.toml").read_text()) == bool(name)

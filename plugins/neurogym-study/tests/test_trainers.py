@@ -8,7 +8,7 @@ import pytest
 from neurogym_study import Experiment, Run, trainer_named
 from neurogym_study.trainers import checked_settings, settings_of, trainer_names
 
-from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
+from neurogym_core import InvalidValueError, NotSupportedError, UnknownNameError
 
 
 @pytest.fixture

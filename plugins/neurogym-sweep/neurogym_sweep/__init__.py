@@ -5,10 +5,10 @@ The command ``ngym sweep`` is built from these names, which are imported on firs
 
 from __future__ import annotations
 
-from neurogym_core.lazy import lazy_names
+from neurogym_core.tools import lazy_names
 
 _HOMES = {
-    "Axis": "plan",
+    "SweepAxis": "plan",
     "Draw": "plan",
     "Engine": "engines",
     "Function": "functions",

@@ -14,11 +14,9 @@ from typing import Any
 from neurogym_study import TaskExperiment
 from neurogym_study.experiment import task_entry
 
-from neurogym_core import make_task
-from neurogym_core.ecosystem.discovery import load_task, task_id
-from neurogym_core.ecosystem.files import is_file_reference
-from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core import InvalidValueError, make_task
 from neurogym_core.tasks.parameters import parameter_types
+from neurogym_core.tools import is_file_reference, load_task, task_id, unknown
 from neurogym_sweep.store import Job
 
 SECTIONS = ("timing", "rewards", "conditions")

@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from neurogym_study.options import running_options
 
-from neurogym_core.ecosystem.settings_text import read_value
-from neurogym_core.terminal.complete import complete_task
-from neurogym_core.terminal.output import Page, print_json
-from neurogym_core.terminal.settings import usage_errors
+from neurogym_core.tools import Page, complete_task, print_json, read_value, usage_errors
 
 if TYPE_CHECKING:
-    from neurogym_sweep.plan import Axis
+    from neurogym_sweep.plan import SweepAxis
     from neurogym_sweep.sweep import Summary
 
 MAX_RUNS = 100_000
@@ -198,7 +195,7 @@ def run(source: str | None, out: Path, dry_run: bool, quiet: bool, **given: Any)
 
 def _search(
     work: Any,
-    axes: tuple[Axis, ...],
+    axes: tuple[SweepAxis, ...],
     out: Path,
     engine: Any,
     goal: tuple[str, bool],
@@ -331,7 +328,7 @@ def show(
         if curves or heat is not None:
             figure = found.curves() if curves else found.heat(heat or "")
             target = output or folder / ("curves.png" if curves else "heat.png")
-            from neurogym_core.canvas import save_figure  # imports NumPy
+            from neurogym_plot import save_figure  # imports NumPy
 
             click.echo(f"The figure is {save_figure(figure, target)}.")
             return

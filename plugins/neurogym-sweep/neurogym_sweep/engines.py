@@ -13,8 +13,8 @@ from typing import Any
 
 import joblib
 
-from neurogym_core.errors import InvalidValueError, NeurogymError, unknown
-from neurogym_core.optional import optional
+from neurogym_core import InvalidValueError, NeurogymError
+from neurogym_core.tools import optional, unknown
 from neurogym_sweep.store import Job, Store
 from neurogym_sweep.worker import Outcome, limited, pull, work_on
 

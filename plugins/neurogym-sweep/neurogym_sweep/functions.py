@@ -13,7 +13,8 @@ from typing import Any
 
 from neurogym_study import TaskExperiment
 
-from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core import InvalidValueError
+from neurogym_core.tools import unknown
 from neurogym_sweep.base import Tasks, Work, with_settings
 from neurogym_sweep.store import Job
 

@@ -16,8 +16,8 @@ from typing import Any
 from neurogym_study.options import tasks_like
 from neurogym_study.runs import SETTINGS_FILE, Run
 
-from neurogym_core.ecosystem.settings_text import read_value
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError
+from neurogym_core.tools import read_value, split_values
 from neurogym_sweep.store import FOREIGN
 
 MAX_RUNS = 100_000
@@ -50,14 +50,14 @@ class Draw:
 
 
 @dataclass(frozen=True)
-class Axis:
+class SweepAxis:
     """A setting that varies, with its values."""
 
     name: str
     values: Sequence[Any] | Draw
 
 
-def read_axis(text: str) -> Axis:
+def read_axis(text: str) -> SweepAxis:
     """Return the axis of a ``--vary`` text.
 
     Values are separated by commas: ``hidden=64,256``; brackets make one value of several numbers:
@@ -78,9 +78,9 @@ def read_axis(text: str) -> Axis:
             " --vary seed=0:20 or --vary hidden=64,256."
         )
     if (found := _DRAW.fullmatch(written)) and not name.startswith("timing."):
-        return Axis(name, _read_draw(text, found))
+        return SweepAxis(name, _read_draw(text, found))
     values: list[Any] = []
-    for part in _split(written):
+    for part in map(str.strip, split_values(written)):
         if found := _WHOLE.fullmatch(part):
             start, stop, step = int(found[1]), int(found[2]), int(found[3] or 1)
             if step == 0 or start >= stop:
@@ -90,7 +90,7 @@ def read_axis(text: str) -> Axis:
                 )
             whole = range(start, stop, step)
             if part == written:
-                return Axis(name, whole)  # not a list: it may have millions
+                return SweepAxis(name, whole)  # not a list: it may have millions
             _refuse_long(len(whole), f"The values of {text!r}")
             values += whole
         elif name == "task":
@@ -101,7 +101,7 @@ def read_axis(text: str) -> Axis:
             values.append(part)
         else:
             values.append(read_value(part))
-    return Axis(name, values)
+    return SweepAxis(name, values)
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -160,7 +160,7 @@ class Plan:
         InvalidValueError: the parts do not fit together.
     """
 
-    axes: tuple[Axis, ...] = ()
+    axes: tuple[SweepAxis, ...] = ()
     table: tuple[Mapping[str, Any], ...] = ()
     zipped: bool = False
     draws: int | None = None
@@ -236,7 +236,7 @@ def _refuse_long(count: int, what: str, at_most: int = MAX_RUNS) -> None:
         )
 
 
-def _drawn(axis: Axis, generator: random.Random) -> Any:
+def _drawn(axis: SweepAxis, generator: random.Random) -> Any:
     if isinstance(axis.values, Draw):
         return axis.values.sample(generator)
     return axis.values[generator.randrange(len(axis.values))]
@@ -274,15 +274,3 @@ def _runs(part: str) -> list[str]:
             " run=sweep/runs/*."
         )
     return found
-
-
-def _split(text: str) -> list[str]:
-    """Return the parts between the commas that are outside of brackets."""
-    parts, depth = [""], 0
-    for letter in text:
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return [part.strip() for part in parts if part.strip()]

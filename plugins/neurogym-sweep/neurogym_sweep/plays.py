@@ -18,9 +18,9 @@ from neurogym_study.playing import Played, play_run, play_task
 from neurogym_study.runs import Run
 from neurogym_study.signatures import signatures
 
-from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.subjects import player_of
-from neurogym_core.terminal.settings import read_split
+from neurogym_core import InvalidValueError
+from neurogym_core.players import player_of
+from neurogym_core.tools import read_split, unknown
 from neurogym_sweep.base import Tasks, Work, checked_seed, is_whole, with_settings
 from neurogym_sweep.store import FOREIGN, JOB_FILE, TRAINED, Job
 

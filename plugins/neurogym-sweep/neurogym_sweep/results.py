@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
+from neurogym_plot.canvas import INK, SMALL, TEXT, Box, cycle_colour, heading, new_figure, number
 
-from neurogym_core.canvas import INK, SMALL, TEXT, Box, cycle_colour, heading, new_figure, number
-from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.optional import optional
+from neurogym_core import InvalidValueError
+from neurogym_core.tools import optional, unknown
 from neurogym_sweep.store import TABLE_FILE, TRAINED, Store
 from neurogym_sweep.table import FIXED, settings_of
 

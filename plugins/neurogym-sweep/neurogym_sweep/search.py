@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.optional import optional
-from neurogym_core.terminal.progress import Progress
+from neurogym_core import InvalidValueError
+from neurogym_core.tools import Progress, optional, unknown
 from neurogym_sweep.base import Work
 from neurogym_sweep.engines import Engine
-from neurogym_sweep.plan import Axis, Draw
+from neurogym_sweep.plan import Draw, SweepAxis
 from neurogym_sweep.store import Job, Store
 from neurogym_sweep.sweep import Summary, Sweep
 
@@ -56,7 +55,7 @@ class Search:
     def __init__(
         self,
         work: Work,
-        axes: Sequence[Axis],
+        axes: Sequence[SweepAxis],
         folder: str | Path,
         *,
         goal: str,
@@ -203,7 +202,7 @@ class Search:
         return hashlib.sha256(json.dumps(what, default=repr).encode()).hexdigest()[:16]
 
 
-def _suggest(trial: Any, axis: Axis) -> None:
+def _suggest(trial: Any, axis: SweepAxis) -> None:
     values = axis.values
     if not isinstance(values, Draw):
         trial.suggest_categorical(axis.name, _choices(values))
@@ -221,13 +220,13 @@ def _choices(values: Sequence[Any]) -> list[Any]:
     ]
 
 
-def _value(axis: Axis, stored: Any) -> Any:
+def _value(axis: SweepAxis, stored: Any) -> Any:
     if isinstance(axis.values, Draw):
         return stored
     return axis.values[_choices(axis.values).index(stored)]
 
 
-def _end(axis: Axis, end: int) -> Any:
+def _end(axis: SweepAxis, end: int) -> Any:
     """Return the first or the last value of an axis."""
     values = axis.values
     if not isinstance(values, Draw):

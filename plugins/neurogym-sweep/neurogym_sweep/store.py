@@ -33,8 +33,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.files import replacing
+from neurogym_core import InvalidValueError
+from neurogym_core.tools import replacing
 
 FORMAT = 1
 SWEEP_FILE, TABLE_FILE, RUNS = "sweep.json", "table.parquet", "runs"

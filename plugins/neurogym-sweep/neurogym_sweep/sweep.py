@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from neurogym_core.errors import FileNotWrittenError, NeurogymError, NotSupportedError
-from neurogym_core.terminal.progress import Progress
+from neurogym_core import NeurogymError, NotSupportedError
+from neurogym_core.tools import FileNotWrittenError, Progress
 from neurogym_sweep.base import Work
 from neurogym_sweep.engines import Engine
 from neurogym_sweep.store import Job, Store

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from neurogym_core.files import replacing
+from neurogym_core.tools import replacing
 from neurogym_sweep.store import TABLE_FILE, Store
 
 FIRST = {"key": pa.string(), "status": pa.string(), "error": pa.string()}

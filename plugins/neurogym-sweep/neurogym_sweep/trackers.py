@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from neurogym_core.errors import unknown
-from neurogym_core.optional import optional
+from neurogym_core.tools import optional, unknown
 from neurogym_sweep.store import Job
 
 Row = Mapping[str, Any]

@@ -14,7 +14,8 @@ from neurogym_study.runs import Run
 from neurogym_study.trainers import checked_settings, settings_of, trainer_named
 from neurogym_study.training import checked_criterion
 
-from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
+from neurogym_core import InvalidValueError, NotSupportedError
+from neurogym_core.tools import unknown
 from neurogym_sweep.base import SECTIONS, Tasks, Work, checked_seed, copied, is_whole
 from neurogym_sweep.store import FOREIGN, Job
 

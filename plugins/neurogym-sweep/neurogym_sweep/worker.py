@@ -20,7 +20,7 @@ from typing import Any
 
 import threadpoolctl
 
-from neurogym_core.errors import FileNotWrittenError
+from neurogym_core.tools import FileNotWrittenError
 from neurogym_sweep.store import Job, Store
 from neurogym_sweep.trackers import track
 from neurogym_sweep.works import perform

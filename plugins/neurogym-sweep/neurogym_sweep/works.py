@@ -12,7 +12,8 @@ from typing import Any
 from neurogym_study import TaskExperiment, load
 from neurogym_study.experiment import read_experiment
 
-from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core import InvalidValueError
+from neurogym_core.tools import unknown
 from neurogym_sweep.base import Work
 from neurogym_sweep.functions import Function, call
 from neurogym_sweep.plays import Play, play

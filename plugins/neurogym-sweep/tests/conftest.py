@@ -74,7 +74,7 @@ import time
 
 import numpy as np
 
-from neurogym_core.errors import NotSupportedError
+from neurogym_core import NotSupportedError
 from neurogym_study import Trainer
 
 
@@ -160,7 +160,7 @@ class Started:
     def __init__(self, folder, words):
         self.output = tempfile.TemporaryFile("w+", dir=folder.parent)  # noqa: SIM115
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "neurogym_core.cli", *map(str, words)],
+            [sys.executable, "-m", "neurogym_core", *map(str, words)],
             cwd=folder,
             stdout=self.output,
             stderr=subprocess.STDOUT,

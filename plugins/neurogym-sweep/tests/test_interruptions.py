@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from neurogym_sweep import Engine, Plan, Sweep, read_axis, work_named
 
-from neurogym_core.errors import NotSupportedError
+from neurogym_core import NotSupportedError
 
 
 def owners():

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from neurogym_sweep import Axis, Draw, Plan, read_axis, read_rows
+from neurogym_sweep import Draw, Plan, SweepAxis, read_axis, read_rows
 
-from neurogym_core.errors import InvalidValueError, UnknownTaskError
+from neurogym_core import InvalidValueError, UnknownTaskError
 
 VALUES = {
     "seed=0:4": [0, 1, 2, 3],
@@ -42,7 +42,7 @@ def test_ranges_are_read():
 
 
 def test_a_grid_combines_each_value_with_each_and_varies_the_last_one_fastest():
-    plan = Plan((Axis("a", [1, 2]), Axis("b", ["x", "y"])))
+    plan = Plan((SweepAxis("a", [1, 2]), SweepAxis("b", ["x", "y"])))
     assert len(plan) == 4
     assert [tuple(row.values()) for row in plan.rows()] == [
         (1, "x"), (1, "y"), (2, "x"), (2, "y"),
@@ -50,13 +50,13 @@ def test_a_grid_combines_each_value_with_each_and_varies_the_last_one_fastest():
 
 
 def test_zip_combines_values_in_order():
-    plan = Plan((Axis("a", [1, 2]), Axis("b", ["x", "y"])), zipped=True)
+    plan = Plan((SweepAxis("a", [1, 2]), SweepAxis("b", ["x", "y"])), zipped=True)
     assert list(plan.rows()) == [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]
 
 
 def test_random_rows_are_those_of_their_seed_and_in_their_ranges():
-    axes = (Axis("rate", Draw("log", 1e-4, 1e-1)), Axis("n", Draw("integers", 1, 4)),
-            Axis("model", ["rnn", "gru"]))  # fmt: skip
+    axes = (SweepAxis("rate", Draw("log", 1e-4, 1e-1)), SweepAxis("n", Draw("integers", 1, 4)),
+            SweepAxis("model", ["rnn", "gru"]))  # fmt: skip
     rows = list(Plan(axes, draws=50, draw_seed=1).rows())
     assert rows == list(Plan(axes, draws=50, draw_seed=1).rows())
     assert rows != list(Plan(axes, draws=50, draw_seed=2).rows())
@@ -72,7 +72,7 @@ def test_rows_of_a_table_are_combined_with_varied_settings(tmp_path):
         {"hidden": 64, "model": "rnn"},
         {"hidden": 128, "coherences": (0, 51.2)},
     )
-    plan = Plan((Axis("seed", range(3)),), table)
+    plan = Plan((SweepAxis("seed", range(3)),), table)
     assert len(plan) == len(list(plan.rows())) == 6
 
 
@@ -100,11 +100,13 @@ def test_a_pattern_without_a_task_is_refused():
 
 
 PLANS = {
-    "a setting twice": lambda: Plan((Axis("a", [1]), Axis("a", [2]))),
-    "a setting in the table, too": lambda: Plan((Axis("a", [1]),), ({"a": 2},)),
-    "zip of different lengths": lambda: Plan((Axis("a", [1]), Axis("b", [2, 3])), zipped=True),
-    "a range in a grid": lambda: Plan((Axis("a", Draw("uniform", 0, 1)),)),
-    "zip and random": lambda: Plan((Axis("a", [1]),), zipped=True, draws=3),
+    "a setting twice": lambda: Plan((SweepAxis("a", [1]), SweepAxis("a", [2]))),
+    "a setting in the table, too": lambda: Plan((SweepAxis("a", [1]),), ({"a": 2},)),
+    "zip of different lengths": lambda: Plan(
+        (SweepAxis("a", [1]), SweepAxis("b", [2, 3])), zipped=True
+    ),
+    "a range in a grid": lambda: Plan((SweepAxis("a", Draw("uniform", 0, 1)),)),
+    "zip and random": lambda: Plan((SweepAxis("a", [1]),), zipped=True, draws=3),
 }
 
 

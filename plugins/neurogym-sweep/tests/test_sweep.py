@@ -9,13 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from neurogym_sweep import Engine, Plan, Store, Sweep, read_axis, work_named
 
-from neurogym_core.errors import (
-    FileNotWrittenError,
-    InvalidValueError,
-    NeurogymError,
-    NotSupportedError,
-    UnknownNameError,
-)
+from neurogym_core import InvalidValueError, NeurogymError, NotSupportedError, UnknownNameError
+from neurogym_core.tools import FileNotWrittenError
 
 SERIAL = Engine.of("serial")
 

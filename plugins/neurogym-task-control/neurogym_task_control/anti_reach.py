@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Ring, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, Ring, Task, TrialBuilder
 
 
 class AntiReach(Task):
@@ -51,7 +50,8 @@ class AntiReach(Task):
         self.ring = Ring(self.directions)
         self.observe(fixation=1, stimulus=self.ring)
         self.act(fixate=1, reach=self.ring)
-        self.vary(direction=Choice(self.directions), answer=self._goal)
+        self.vary(direction=Choice(self.directions))
+        self.correct_choice(self._goal)
 
     def _goal(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
         """Index of the correct direction, (n,)."""
@@ -63,6 +63,8 @@ class AntiReach(Task):
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)
         trial.show(
-            "stimulus", self.ring.cosine(trial.direction, strength=1, baseline=0), during="stimulus"
+            "stimulus",
+            self.ring.cosine(trial["direction"], strength=1, baseline=0),
+            during="stimulus",
         )
         trial.answer("reach", self._goal(trial.conditions), during="decision")

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Session, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, OneHot, Session, Task, TrialBuilder
 
 FEATURES = {
     "colour": ("red", "green", "yellow", "blue"),
@@ -65,7 +64,8 @@ class CardSorting(Task):
         features = {name: OneHot(values) for name, values in FEATURES.items()}
         self.observe(**features, feedback=OneHot(("wrong", "right")))
         self.act(rest=1, sort=KEY_CARDS)
-        self.vary(rule=Choice(RULES), **dict.fromkeys(RULES, Choice(4)), answer=_key_card)
+        self.vary(rule=Choice(RULES), **dict.fromkeys(RULES, Choice(4)))
+        self.correct_choice(_key_card)
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         session.rule = np.zeros(len(session), int)
@@ -89,7 +89,7 @@ class CardSorting(Task):
         trial.show("feedback", (1, 0), during="wrong")
         trial.show("feedback", (0, 1), during="right")
         after = {"correct": "right", "error": "wrong"}
-        trial.answer("sort", trial.right_answer, during="sort", then=after)
+        trial.answer("sort", trial.correct_choice, during="sort", then=after)
 
 
 def _key_card(conditions: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -6,8 +6,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Session, Task, TrialBuilder, TruncatedExponential
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import (
+    Choice,
+    InvalidValueError,
+    OneHot,
+    Session,
+    Task,
+    TrialBuilder,
+    TruncatedExponential,
+)
 
 DIRECTIONS = ("left", "right")
 ENVIRONMENTS = ("lower", "upper")
@@ -74,8 +81,8 @@ class ChangingEnvironment(Task):
             environment=Choice(ENVIRONMENTS),
             direction=Choice(DIRECTIONS),
             coherence=Choice(self.coherences),
-            answer=_right_target,
         )
+        self.correct_choice(_right_target)
 
     def _check_blocks(self) -> None:
         if not 1 <= self.shortest_block <= self.longest_block:
@@ -115,17 +122,17 @@ class ChangingEnvironment(Task):
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus", "decision")
         trial.show("fixation", 1, during=("fixation", "stimulus"))
-        sign = np.where(trial.direction[:, None] == np.array(DIRECTIONS), 1, -1)
+        sign = np.where(trial["direction"][:, None] == np.array(DIRECTIONS), 1, -1)
         trial.show(
             "stimulus",
-            0.5 + sign * trial.coherence[:, None] / 200,
+            0.5 + sign * trial["coherence"][:, None] / 200,
             during="stimulus",
             noise=self.sigma,
         )
         if self.context_cue:
-            shown = trial.environment[:, None] == np.array(ENVIRONMENTS)
+            shown = trial["environment"][:, None] == np.array(ENVIRONMENTS)
             trial.show("context", shown, during=("fixation", "stimulus", "decision"))
-        trial.answer("choose", trial.right_answer, during="decision")
+        trial.answer("choose", trial.correct_choice, during="decision")
 
 
 def _right_target(conditions: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Encoder, Session, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, Encoder, InvalidValueError, Session, Task, TrialBuilder
 
 
 class NAltConditionalVisuomotor(Task):
@@ -76,8 +75,8 @@ class NAltConditionalVisuomotor(Task):
             picture=Choice(self.pictures),
             patterns=lambda rng, prior: self._new_patterns(rng, prior.n),
             movements=lambda rng, prior: self._new_movements(rng, prior.n),
-            answer=_right_movement,
         )
+        self.correct_choice(_right_movement)
 
     # ------------------------------------------------------------------ drawing trials
 
@@ -120,14 +119,14 @@ class NAltConditionalVisuomotor(Task):
         before = ("fixation", "stimulus", "delay")
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)
-        patterns = trial.patterns.reshape(trial.n, self.pictures, self.units)
+        patterns = trial["patterns"].reshape(trial.n, self.pictures, self.units)
         trial.show(
             "stimulus",
-            patterns[np.arange(trial.n), trial.picture],
+            patterns[np.arange(trial.n), trial["picture"]],
             during="stimulus",
             noise=self.sigma,
         )
-        trial.answer("move", trial.right_answer, during="decision")
+        trial.answer("move", trial.correct_choice, during="decision")
 
 
 def _right_movement(conditions: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Session, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, OneHot, Session, Task, TrialBuilder
 
 SIDES = ("left", "right")
 
@@ -47,7 +46,8 @@ class ContextSwitch(Task):
             )
         self.observe(stimulus=OneHot(SIDES))
         self.act(choose=SIDES)
-        self.vary(context=Choice(("same", "other")), stimulus=Choice(2), answer=_right_choice)
+        self.vary(context=Choice(("same", "other")), stimulus=Choice(2))
+        self.correct_choice(_right_choice)
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         session.other = rng.random(len(session)) < 0.5
@@ -74,8 +74,8 @@ class ContextSwitch(Task):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("choice")
-        trial.show("stimulus", trial.stimulus[:, None] == np.arange(2), during="choice")
-        trial.answer("choose", trial.right_answer, during="choice")
+        trial.show("stimulus", trial["stimulus"][:, None] == np.arange(2), during="choice")
+        trial.answer("choose", trial.correct_choice, during="choice")
 
 
 def _right_choice(conditions: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -37,14 +37,15 @@ class GoNogo(Task):
     def define(self) -> None:
         self.observe(fixation=1, nogo=1, go=1)
         self.act(fixate=1, go=1)
-        self.vary(stimulus=Choice(("nogo", "go")), answer=_right)
+        self.vary(stimulus=Choice(("nogo", "go")))
+        self.correct_choice(_right)
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus", "delay")
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)
         for name in ("nogo", "go"):
-            trial.show(name, 1, during="stimulus", where=trial.stimulus == name)
+            trial.show(name, 1, during="stimulus", where=trial["stimulus"] == name)
         trial.answer("go", _right(trial.conditions), during="decision")
 
 

@@ -6,8 +6,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Session, Task, TrialBuilder, TruncatedExponential
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import (
+    Choice,
+    InvalidValueError,
+    Session,
+    Task,
+    TrialBuilder,
+    TruncatedExponential,
+)
 
 RULES = ("pro_if_long", "pro_if_short")
 SIDES = ("left", "right")
@@ -91,9 +97,9 @@ class HierarchicalReasoning(Task):
             interval=Choice(self.intervals),
             tie=Choice(("short", "long")),
             misjudged=lambda rng, prior: rng.standard_normal(prior.n),
-            answer=self._right_side,
-            evidence=self._evidence,
         )
+        self.correct_choice(self._right_side)
+        self.evidence(self._evidence)
 
     # ------------------------------------------------------------------ drawing trials
 
@@ -114,15 +120,15 @@ class HierarchicalReasoning(Task):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "rule_report", "pause", "flash1", "interval", "flash2")
-        shown = trial.interval * (1 + self.weber * np.clip(trial.misjudged, -4, 4))
+        shown = trial["interval"] * (1 + self.weber * np.clip(trial["misjudged"], -4, 4))
         trial.periods(*before, "decision", interval=np.maximum(shown, self.dt))
         trial.show("fixation", 1, during=before)
         trial.show("rule_targets", 1, during="rule_report")
-        sides = np.stack([trial.side == side for side in SIDES], axis=1)
+        sides = np.stack([trial["side"] == side for side in SIDES], axis=1)
         trial.show("flash", sides, during=("flash1", "flash2"))
         trial.answer(
             "rule",
-            _index(RULES, trial.rule),
+            _index(RULES, trial["rule"]),
             during="rule_report",
             then="wait",
             correct=0,
@@ -130,7 +136,9 @@ class HierarchicalReasoning(Task):
             miss=0,
         )
         trial.answer("choose", self._right_side(trial.conditions), during="decision", needs="rule")
-        trial.record(category=np.where(self._is_long(trial.interval, trial.tie), "long", "short"))
+        trial.record(
+            category=np.where(self._is_long(trial["interval"], trial["tie"]), "long", "short")
+        )
 
     def _right_side(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
         """Index of the correct side, (n,)."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Session, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, OneHot, Session, Task, TrialBuilder
 
 
 class StopSignal(Task):
@@ -76,8 +75,8 @@ class StopSignal(Task):
             side=Choice(2),
             stop=Choice((False, True), p=(1 - self.p_stop, self.p_stop)),
             ssd=lambda rng, prior: np.full(prior.n, self.first_ssd),
-            answer=lambda drawn: np.where(drawn["stop"], -1, drawn["side"]),
         )
+        self.correct_choice(lambda drawn: np.where(drawn["stop"], -1, drawn["side"]))
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         session.ssd = np.full(len(session), self.first_ssd)
@@ -91,8 +90,8 @@ class StopSignal(Task):
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus")
         trial.show("fixation", 1, during="fixation")
-        side = self.channels.encoder("stimulus").encode(trial.side)
+        side = self.channels.encoder("stimulus").encode(trial["side"])
         trial.show("stimulus", side, during="stimulus")
-        trial.show("stop", 1, during="stimulus", start=trial.ssd, where=trial.stop)
-        trial.loss_weight(0, during="stimulus", stop=trial.ssd, where=trial.stop)
-        trial.answer("press", trial.right_answer, during="stimulus")
+        trial.show("stop", 1, during="stimulus", start=trial["ssd"], where=trial["stop"])
+        trial.loss_weight(0, during="stimulus", stop=trial["ssd"], where=trial["stop"])
+        trial.answer("press", trial.correct_choice, during="stimulus")

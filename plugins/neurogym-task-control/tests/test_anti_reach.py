@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_control.anti_reach import AntiReach
 
-from neurogym_core import TaskEnv
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, TaskEnv
 
 
 @pytest.mark.parametrize("anti", [True, False])
@@ -34,7 +33,7 @@ def test_the_stimulus_points_where_it_should_and_the_answer_away_from_it(anti):
 
 def test_only_one_direction_is_right():
     batch = AntiReach().sample(100, seed=2)
-    right = batch.payoffs.score[:, batch.period == batch.period_names.index("decision")][:, 0] == 1
+    right = batch.table("score")[:, batch.period == batch.period_names.index("decision")][:, 0] == 1
     np.testing.assert_array_equal(right.sum(axis=1), 1)
 
 
@@ -61,7 +60,7 @@ def test_moving_before_the_cue_goes_off_costs():
 
 
 def test_imposed_answers_are_honoured():
-    drawn = AntiReach().draw_conditions(np.random.default_rng(0), 60, answer=np.full(60, 3))
+    drawn = AntiReach().draw_conditions(np.random.default_rng(0), 60, correct_choice=np.full(60, 3))
     assert (drawn["direction"] == 19).all()
 
 

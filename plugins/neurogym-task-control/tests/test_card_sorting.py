@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_control.card_sorting import RULES, CardSorting
 
-from neurogym_core import run
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, run
 
 
 class Sorter:
@@ -32,7 +31,7 @@ def test_every_card_is_dealt_twice_in_a_session():
     record = run(CardSorting(), "oracle", 256, num_envs=1, seed=1)
     for session in (0, 1):
         rows = record["session"] == session
-        cards = np.ravel_multi_index([record[name][rows] for name in RULES], (4, 4, 4))
+        cards = np.ravel_multi_index([record.codes(name)[rows] for name in RULES], (4, 4, 4))
         np.testing.assert_array_equal(np.bincount(cards, minlength=64), 2)
 
 
@@ -40,8 +39,8 @@ def test_the_rule_changes_after_ten_correct_sorts_in_a_row():
     record = run(CardSorting(), "oracle", 256, num_envs=1, seed=2)
     rules = np.take(RULES, np.arange(128) // 10 % 3)
     np.testing.assert_array_equal(record["rule"], np.tile(rules, 2))
-    right = np.select([record["rule"] == name for name in RULES], [record[n] for n in RULES])
-    np.testing.assert_array_equal(record["choice"], right)
+    right = np.select([record["rule"] == name for name in RULES], [record.codes(n) for n in RULES])
+    np.testing.assert_array_equal(record.codes(), right)
 
 
 def test_an_error_starts_the_run_again():
@@ -59,7 +58,7 @@ def test_a_subject_that_perseverates_stays_at_the_second_rule():
     record = run(CardSorting(), Sorter(shifts=False), 128, num_envs=1, seed=4)
     assert set(record["rule"][:10]) == {"colour"}
     assert set(record["rule"][10:]) == {"form"}
-    same = record["colour"] == record["form"]
+    same = record.codes("colour") == record.codes("form")
     np.testing.assert_array_equal(record["outcome"][10:] == "correct", same[10:])
 
 

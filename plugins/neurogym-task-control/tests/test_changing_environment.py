@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from neurogym_task_control.changing_environment import ChangingEnvironment
 
-from neurogym_core import Dataset, TaskEnv, TruncatedExponential, run
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import fresh_session
+from neurogym_core import Dataset, InvalidValueError, TaskEnv, TruncatedExponential, run
+from neurogym_core.players import fresh_session
 
 
 def environments(task=None, sessions=300, trials=100, seed=1):

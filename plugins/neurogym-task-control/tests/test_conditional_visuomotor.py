@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from neurogym_task_control.conditional_visuomotor import NAltConditionalVisuomotor
 
-from neurogym_core import Dataset, TaskEnv
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import fresh_session
+from neurogym_core import Dataset, InvalidValueError, TaskEnv
+from neurogym_core.players import fresh_session
 
 
 def drawn(task, sessions: int, trials: int, seed: int = 1) -> dict:

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from neurogym_task_control.context_switch import ContextSwitch
 
-from neurogym_core import Dataset, TaskEnv, run
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import fresh_session
+from neurogym_core import Dataset, InvalidValueError, TaskEnv, run
+from neurogym_core.players import fresh_session
 
 
 def contexts(p=0.1, sessions=200, trials=200):

@@ -21,10 +21,10 @@ def test_oracle_is_always_right_and_paid_in_full(oracle, dt):
 @pytest.mark.parametrize(
     ("stimulus", "action", "outcome", "performance", "reward", "choice"),
     [
-        ("go", GO, "correct", 1, 1.0, 0),
-        ("go", 0, "miss", 0, -0.5, -1),
-        ("nogo", GO, "error", 0, -0.5, 0),
-        ("nogo", 0, "correct", 1, 1.0, -1),
+        ("go", GO, "correct", 1, 1.0, "go"),
+        ("go", 0, "miss", 0, -0.5, "none"),
+        ("nogo", GO, "error", 0, -0.5, "go"),
+        ("nogo", 0, "correct", 1, 1.0, "none"),
     ],
 )
 def test_going_and_withholding(stimulus, action, outcome, performance, reward, choice):

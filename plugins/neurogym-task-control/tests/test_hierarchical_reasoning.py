@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from neurogym_task_control.hierarchical_reasoning import RULES, HierarchicalReasoning
 
-from neurogym_core import TaskEnv
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import answer_of, evidence_of
+from neurogym_core import InvalidValueError, TaskEnv
+from neurogym_core.players import answer_of, evidence_of
 
 INTERVALS = (530, 610, 690, 770, 850, 930, 1010, 1090, 1170)
 RULE, CHOOSE = 1, 3
@@ -275,7 +274,7 @@ def test_impossible_weber_fractions_are_refused(weber):
 def test_imposed_answers_are_honoured():
     task = HierarchicalReasoning()
     wanted = np.arange(60) % 2
-    drawn = task.draw_conditions(np.random.default_rng(9), 60, answer=wanted)
+    drawn = task.draw_conditions(np.random.default_rng(9), 60, correct_choice=wanted)
     np.testing.assert_array_equal(task.sample(drawn, seed=10).target[:, -1] - CHOOSE, wanted)
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_control.null import Null
 
-from neurogym_core import Dataset, TaskEnv
-from neurogym_core.errors import NotSupportedError
+from neurogym_core import Dataset, NotSupportedError, TaskEnv
 
 
 @pytest.mark.parametrize("dt", [10, 100])

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_control.stop_signal import StopSignal
 
-from neurogym_core import Dataset, run
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Dataset, InvalidValueError, run
 
 
 class Racer:
@@ -53,7 +52,7 @@ def test_the_delay_rises_after_stopping_and_falls_after_a_response(raced):
     for subject in range(10):
         rows = raced["env"] == subject
         stop, ssd = raced["stop"][rows], raced["ssd"][rows]
-        responded = raced["choice"][rows] >= 0
+        responded = raced.codes()[rows] >= 0
         assert ssd[0] == 200
         change = np.where(stop, np.where(responded, -50, 50), 0)[:-1]
         np.testing.assert_array_equal(ssd[1:], np.clip(ssd[:-1] + change, 50, 1200))
@@ -66,14 +65,14 @@ def test_the_staircase_finds_the_delay_at_which_half_of_the_stop_trials_are_stop
 
 def test_the_integration_method_finds_the_ssrt_of_the_subject(raced):
     stop, late = raced["stop"], np.nan_to_num(raced["reaction_time"], nan=1250)
-    responds = (raced["choice"][stop] >= 0).mean()
+    responds = (raced.codes()[stop] >= 0).mean()
     ssrt = np.quantile(late[~stop], responds) - raced["ssd"][stop].mean()
     assert ssrt == pytest.approx(Racer.ssrt, abs=20)
 
 
 def test_responses_despite_the_signal_are_faster_than_go_responses(raced):
     """The prediction of the race that the consensus guide asks to check."""
-    responded = raced["choice"] >= 0
+    responded = raced.codes() >= 0
     failed, go = raced["stop"] & responded, ~raced["stop"] & responded
     assert raced["reaction_time"][failed].mean() < raced["reaction_time"][go].mean() - 20
 
@@ -153,4 +152,4 @@ def test_waiting_for_the_signal_is_the_best_policy_as_the_docstring_says(at, per
     """5,120 trials; 4 standard errors of the proportion of stop trials are 0.024."""
     record = run(StopSignal(), Presses(at), 20 * 256, num_envs=20, seed=1)
     assert record["performance"].mean() == pytest.approx(performance, abs=0.024)
-    assert (record["choice"][record["stop"]] >= 0).mean() == fails
+    assert (record.codes()[record["stop"]] >= 0).mean() == fails

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neurogym_core import Distribution, Session
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Distribution, InvalidValueError, Session
 
 
 @dataclass(frozen=True)

@@ -41,12 +41,12 @@ class IBLTwoChoice(IBL):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("look", look=self.dt)  # one step, since every action is a choice
-        which = trial.right_answer
-        sides = (which[:, None] == (0, 1)) * trial.contrast[:, None] / 100
+        which = trial.correct_choice
+        sides = (which[:, None] == (0, 1)) * trial["contrast"][:, None] / 100
         noise = self.sigma * (self.dt / 100) ** 0.5  # one look has the same SD at any dt
         trial.show("grating", sides, during="look", noise=noise)
         trial.answer("choose", which, during="look")
-        trial.record(signed_contrast=(2 * which - 1) * trial.contrast)
+        trial.record(signed_contrast=(2 * which - 1) * trial["contrast"])
         self.note_block(trial)
 
 

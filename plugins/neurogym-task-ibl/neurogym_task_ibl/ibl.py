@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from neurogym_core import Choice, Session, Task, TrialBuilder, TruncatedExponential
-from neurogym_core.tasks.drawing import impose_on
+from neurogym_core.players import impose_on
 from neurogym_task_ibl.blocks import Blocks
 
 SIDES = ("left", "right")
@@ -112,8 +112,8 @@ class IBL(Task):
             p_left=Choice(tuple(dict.fromkeys(self.blocks.all_priors))),
             side=_side_by_prior,
             contrast=self.contrast_choice(),
-            answer=right_choice,
         )
+        self.correct_choice(right_choice)
 
     # ------------------------------------------------------------------ drawing trials
 
@@ -154,17 +154,17 @@ class IBL(Task):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         self.lay_out_periods(trial)
-        at_left = trial.side == "left"
+        at_left = trial["side"] == "left"
         for place, where in (("left", at_left), ("right", ~at_left)):
             trial.show("grating", self.grating_at(trial, place), during="response", where=where)
         trial.show("grating", self.grating_at(trial, "centre"), during="reward")
         trial.answer(
             "choose",
-            trial.right_answer,
+            trial.correct_choice,
             during="response",
             then={"correct": "reward", "error": "timeout"},
         )
-        trial.record(signed_contrast=np.where(at_left, -1, 1) * trial.contrast)
+        trial.record(signed_contrast=np.where(at_left, -1, 1) * trial["contrast"])
         self.note_block(trial)
 
     def note_block(self, trial: TrialBuilder) -> None:
@@ -182,7 +182,7 @@ class IBL(Task):
 
     def grating_at(self, trial: TrialBuilder, place: str) -> np.ndarray:
         """Return the contrast on one of the three units, (n, 3)."""
-        return trial.contrast[:, None] / 100 * (np.array(PLACES) == place)
+        return trial["contrast"][:, None] / 100 * (np.array(PLACES) == place)
 
 
 def right_choice(conditions: Mapping[str, np.ndarray]) -> np.ndarray:

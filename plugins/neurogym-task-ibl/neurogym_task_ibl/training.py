@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from neurogym_core import Choice, Outcome, Session, TrialBuilder
-from neurogym_core.tasks.drawing import impose_on
+from neurogym_core.players import impose_on
 from neurogym_task_ibl.ibl import IBL, SIDES, right_choice
 
 WINDOW = 50
@@ -101,8 +101,8 @@ class IBLTraining(IBL):
             repeated=Choice((False, True)),
             contrast=Choice(LEVELS),
             side=Choice(SIDES),
-            answer=right_choice,
         )
+        self.correct_choice(right_choice)
 
     # ------------------------------------------------------------------ drawing trials
 
@@ -176,4 +176,4 @@ class IBLTraining(IBL):
     # ------------------------------------------------------------------ building trials
 
     def note_block(self, trial: TrialBuilder) -> None:
-        trial.record("repeated", proficient=trial.stage == len(STAGES) - 1)
+        trial.record("repeated", proficient=trial["stage"] == len(STAGES) - 1)

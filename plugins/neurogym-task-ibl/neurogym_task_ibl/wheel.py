@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import STAY, Outcome, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import STAY, InvalidValueError, Outcome, TrialBuilder
 from neurogym_task_ibl.ibl import IBL
 
 START = 35.0
@@ -65,18 +64,20 @@ class IBLWheel(IBL):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         self.lay_out_periods(trial)
-        trial.show("grating", spread_on_units(np.zeros(trial.n), trial.contrast), during="reward")
+        trial.show(
+            "grating", spread_on_units(np.zeros(trial.n), trial["contrast"]), during="reward"
+        )
         trial.hold(during="response", cost=0)  # `step_action` decides when turning is an answer
         last_step = trial.duration("response") - self.dt
         trial.answer(
             "turn",
-            1 - trial.right_answer,
+            1 - trial.correct_choice,
             during="response",
             start=last_step,
             then="wait",
             slot="choose",
         )
-        trial.record(signed_contrast=np.where(trial.side == "left", -1, 1) * trial.contrast)
+        trial.record(signed_contrast=np.where(trial["side"] == "left", -1, 1) * trial["contrast"])
         trial.max_reward(self.rewards["correct"])
         self.note_block(trial)
 

@@ -9,9 +9,8 @@ import pytest
 from neurogym_task_ibl.blocks import Blocks
 from neurogym_task_ibl.ibl import IBL
 
-from neurogym_core import Constant, Dataset, TaskEnv, TruncatedExponential, run
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import fresh_session
+from neurogym_core import Constant, Dataset, InvalidValueError, TaskEnv, TruncatedExponential, run
+from neurogym_core.players import fresh_session
 
 REST, LEFT, RIGHT = 0, 1, 2
 

@@ -7,7 +7,7 @@ import pytest
 from neurogym_task_ibl.configurations import IBL20, IBLBlocks, IBLTwoChoice
 
 from neurogym_core import TaskEnv, run
-from neurogym_core.tasks.drawing import fresh_session
+from neurogym_core.players import fresh_session
 
 
 def p_left(task, trials, sessions=50, seed=1):

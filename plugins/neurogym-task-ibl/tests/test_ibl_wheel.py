@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_ibl.wheel import AZIMUTHS, IBLWheel, spread_on_units
 
-from neurogym_core import Dataset, TaskEnv, run
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Dataset, InvalidValueError, TaskEnv, run
 
 REST, LEFT, RIGHT = 0, 1, 2
 

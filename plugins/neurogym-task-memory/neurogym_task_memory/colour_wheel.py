@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core import Angle, Axis, Choice, OneHot, PowerLaw, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import (
+    Angle,
+    Axis,
+    Choice,
+    InvalidValueError,
+    OneHot,
+    PowerLaw,
+    Task,
+    TrialBuilder,
+)
 
 
 class ColourWheel(Task):
@@ -86,11 +94,11 @@ class ColourWheel(Task):
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus", "delay")
         trial.periods(*before, "decision")
-        shown = trial.colours + np.deg2rad(self.memory_sd) * trial.blur
+        shown = trial["colours"] + np.deg2rad(self.memory_sd) * trial["blur"]
         points = np.stack([np.cos(shown), np.sin(shown)], axis=2)
-        held = np.argsort(trial.order, axis=1) < trial.set_size[:, None]
-        cued = trial.order[:, 0]
-        wanted = trial.colours[np.arange(trial.n), cued]
+        held = np.argsort(trial["order"], axis=1) < trial["set_size"][:, None]
+        cued = trial["order"][:, 0]
+        wanted = trial["colours"][np.arange(trial.n), cued]
         trial.show("fixation", 1, during=before)
         trial.show("items", (points * held[:, :, None]).reshape(trial.n, -1), during="stimulus")
         trial.show("cue", self.channels.encoder("cue").encode(cued), during="decision")

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, Task, TrialBuilder
 
 
 class DelayComparison(Task):
@@ -64,18 +63,15 @@ class DelayComparison(Task):
                 )
         self.observe(fixation=1, stimulus=1)
         self.act(fixate=1, choose=("first", "second"))
-        self.vary(
-            pair=Choice(self.pairs),
-            larger=Choice(("first", "second")),
-            answer=_right,
-            evidence=lambda known: np.ptp(known["pair"], axis=1) * (2 * _right(known) - 1),
-        )
+        self.vary(pair=Choice(self.pairs), larger=Choice(("first", "second")))
+        self.correct_choice(_right)
+        self.evidence(lambda known: np.ptp(known["pair"], axis=1) * (2 * _right(known) - 1))
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus1", "delay", "stimulus2")
         trial.periods(*before, "decision")
-        low, high = trial.pair.min(axis=1), trial.pair.max(axis=1)
-        first = np.where(trial.larger == "first", high, low)
+        low, high = trial["pair"].min(axis=1), trial["pair"].max(axis=1)
+        first = np.where(trial["larger"] == "first", high, low)
         second = low + high - first
         trial.show("fixation", 1, during=before)
         trial.show("stimulus", self._shown(first), during="stimulus1", noise=self.sigma)

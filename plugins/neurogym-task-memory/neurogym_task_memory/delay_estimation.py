@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Ring, Task, TrialBuilder, circular_distance
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import (
+    Choice,
+    InvalidValueError,
+    OneHot,
+    Ring,
+    Task,
+    TrialBuilder,
+    circular_distance,
+)
 
 
 class DelayEstimation(Task):
@@ -98,20 +105,20 @@ class DelayEstimation(Task):
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus", "delay")
         trial.periods(*before, "decision")
-        asked = trial.order[:, 0]
-        wanted = trial.colours[np.arange(trial.n), asked]
+        asked = trial["order"][:, 0]
+        wanted = trial["colours"][np.arange(trial.n), asked]
         trial.show("fixation", 1, during=before)
         trial.show("items", self._items(trial), during="stimulus")
         trial.show("cue", self.cues.encode(asked), during="decision")
-        trial.offer_choices("report", self._worth(wanted), during="decision")
+        trial.offer("report", self._worth(wanted), during="decision")
         trial.record(wanted=wanted)
 
     def _items(self, trial: TrialBuilder) -> np.ndarray:
         """Activity of the units at all locations, (n, places * units)."""
-        rank = np.argsort(trial.order, axis=1)
-        held = rank < trial.set_size[:, None]
-        angle = self.wheel.angle(trial.colours) + np.deg2rad(self.memory_sd) * trial.blur
-        bumps = self.ring.von_mises(angle) * held[:, :, None]
+        rank = np.argsort(trial["order"], axis=1)
+        held = rank < trial["set_size"][:, None]
+        angle = self.wheel.angle(trial["colours"]) + np.deg2rad(self.memory_sd) * trial["blur"]
+        bumps = self.ring.von_mises(angle=angle) * held[:, :, None]
         return bumps.reshape(trial.n, -1)
 
     def _worth(self, wanted: np.ndarray) -> np.ndarray:

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Ring, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, Ring, Task, TrialBuilder
 
 
 class DelayMatchCategory(Task):
@@ -66,21 +65,17 @@ class DelayMatchCategory(Task):
         self.ring = Ring(self.units)
         self.observe(fixation=1, stimulus=self.ring)
         self.act(fixate=1, choose=("match", "nonmatch"))
-        self.vary(
-            sample=Choice(self.directions),
-            test=Choice(self.directions),
-            answer=self._right,
-            evidence=self._distance,
-        )
+        self.vary(sample=Choice(self.directions), test=Choice(self.directions))
+        self.correct_choice(self._right)
+        self.evidence(self._distance)
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "sample", "delay")
         trial.periods(*before, "test")
         trial.show("fixation", 1, during=before)
-        for period, direction in (("sample", trial.sample), ("test", trial.test)):
-            trial.show(
-                "stimulus", self.ring.cosine(self.angle(direction)), during=period, noise=self.sigma
-            )
+        for period, direction in (("sample", trial["sample"]), ("test", trial["test"])):
+            shown = self.ring.cosine(angle=self.angle(direction))
+            trial.show("stimulus", shown, during=period, noise=self.sigma)
         trial.answer("choose", self._right(trial.conditions), during="test")
 
     def angle(self, direction: np.ndarray) -> np.ndarray:

@@ -55,16 +55,17 @@ class DelayMatchSample(Task):
         self.ring = Ring(self.directions)
         self.observe(fixation=1, stimulus=self.ring)
         self.act(fixate=1, choose=("match", "nonmatch"))
-        self.vary(sample=Choice(self.directions), test=Choice(("match", "nonmatch")), answer=_right)
+        self.vary(sample=Choice(self.directions), test=Choice(("match", "nonmatch")))
+        self.correct_choice(_right)
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "sample", "delay", "test")
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)
-        sample = self.ring.angle(trial.sample)
-        test = sample + np.pi * (trial.test == "nonmatch")
-        trial.show("stimulus", self.ring.cosine(sample), during="sample", noise=self.sigma)
-        trial.show("stimulus", self.ring.cosine(test), during="test", noise=self.sigma)
+        sample = self.ring.angle(trial["sample"])
+        test = sample + np.pi * (trial["test"] == "nonmatch")
+        trial.show("stimulus", self.ring.cosine(angle=sample), during="sample", noise=self.sigma)
+        trial.show("stimulus", self.ring.cosine(angle=test), during="test", noise=self.sigma)
         trial.answer("choose", _right(trial.conditions), during="decision")
 
 

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from neurogym_core import Choice, Ring, Task, TrialBuilder, Uniform
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, Ring, Task, TrialBuilder, Uniform
 
 TESTS = 3
 """Number of tests that follow the sample."""
@@ -86,14 +85,14 @@ class DelayMatchSampleDistractor1D(Task):
         asked = [name for k in range(1, TESTS + 1) for name in (f"delay{k}", f"test{k}")]
         trial.periods("fixation", "sample", *asked)
         trial.show("fixation", 1, during=("fixation", "sample"))
-        trial.show("stimulus", self._shown(trial.sample), during="sample")
+        trial.show("stimulus", self._shown(trial["sample"]), during="sample")
         # Resting is correct except during the match; all tests form one answer slot.
-        matches = {test: trial.match == k for k, test in enumerate(tests, start=1)}
+        matches = {test: trial["match"] == k for k, test in enumerate(tests, start=1)}
         trial.answer("go", -1, during=[name for name in asked if name not in tests])
         for k, (test, match) in enumerate(matches.items()):
             trial.show(
                 "stimulus",
-                self._shown(trial.sample + np.where(match, 0.0, trial.away[:, k])),
+                self._shown(trial["sample"] + np.where(match, 0.0, trial["away"][:, k])),
                 during=test,
             )
             trial.answer("go", -1, during=test, where=~match)
@@ -101,4 +100,4 @@ class DelayMatchSampleDistractor1D(Task):
             trial.answer("go", 0, during=test, where=match)
 
     def _shown(self, angle: np.ndarray) -> np.ndarray:
-        return self.ring.cosine(angle, strength=1.0, baseline=0.0)
+        return self.ring.cosine(angle=angle, strength=1.0, baseline=0.0)

@@ -52,13 +52,14 @@ class DelayPairedAssociation(Task):
         self.odours = OneHot(4)
         self.observe(fixation=1, odour=self.odours.named("1234"))
         self.act(fixate=1, go=1)
-        self.vary(first=Choice((1, 2)), second=Choice((3, 4)), answer=_right)
+        self.vary(first=Choice((1, 2)), second=Choice((3, 4)))
+        self.correct_choice(_right)
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus1", "delay1", "stimulus2", "delay2")
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)
-        for period, odour in (("stimulus1", trial.first), ("stimulus2", trial.second)):
+        for period, odour in (("stimulus1", trial["first"]), ("stimulus2", trial["second"])):
             trial.show("odour", self.odours.encode(odour - 1), during=period, noise=self.sigma)
         trial.answer("go", _right(trial.conditions), during="decision")
 

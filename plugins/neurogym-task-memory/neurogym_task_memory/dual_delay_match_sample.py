@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Ring, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, OneHot, Ring, Task, TrialBuilder
 
 ITEMS = ("first", "second")
 PARTS = ("cos", "sin")
@@ -92,8 +91,8 @@ class DualDelayMatchSample(Task):
             test2=tests,
             new1=self._a_third,
             new2=self._a_third,
-            answer=lambda drawn: _right(drawn["test1"]),
         )
+        self.correct_choice(lambda drawn: _right(drawn["test1"]))
 
     def _another(self, rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:
         """Draw a direction that is not the first item, (n,)."""
@@ -111,18 +110,18 @@ class DualDelayMatchSample(Task):
         trial.periods("fixation", "sample", "delay1", "cue1", "test1", "delay2", "cue2", "test2")
         trial.show("fixation", 1, during=("fixation", "sample", "delay1", "cue1", "delay2", "cue2"))
         for item in ITEMS:
-            trial.show(item, self._coded(getattr(trial, item)), during="sample", noise=self.sigma)
+            trial.show(item, self._coded(trial[item]), during="sample", noise=self.sigma)
         self._ask(trial, 1, then="wait")
         self._ask(trial, 2, then="end")
 
     def _ask(self, trial: TrialBuilder, k: int, then: str) -> None:
         """Show the k-th cue and its test, and open the answer slot."""
         period, cueing = f"test{k}", f"cue{k}"
-        cued, test, new = (getattr(trial, f"{name}{k}") for name in ("cue", "test", "new"))
+        cued, test, new = (trial[f"{name}{k}"] for name in ("cue", "test", "new"))
         which = np.where(cued == "first", 0, 1)
         trial.show("cue", self.cues.encode(which), during=(cueing, period))
-        relevant = np.where(which == 0, trial.first, trial.second)
-        other = np.where(which == 0, trial.second, trial.first)
+        relevant = np.where(which == 0, trial["first"], trial["second"])
+        other = np.where(which == 0, trial["second"], trial["first"])
         shown = np.select([test == "match", test == "lure"], [relevant, other], new)
         trial.show("test", self._coded(shown), during=period, noise=self.sigma)
         trial.answer("choose", _right(test), during=period, slot=period, then=then)

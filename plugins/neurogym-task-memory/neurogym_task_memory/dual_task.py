@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Session, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, OneHot, Session, Task, TrialBuilder
 
 RULES = ("ordinary", "reversed")
 
@@ -76,8 +75,8 @@ class DualTask(Task):
             first=Choice((1, 2)),
             distractor=Choice(("nogo", "go")),
             second=Choice((3, 4)),
-            answer=_right_inner,
         )
+        self.correct_choice(_right_inner)
 
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
         block = session.trial // self.block if self.block else np.zeros(len(session), int)
@@ -88,18 +87,18 @@ class DualTask(Task):
         outer = ("delay3", "test", "delay4")
         trial.periods(*inner, "inner_window", *outer, "outer_window")
         trial.show("fixation", 1, during=(*inner, *outer))
-        trial.show("odour", self.pair.encode(trial.first - 1), during="sample")
-        trial.show("odour", self.pair.encode(trial.second - 1), during="test")
+        trial.show("odour", self.pair.encode(trial["first"] - 1), during="sample")
+        trial.show("odour", self.pair.encode(trial["second"] - 1), during="test")
         trial.show(
             "distractor",
-            self.distractor.encode((trial.distractor == "go") * 1),
+            self.distractor.encode((trial["distractor"] == "go") * 1),
             during="distractor",
         )
         trial.answer(
             "go", _right_inner(trial.conditions), during="inner_window", slot="inner", then="wait"
         )
         trial.answer("go", _right_outer(trial.conditions), during="outer_window", slot="outer")
-        trial.record(reversed=trial.rule == "reversed")
+        trial.record(reversed=trial["rule"] == "reversed")
 
 
 def _right_inner(conditions: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core import Axis, Choice, PowerLaw, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Axis, Choice, InvalidValueError, PowerLaw, Task, TrialBuilder
 
 
 class GradedComparison(Task):
@@ -69,12 +68,9 @@ class GradedComparison(Task):
             )
         self.observe(fixation=1, stimulus=1)
         self.act(go=Axis(-1, 1, rest=-1, trigger=0), report=Axis(-self.limit, self.limit))
-        self.vary(
-            base=Choice(self.bases),
-            difference=Choice(self.differences),
-            answer="difference",
-            evidence="difference",
-        )
+        self.vary(base=Choice(self.bases), difference=Choice(self.differences))
+        self.correct_choice("difference")
+        self.evidence("difference")
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "base", "delay", "comparison")
@@ -82,11 +78,14 @@ class GradedComparison(Task):
         trial.show("fixation", 1, during=before)
         low = min(self.bases) + min(0, *self.differences)
         span = max(self.bases) + max(0, *self.differences) - low
-        for name, hertz in (("base", trial.base), ("comparison", trial.base + trial.difference)):
+        for name, hertz in (
+            ("base", trial["base"]),
+            ("comparison", trial["base"] + trial["difference"]),
+        ):
             trial.show("stimulus", (hertz - low) / span, during=name, noise=self.sigma)
         trial.answer(
             "report",
-            trial.difference,
+            trial["difference"],
             during="decision",
             tolerance=self.tolerance,
             pays=PowerLaw(exponent=1, least=0, most=self.rewards["correct"]),

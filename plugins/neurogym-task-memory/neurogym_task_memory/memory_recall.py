@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Axis, Choice, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Axis, Choice, InvalidValueError, Task, TrialBuilder
 
 
 class MemoryRecall(Task):
@@ -88,18 +87,18 @@ class MemoryRecall(Task):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         shown = self.steps * trial.dt
-        flags = trial.flags.astype(bool) & (np.arange(self.longest) < trial.count[:, None])
+        flags = trial["flags"].astype(bool) & (np.arange(self.longest) < trial["count"][:, None])
         stored = np.minimum(flags.sum(axis=1), self.most)
-        trial.periods("store", "recall", store=trial.count * shown, recall=stored * shown)
+        trial.periods("store", "recall", store=trial["count"] * shown, recall=stored * shown)
         trial.record(stored=stored)
         self._show_stream(trial, flags)
         trial.loss_weight(0, during="store")
         trial.show("recall", 1, during="recall")
-        vectors = trial.vectors.reshape(trial.n, self.longest, self.size)
+        vectors = trial["vectors"].reshape(trial.n, self.longest, self.size)
         order = np.argsort(
             ~flags, axis=1, kind="stable"
         )  # the flagged ones first, in the order of the stream
-        blanked = trial.blanked.reshape(trial.n, self.most, self.size).astype(bool)
+        blanked = trial["blanked"].reshape(trial.n, self.most, self.size).astype(bool)
         for k in range(self.most):
             wanted = vectors[np.arange(trial.n), order[:, k]]
             when = {
@@ -114,7 +113,7 @@ class MemoryRecall(Task):
             )
 
     def _show_stream(self, trial: TrialBuilder, flags: np.ndarray) -> None:
-        vectors = trial.vectors.reshape(trial.n, self.longest, self.size)
+        vectors = trial["vectors"].reshape(trial.n, self.longest, self.size)
         # A stream is drawn at its greatest length, and shown up to the length of its trial.
         for channel, stream in (("vector", vectors), ("flag", flags[:, :, None])):
             values = np.repeat(stream, self.steps, axis=1)

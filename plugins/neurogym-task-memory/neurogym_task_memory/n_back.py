@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Session, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, OneHot, Session, Task, TrialBuilder
 
 CONSONANTS = "BCDFGHJKLMNPQRSTVWXZ"
 
@@ -59,7 +58,8 @@ class NBack(Task):
             )
         self.observe(letter=OneHot(self.letters).named(CONSONANTS))
         self.act(rest=1, choose=("different", "same"))
-        self.vary(earlier=Choice(range(-1, self.letters)), letter=self._letter, answer=_matches)
+        self.vary(earlier=Choice(range(-1, self.letters)), letter=self._letter)
+        self.correct_choice(_matches)
 
     def _letter(self, rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:
         earlier = prior["earlier"]
@@ -78,9 +78,9 @@ class NBack(Task):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("letter", "gap")
-        letter = self.channels.encoder("letter").encode(trial.letter)
+        letter = self.channels.encoder("letter").encode(trial["letter"])
         trial.show("letter", letter, during="letter")
-        trial.answer("choose", trial.right_answer, during=("letter", "gap"), then="wait")
+        trial.answer("choose", trial.correct_choice, during=("letter", "gap"), then="wait")
 
 
 def _matches(conditions: Mapping[str, np.ndarray]) -> np.ndarray:

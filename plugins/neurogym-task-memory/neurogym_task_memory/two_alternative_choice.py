@@ -6,8 +6,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Task, TrialBuilder, TruncatedExponential, Uniform
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import (
+    Choice,
+    InvalidValueError,
+    Task,
+    TrialBuilder,
+    TruncatedExponential,
+    Uniform,
+)
 
 STIMULI = ("first", "second")
 
@@ -65,11 +71,9 @@ class TwoAlternativeChoice(Task):
         self.observe(fixation=1, first=1, second=1)
         self.act(fixate=1, **({"go": 1} if self.go_nogo else {"choose": STIMULI}))
         self.vary(
-            stronger=Choice(STIMULI),
-            coherence=Choice(self.coherences),
-            mean=Uniform(*self.means),
-            answer=self._right,
+            stronger=Choice(STIMULI), coherence=Choice(self.coherences), mean=Uniform(*self.means)
         )
+        self.correct_choice(self._right)
 
     @property
     def _before(self) -> tuple[str, ...]:
@@ -80,9 +84,9 @@ class TwoAlternativeChoice(Task):
         trial.periods(*self._before, "decision")
         trial.show("fixation", 1, during=self._before)
         for k, name in enumerate(STIMULI):
-            sign = np.where(trial.stronger == name, 1, -1)
+            sign = np.where(trial["stronger"] == name, 1, -1)
             during = "stimulus1" if self.simultaneous else f"stimulus{k + 1}"
-            shown = trial.mean + sign * trial.coherence / 200
+            shown = trial["mean"] + sign * trial["coherence"] / 200
             trial.show(name, shown, during=during, noise=self.sigma)
         group = "go" if self.go_nogo else "choose"
         trial.answer(group, self._right(trial.conditions), during="decision")

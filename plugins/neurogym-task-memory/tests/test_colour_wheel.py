@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_memory.colour_wheel import ColourWheel
 
-from neurogym_core import Constant, TaskEnv, run
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Constant, InvalidValueError, TaskEnv, run
 
 
 @pytest.mark.parametrize("dt", [10, 20, 100])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_memory.delay_comparison import DelayComparison
 
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError
 
 PAIRS = {(18, 10), (22, 14), (26, 18), (30, 22), (34, 26)}
 

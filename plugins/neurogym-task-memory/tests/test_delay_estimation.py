@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_memory.delay_estimation import DelayEstimation
 
-from neurogym_core import TaskEnv
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, TaskEnv
 
 
 def test_set_sizes_and_durations_are_those_of_the_paper():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_memory.delay_match_category import DelayMatchCategory
 
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError
 
 
 def test_durations_and_directions_are_those_of_the_paper():

@@ -7,8 +7,7 @@ import pytest
 from neurogym_task_memory.delay_match_sample import DelayMatchSample
 from neurogym_task_memory.delay_match_sample_distractor import DelayMatchSampleDistractor1D
 
-from neurogym_core import TaskEnv, circular_distance, run
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, TaskEnv, circular_distance, run
 
 GO = 1
 FIRST_STEP = {"delay1": 9, "test1": 19, "delay2": 24, "test2": 34, "delay3": 39, "test3": 49}

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_memory.dual_delay_match_sample import DualDelayMatchSample
 
-from neurogym_core import run
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, run
 
 MATCH = 1
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_memory.dual_task import DualTask
 
-from neurogym_core import Dataset, run
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Dataset, InvalidValueError, run
 
 SLOTS = ("inner", "outer")
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_memory.graded_comparison import GradedComparison
 
-from neurogym_core import TaskEnv, run
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, TaskEnv, run
 
 
 def action(go, hertz):

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_memory.memory_recall import MemoryRecall
 
-from neurogym_core import TaskEnv, run
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, TaskEnv, run
 
 
 def play(task: MemoryRecall, change, seed: int = 1) -> dict:

@@ -65,7 +65,7 @@ def test_the_dataset_scores_its_own_targets_as_perfect(kind):
 def test_acting_early_costs_in_every_period_without_a_response_window(premature, kind):
     task = kind()
     batch = task.sample(20, seed=1)
-    window = batch.payoffs.window.any(axis=2)
+    window = batch.table("window").any(axis=2)
     for p, name in enumerate(batch.period_names):
         if not window[:, batch.period == p].any() and (batch.period_steps[name] > 0).any():
             assert premature(task, name) == {round(-0.1 * task.dt / 100, 9)}, name
@@ -77,7 +77,7 @@ def test_the_fixation_cue_goes_off_when_an_answer_is_asked(kind, dt):
     task = kind(dt=dt)
     batch = task.sample(30, seed=5)
     cue = batch.shown[:, :, task.channels["fixation"]][..., 0]
-    asked = batch.payoffs.window.any(axis=2)
+    asked = batch.table("window").any(axis=2)
     played = batch.duration > 0
     assert (cue[asked & played] == 0).all()
     if kind is not DelayMatchSampleDistractor1D:  # its cue is the match itself

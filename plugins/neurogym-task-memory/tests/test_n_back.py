@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_memory.n_back import NBack
 
-from neurogym_core import Dataset, run
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Dataset, InvalidValueError, run
 
 
 class Rememberer:
@@ -35,22 +34,20 @@ def test_the_answer_is_whether_the_letter_repeats_that_of_some_trials_ago(back):
     record = run(NBack(back=back), "oracle", 300, num_envs=1, seed=1)
     for session in range(5):
         rows = record["session"] == session
-        letter = record["letter"][rows]
+        letter = record.codes("letter")[rows]
         np.testing.assert_array_equal(record["earlier"][rows][:back], -1)
         np.testing.assert_array_equal(record["earlier"][rows][back:], letter[:-back])
-        assert (record["choice"][rows][:back] == 0).all()
-        np.testing.assert_array_equal(
-            record["choice"][rows][back:], letter[back:] == letter[:-back]
-        )
+        assert (record.codes()[rows][:back] == 0).all()
+        np.testing.assert_array_equal(record.codes()[rows][back:], letter[back:] == letter[:-back])
     assert (record["performance"] == 1).all()
 
 
 def test_a_third_of_the_letters_are_repetitions_and_others_are_all_equally_likely():
     """The shares within 4.5 standard errors, 22 of them: false alarms 2 in 10,000."""
     record = run(NBack(trials_per_session=None), "oracle", 6000, num_envs=1, seed=2)
-    share = record["choice"][2:].mean()
+    share = record.codes()[2:].mean()
     assert share == pytest.approx(1 / 3, abs=4.5 * np.sqrt(2 / 9 / 6000))
-    letters = np.bincount(record["letter"], minlength=20) / 6000
+    letters = np.bincount(record.codes("letter"), minlength=20) / 6000
     # Repetitions make letters dependent: the effective number of letters is halved at the least.
     np.testing.assert_allclose(letters, 1 / 20, atol=4.5 * np.sqrt(2 * 0.05 * 0.95 / 6000))
 
@@ -70,12 +67,14 @@ def test_streams_side_by_side_are_separate():
     record = run(NBack(), "oracle", 240, num_envs=4, seed=5)
     for env in range(4):
         rows = record["env"] == env
-        np.testing.assert_array_equal(record["earlier"][rows][2:], record["letter"][rows][:-2])
+        np.testing.assert_array_equal(
+            record["earlier"][rows][2:], record.codes("letter")[rows][:-2]
+        )
 
 
 def test_a_letter_that_make_imposes_is_remembered():
     record = run(NBack(conditions={"letter": 3}), "oracle", 20, num_envs=1, seed=6)
-    assert (record["choice"][2:] == 1).all()
+    assert (record.codes()[2:] == 1).all()
 
 
 def test_the_rows_of_a_dataset_are_streams():

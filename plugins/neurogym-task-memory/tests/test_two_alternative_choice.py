@@ -10,10 +10,8 @@ from neurogym_task_memory.two_alternative_choice import (
     TwoAlternativeChoice,
 )
 
-from neurogym_core import TruncatedExponential
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.identity import parameters_of
-from neurogym_core.tasks.state import period_names_of
+from neurogym_core import InvalidValueError, TruncatedExponential
+from neurogym_core.players import TaskView
 
 
 def stimuli(task, n: int = 100) -> tuple:
@@ -46,7 +44,7 @@ def test_the_stronger_stimulus_is_correct_and_they_differ_by_the_coherence(kind)
 
 
 def test_periods_of_the_simultaneous_version():
-    assert period_names_of(SimultaneousTwoAlternativeChoice()) == (
+    assert TaskView(SimultaneousTwoAlternativeChoice()).period_names == (
         "fixation",
         "stimulus1",
         "delay1",
@@ -63,11 +61,13 @@ def test_every_duration_is_a_truncated_exponential():
 
 
 def test_named_configurations_differ_in_settings_only():
-    assert parameters_of(SimultaneousTwoAlternativeChoice()) == parameters_of(
-        TwoAlternativeChoice(simultaneous=True)
+    assert (
+        TaskView(SimultaneousTwoAlternativeChoice()).parameters
+        == TaskView(TwoAlternativeChoice(simultaneous=True)).parameters
     )
-    assert parameters_of(GoNogoTwoAlternativeChoice()) == parameters_of(
-        TwoAlternativeChoice(go_nogo=True)
+    assert (
+        TaskView(GoNogoTwoAlternativeChoice()).parameters
+        == TaskView(TwoAlternativeChoice(go_nogo=True)).parameters
     )
 
 

@@ -6,8 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import Outcome, Ring, Task, TrialBuilder, Uniform, circular_distance
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import (
+    InvalidValueError,
+    Outcome,
+    Ring,
+    Task,
+    TrialBuilder,
+    Uniform,
+    circular_distance,
+)
 from neurogym_task_motor.reaching_1d import START, TURN
 
 
@@ -76,8 +83,8 @@ class AngleReproduction(Task):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus1", "delay1", "stimulus2", "delay2", "go1", "go2")
-        trial.show("angle", self._show(trial.angle_1), during="stimulus1")
-        trial.show("angle", self._show(trial.angle_2), during="stimulus2")
+        trial.show("angle", self._show(trial["angle_1"]), during="stimulus1")
+        trial.show("angle", self._show(trial["angle_2"]), during="stimulus2")
         trial.show("go1", 1, during="go1")
         trial.show("go2", 1, during="go2")
         trial.hold(during=("go1", "go2"), cost=0)  # moving is free; `step_action` rewards proximity
@@ -88,7 +95,7 @@ class AngleReproduction(Task):
         trial.max_reward(self._best(trial))
 
     def _show(self, angle: np.ndarray) -> np.ndarray:
-        return self.ring.cosine(angle, strength=1.0, baseline=0.0)
+        return self.ring.cosine(angle=angle, strength=1.0, baseline=0.0)
 
     def _paid(self, distance: np.ndarray) -> np.ndarray:
         """Reward of a step that ends at this distance."""
@@ -96,8 +103,10 @@ class AngleReproduction(Task):
 
     def _best(self, trial: TrialBuilder) -> np.ndarray:
         """Reward of moving straight to both angles, (n,)."""
-        first, end = self._straight(np.full(trial.n, START), trial.angle_1, trial.duration("go1"))
-        second, _ = self._straight(end, trial.angle_2, trial.duration("go2"))
+        first, end = self._straight(
+            np.full(trial.n, START), trial["angle_1"], trial.duration("go1")
+        )
+        second, _ = self._straight(end, trial["angle_2"], trial.duration("go2"))
         return first + second
 
     def _straight(

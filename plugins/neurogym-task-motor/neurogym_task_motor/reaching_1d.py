@@ -6,8 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import Outcome, Ring, Task, TrialBuilder, Uniform, circular_distance
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import (
+    InvalidValueError,
+    Outcome,
+    Ring,
+    Task,
+    TrialBuilder,
+    Uniform,
+    circular_distance,
+)
 
 START = np.pi
 """Position of the cursor at the beginning of a trial, radians."""
@@ -83,7 +90,7 @@ class Reaching1D(Task):
 
     def show_target(self, trial: TrialBuilder) -> None:
         """Show the target."""
-        trial.show("target", self._show(trial.angle), during="reach")
+        trial.show("target", self._show(trial["angle"]), during="reach")
 
     def _show(self, angle: np.ndarray) -> np.ndarray:
         return np.cos(self.ring.angles - angle[:, None])
@@ -96,7 +103,7 @@ class Reaching1D(Task):
         """
         steps = np.rint(trial.duration("reach") / self.dt)
         step = np.arange(1, int(steps.max(initial=0)) + 1)
-        distance = circular_distance(trial.angle, START)[:, None]
+        distance = circular_distance(trial["angle"], START)[:, None]
         nearest = np.rint(distance / self.stride)
         left = np.abs(distance - np.minimum(step, nearest) * self.stride)
         return (self._paid(left) * (step <= steps[:, None])).sum(axis=1)
@@ -161,7 +168,7 @@ class Reaching1DWithSelfDistraction(Reaching1D):
         self.observe(fixation=1, sensed=self.ring)
 
     def show_target(self, trial: TrialBuilder) -> None:
-        trial.show("sensed", self.share * self._show(trial.angle), during="reach")
+        trial.show("sensed", self.share * self._show(trial["angle"]), during="reach")
 
     def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
         obs[:, self.channels["sensed"]] += self._show(now.trial_state["cursor"])

@@ -46,14 +46,15 @@ class ReachingDelayResponse(Task):
     def define(self) -> None:
         self.observe(go=1, stimulus=1)
         self.act(go=Axis(-1, 1, rest=-1, trigger=0), position=Axis(-1, 2, rest=NOTHING))
-        self.vary(position=Uniform(self.low, self.high), answer="position")
+        self.vary(position=Uniform(self.low, self.high))
+        self.correct_choice("position")
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("stimulus", "delay", "decision")
-        trial.show("stimulus", trial.position, during="stimulus")
+        trial.show("stimulus", trial["position"], during="stimulus")
         trial.show("stimulus", NOTHING, during=("delay", "decision"))
         trial.show("go", 1, during="decision")
         graded = InverseSquare(most=self.rewards["correct"])
         trial.answer(
-            "position", trial.position, during="decision", tolerance=self.tolerance, pays=graded
+            "position", trial["position"], during="decision", tolerance=self.tolerance, pays=graded
         )

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_motor.angle_reproduction import AngleReproduction
 
-from neurogym_core import Dataset, Ring, TaskEnv, circular_distance, run
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Dataset, InvalidValueError, Ring, TaskEnv, circular_distance, run
 
 REST, LEFT, RIGHT = 0, 1, 2
 

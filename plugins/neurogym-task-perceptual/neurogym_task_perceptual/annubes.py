@@ -7,8 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Session, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, Session, Task, TrialBuilder
 
 CATCH = "catch"
 
@@ -72,9 +71,9 @@ class Annubes(Task):
             strengths=lambda rng, prior: rng.choice(
                 self.strengths, (prior.n, len(self.modalities))
             ),
-            answer=_right,
-            evidence=self._shown,
         )
+        self.correct_choice(_right)
+        self.evidence(self._shown)
 
     def _shown(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return the sum of the strengths of the modalities that are shown, 0 in catch trials."""
@@ -157,9 +156,11 @@ class Annubes(Task):
         trial.show("start", 1, during="stimulus")
         sigma = self.noise * math.sqrt(2 * self.tau)
         for k, modality in enumerate(self.modalities):
-            there = np.isin(trial.stimulus, self._stimuli_in(modality))
-            trial.show(modality, trial.strengths[:, k], during="stimulus", where=there, noise=sigma)
-        trial.answer("respond", trial.right_answer, during="stimulus", then="wait")
+            there = np.isin(trial["stimulus"], self._stimuli_in(modality))
+            trial.show(
+                modality, trial["strengths"][:, k], during="stimulus", where=there, noise=sigma
+            )
+        trial.answer("respond", trial.correct_choice, during="stimulus", then="wait")
 
 
 def _right(conditions: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, Task, TrialBuilder
 
 MODALITIES = ("visual", "auditory", "both")
 
@@ -59,21 +58,18 @@ class AudioVisualRateDiscrimination(Task):
             )
         self.observe(fixation=1, visual=("high", "low"), auditory=("high", "low"))
         self.act(fixate=1, choose=("low", "high"))
-        self.vary(
-            modality=Choice(MODALITIES),
-            rate=Choice(self.rates),
-            answer=self._right,
-            evidence=lambda known: known["rate"] - self.boundary,
-        )
+        self.vary(modality=Choice(MODALITIES), rate=Choice(self.rates))
+        self.correct_choice(self._right)
+        self.evidence(lambda known: known["rate"] - self.boundary)
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus", "decision")
         trial.show("fixation", 1, during=("fixation", "stimulus"))
         lowest, highest = min(self.rates), max(self.rates)
-        x = (trial.rate - lowest) / (highest - lowest)
+        x = (trial["rate"] - lowest) / (highest - lowest)
         activity = self.baseline + (1 - self.baseline) * np.stack([x, 1 - x], axis=1)
         for channel in ("visual", "auditory"):
-            there = (trial.modality == channel) | (trial.modality == "both")
+            there = (trial["modality"] == channel) | (trial["modality"] == "both")
             trial.show(channel, activity, during="stimulus", where=there)
             trial.show(channel, 0, during="stimulus", noise=self.sigma)
         trial.answer("choose", self._right(trial.conditions), during="decision")

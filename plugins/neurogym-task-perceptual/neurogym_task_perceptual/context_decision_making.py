@@ -6,8 +6,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Ring, Task, TrialBuilder, TruncatedExponential
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import (
+    Choice,
+    InvalidValueError,
+    OneHot,
+    Ring,
+    Task,
+    TrialBuilder,
+    TruncatedExponential,
+)
 
 MODALITIES = ("motion", "colour")
 
@@ -89,9 +96,10 @@ class ContextDecisionMaking(Task):
             colour=Choice(self.directions),
             motion_coherence=Choice(self.coherences),
             colour_coherence=Choice(self.coherences),
-            answer=_relevant if self.context == "cued" else self.context,
-            **({"evidence": self._evidence} if self.directions == 2 else {}),
         )
+        self.correct_choice(_relevant if self.context == "cued" else self.context)
+        if self.directions == 2:
+            self.evidence(self._evidence)
 
     def _evidence(self, known: Mapping[str, np.ndarray]) -> np.ndarray:
         """Coherence of the relevant feature, positive for the second direction, (n,)."""
@@ -106,18 +114,18 @@ class ContextDecisionMaking(Task):
         before = ("fixation", "stimulus", "delay")
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)
-        motion = self.ring.cosine(trial.motion, strength=trial.motion_coherence / 200)
-        colour = self.ring.cosine(trial.colour, strength=trial.colour_coherence / 200)
+        motion = self.ring.cosine(trial["motion"], strength=trial["motion_coherence"] / 200)
+        colour = self.ring.cosine(trial["colour"], strength=trial["colour_coherence"] / 200)
         trial.show("motion", motion, during="stimulus", noise=self.sigma)
         trial.show("colour", colour, during="stimulus", noise=self.sigma)
         if self.context == "cued":
-            cue = np.where(trial.context == "motion", 0, 1)
+            cue = np.where(trial["context"] == "motion", 0, 1)
             trial.show(
                 "context",
                 self.channels.encoder("context").encode(cue),
                 during=(*before, "decision"),
             )
-        trial.answer("choose", trial.right_answer, during="decision")
+        trial.answer("choose", trial.correct_choice, during="decision")
 
 
 def _relevant(conditions: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Outcome, Session, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import impose_on
+from neurogym_core import Choice, InvalidValueError, Outcome, Session, Task, TrialBuilder
+from neurogym_core.players import impose_on
 
 SIDES = ("left", "right")
 
@@ -102,8 +101,8 @@ class CVLearning(Task):
             coherence=Choice(self.coherences),
             delay=Choice(self.delays),
             delay_share=Choice((0, 0.25, 0.5, 0.75, 1.0)),
-            answer=_index,
         )
+        self.correct_choice(_index)
 
     # ------------------------------------------------------------------ learning
 
@@ -182,15 +181,15 @@ class CVLearning(Task):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus", "delay")
-        trial.periods(*before, "decision", delay=trial.delay * trial.delay_share)
+        trial.periods(*before, "decision", delay=trial["delay"] * trial["delay_share"])
         trial.show("fixation", 1, during=before)
-        side = trial.right_answer[:, None] == np.arange(len(SIDES))
-        evidence = 0.5 + np.where(side, 1, -1) * trial.coherence[:, None] / 200
+        side = trial.correct_choice[:, None] == np.arange(len(SIDES))
+        evidence = 0.5 + np.where(side, 1, -1) * trial["coherence"][:, None] / 200
         trial.show(
-            "stimulus", evidence, during="stimulus", noise=self.sigma, where=trial.stage > CHOOSE
+            "stimulus", evidence, during="stimulus", noise=self.sigma, where=trial["stage"] > CHOOSE
         )
-        right = side | trial.either[:, None]
-        error = np.where(trial.stage >= MIND_ERRORS, self.rewards["error"], 0.0)
+        right = side | trial["either"][:, None]
+        error = np.where(trial["stage"] >= MIND_ERRORS, self.rewards["error"], 0.0)
         trial.answer("choose", right, during="decision", error=error)
         trial.record("again")
 

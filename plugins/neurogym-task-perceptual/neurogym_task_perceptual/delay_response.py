@@ -52,15 +52,16 @@ class PerceptualDecisionMakingDelayResponse(Task):
     def define(self) -> None:
         self.observe(fixation=1, stimulus=SIDES)
         self.act(fixate=1, choose=SIDES)
-        self.vary(side=Choice(SIDES), coherence=Choice(self.coherences), answer=_index)
+        self.vary(side=Choice(SIDES), coherence=Choice(self.coherences))
+        self.correct_choice(_index)
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus", "delay")
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)
-        right = trial.right_answer
+        right = trial.correct_choice
         sign = np.where(right[:, None] == np.arange(len(SIDES)), 1, -1)
-        evidence = 0.5 + sign * self.stimulus_scale * trial.coherence[:, None] / 200
+        evidence = 0.5 + sign * self.stimulus_scale * trial["coherence"][:, None] / 200
         trial.show("stimulus", evidence, during="stimulus", noise=self.sigma)
         trial.answer("choose", right, during="decision")
 

@@ -49,11 +49,12 @@ class Detection(Task):
     def define(self) -> None:
         self.observe(fixation=1, stimulus=1)
         self.act(fixate=1, go=1)
-        self.vary(signal=Choice(("absent", "present")), moment=Uniform(0, 1), answer=_right)
+        self.vary(signal=Choice(("absent", "present")), moment=Uniform(0, 1))
+        self.correct_choice(_right)
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus")
-        present = trial.signal == "present"
+        present = trial["signal"] == "present"
         onset, shown = self._onset(trial)
         trial.show("fixation", 1, during="fixation")
         trial.show("stimulus", 0, during="stimulus", noise=self.sigma)
@@ -77,7 +78,7 @@ class Detection(Task):
             max(round(self.pulse / self.dt), 1) * self.dt, trial.duration("stimulus")
         )
         steps = np.rint((trial.duration("stimulus") - shown) / self.dt)
-        return np.minimum(np.floor(trial.moment * (steps + 1)), steps) * self.dt, shown
+        return np.minimum(np.floor(trial["moment"] * (steps + 1)), steps) * self.dt, shown
 
 
 def _right(conditions: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Session, Task, TrialBuilder, Uniform
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, Session, Task, TrialBuilder, Uniform
 from neurogym_task_perceptual.n_alternatives import NAltPerceptualDecisionMaking
 from neurogym_task_perceptual.perceptual_decision_making import PerceptualDecisionMaking
 
@@ -118,7 +117,7 @@ class HistoryPerceptualDecisionMaking(HistoryBlocks, PerceptualDecisionMaking):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
-        trial.record(p_repeat=np.take(self.p_repeat, np.where(trial.block == "repeating", 0, 1)))
+        trial.record(p_repeat=np.take(self.p_repeat, np.where(trial["block"] == "repeating", 0, 1)))
 
 
 class PriorBlocks(HistoryBlocks):
@@ -159,22 +158,18 @@ class PriorBlocks(HistoryBlocks):
         self.check_blocks()
         self.observe(fixation=1, stimulus=("left", "right"))
         self.act(fixate=1, choose=("left", "right"))
-        self.vary(
-            direction=Choice(2),
-            block=Choice(BLOCKS),
-            weaker=Uniform(self.weakest, 1),
-            evidence=lambda known: (1 - known["weaker"]) * (2 * known["direction"] - 1),
-            answer="direction",
-        )
+        self.vary(direction=Choice(2), block=Choice(BLOCKS), weaker=Uniform(self.weakest, 1))
+        self.correct_choice("direction")
+        self.evidence(lambda known: (1 - known["weaker"]) * (2 * known["direction"] - 1))
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus", "decision")
         trial.show("fixation", 1, during=("fixation", "stimulus"))
-        stronger = trial.direction[:, None] == np.arange(2)
-        means = np.where(stronger, 1.0, trial.weaker[:, None])
+        stronger = trial["direction"][:, None] == np.arange(2)
+        means = np.where(stronger, 1.0, trial["weaker"][:, None])
         trial.show("stimulus", means, during="stimulus", noise=self.sigma)
-        trial.answer("choose", trial.direction, during="decision")
-        trial.record(p_repeat=np.take(self.p_repeat, np.where(trial.block == "repeating", 0, 1)))
+        trial.answer("choose", trial["direction"], during="decision")
+        trial.record(p_repeat=np.take(self.p_repeat, np.where(trial["block"] == "repeating", 0, 1)))
 
 
 class HistoryNAltPerceptualDecisionMaking(NAltPerceptualDecisionMaking):
@@ -223,8 +218,8 @@ class HistoryNAltPerceptualDecisionMaking(NAltPerceptualDecisionMaking):
         self.vary(
             block=lambda rng, prior: np.zeros(prior.n, int),
             expected=lambda rng, prior: rng.integers(0, prior["offered"]),
-            answer=_among_offered,
         )
+        self.correct_choice(_among_offered)
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         self._new_rules(session, rng)

@@ -50,14 +50,19 @@ class MultiSensoryIntegration(Task):
             direction=Choice(self.directions),
             coherence=Choice(self.coherences),
             first_share=Uniform(0, 1),
-            answer="direction",
         )
+        self.correct_choice("direction")
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus")
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)
-        for modality, share in (("first", trial.first_share), ("second", 1 - trial.first_share)):
-            evidence = self.ring.cosine(trial.direction, strength=share * trial.coherence / 200)
+        for modality, share in (
+            ("first", trial["first_share"]),
+            ("second", 1 - trial["first_share"]),
+        ):
+            evidence = self.ring.cosine(
+                trial["direction"], strength=share * trial["coherence"] / 200
+            )
             trial.show(modality, evidence, during="stimulus", noise=self.sigma)
-        trial.answer("choose", trial.direction, during="decision")
+        trial.answer("choose", trial["direction"], during="decision")

@@ -7,8 +7,15 @@ from string import ascii_uppercase
 
 import numpy as np
 
-from neurogym_core import Choice, Encoder, OneHot, Task, TrialBuilder, TruncatedExponential
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import (
+    Choice,
+    Encoder,
+    InvalidValueError,
+    OneHot,
+    Task,
+    TrialBuilder,
+    TruncatedExponential,
+)
 
 
 class NAltPerceptualDecisionMaking(Task):
@@ -78,11 +85,9 @@ class NAltPerceptualDecisionMaking(Task):
         )
         self.act(fixate=1, choose=letters)
         self.vary(
-            offered=Choice(self.counts),
-            strongest=_any_offered(),
-            coherence=Choice(self.coherences),
-            answer="strongest",
+            offered=Choice(self.counts), strongest=_any_offered(), coherence=Choice(self.coherences)
         )
+        self.correct_choice("strongest")
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus")
@@ -91,16 +96,16 @@ class NAltPerceptualDecisionMaking(Task):
         if self.cue:
             trial.show(
                 "offered",
-                self.cue.encode(trial.offered - self.counts[0]),
+                self.cue.encode(trial["offered"] - self.counts[0]),
                 during=("stimulus", "decision"),
             )
         for count in self.counts:
-            sign = np.where(trial.right_answer[:, None] == np.arange(self.alternatives), 1, -1)
+            sign = np.where(trial.correct_choice[:, None] == np.arange(self.alternatives), 1, -1)
             there = np.arange(self.alternatives) < count
-            evidence = (0.5 + sign * trial.coherence[:, None] / 200) * there
-            trial.show("stimulus", evidence, during="stimulus", where=trial.offered == count)
+            evidence = (0.5 + sign * trial["coherence"][:, None] / 200) * there
+            trial.show("stimulus", evidence, during="stimulus", where=trial["offered"] == count)
         trial.show("stimulus", 0, during="stimulus", noise=self.sigma)
-        trial.answer("choose", trial.right_answer, during="decision")
+        trial.answer("choose", trial.correct_choice, during="decision")
 
 
 def _any_offered() -> Callable:

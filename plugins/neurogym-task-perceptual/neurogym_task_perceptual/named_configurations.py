@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core import Session, TruncatedExponential
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, Session, TruncatedExponential
 from neurogym_task_perceptual.context_decision_making import MODALITIES, ContextDecisionMaking
 from neurogym_task_perceptual.perceptual_decision_making import PerceptualDecisionMaking
 

@@ -54,13 +54,12 @@ class PerceptualDecisionMaking(Task):
         self.ring = Ring(self.directions)
         self.observe(fixation=1, stimulus=self.ring.named(("right", "left")))
         self.act(fixate=1, choose=self.ring.named(("right", "left")))
-        self.vary(
-            direction=Choice(self.directions), coherence=Choice(self.coherences), answer="direction"
-        )
+        self.vary(direction=Choice(self.directions), coherence=Choice(self.coherences))
+        self.correct_choice("direction")
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus", "delay", "decision")
         trial.show("fixation", 1, during=("fixation", "stimulus", "delay"))
-        evidence = self.ring.cosine(trial.direction, strength=trial.coherence / 200)
+        evidence = self.ring.cosine(trial["direction"], strength=trial["coherence"] / 200)
         trial.show("stimulus", evidence, during="stimulus", noise=self.sigma)
-        trial.answer("choose", trial.direction, during="decision")
+        trial.answer("choose", trial["direction"], during="decision")

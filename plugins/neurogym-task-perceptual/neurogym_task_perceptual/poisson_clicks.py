@@ -7,8 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from neurogym_core import Choice, Task, TrialBuilder, Uniform
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, Task, TrialBuilder, Uniform
 
 
 class PoissonClicks(Task):
@@ -64,9 +63,9 @@ class PoissonClicks(Task):
             length=Uniform(self.shortest, self.longest),
             rate=Choice(self.rates),
             **{side: partial(self._clicks, side) for side in ("left", "right")},
-            answer=self._side_with_more,
-            evidence=lambda known: (known["right"] - known["left"]).sum(axis=1),
         )
+        self.correct_choice(self._side_with_more)
+        self.evidence(lambda known: (known["right"] - known["left"]).sum(axis=1))
 
     def _clicks(self, side: str, rng: np.random.Generator, prior: Mapping) -> np.ndarray:
         """Draw the clicks on every step of one side, (n, steps)."""
@@ -83,10 +82,10 @@ class PoissonClicks(Task):
         return (surplus + (drawn["rate"] > self.total / 2) > 0) * 1  # the rates decide ties
 
     def new_trial(self, trial: TrialBuilder) -> None:
-        trial.periods("fixation", "stimulus", "decision", stimulus=trial.length)
+        trial.periods("fixation", "stimulus", "decision", stimulus=trial["length"])
         trial.show("fixation", 1, during=("fixation", "stimulus"))
-        steps = self._steps(trial.length).max()  # at a smaller dt, imposed trains are shorter
-        clicks = np.pad([trial.left, trial.right], ((0, 0), (0, 0), (0, steps)))[:, :, :steps]
+        steps = self._steps(trial["length"]).max()  # at a smaller dt, imposed trains are shorter
+        clicks = np.pad([trial["left"], trial["right"]], ((0, 0), (0, 0), (0, steps)))[:, :, :steps]
         trial.timecourse("stimulus", np.moveaxis(clicks, 0, 2), during="stimulus")
-        trial.answer("choose", trial.right_answer, during="decision")
-        trial.record(left_clicks=trial.left.sum(axis=1), right_clicks=trial.right.sum(axis=1))
+        trial.answer("choose", trial.correct_choice, during="decision")
+        trial.record(left_clicks=trial["left"].sum(axis=1), right_clicks=trial["right"].sum(axis=1))

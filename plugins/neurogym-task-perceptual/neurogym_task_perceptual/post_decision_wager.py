@@ -74,21 +74,19 @@ class PostDecisionWager(Task):
             coherence=Choice(self.coherences),
             wager=Choice(("withheld", "offered")),
             sure_onset=Uniform(500, 750),  # ms after the motion, as in the paper
-            answer="direction",
         )
+        self.correct_choice("direction")
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus", "delay")
         trial.periods(*before, "decision")
-        offered = trial.wager == "offered"
+        offered = trial["wager"] == "offered"
         # A delay shorter than the sure target's onset (custom timing) would show it too late, or
         # never.
-        onset = np.minimum(trial.sure_onset, trial.duration("delay"))
+        onset = np.minimum(trial["sure_onset"], trial.duration("delay"))
         trial.show("fixation", 1, during=before)
-        evidence = self.ring.cosine(trial.direction, strength=trial.coherence / 200)
+        evidence = self.ring.cosine(trial["direction"], strength=trial["coherence"] / 200)
         trial.show("stimulus", evidence, during="stimulus", noise=self.sigma)
         trial.show("sure", 1, during=("delay", "decision"), start=onset, where=offered)
-        trial.answer("choose", trial.direction, during="decision")
-        trial.offer_choices(
-            "sure", self.rewards["sure"], during="decision", where=offered, slot="choose"
-        )
+        trial.answer("choose", trial["direction"], during="decision")
+        trial.offer("sure", self.rewards["sure"], during="decision", where=offered, slot="choose")

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import OneHot, Task, TrialBuilder, Uniform
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, OneHot, Task, TrialBuilder, Uniform
 
 EPOCHS = 4
 """Number of shapes in a trial."""
@@ -71,9 +70,9 @@ class ProbabilisticReasoning(Task):
                 np.tile(np.arange(EPOCHS), (prior.n, 1)), axis=1
             ),
             luck=Uniform(0, 1),
-            answer=self._rewarded,
-            evidence=lambda known: self.log_odds(known["shapes"]),
         )
+        self.correct_choice(self._rewarded)
+        self.evidence(lambda known: self.log_odds(known["shapes"]))
 
     def new_trial(self, trial: TrialBuilder) -> None:
         stimuli = tuple(f"stimulus{k + 1}" for k in range(EPOCHS))
@@ -81,12 +80,12 @@ class ProbabilisticReasoning(Task):
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)
         for k in range(EPOCHS):
-            shape = self.code.encode(trial.shapes[:, k])
+            shape = self.code.encode(trial["shapes"][:, k])
             for place in range(EPOCHS):
-                here = trial.places[:, k] == place
+                here = trial["places"][:, k] == place
                 trial.show(f"place{place + 1}", shape, during=(*stimuli[k:], "delay"), where=here)
-        trial.answer("choose", trial.right_answer, during="decision")
-        trial.record(log_odds=self.log_odds(trial.shapes))
+        trial.answer("choose", trial.correct_choice, during="decision")
+        trial.record(log_odds=self.log_odds(trial["shapes"]))
 
     def log_odds(self, shapes: np.ndarray) -> np.ndarray:
         """Return the log odds (base 10) in favour of the second target, (n,), of shapes (n, 4)."""

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, Task, TrialBuilder
 
 SIDES = ("left", "right")
 
@@ -62,13 +61,11 @@ class PulseDecisionMaking(Task):
         self._check()
         self.observe(fixation=1, left=1, right=1)
         self.act(fixate=1, choose=SIDES)
-        self.vary(
-            rich=Choice(SIDES),
-            left=self._pulses("left"),
-            right=self._pulses("right"),
-            answer=lambda drawn: _side_with_more(drawn["left"], drawn["right"], drawn["rich"]),
-            evidence=lambda drawn: drawn["right"].sum(axis=1) - drawn["left"].sum(axis=1),
+        self.vary(rich=Choice(SIDES), left=self._pulses("left"), right=self._pulses("right"))
+        self.correct_choice(
+            lambda drawn: _side_with_more(drawn["left"], drawn["right"], drawn["rich"])
         )
+        self.evidence(lambda drawn: drawn["right"].sum(axis=1) - drawn["left"].sum(axis=1))
 
     def _check(self) -> None:
         if self.bins < 1 or self.pulse + self.gap < self.dt:
@@ -99,7 +96,7 @@ class PulseDecisionMaking(Task):
         trial.periods("fixation", "stimulus", "decision", stimulus=self.bins * each)
         trial.show("fixation", 1, during=("fixation", "stimulus"))
         for side in SIDES:
-            pulses = getattr(trial, side)
+            pulses = trial[side]
             for k in range(self.bins):
                 trial.show(
                     side,
@@ -110,7 +107,9 @@ class PulseDecisionMaking(Task):
                     noise=sigma,
                 )
         trial.answer(
-            "choose", _side_with_more(trial.left, trial.right, trial.rich), during="decision"
+            "choose",
+            _side_with_more(trial["left"], trial["right"], trial["rich"]),
+            during="decision",
         )
 
 

@@ -58,12 +58,13 @@ class RoitmanShadlen(Task):
         self.ring = Ring(2)
         self.observe(fixation=1, targets=1, stimulus=self.ring.named(("right", "left")))
         self.act(fixate=1, choose=self.ring.named(("right", "left")))
-        self.vary(direction=Choice(2), coherence=Choice(self.coherences), answer="direction")
+        self.vary(direction=Choice(2), coherence=Choice(self.coherences))
+        self.correct_choice("direction")
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "targets", "stimulus")
         trial.show("fixation", 1, during=("fixation", "targets"))
         trial.show("targets", 1, during=("targets", "stimulus"))
-        evidence = self.ring.cosine(trial.direction, strength=trial.coherence / 200)
+        evidence = self.ring.cosine(trial["direction"], strength=trial["coherence"] / 200)
         trial.show("stimulus", evidence, during="stimulus", noise=self.sigma)
-        trial.answer("choose", trial.direction, during="stimulus")
+        trial.answer("choose", trial["direction"], during="stimulus")

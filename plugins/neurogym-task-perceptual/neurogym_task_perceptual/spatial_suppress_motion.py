@@ -89,18 +89,18 @@ class SpatialSuppressMotion(Task):
     def _seen(self, trial: TrialBuilder) -> np.ndarray:
         """Activity of the units, (n, 4 * 8)."""
         angles = 2 * np.pi * np.arange(DIRECTIONS) / DIRECTIONS
-        tuned = 1 + np.cos(angles - angles[trial.direction][:, None])
-        covered = np.arange(SIZES) < trial.size[:, None]
-        return (trial.contrast[:, None, None] / 2 * tuned[:, :, None] * covered[:, None]).reshape(
-            trial.n, -1
-        )
+        tuned = 1 + np.cos(angles - angles[trial["direction"]][:, None])
+        covered = np.arange(SIZES) < trial["size"][:, None]
+        return (
+            trial["contrast"][:, None, None] / 2 * tuned[:, :, None] * covered[:, None]
+        ).reshape(trial.n, -1)
 
     def _reports(self, trial: TrialBuilder, exposure: np.ndarray) -> np.ndarray:
         """Report probabilities of every direction after each exposure in ms, (n, steps, 4)."""
-        threshold = self.threshold(trial.size, trial.contrast)
+        threshold = self.threshold(trial["size"], trial["contrast"])
         right = 1 - 0.75 * (1 / 3) ** ((exposure / threshold[:, None]) ** self.slope)
         wrong = (1 - right) / (DIRECTIONS - 1)
-        shown = trial.direction[:, None] == np.arange(DIRECTIONS)
+        shown = trial["direction"][:, None] == np.arange(DIRECTIONS)
         return np.where(shown[:, None], right[:, :, None], wrong[:, :, None])
 
     def threshold(self, size: np.ndarray, contrast: np.ndarray) -> np.ndarray:

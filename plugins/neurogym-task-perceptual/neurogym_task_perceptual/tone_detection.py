@@ -46,13 +46,14 @@ class ToneDetection(Task):
     def define(self) -> None:
         self.observe(fixation=1, stimulus=1)
         self.act(fixate=1, report=["no tone", *(f"{ms:g} ms" for ms in self.onsets)])
-        self.vary(moment=Choice(1 + len(self.onsets)), answer="moment")
+        self.vary(moment=Choice(1 + len(self.onsets)))
+        self.correct_choice("moment")
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("stimulus", "decision")
         trial.show("fixation", 1, during="stimulus")
         trial.show("stimulus", 0, during="stimulus", noise=self.sigma)
-        onset = np.take((0.0, *self.onsets), trial.moment)
+        onset = np.take((0.0, *self.onsets), trial["moment"])
         stop = onset + max(self.tone, self.dt)
         trial.show(
             "stimulus",
@@ -60,6 +61,6 @@ class ToneDetection(Task):
             during="stimulus",
             start=onset,
             stop=stop,
-            where=trial.moment > 0,
+            where=trial["moment"] > 0,
         )
-        trial.answer("report", trial.moment, during="decision")
+        trial.answer("report", trial["moment"], during="decision")

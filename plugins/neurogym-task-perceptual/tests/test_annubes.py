@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from neurogym_task_perceptual.annubes import Annubes
 
-from neurogym_core import TaskEnv, run
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import evidence_of, fresh_session
+from neurogym_core import InvalidValueError, TaskEnv, run
+from neurogym_core.players import evidence_of, fresh_session
 
 RESPOND = 1
 

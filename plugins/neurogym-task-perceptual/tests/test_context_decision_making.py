@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from neurogym_task_perceptual.context_decision_making import MODALITIES, ContextDecisionMaking
 
-from neurogym_core import TaskEnv
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import answer_of, evidence_of
+from neurogym_core import InvalidValueError, TaskEnv
+from neurogym_core.players import answer_of, evidence_of
 
 BEFORE = ("fixation", "stimulus", "delay")
 
@@ -103,7 +102,7 @@ def test_premature_answers_cost_in_every_period(period):
 
 def test_imposed_answers_are_honoured():
     task = ContextDecisionMaking(context="cued")
-    drawn = task.draw_conditions(np.random.default_rng(7), 200, answer=np.ones(200, int))
+    drawn = task.draw_conditions(np.random.default_rng(7), 200, correct_choice=np.ones(200, int))
     assert (relevant(drawn, "cued") == 1).all()
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_perceptual.curriculum_learning import CVLearning
 
-from neurogym_core import TaskEnv, run
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, TaskEnv, run
 
 FIXATE, LEFT, RIGHT = 0, 1, 2
 SHORT = {"fixation": 0, "stimulus": 100, "decision": 100}

@@ -30,7 +30,7 @@ def test_withholding_without_a_signal_is_correct_and_paid(constant):
             "correct",
             1,
             1,
-            -1,
+            "none",
         )
 
 

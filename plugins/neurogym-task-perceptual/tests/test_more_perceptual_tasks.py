@@ -25,7 +25,7 @@ from neurogym_task_perceptual.spatial_suppress_motion import SpatialSuppressMoti
 from neurogym_task_perceptual.tone_detection import ToneDetection
 
 from neurogym_core import Dataset
-from neurogym_core.tasks.drawing import answer_of, answers_of
+from neurogym_core.players import answer_of, answers_of
 
 DISCRETE = [
     AudioVisualRateDiscrimination,
@@ -64,7 +64,7 @@ def test_the_dataset_scores_its_own_targets_as_perfect(kind):
 def test_acting_early_costs_in_every_period_without_a_response_window(premature, kind):
     task = kind()
     batch = task.sample(20, seed=1)
-    window = batch.payoffs.window.any(axis=2)
+    window = batch.table("window").any(axis=2)
     cost = task.rewards["abort"] * task.dt / 100
     checked = 0
     for p, name in enumerate(batch.period_names):
@@ -80,7 +80,7 @@ def test_the_fixation_cue_goes_off_when_an_answer_is_asked(kind, dt):
     task = kind(dt=dt)
     batch = task.sample(30, seed=5)
     cue = batch.shown[:, :, task.channels["fixation"]][..., 0]
-    asked = batch.payoffs.window.any(axis=2)
+    asked = batch.table("window").any(axis=2)
     played = batch.duration > 0
     assert (cue[asked & played] == 0).all()
     assert (cue[~asked & played] == 1).all()
@@ -100,5 +100,7 @@ def test_no_noise_on_cues(kind):
 def test_imposed_answers_are_honoured(kind):
     task = kind()
     wanted = np.arange(60) % len(answers_of(task))
-    drawn = task.draw_conditions(np.random.default_rng(7), 60, answer=answers_of(task)[wanted])
+    drawn = task.draw_conditions(
+        np.random.default_rng(7), 60, correct_choice=answers_of(task)[wanted]
+    )
     np.testing.assert_array_equal(answer_of(task, drawn), answers_of(task)[wanted])

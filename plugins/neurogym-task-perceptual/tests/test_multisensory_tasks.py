@@ -7,7 +7,7 @@ import pytest
 from neurogym_task_perceptual.audio_visual_rate import AudioVisualRateDiscrimination
 from neurogym_task_perceptual.multi_sensory_integration import MultiSensoryIntegration
 
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError
 
 
 def test_both_modalities_agree_and_share_the_coherence():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_perceptual.n_alternatives import NAltPerceptualDecisionMaking
 
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError
 
 
 @pytest.mark.parametrize("alternatives", [2, 3, 4])

@@ -11,9 +11,8 @@ from neurogym_task_perceptual.named_configurations import (
     SingleContextDecisionMaking,
 )
 
-from neurogym_core import run
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.identity import parameters_of
+from neurogym_core import InvalidValueError, run
+from neurogym_core.players import TaskView
 
 
 def test_durations_of_the_jittered_task_are_random_within_bounds():
@@ -26,10 +25,11 @@ def test_durations_of_the_jittered_task_are_random_within_bounds():
 
 
 def test_contexts_of_the_named_versions():
-    cued = parameters_of(ContextDecisionMaking(context="cued"))
-    assert parameters_of(ManteDecisionMaking()) == {**cued, "block_length": 1}
-    assert parameters_of(SingleContextDecisionMaking(context="colour")) == parameters_of(
-        ContextDecisionMaking(context="colour")
+    cued = TaskView(ContextDecisionMaking(context="cued")).parameters
+    assert TaskView(ManteDecisionMaking()).parameters == {**cued, "block_length": 1}
+    assert (
+        TaskView(SingleContextDecisionMaking(context="colour")).parameters
+        == TaskView(ContextDecisionMaking(context="colour")).parameters
     )
     assert "context" in ManteDecisionMaking().channels
     assert "context" not in SingleContextDecisionMaking().channels

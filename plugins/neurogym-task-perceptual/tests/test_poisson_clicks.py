@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_perceptual.poisson_clicks import PoissonClicks
 
-from neurogym_core import run
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, run
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +46,7 @@ def test_clicks_are_poisson_with_rates_that_sum_to_40(record):
 def test_the_side_with_more_clicks_is_right_and_ties_go_to_the_higher_rate(record):
     left, right = record["left_clicks"], record["right_clicks"]
     np.testing.assert_array_equal(left, record["left"].sum(axis=1))
-    choice = record["choice"]
+    choice = record.codes()
     assert (choice[right > left] == 1).all()
     assert (choice[left > right] == 0).all()
     tied = left == right
@@ -81,7 +80,7 @@ def test_evidence_early_and_late_counts_alike(record):
     """The kernel of a subject that counts is flat; here the subject is the right answer."""
     rows = record["duration.stimulus"] >= 600
     surplus = (record["right"] - record["left"])[rows, 1:60]
-    chosen = record["choice"][rows][:, None]
+    chosen = record.codes()[rows][:, None]
     expected = 2 * record["rate"][rows][:, None] - 40
     residual = surplus - expected * 0.01  # without the mean, which the rate determines
     kernel = (residual * (2 * chosen - 1)).mean(axis=0)

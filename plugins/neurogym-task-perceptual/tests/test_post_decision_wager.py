@@ -40,7 +40,7 @@ def test_each_answer_can_be_right_and_wrong(direction, wager):
         trial, paid = answer(PostDecisionWager(), 1 + choice, direction=direction, wager=wager)
         right = choice == direction
         assert (trial["choice"], trial["outcome"], paid) == (
-            choice,
+            ("right", "left")[choice],
             "correct" if right else "error",
             float(right),
         )
@@ -56,14 +56,14 @@ def test_both_answers_are_asked_for():
 
 def test_the_sure_target_pays_less_and_is_neither_right_nor_wrong():
     trial, paid = answer(PostDecisionWager(), SURE, wager="offered")
-    assert (trial["choice"], trial["outcome"], paid) == (2, "other", 0.8)
+    assert (trial["choice"], trial["outcome"], paid) == ("sure", "other", 0.8)
     assert trial["performance"] == pytest.approx(0.8)
 
 
 def test_a_sure_target_that_is_not_offered_is_no_answer():
     trial, paid = answer(PostDecisionWager(), SURE, wager="withheld")
     assert paid == -0.1
-    assert (trial["choice"], trial["outcome"], trial["performance"]) == (-1, "miss", 0)
+    assert (trial["choice"], trial["outcome"], trial["performance"]) == ("none", "miss", 0)
 
 
 def test_the_reward_of_the_sure_target_can_be_set():

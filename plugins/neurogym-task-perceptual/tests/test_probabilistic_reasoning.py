@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from neurogym_task_perceptual.probabilistic_reasoning import ProbabilisticReasoning
 
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import answer_of
+from neurogym_core import InvalidValueError
+from neurogym_core.players import answer_of
 
 WEIGHTS = np.array([-10, -0.9, -0.7, -0.5, -0.3, 0.3, 0.5, 0.7, 0.9, 10])
 

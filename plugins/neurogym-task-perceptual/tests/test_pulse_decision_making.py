@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from neurogym_task_perceptual.pulse_decision_making import PulseDecisionMaking
 
-from neurogym_core import TaskEnv
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, TaskEnv
 
 
 @pytest.mark.parametrize("dt", [10, 20, 100])
@@ -77,7 +76,7 @@ def test_imposed_pulses_and_answers_are_honoured():
     np.testing.assert_array_equal(batch.conditions["left"], left)
     np.testing.assert_array_equal(batch.target[:, -1], 2)
     task = PulseDecisionMaking()
-    drawn = task.draw_conditions(np.random.default_rng(0), 100, answer=np.zeros(100, int))
+    drawn = task.draw_conditions(np.random.default_rng(0), 100, correct_choice=np.zeros(100, int))
     assert (drawn["left"].sum(axis=1) >= drawn["right"].sum(axis=1)).all()
 
 

@@ -7,8 +7,7 @@ from itertools import permutations
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Task, TrialBuilder, Uniform
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, OneHot, Task, TrialBuilder, Uniform
 from neurogym_task_timing.production import measure, true_duration
 
 COLOURS = ("red", "blue")
@@ -80,10 +79,10 @@ class IntervalDiscrimination(Task):
             measured=self._measured,
             first_colour=Choice(COLOURS),
             red_side=Choice(SIDES),
-            answer=self._right_side,
-            evidence=lambda known: (
-                np.ptp(known["durations"], axis=1) * (2 * self._right_side(known) - 1)
-            ),
+        )
+        self.correct_choice(self._right_side)
+        self.evidence(
+            lambda known: np.ptp(known["durations"], axis=1) * (2 * self._right_side(known) - 1)
         )
 
     def _measured(self, rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -91,15 +90,17 @@ class IntervalDiscrimination(Task):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "first", "delay1", "second", "delay2")
-        trial.periods(*before, "decision", first=trial.measured[:, 0], second=trial.measured[:, 1])
+        trial.periods(
+            *before, "decision", first=trial["measured"][:, 0], second=trial["measured"][:, 1]
+        )
         trial.show("fixation", 1, during=before)
-        blue_first = (trial.first_colour == "blue").astype(int)
+        blue_first = (trial["first_colour"] == "blue").astype(int)
         trial.show("stimulus", self.colour.encode(blue_first), during="first")
         trial.show("stimulus", self.colour.encode(1 - blue_first), during="second")
-        red_right = (trial.red_side == "right").astype(int)
+        red_right = (trial["red_side"] == "right").astype(int)
         trial.show("left", self.colour.encode(red_right), during="decision")
         trial.show("right", self.colour.encode(1 - red_right), during="decision")
-        durations = trial.durations
+        durations = trial["durations"]
         counted = [
             true_duration(self, trial, name, durations[:, k])
             for k, name in enumerate(("first", "second"))

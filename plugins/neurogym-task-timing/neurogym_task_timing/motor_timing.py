@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, TrialBuilder, Uniform
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, OneHot, TrialBuilder, Uniform
 from neurogym_task_timing.production import Production
 
 EFFECTORS = ("eye", "hand")
@@ -64,21 +63,22 @@ class MotorTiming(Production):
             )
         self.observe(fixation=1, interval=OneHot(SPANS), effector=OneHot(EFFECTORS), set=1)
         self.act(fixate=1, go=EFFECTORS)
-        self.vary(interval=Choice(SPANS), effector=Choice(EFFECTORS), answer=_effector)
+        self.vary(interval=Choice(SPANS), effector=Choice(EFFECTORS))
+        self.correct_choice(_effector)
 
     def new_trial(self, trial: TrialBuilder) -> None:
-        is_long = trial.interval == SPANS[1]
+        is_long = trial["interval"] == SPANS[1]
         wanted = self.whole_steps(is_long * (self.long - self.short) + self.short)
         trial.periods("fixation", "cue", "production", production=2 * wanted)
         trial.show("fixation", 1, during=("fixation", "cue"))
         for channel, names, cued in (
-            ("interval", SPANS, trial.interval),
-            ("effector", EFFECTORS, trial.effector),
+            ("interval", SPANS, trial["interval"]),
+            ("effector", EFFECTORS, trial["effector"]),
         ):
             code = self.channels.encoder(channel).encode((cued == names[1]).astype(int))
             trial.show(channel, code, during=("cue", "production"))
         trial.show("set", 1, during="production", stop=max(self.flash, self.dt))
-        self.ask_at(trial, "go", wanted, during="production", index=trial.right_answer)
+        self.ask_at(trial, "go", wanted, during="production", index=trial.correct_choice)
         trial.record(wanted=wanted)
 
 

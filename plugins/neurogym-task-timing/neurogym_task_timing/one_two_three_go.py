@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, TrialBuilder, TruncatedExponential
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, TrialBuilder, TruncatedExponential
 from neurogym_task_timing.production import Production, measure, true_duration
 
 
@@ -87,8 +86,8 @@ class OneTwoThreeGo(Production):
     def new_trial(self, trial: TrialBuilder) -> None:
         gaps = tuple(f"interval{k + 1}" for k in range(self.flashes - 1))
         before = ("fixation", "target", *gaps)
-        measured = dict(zip(gaps, trial.measured.T, strict=True))
-        interval = self.whole_steps(trial.interval)
+        measured = dict(zip(gaps, trial["measured"].T, strict=True))
+        interval = self.whole_steps(trial["interval"])
         production = {"production": lambda: 2 * true_duration(self, trial, gaps[0], interval)}
         trial.periods(*before, "production", **measured, **production)
         trial.show("fixation", 1, during=before)

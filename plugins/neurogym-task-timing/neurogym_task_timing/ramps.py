@@ -6,8 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import Axis, Choice, Encoder, OneHot, Scalar, TrialBuilder, Uniform
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import (
+    Axis,
+    Choice,
+    Encoder,
+    InvalidValueError,
+    OneHot,
+    Scalar,
+    TrialBuilder,
+    Uniform,
+)
 from neurogym_task_timing.production import Production, measure, true_duration
 
 THRESHOLD = 0.95
@@ -121,9 +129,9 @@ class CueSetGo(Ramp):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("burn", "wait", "production", production=self.rest_of(trial, "burn", "wait"))
-        trial.show("context", trial.interval / 2000, during=("burn", "wait", "production"))
+        trial.show("context", trial["interval"] / 2000, during=("burn", "wait", "production"))
         self.flash(trial, "set", "production")
-        self.produce(trial, self.whole_steps(trial.interval))
+        self.produce(trial, self.whole_steps(trial["interval"]))
 
 
 class ReadySetGoSinglePrior(Ramp):
@@ -195,11 +203,14 @@ class ReadySetGoSinglePrior(Ramp):
         """Build Ready, Set and the answer."""
         before = ("burn", "wait", "measure")
         trial.periods(
-            *before, "production", measure=trial.measured, production=self.rest_of(trial, *before)
+            *before,
+            "production",
+            measure=trial["measured"],
+            production=self.rest_of(trial, *before),
         )
         self.flash(trial, "ready", "measure")
         self.flash(trial, "set", "production")
-        interval = self.whole_steps(trial.interval)
+        interval = self.whole_steps(trial["interval"])
         self.produce(trial, true_duration(self, trial, "measure", interval))
 
 
@@ -242,5 +253,5 @@ class ReadySetGoDoublePrior(ReadySetGoSinglePrior):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         self.lay_out_production(trial)
-        cue = self.channels.encoder("context").encode((trial.prior == "long").astype(int))
+        cue = self.channels.encoder("context").encode((trial["prior"] == "long").astype(int))
         trial.show("context", cue, during=("burn", "wait", "measure", "production"))

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, OneHot, TrialBuilder
 from neurogym_task_timing.production import Production, measure, true_duration
 
 
@@ -80,18 +79,18 @@ class ReadySetGo(Production):
         return measure(prior["interval"], self.weber, rng)
 
     def new_trial(self, trial: TrialBuilder) -> None:
-        production = 2 * trial.gain * trial.interval  # as in NeuroGym: twice the wanted time
+        production = 2 * trial["gain"] * trial["interval"]  # as in NeuroGym: twice the wanted time
         trial.periods(
-            "fixation", "measure", "production", measure=trial.measured, production=production
+            "fixation", "measure", "production", measure=trial["measured"], production=production
         )
         if self.cue:
-            which = (trial.gain[:, None] == np.asarray(self.gains)).argmax(axis=1)
+            which = (trial["gain"][:, None] == np.asarray(self.gains)).argmax(axis=1)
             trial.show("gain", self.cue.encode(which), during=("fixation", "measure", "production"))
         flash = max(self.flash, self.dt)
         trial.show("fixation", 1, during=("fixation", "measure"))
         trial.show("ready", 1, during="measure", stop=flash)
         trial.show("set", 1, during="production", stop=flash)
-        interval = self.whole_steps(trial.interval)
-        wanted = trial.gain * true_duration(self, trial, "measure", interval)
+        interval = self.whole_steps(trial["interval"])
+        wanted = trial["gain"] * true_duration(self, trial, "measure", interval)
         self.ask_at(trial, "go", wanted, during="production")
         trial.record(wanted=wanted)

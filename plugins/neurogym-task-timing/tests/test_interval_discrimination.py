@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from neurogym_task_timing.interval_discrimination import IntervalDiscrimination
 
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import answer_of
+from neurogym_core import InvalidValueError
+from neurogym_core.players import answer_of
 
 
 @pytest.mark.parametrize("dt", [10, 20, 80, 100])
@@ -59,7 +59,8 @@ def test_an_imposed_duration_is_the_one_that_counts(oracle):
     for trial in oracle(IntervalDiscrimination(), 5, options=options):
         assert trial["duration.first"] == 700
         red_longer = trial["first_colour"] == "red"
-        assert trial["choice"] == (red_longer == (trial["red_side"] == "right"))
+        red_right = trial["red_side"] == "right"
+        assert trial["choice"] == ("right" if red_longer == red_right else "left")
 
 
 def test_lengths_that_are_the_same_number_of_steps_are_refused():
@@ -70,5 +71,5 @@ def test_lengths_that_are_the_same_number_of_steps_are_refused():
 def test_imposed_answers_are_honoured():
     task = IntervalDiscrimination()
     wanted = np.arange(60) % 2
-    drawn = task.draw_conditions(np.random.default_rng(5), 60, answer=wanted)
+    drawn = task.draw_conditions(np.random.default_rng(5), 60, correct_choice=wanted)
     np.testing.assert_array_equal(task.sample(drawn, seed=6).target[:, -1] - 1, wanted)

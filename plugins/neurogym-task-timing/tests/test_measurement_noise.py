@@ -16,7 +16,7 @@ from neurogym_task_timing.one_two_three_go import OneTwoGo, OneTwoThreeGo
 from neurogym_task_timing.ramps import CueSetGo, ReadySetGoDoublePrior, ReadySetGoSinglePrior
 from neurogym_task_timing.ready_set_go import ReadySetGo
 
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError
 
 TRIALS = 20_000
 WITHIN = 0.015

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_timing.motor_timing import MotorTiming
 
-from neurogym_core import TaskEnv
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, TaskEnv
 
 EYE, HAND = 1, 2
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_timing.one_two_three_go import OneTwoGo, OneTwoThreeGo
 
-from neurogym_core import TaskEnv
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, TaskEnv
 
 
 @pytest.mark.parametrize("dt", [10, 20, 80, 100])

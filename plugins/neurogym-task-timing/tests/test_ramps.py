@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_timing.ramps import CueSetGo, ReadySetGoDoublePrior, ReadySetGoSinglePrior
 
-from neurogym_core import Dataset, TaskEnv
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Dataset, InvalidValueError, TaskEnv
 
 
 def cross(task, ms: float, level: float = 1.0, before: float = 0.0, **conditions) -> dict:

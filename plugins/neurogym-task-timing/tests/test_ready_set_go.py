@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_timing.ready_set_go import ReadySetGo
 
-from neurogym_core import TaskEnv
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, TaskEnv
 
 GO = 1
 

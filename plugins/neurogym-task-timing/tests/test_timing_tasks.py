@@ -11,7 +11,7 @@ from neurogym_task_timing.ramps import CueSetGo, ReadySetGoDoublePrior, ReadySet
 from neurogym_task_timing.ready_set_go import ReadySetGo
 
 from neurogym_core import Dataset
-from neurogym_core.tasks.state import period_names_of
+from neurogym_core.players import TaskView
 
 PRODUCTIONS = [MotorTiming, OneTwoThreeGo, OneTwoGo, ReadySetGo]
 RAMPS = [CueSetGo, ReadySetGoSinglePrior, ReadySetGoDoublePrior]
@@ -39,7 +39,9 @@ def test_the_dataset_scores_its_own_targets_as_perfect(kind):
 @pytest.mark.parametrize("kind", DISCRETE, **by_name)
 def test_acting_early_costs_in_every_period_without_a_response_window(premature, kind):
     task = kind()
-    periods = [name for name in period_names_of(task) if name not in ("production", "decision")]
+    periods = [
+        name for name in TaskView(task).period_names if name not in ("production", "decision")
+    ]
     assert periods
     for name in periods:
         assert premature(task, name, trials=4) == {round(-0.1 * task.dt / 100, 9)}, name
@@ -51,7 +53,7 @@ def test_the_fixation_cue_goes_off_when_an_answer_is_asked(kind, dt):
     task = kind(dt=dt)
     batch = task.sample(30, seed=5)
     cue = batch.shown[:, :, task.channels["fixation"]][..., 0]
-    asked = batch.payoffs.window.any(axis=2)
+    asked = batch.table("window").any(axis=2)
     played = batch.duration > 0
     assert (cue[asked & played] == 0).all()
     assert (cue[~asked & played] == 1).all()

@@ -7,8 +7,7 @@ from string import ascii_uppercase
 
 import numpy as np
 
-from neurogym_core import Constant, Encoder, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Constant, Encoder, InvalidValueError, Task, TrialBuilder
 
 
 class Bandit(Task):
@@ -48,11 +47,8 @@ class Bandit(Task):
         )
         self.observe(offer=1)
         self.act(arm=Encoder(self.arms).named(ascii_uppercase[: self.arms]))
-        self.vary(
-            probability=Constant(tuple(self.probabilities)),
-            payout=self._payout,
-            evidence=lambda known: advantage(known["probability"] * self.sizes),
-        )
+        self.vary(probability=Constant(tuple(self.probabilities)), payout=self._payout)
+        self.evidence(lambda known: advantage(known["probability"] * self.sizes))
 
     def _check_probabilities(self) -> None:
         p = np.asarray(self.probabilities, float)
@@ -74,8 +70,8 @@ class Bandit(Task):
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("choice")
         trial.show("offer", 1, during="choice")
-        trial.offer_choices(
-            "arm", trial.payout, worth=trial.probability * self.sizes, during="choice"
+        trial.offer(
+            "arm", trial["payout"], worth=trial["probability"] * self.sizes, during="choice"
         )
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Session, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, OneHot, Session, Task, TrialBuilder
 from neurogym_task_value.walks import reflected_walk
 
 
@@ -106,23 +105,25 @@ class DawTwoStep(Task):
         trial.show("state", (1, 0), during="state_a")
         trial.show("state", (0, 1), during="state_b")
 
-        leads_to = np.where(trial.common[:, None], ("state_a", "state_b"), ("state_b", "state_a"))
-        trial.offer_choices(
+        leads_to = np.where(
+            trial["common"][:, None], ("state_a", "state_b"), ("state_b", "state_a")
+        )
+        trial.offer(
             "take",
             0,
             during="first",
-            worth=self._first_worth(trial.probability),
+            worth=self._first_worth(trial["probability"]),
             slot="first",
             then=leads_to,
         )
 
-        paid = trial.luck < trial.probability
+        paid = trial["luck"] < trial["probability"]
         for state, options in (("state_a", slice(0, 2)), ("state_b", slice(2, 4))):
-            chances = trial.probability[:, options]
+            chances = trial["probability"][:, options]
             # Relative to the better option of the same state: the other state is out of reach.
             best = np.maximum(chances[:, 0], chances[:, 1])
             worth = chances / np.maximum(best, 1e-12)[:, None]
-            trial.offer_choices("take", paid[:, options], during=state, worth=worth, slot="second")
+            trial.offer("take", paid[:, options], during=state, worth=worth, slot="second")
 
     def _first_worth(self, probability: np.ndarray) -> np.ndarray:
         """Expected reward of each first option if the better second option follows, (n, 2)."""

@@ -6,8 +6,7 @@ from string import ascii_uppercase
 
 import numpy as np
 
-from neurogym_core import Encoder, Session, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Encoder, InvalidValueError, Session, Task, TrialBuilder
 from neurogym_task_value.bandit import advantage
 from neurogym_task_value.walks import decaying_walk
 
@@ -60,8 +59,8 @@ class DriftingBandit(Task):
         self.vary(
             mean=lambda rng, prior: self._first_means(rng, prior.n),
             scatter=lambda rng, prior: rng.standard_normal((prior.n, self.arms)),
-            evidence=lambda known: advantage(np.clip(known["mean"], 1, 100)),
         )
+        self.evidence(lambda known: advantage(np.clip(known["mean"], 1, 100)))
 
     def _first_means(self, rng: np.random.Generator, n: int) -> np.ndarray:
         """Draw means from the walk's stationary distribution, (n, arms)."""
@@ -88,8 +87,8 @@ class DriftingBandit(Task):
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("choice")
         trial.show("offer", 1, during="choice")
-        points = np.clip(np.rint(trial.mean + self.scatter_sd * trial.scatter), 1, 100)
+        points = np.clip(np.rint(trial["mean"] + self.scatter_sd * trial["scatter"]), 1, 100)
         trial.record(points=points)
-        trial.offer_choices(
-            "arm", points / 100, worth=np.clip(trial.mean, 1, 100) / 100, during="choice"
+        trial.offer(
+            "arm", points / 100, worth=np.clip(trial["mean"], 1, 100) / 100, during="choice"
         )

@@ -79,9 +79,8 @@ class EconomicDecisionMaking(Task):
             amount=("left", "right"),
         )
         self.act(fixate=1, choose=("left", "right"))
-        self.vary(
-            offer=Choice(self.offers), a_left=Choice((True, False)), evidence=self._difference
-        )
+        self.vary(offer=Choice(self.offers), a_left=Choice((True, False)))
+        self.evidence(self._difference)
 
     def _difference(self, known: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return the worth of the right offer minus that of the left one, units of B, (n,)."""
@@ -92,10 +91,10 @@ class EconomicDecisionMaking(Task):
         trial.periods("fixation", "offer", "decision")
         trial.show("fixation", 1, during=("fixation", "offer"))
 
-        left = np.where(trial.a_left, A, B)
+        left = np.where(trial["a_left"], A, B)
         juices = np.stack([left, 1 - left], axis=1)  # (n, 2): of the left and of the right offer
         units = np.take_along_axis(
-            trial.offer[:, ::-1], juices, axis=1
+            trial["offer"][:, ::-1], juices, axis=1
         )  # offers are written (B, A)
         seen = {"during": ("offer", "decision")}
         trial.show("left_juice", self.juice.encode(juices[:, 0]), **seen)
@@ -103,5 +102,5 @@ class EconomicDecisionMaking(Task):
         trial.show("amount", units / 5, **seen, noise=self.sigma)
 
         value = units * np.where(juices == A, self.relative_value, 1) * self.unit
-        trial.offer_choices("choose", value, during="decision")
-        trial.record(a_choice=np.where(trial.a_left, 0, 1))
+        trial.offer("choose", value, during="decision")
+        trial.record(a_choice=np.where(trial["a_left"], 0, 1))

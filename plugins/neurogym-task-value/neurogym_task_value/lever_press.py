@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import END, STAY, Choice, Outcome, Session, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import impose_on
+from neurogym_core import END, STAY, Choice, InvalidValueError, Outcome, Session, Task, TrialBuilder
+from neurogym_core.players import impose_on
 
 REST, PRESS, POKE = 0, 1, 2
 
@@ -120,8 +119,8 @@ class LeverPress(Task):
             group, right, during="lever", start=last_step, then="wait", slot="lever", correct=0
         )
         if self.thirst:
-            trial.show("thirst", trial.thirst_level, during=trial.layout.timeline.names)
-        trial.max_reward(self.rewards["correct"] * trial.thirst_level - self._least_effort())
+            trial.show("thirst", trial["thirst_level"], during=trial.layout.timeline.names)
+        trial.max_reward(self.rewards["correct"] * trial["thirst_level"] - self._least_effort())
 
     def _least_effort(self) -> float:
         return self.effort * (self.needed * self.dt / 100 + self.poke) * self.thirst

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Outcome, Session, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, OneHot, Outcome, Session, Task, TrialBuilder
 from neurogym_task_value.opponent import Opponent
 
 SIDES = ("left", "right")
@@ -67,7 +66,8 @@ class MatchingPennies(Task):
         self.opponent = Opponent(self.algorithm, self.significance)
         self.observe(targets=1, last_opponent=OneHot(SIDES))
         self.act(choose=SIDES)
-        self.vary(opponent=Choice(2), last_opponent=Choice((-1, 0, 1)), answer="opponent")
+        self.vary(opponent=Choice(2), last_opponent=Choice((-1, 0, 1)))
+        self.correct_choice("opponent")
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         self.opponent.forget(session)
@@ -87,7 +87,7 @@ class MatchingPennies(Task):
         trial.show("targets", 1, during="choice")
         trial.show(
             "last_opponent",
-            self.channels.encoder("last_opponent").encode(trial.last_opponent),
+            self.channels.encoder("last_opponent").encode(trial["last_opponent"]),
             during="choice",
         )
-        trial.answer("choose", trial.opponent, during="choice")
+        trial.answer("choose", trial["opponent"], during="choice")

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, Task, TrialBuilder
 
 LEAVE = 2
 """The action of leaving; 1 is harvesting, and 0 waiting."""
@@ -85,8 +84,8 @@ class PatchLeaving(Task):
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("travel", "harvest", "choose", repeat=("harvest", "choose"))
         trial.show("tree", 1, during=("harvest", "choose"))
-        trial.offer_choices("choose", 0, during="choose", then=("harvest", "end"), again=True)
-        trial.max_reward(trial.fresh * self._best)
+        trial.offer("choose", 0, during="choose", then=("harvest", "end"), again=True)
+        trial.max_reward(trial["fresh"] * self._best)
         trial.record("harvests")
 
     def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, None]:

@@ -6,8 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import END, STAY, Choice, OneHot, Outcome, Session, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import (
+    END,
+    STAY,
+    Choice,
+    InvalidValueError,
+    OneHot,
+    Outcome,
+    Session,
+    Task,
+    TrialBuilder,
+)
 
 SKIN, OPEN, UP, DOWN = range(4)
 
@@ -95,13 +104,13 @@ class PneumostomeOpening(Task):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("pond")
-        pays = np.take(self.pays, [PHASES.index(phase) for phase in trial.phase])
+        pays = np.take(self.pays, [PHASES.index(phase) for phase in trial["phase"]])
         trial.record(pays=pays)
         trial.loss_weight(1, during="pond")
         last_step = trial.duration("pond") - self.dt
-        trial.offer_choices("do", 0, during="pond", start=last_step, then="wait", slot="pond")
+        trial.offer("do", 0, during="pond", start=last_step, then="wait", slot="pond")
         steps = np.rint(trial.duration("pond") / self.dt)
-        rising = np.ceil(trial.depth * 100 / self.dt - 1e-9)
+        rising = np.ceil(trial["depth"] * 100 / self.dt - 1e-9)
         trial.max_reward(pays * np.maximum(steps - rising, 0) * self.dt / 100)
 
     # ------------------------------------------------------------------ on every step

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core import Choice, Outcome, Session, Task, TrialBuilder
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, Outcome, Session, Task, TrialBuilder
 
 
 class ProbabilisticReversal(Task):
@@ -67,9 +66,8 @@ class ProbabilisticReversal(Task):
             )
         self.observe(offer=1)
         self.act(choose=("left", "right"))
-        self.vary(
-            better=Choice(2), luck=lambda rng, prior: rng.random((prior.n, 2)), answer="better"
-        )
+        self.vary(better=Choice(2), luck=lambda rng, prior: rng.random((prior.n, 2)))
+        self.correct_choice("better")
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         session.better = rng.integers(0, 2, len(session))
@@ -86,5 +84,5 @@ class ProbabilisticReversal(Task):
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("choice")
         trial.show("offer", 1, during="choice")
-        paid = (trial.luck < (self.p_better, self.p_worse)) * self.rewards["correct"]
-        trial.answer("choose", trial.better, "choice", correct=paid[:, 0], error=paid[:, 1])
+        paid = (trial["luck"] < (self.p_better, self.p_worse)) * self.rewards["correct"]
+        trial.answer("choose", trial["better"], "choice", correct=paid[:, 0], error=paid[:, 1])

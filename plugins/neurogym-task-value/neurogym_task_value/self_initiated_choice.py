@@ -72,18 +72,18 @@ class SelfInitiatedChoice(Task):
         return {"block": session.block}
 
     def new_trial(self, trial: TrialBuilder) -> None:
-        free, forced = trial.choice_tone, ~trial.choice_tone
+        free, forced = trial["choice_tone"], ~trial["choice_tone"]
         computed = {"choose": np.where(free, 5000, 0), "wait": np.where(free, 0, 1000)}
         names = ("ready", "hold", "choose", "wait", "paid", "unpaid")
         trial.periods(*names, then={"paid": "end"}, repeat=("ready", "hold"), **computed)
-        p = np.array(BLOCKS)[trial.block]
-        paid = trial.luck[:, None] < p
+        p = np.array(BLOCKS)[trial["block"]]
+        paid = trial["luck"][:, None] < p
         trial.show("tone", np.column_stack((free, forced)), during=("choose", "wait"))
         trial.show("feedback", (1, 0), during="paid")
         trial.show("feedback", (0, 1), during="unpaid")
         trial.hold(("ready", "hold"), cost=0)
         leads = np.where(paid, "paid", "unpaid")
-        trial.offer_choices("side", paid, "choose", worth=p, where=free, then=leads)
+        trial.offer("side", paid, "choose", worth=p, where=free, then=leads)
         trial.answer("side", -1, "wait", slot="side", where=forced, then="unpaid")
         trial.answer(
             "centre", 0, "ready", slot="start", then="hold", correct=0, again=True, scored=False

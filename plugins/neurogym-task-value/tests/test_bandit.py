@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from neurogym_task_value.bandit import Bandit, Nothing
 
-from neurogym_core import Dataset, TaskEnv, run
-from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.tasks.drawing import evidence_of
-from neurogym_core.tasks.identity import parameters_of
+from neurogym_core import Dataset, InvalidValueError, NotSupportedError, TaskEnv, run
+from neurogym_core.players import TaskView, evidence_of
 
 THREE = {"probabilities": (0.1, 0.5, 0.9), "magnitudes": (3.0, 1.0, 0.5)}
 
@@ -23,7 +21,7 @@ def test_a_trial_is_one_step_and_every_action_takes_an_arm(dt):
         _, reward, *_, info = env.step(k % 3)
         assert info["new_trial"]
         assert reward == payout[k % 3]
-        assert (info["trial"]["choice"], info["trial"]["outcome"]) == (k % 3, "other")
+        assert (info["trial"]["choice"], info["trial"]["outcome"]) == ("ABC"[k % 3], "other")
 
 
 def test_arms_pay_their_magnitude_with_their_probability_and_independently():
@@ -39,7 +37,7 @@ def test_arms_pay_their_magnitude_with_their_probability_and_independently():
 
 def test_the_best_arm_is_the_one_that_pays_most_on_average():
     record = run(Bandit(**THREE), "oracle", 300, seed=1)
-    assert (record["choice"] == 1).all()  # 0.5 on average, the others 0.3 and 0.45
+    assert (record.codes() == 1).all()  # 0.5 on average, the others 0.3 and 0.45
     assert (record["performance"] == 1).all()
     other = run(Bandit(**THREE), lambda env, obs: np.zeros(env.num_envs, int), 50, seed=1)
     assert other["performance"] == pytest.approx(0.6, abs=1e-6)
@@ -49,15 +47,15 @@ def test_performance_does_not_depend_on_luck():
     record = run(Bandit(), "random", 500, seed=2)
     assert set(record["reward"]) == {0.0, 1.0}
     np.testing.assert_allclose(
-        record["performance"], np.where(record["choice"] == 1, 1, 1 / 3), atol=1e-6
+        record["performance"], np.where(record.codes() == 1, 1, 1 / 3), atol=1e-6
     )
 
 
 def test_imposed_probabilities_determine_the_rewards():
     record = run(Bandit(), "random", 200, seed=3, conditions={"probability": (1.0, 0.0)})
-    np.testing.assert_array_equal(record["reward"], record["choice"] == 0)
+    np.testing.assert_array_equal(record["reward"], record.codes() == 0)
     made = run(Bandit(conditions={"probability": (1.0, 0.0)}), "oracle", 50, seed=3)
-    assert (made["choice"] == 0).all()
+    assert (made.codes() == 0).all()
 
 
 def test_the_error_explains_why_there_is_no_dataset():
@@ -82,7 +80,7 @@ def test_impossible_arms_are_refused():
 def test_the_task_nothing_is_solved_by_the_first_arm():
     """One arm always pays, the other never: only the identity of the arm is to be learned."""
     task = Nothing()
-    assert parameters_of(task) == parameters_of(Bandit(probabilities=(1.0, 0.0)))
+    assert TaskView(task).parameters == TaskView(Bandit(probabilities=(1.0, 0.0))).parameters
     env = TaskEnv(task)
     env.reset(seed=1)
     assert [env.step(arm)[1] for arm in (0, 1, 0, 0, 1)] == [1, 0, 1, 1, 0]

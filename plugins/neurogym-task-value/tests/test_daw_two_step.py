@@ -7,9 +7,8 @@ import pytest
 from neurogym_task_value.daw_two_step import DawTwoStep
 from neurogym_task_value.walks import reflected_walk
 
-from neurogym_core import TaskEnv, TaskVectorEnv, run
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import fresh_session
+from neurogym_core import InvalidValueError, TaskEnv, TaskVectorEnv, run
+from neurogym_core.players import fresh_session
 
 
 def drawn(sessions=64, trials=201, seed=1, **settings):
@@ -40,8 +39,8 @@ def test_the_first_choice_leads_to_a_state_where_the_second_is_made_and_rewarded
         assert info["new_trial"]
         row = info["trial"]
         assert (row["first.choice"], row["second.choice"], row["common"]) == (
-            first,
-            second,
+            ("left", "right")[first],
+            ("left", "right")[second],
             trial["common"],
         )
         assert (row["steps"], row["reward"]) == (2, reward)
@@ -54,7 +53,7 @@ def test_transitions_are_common_seven_times_in_ten_whatever_the_choice():
     record = run(DawTwoStep(), "random", 12_000, seed=2)
     # 6,000 trials each: five SDs are 0.03.
     for choice in (0, 1):
-        assert record["common"][record["first.choice"] == choice].mean() == pytest.approx(
+        assert record["common"][record.codes("first.choice") == choice].mean() == pytest.approx(
             0.7, abs=0.03
         )
     assert run(DawTwoStep(common_probability=1.0), "random", 50, seed=2)["common"].all()
@@ -62,8 +61,9 @@ def test_transitions_are_common_seven_times_in_ten_whatever_the_choice():
 
 def test_rewards_follow_the_four_probabilities():
     record = run(DawTwoStep(), "random", 12_000, seed=3)
-    state = np.where(record["common"], record["first.choice"], 1 - record["first.choice"])
-    option = 2 * state + record["second.choice"]
+    first = record.codes("first.choice")
+    state = np.where(record["common"], first, 1 - first)
+    option = 2 * state + record.codes("second.choice")
     chance = record["probability"][np.arange(len(record)), option]
     surprise = record["reward"] - chance
     for k in range(4):  # 3,000 trials each of SD 0.5: five SDs are 0.046
@@ -164,10 +164,11 @@ def test_the_oracle_is_at_its_maximum(dt):
     best = np.stack([p[:, :2].max(axis=1), p[:, 2:].max(axis=1)], axis=1)
     # Common transitions are more likely than rare ones, so the better state's common option is the
     # best first choice.
-    np.testing.assert_array_equal(record["first.choice"], best.argmax(axis=1))
-    state = np.where(record["common"], record["first.choice"], 1 - record["first.choice"])
+    np.testing.assert_array_equal(record.codes("first.choice"), best.argmax(axis=1))
+    first = record.codes("first.choice")
+    state = np.where(record["common"], first, 1 - first)
     np.testing.assert_array_equal(
-        record["second.choice"], p.reshape(-1, 2, 2)[np.arange(3000), state].argmax(axis=1)
+        record.codes("second.choice"), p.reshape(-1, 2, 2)[np.arange(3000), state].argmax(axis=1)
     )
     assert (
         record["reward"].mean()

@@ -7,9 +7,8 @@ import pytest
 from neurogym_task_value.drifting_bandit import DriftingBandit
 from neurogym_task_value.walks import decaying_walk
 
-from neurogym_core import TaskEnv, TaskVectorEnv, run
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import evidence_of, fresh_session
+from neurogym_core import InvalidValueError, TaskEnv, TaskVectorEnv, run
+from neurogym_core.players import evidence_of, fresh_session
 
 
 def means_of(task, sessions=64, trials=300, seed=1):
@@ -73,13 +72,13 @@ def test_payoffs_scatter_around_the_means_in_whole_points():
     inside = (mean > 15) & (mean < 85)
     # Scatter 4 and rounding 1/sqrt(12): SD 4.01; about 23,000 values: five SDs are 0.1.
     assert (points - mean)[inside].std() == pytest.approx(4.01, abs=0.1)
-    np.testing.assert_allclose(record["reward"], points[np.arange(6000), record["choice"]] / 100)
+    np.testing.assert_allclose(record["reward"], points[np.arange(6000), record.codes()] / 100)
 
 
 @pytest.mark.parametrize("dt", [10, 100])
 def test_the_oracle_takes_the_arm_with_the_highest_mean(dt):
     record = run(DriftingBandit(dt=dt), "oracle", 1000, seed=5)
-    np.testing.assert_array_equal(record["choice"], record["mean"].argmax(axis=1))
+    np.testing.assert_array_equal(record.codes(), record["mean"].argmax(axis=1))
     assert (record["performance"] == 1).all()
     assert (record["steps"] == 1).all()
 

@@ -102,7 +102,7 @@ def test_constant_policies_earn_what_the_page_says(policy, earns):
 def test_each_side_pays_the_value_of_its_juice():
     task = EconomicDecisionMaking()
     design = task.factorial()
-    reward = task.sample(design, seed=3).payoffs.reward[:, -1, 1:]
+    reward = task.sample(design, seed=3).table("reward")[:, -1, 1:]
     b, a = 0.1 * design["offer"][:, 0], 0.22 * design["offer"][:, 1]
     wanted = np.where(design["a_left"][:, None], np.stack([a, b], axis=1), np.stack([b, a], axis=1))
     np.testing.assert_allclose(reward, wanted)
@@ -114,7 +114,7 @@ def test_the_oracle_takes_the_better_offer(dt):
         EconomicDecisionMaking(dt=dt, timing={"decision": 800}, sigma=0), "oracle", 200, seed=4
     )
     b, a = record["offer"].T
-    np.testing.assert_array_equal(record["choice"] == record["a_choice"], 2.2 * a > b)
+    np.testing.assert_array_equal(record.codes() == record["a_choice"], 2.2 * a > b)
     assert (record["performance"] == 1).all()
     np.testing.assert_allclose(record["reward"], np.maximum(0.22 * a, 0.1 * b))
     assert (record["aborts"] == 0).all()
@@ -137,7 +137,7 @@ def test_the_relative_value_moves_the_point_of_indifference():
     def share_of_b(relative):
         task = EconomicDecisionMaking(relative_value=relative)
         record = run(task, "oracle", 300, seed=6, conditions={"offer": [3, 1]})
-        return (record["choice"] != record["a_choice"]).mean()
+        return (record.codes() != record["a_choice"]).mean()
 
     assert (share_of_b(2.2), share_of_b(3.5)) == (1, 0)
 

@@ -124,10 +124,10 @@ def test_win_stay_lose_shift_stays_after_wins_and_shifts_after_losses():
     for env in range(3):
         mine = record[np.flatnonzero(record["env"] == env)]
         mine = mine[np.argsort(mine["trial"])]
-        stay = mine["choice"][1:] == mine["choice"][:-1]
+        stay = mine.codes()[1:] == mine.codes()[:-1]
         np.testing.assert_array_equal(stay, mine["reward"][:-1] > 0)
     # It shifts to the other options with equal probability.
-    shifts = (np.diff(mine["choice"]) % 3)[~stay]
+    shifts = (np.diff(mine.codes()) % 3)[~stay]
     assert (shifts == 1).mean() == pytest.approx(0.5, abs=5 * 0.5 / np.sqrt(len(shifts)))
 
 

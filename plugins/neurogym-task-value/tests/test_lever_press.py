@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_value.lever_press import LeverPress, LeverPressWithPoke, LeverPressWithPokeRest
 
-from neurogym_core import Dataset, TaskEnv, run
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Dataset, InvalidValueError, TaskEnv, run
 
 REST, PRESS, POKE = 0, 1, 2
 FAMILY = [LeverPress, LeverPressWithPoke, LeverPressWithPokeRest]

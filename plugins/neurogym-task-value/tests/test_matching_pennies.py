@@ -7,8 +7,7 @@ import pytest
 from neurogym_task_value.matching_pennies import MatchingPennies
 from neurogym_task_value.opponent import LARGEST, Opponent, critical_counts
 
-from neurogym_core import Session, TaskEnv, run
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, Session, TaskEnv, run
 
 
 def wins(algorithm, subject, trials=8_000):

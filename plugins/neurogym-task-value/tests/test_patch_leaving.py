@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_value.patch_leaving import LEAVE, PatchLeaving
 
-from neurogym_core import make, run
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, make, run
 
 
 class LeaveAfter:
@@ -53,7 +52,7 @@ def test_a_visit_takes_the_travel_and_the_harvests():
     record = run(PatchLeaving(), LeaveAfter(4), 20, seed=1)
     assert (record["harvests"] == 4).all()
     assert (record["steps"] * 0.5 == 6 + 4 * (3 + 0.5)).all()
-    assert (record["choice"] == 1).all()
+    assert (record.codes() == 1).all()
 
 
 @pytest.mark.parametrize("travel", [6000, 12000])

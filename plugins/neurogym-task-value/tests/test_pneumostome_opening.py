@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_value.pneumostome_opening import PneumostomeOpening
 
-from neurogym_core import Dataset, TaskEnv, run
-from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core import Dataset, InvalidValueError, NotSupportedError, TaskEnv, run
 
 SKIN, OPEN, UP, DOWN = range(4)
 
@@ -78,7 +77,7 @@ def test_a_session_has_three_phases():
 def test_going_up_and_staying_open_is_best(dt):
     record = run(PneumostomeOpening(dt=dt), "oracle", 60, seed=3)
     np.testing.assert_allclose(record["performance"], 1)
-    np.testing.assert_allclose(record["reward"], record["pays"] * (60 - record["depth"]))
+    np.testing.assert_allclose(record["reward"], record["pays"] * (60 - record.codes("depth")))
     assert run(PneumostomeOpening(dt=dt), "random", 60, seed=3)["performance"].mean() < 0.4
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from neurogym_task_value.probabilistic_reversal import ProbabilisticReversal
 
-from neurogym_core import TaskEnv, run
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, TaskEnv, run
 
 
 class MostlyRight:
@@ -25,14 +24,15 @@ class MostlyRight:
 
 def expected_sides(record, criterion, window):
     """The better side of every trial, replayed subject by subject with plain Python, (n,)."""
-    sides = np.empty(len(record["better"]), int)
+    choice, better = record.codes(), record.codes("better")
+    sides = np.empty(len(record), int)
     for env in np.unique(record["env"]):
         for session in np.unique(record["session"][record["env"] == env]):
             rows = np.flatnonzero((record["env"] == env) & (record["session"] == session))
-            side, recent = record["better"][rows[0]], deque(maxlen=window)
+            side, recent = better[rows[0]], deque(maxlen=window)
             for row in rows:
                 sides[row] = side
-                recent.append(record["choice"][row] == side)
+                recent.append(choice[row] == side)
                 if sum(recent) >= criterion:
                     side = 1 - side
                     recent.clear()
@@ -48,13 +48,13 @@ def test_sides_reverse_at_the_criterion_of_each_subject_and_never_otherwise(
     task = ProbabilisticReversal(criterion=criterion, window=window)
     record = run(task, MostlyRight(), 400 * num_envs, num_envs=num_envs, seed=1)
     expected = expected_sides(record, criterion, window)
-    np.testing.assert_array_equal(record["better"], expected)
+    np.testing.assert_array_equal(record.codes("better"), expected)
     assert 0.2 < expected.mean() < 0.8
 
 
 def test_eight_correct_choices_in_a_row_reverse_the_sides_paid_or_not():
     record = run(ProbabilisticReversal(), "oracle", 200, num_envs=1, seed=2)
-    reversals = (np.diff(record["better"], prepend=record["better"][0]) != 0).cumsum()
+    reversals = (np.diff(record.codes("better"), prepend=record.codes("better")[0]) != 0).cumsum()
     np.testing.assert_array_equal(reversals, np.arange(200) // 8)
     assert (record["outcome"] == "correct").all()
     assert 0 < record["reward"].mean() < 1
@@ -72,7 +72,7 @@ def test_a_subject_that_alternates_never_meets_the_criterion():
 
 def test_the_better_side_pays_in_80_percent_and_the_other_in_20_percent():
     record = run(ProbabilisticReversal(), "random", 20_000, num_envs=100, seed=4)
-    right = record["choice"] == record["better"]
+    right = record.codes() == record.codes("better")
     np.testing.assert_array_equal(right, record["outcome"] == "correct")
     # 10,000 trials each: five SDs are 0.02 (1 in 1.7 million).
     assert record["reward"][right].mean() == pytest.approx(0.8, abs=0.02)
@@ -87,15 +87,16 @@ def test_a_session_has_200_trials_and_starts_on_a_random_side_with_an_empty_wind
     record = run(ProbabilisticReversal(), "oracle", 20 * 400, num_envs=20, seed=5)
     starts = np.r_[True, np.diff(record["session"]) != 0] | np.r_[True, np.diff(record["env"]) != 0]
     assert set(np.unique(record["session"])) == {0, 1}
-    first = record["better"][starts]
+    first = record.codes("better")[starts]
     assert 0 < first.mean() < 1
-    np.testing.assert_array_equal(record["better"], expected_sides(record, 8, 8))
+    np.testing.assert_array_equal(record.codes("better"), expected_sides(record, 8, 8))
 
 
 def test_a_learner_is_better_than_chance_and_worse_before_it_finds_a_reversal():
     record = run(ProbabilisticReversal(), "q_learner", 1000, num_envs=1, seed=6)
-    right = record["choice"] == record["better"]
-    after = np.flatnonzero((np.diff(record["better"]) != 0) & (np.diff(record["session"]) == 0)) + 1
+    right = record.codes() == record.codes("better")
+    reversed_ = np.diff(record.codes("better")) != 0
+    after = np.flatnonzero(reversed_ & (np.diff(record["session"]) == 0)) + 1
     assert right.mean() > 0.6
     assert right[after].mean() < 0.4
 

@@ -22,7 +22,7 @@ def test_a_trial_waits_for_the_poke_and_the_hold_begins_again_after_a_break():
     for _ in range(5):
         *_, info = env.step(0)
     assert info["trial"]["breaks"] == 1
-    assert info["trial"]["side.choice"] == 0
+    assert info["trial"]["side.choice"] == "left"
     assert info["trial"]["start.reaction_time"] == 300  # of the last visit
 
 
@@ -47,7 +47,7 @@ def test_the_forced_tone_pays_after_a_second_without_a_choice():
     record = run(SelfInitiatedChoice(), "oracle", 200, num_envs=1, seed=1)
     forced = record[~record["choice_tone"]]
     assert (forced["reward"] == 1).all()
-    assert (forced["side.choice"] == -1).all()
+    assert (forced.codes("side.choice") == -1).all()
     assert (forced["duration.wait"] == 1000).all()
 
 
@@ -75,8 +75,9 @@ def test_blocks_change_when_16_of_the_last_20_choices_were_better(num_envs):
                 changes += 1
                 assert row["block"] != mine["block"][trial - 1]
             assert row["changes"] == changes
-            if row["choice_tone"] and row["side.choice"] >= 0:
-                better.append(row["side.choice"] == np.argmax(BLOCKS[row["block"]]))
+            if row["choice_tone"] and row["side.choice"] != "none":
+                best = ("left", "right")[np.argmax(BLOCKS[row["block"]])]
+                better.append(row["side.choice"] == best)
         assert mine["changes"].max() > 0
 
 

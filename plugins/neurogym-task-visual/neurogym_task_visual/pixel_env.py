@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import gymnasium
 import numpy as np
 
-from neurogym_core import Distribution, parse
-from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core import Distribution, InvalidValueError, parse
+from neurogym_core.tools import unknown
 
 CROSS = (255, 0, 0)
 """Colour of the fixation cross."""

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import gymnasium
 import numpy as np
 
-from neurogym_core import Choice, Distribution
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, Distribution, InvalidValueError
 from neurogym_task_visual.pixel_env import PixelEnv
 
 

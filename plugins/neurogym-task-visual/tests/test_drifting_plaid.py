@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_visual.drifting_plaid import DriftingPlaid
 
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError
 
 PER_DEGREE = 100 / 16
 """Pixels."""

@@ -13,8 +13,7 @@ from neurogym_task_visual.drifting_plaid import DriftingPlaid
 from neurogym_task_visual.random_dot_motion import RandomDotMotion
 from neurogym_task_visual.visual_search import VisualSearch
 
-from neurogym_core import make
-from neurogym_core.errors import InvalidValueError, UnknownNameError
+from neurogym_core import InvalidValueError, UnknownNameError, make
 
 SMALL = {
     RandomDotMotion: {"fixation": 32, "stimulus": 64, "decision": 48},

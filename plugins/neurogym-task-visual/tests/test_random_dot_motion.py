@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_visual.random_dot_motion import RandomDotMotion
 
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError
 
 SPEED = 1.5625 * 0.016 * 100  # pixels per step at 100 pixels
 LIVES = np.exp(-16 / 160)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Ring, Task, TrialBuilder, Uniform
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, InvalidValueError, OneHot, Ring, Task, TrialBuilder, Uniform
+
+Conditions = Mapping[str, np.ndarray] | TrialBuilder
+"""Read as ``conditions["stimulus"]``, of a trial that is drawn or built."""
 
 RULES = (
     "Go",
@@ -112,14 +114,14 @@ class Yang19(Task):
     def declare(self) -> None:
         """Declare the conditions."""
 
-    def direction_of(self, conditions: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    def direction_of(self, conditions: Conditions) -> tuple[np.ndarray, np.ndarray]:
         """Return the correct direction, (n,) radians, and whether there is one, bool (n,).
 
         Without one, fixating is correct.
         """
         raise NotImplementedError
 
-    def unit_of(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+    def unit_of(self, conditions: Conditions) -> np.ndarray:
         """Return the unit nearest to the correct direction, -1 where fixating is correct, (n,)."""
         direction, answers = self.direction_of(conditions)
         return np.where(answers, self.ring.nearest(direction), -1)
@@ -143,7 +145,7 @@ class Yang19(Task):
         self, trial: TrialBuilder, modality: Any, direction: Any, during: Any, strength: Any = 1.0
     ) -> None:
         """Show a bump on one of the rings; `modality` is 1 or 2, one number or (n,)."""
-        bump = self.ring.bump(direction, strength=np.broadcast_to(strength, (trial.n,)))
+        bump = self.ring.bump(angle=direction, strength=np.broadcast_to(strength, (trial.n,)))
         for number in (1, 2):
             trial.show(
                 f"modality_{number}",
@@ -154,7 +156,7 @@ class Yang19(Task):
 
     def ask(self, trial: TrialBuilder) -> None:
         """Open the response window for the whole response period."""
-        direction, answers = self.direction_of(_Read(trial))
+        direction, answers = self.direction_of(trial)
         trial.record(direction=np.where(answers, direction % (2 * np.pi), -1.0))
         trial.answer(
             "choose",
@@ -166,31 +168,16 @@ class Yang19(Task):
         trial.answer("choose", -1, during="response", where=~answers)
 
 
-class _Read(Mapping):
-    """Read-only view of a trial's conditions."""
-
-    def __init__(self, trial: TrialBuilder) -> None:
-        self._trial = trial
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        return getattr(self._trial, name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._trial.conditions)
-
-    def __len__(self) -> int:
-        return len(self._trial.conditions)
-
-
 class GoFamily(Yang19):
     """Answer with the direction of a stimulus, or with the opposite one."""
 
     anti: ClassVar[bool] = False
 
     def declare(self) -> None:
-        self.vary(stimulus=Uniform(0, 2 * np.pi), modality=Choice((1, 2)), answer=self.unit_of)
+        self.vary(stimulus=Uniform(0, 2 * np.pi), modality=Choice((1, 2)))
+        self.correct_choice(self.unit_of)
 
-    def direction_of(self, conditions: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    def direction_of(self, conditions: Conditions) -> tuple[np.ndarray, np.ndarray]:
         stimulus = conditions["stimulus"]
         return stimulus + np.pi * self.anti, np.ones(np.shape(stimulus), bool)
 
@@ -203,7 +190,7 @@ class SeenGo(GoFamily):
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus", "response")
         self.lay_out_inputs(trial, ("fixation", "stimulus"), cue_goes_off=True)
-        self.show_bump(trial, trial.modality, trial.stimulus, during=("stimulus", "response"))
+        self.show_bump(trial, trial["modality"], trial["stimulus"], during=("stimulus", "response"))
         self.ask(trial)
 
 
@@ -217,7 +204,7 @@ class ImmediateGo(GoFamily):
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "response")
         self.lay_out_inputs(trial, ("fixation",), cue_goes_off=False)
-        self.show_bump(trial, trial.modality, trial.stimulus, during="response")
+        self.show_bump(trial, trial["modality"], trial["stimulus"], during="response")
         self.ask(trial)
 
 
@@ -233,7 +220,7 @@ class RememberedGo(GoFamily):
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus", "delay", "response")
         self.lay_out_inputs(trial, ("fixation", "stimulus", "delay"), cue_goes_off=True)
-        self.show_bump(trial, trial.modality, trial.stimulus, during="stimulus")
+        self.show_bump(trial, trial["modality"], trial["stimulus"], during="stimulus")
         self.ask(trial)
 
 
@@ -262,10 +249,10 @@ class TwoStimuli(Yang19):
             stimulus_1=Uniform(0, 2 * np.pi),
             separation=Uniform(0.5 * np.pi, 1.5 * np.pi),
             **strengths,
-            answer=self.unit_of,
         )
+        self.correct_choice(self.unit_of)
 
-    def direction_of(self, conditions: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    def direction_of(self, conditions: Conditions) -> tuple[np.ndarray, np.ndarray]:
         first, second = (
             conditions["stimulus_1"],
             conditions["stimulus_1"] + conditions["separation"],
@@ -274,27 +261,29 @@ class TwoStimuli(Yang19):
 
     def strengths(self, trial: TrialBuilder) -> dict[tuple[int, int], np.ndarray]:
         """Return the strengths, (modality, stimulus) -> (n,), for each modality with stimuli."""
-        counts = {k: trial.mean + sign * trial.coherence for k, sign in ((1, 1), (2, -1))}
+        counts = {k: trial["mean"] + sign * trial["coherence"] for k, sign in ((1, 1), (2, -1))}
         if self.attends == "both":
             return {(m, k): counts[k] * self._share(trial, m, k) for m in (1, 2) for k in (1, 2)}
         attended = int(self.attends[0])
         shown = {(attended, k): strength for k, strength in counts.items()}
         if self.attends.endswith(" of 2"):
             for k, sign in ((1, 1), (2, -1)):
-                shown[3 - attended, k] = trial.distracting_mean + sign * trial.distracting_coherence
+                shown[3 - attended, k] = (
+                    trial["distracting_mean"] + sign * trial["distracting_coherence"]
+                )
         return shown
 
     def _share(self, trial: TrialBuilder, modality: int, stimulus: int) -> np.ndarray:
         """Strength in one modality relative to the mean over both."""
         favours, imbalance = (
-            getattr(trial, f"favours_{stimulus}"),
-            getattr(trial, f"imbalance_{stimulus}"),
+            trial[f"favours_{stimulus}"],
+            trial[f"imbalance_{stimulus}"],
         )
         return 1 + (1.5 - modality) * favours * imbalance
 
     def show_strengths(self, trial: TrialBuilder, during: Mapping[int, str]) -> None:
         """Show stimulus k in the period ``during[k]``."""
-        direction = {1: trial.stimulus_1, 2: trial.stimulus_1 + trial.separation}
+        direction = {1: trial["stimulus_1"], 2: trial["stimulus_1"] + trial["separation"]}
         for (modality, k), strength in self.strengths(trial).items():
             self.show_bump(trial, modality, direction[k], during[k], strength)
 
@@ -349,23 +338,23 @@ class MatchFamily(Yang19):
     evidence_periods = ("response",)
     go_cue = None
 
-    def matches(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+    def matches(self, conditions: Conditions) -> np.ndarray:
         """Return whether sample and test match, bool (n,)."""
         raise NotImplementedError
 
-    def test_of(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+    def test_of(self, conditions: Conditions) -> np.ndarray:
         """Return the direction of the test, (n,) radians."""
         raise NotImplementedError
 
-    def direction_of(self, conditions: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    def direction_of(self, conditions: Conditions) -> tuple[np.ndarray, np.ndarray]:
         return self.test_of(conditions), self.matches(conditions) == self.answers_match
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "sample", "delay", "response")
         self.lay_out_inputs(trial, ("fixation", "sample", "delay"), cue_goes_off=False)
-        self.show_bump(trial, trial.sample_modality, trial.sample, during="sample")
-        self.show_bump(trial, trial.test_modality, self.test_of(_Read(trial)), during="response")
-        trial.record(match=self.matches(_Read(trial)))
+        self.show_bump(trial, trial["sample_modality"], trial["sample"], during="sample")
+        self.show_bump(trial, trial["test_modality"], self.test_of(trial), during="response")
+        trial.record(match=self.matches(trial))
         self.ask(trial)
 
 
@@ -379,13 +368,13 @@ class MatchDirection(MatchFamily):
             separation=Uniform(np.pi / 9, 17 * np.pi / 9),
             sample_modality=Choice((1, 2)),
             test_modality=Choice((1, 2)),
-            answer=self.unit_of,
         )
+        self.correct_choice(self.unit_of)
 
-    def matches(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+    def matches(self, conditions: Conditions) -> np.ndarray:
         return np.asarray(conditions["same"], bool)
 
-    def test_of(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+    def test_of(self, conditions: Conditions) -> np.ndarray:
         return conditions["sample"] + conditions["separation"] * ~self.matches(conditions)
 
 
@@ -398,11 +387,11 @@ class MatchCategory(MatchFamily):
             test=Choice(CATEGORY_DIRECTIONS),
             sample_modality=Choice((1, 2)),
             test_modality=Choice((1, 2)),
-            answer=self.unit_of,
-            evidence=self._distance,
         )
+        self.correct_choice(self.unit_of)
+        self.evidence(self._distance)
 
-    def _distance(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+    def _distance(self, conditions: Conditions) -> np.ndarray:
         """Return the distance, in degrees, of the nearer direction from the boundary, (n,).
 
         Positive where the subject has to answer.
@@ -414,10 +403,10 @@ class MatchCategory(MatchFamily):
         _, answers = self.direction_of(conditions)
         return np.minimum(*from_boundary) * np.where(answers, 1, -1)
 
-    def matches(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+    def matches(self, conditions: Conditions) -> np.ndarray:
         return (conditions["sample"] % (2 * np.pi) < np.pi) == (
             conditions["test"] % (2 * np.pi) < np.pi
         )
 
-    def test_of(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+    def test_of(self, conditions: Conditions) -> np.ndarray:
         return conditions["test"]

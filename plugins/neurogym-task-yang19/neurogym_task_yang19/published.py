@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurogym_core import circular_distance
-from neurogym_core.play.dataset import Batch
+from neurogym_core.players import Batch
 
 BASELINE, HEIGHT, FIXATING = 0.05, 0.8, 0.8
 """Targets of the code: of an output that is not active, of a bump above it, of fixation."""

@@ -8,10 +8,17 @@ from neurogym_task_yang19 import tasks
 from neurogym_task_yang19.families import CATEGORY_DIRECTIONS, RULES
 from neurogym_task_yang19.published import published
 
-from neurogym_core import Dataset, Ring, TaskEnv, TaskVectorEnv, circular_distance, make_task, run
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import answer_of, evidence_of
-from neurogym_core.tasks.state import period_names_of
+from neurogym_core import (
+    Dataset,
+    InvalidValueError,
+    Ring,
+    TaskEnv,
+    TaskVectorEnv,
+    circular_distance,
+    make_task,
+    run,
+)
+from neurogym_core.players import TaskView, answer_of, evidence_of
 
 ALL = [getattr(tasks, name) for name in RULES]
 DECISIONS = [name for name in RULES if "DM" in name and "DMS" not in name and "DMC" not in name]
@@ -246,7 +253,7 @@ def test_input_noise_hardly_limits_decisions():
     seen = np.stack([rendered[end - 20 : end].mean(axis=0) for end in ends])
     drawn = batch.conditions
     directions = (drawn["stimulus_1"], drawn["stimulus_1"] + drawn["separation"])
-    one, two = ((seen * task.ring.bump(angle)).sum(axis=1) for angle in directions)
+    one, two = ((seen * task.ring.bump(angle=angle)).sum(axis=1) for angle in directions)
     wrong = (one > two) != (drawn["coherence"] > 0)
     assert wrong.sum() <= 10
 
@@ -258,10 +265,10 @@ def test_input_noise_hardly_limits_decisions():
 def test_answers_within_36_degrees_are_right_and_others_wrong(cls):
     task = cls()
     batch = task.sample(200, seed=4)
-    payoffs, ring = batch.payoffs, Ring(32)
+    ring = Ring(32)
     answered = batch.notes["direction"] >= 0
     last = batch.period == batch.period_names.index("response")
-    paid = payoffs.reward[:, last][:, -1, 1:]
+    paid = batch.table("reward")[:, last][:, -1, 1:]
     direction = batch.notes["direction"]
     within = circular_distance(ring.angles, direction[:, None]) <= np.deg2rad(36)
     np.testing.assert_array_equal(paid == 1, within & answered[:, None])
@@ -312,7 +319,7 @@ def test_decisions_follow_the_relevant_stimulus(name):
     )
     strength = np.zeros((300, 2))
     units = Ring(32).nearest(directions.ravel()).reshape(300, 2)
-    bumps = Ring(32).bump(directions.ravel()).reshape(300, 2, 32)
+    bumps = Ring(32).bump(angle=directions.ravel()).reshape(300, 2, 32)
     peak = np.take_along_axis(bumps, units[:, :, None], axis=2)[:, :, 0]
     for row, obs in enumerate(np.split(batch.render(None), ends[:-1])):
         shown = sum(obs[:, task.channels[name]] for name in which)
@@ -362,7 +369,7 @@ def test_in_context_tasks_the_other_modality_is_uninformative(name):
 def test_multisensory_strengths_average_to_the_ones_that_decide():
     task = tasks.MultiDM()
     batch = task.sample(1000, seed=11)
-    strengths = task.strengths(_Conditions(batch.conditions))
+    strengths = task.strengths(batch.conditions)
     for k, sign in ((1, 1), (2, -1)):
         both = np.stack([strengths[m, k] for m in (1, 2)])
         mean = batch.conditions["mean"] + sign * batch.conditions["coherence"]
@@ -371,11 +378,6 @@ def test_multisensory_strengths_average_to_the_ones_that_decide():
         assert apart.min() == pytest.approx(0.2, abs=0.01)
         assert apart.max() == pytest.approx(0.8, abs=0.01)
         assert (both[0] > both[1]).mean() == pytest.approx(0.5, abs=0.08)
-
-
-class _Conditions:
-    def __init__(self, values):
-        self.__dict__.update(values)
 
 
 # ---------------------------------------------------------------------- matching
@@ -465,13 +467,13 @@ def test_drawn_durations_are_the_published_sets(name):
     }
     if name in DECISIONS and "Dly" not in name:
         known["stimulus"] = (400, 800, 1600)
-    periods = period_names_of(getattr(tasks, name)())
+    periods = TaskView(getattr(tasks, name)()).period_names
     for period in set(known) & set(periods):
         spread(played(name, period), known[period])
 
 
 def test_installed_under_its_old_names_too():
-    from neurogym_core.errors import UnknownTaskError
+    from neurogym_core import UnknownTaskError
 
     assert make_task("yang19/CtxDM1-v0") == tasks.CtxDM1()
     with pytest.raises(UnknownTaskError, match="CtxDM1-v0"):

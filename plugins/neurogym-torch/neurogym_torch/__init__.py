@@ -3,7 +3,7 @@
 from neurogym_torch.activity import Activity, record_activity
 from neurogym_torch.data import TorchBatch, TorchDataset
 from neurogym_torch.epochs import Epochs
-from neurogym_torch.layout import Layout
+from neurogym_torch.layout import NetworkLayout
 from neurogym_torch.loading import BatchLoader
 from neurogym_torch.losses import balanced_weights, masked_loss
 from neurogym_torch.mixture import TaskMix
@@ -18,10 +18,10 @@ __all__ = [
     "Activity",
     "BatchLoader",
     "Epochs",
-    "Layout",
     "LeakyRNN",
     "LowRankRNN",
     "Network",
+    "NetworkLayout",
     "NetworkSubject",
     "TaskMix",
     "TorchBatch",

@@ -9,17 +9,17 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from neurogym_core import Task, TrialRecord, make_task
-from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
-from neurogym_core.play.blocks import Block
-from neurogym_core.play.dataset import Chunk, Part
-from neurogym_core.play.render import Steps
-from neurogym_core.play.replay import replay
-from neurogym_core.play.types import Types
-from neurogym_core.tasks.building import hooked
-from neurogym_core.trials.batch import TrialBatch
-from neurogym_core.trials.noise import key_of
-from neurogym_torch.layout import Layout
+from neurogym_core import (
+    InvalidValueError,
+    NotSupportedError,
+    Task,
+    TrialBatch,
+    TrialRecord,
+    make_task,
+)
+from neurogym_core.players import Block, Chunk, Part, Steps, TaskView, noise_key, replay
+from neurogym_core.tools import unknown
+from neurogym_torch.layout import NetworkLayout
 from neurogym_torch.own import as_network
 from neurogym_torch.rendering import render
 from neurogym_torch.subjects import NetworkSubject
@@ -105,7 +105,7 @@ def record_activity(
     trials: int | Mapping[str, np.ndarray] = 100,
     *,
     layers: Sequence[str] = ("hidden",),
-    layout: Layout | None = None,
+    layout: NetworkLayout | None = None,
     which: int = 0,
     targets: str = "action",
     seed: int = 0,
@@ -159,17 +159,17 @@ def record_activity(
 
 def _chunk(task: Task, batch: TrialBatch, seed: int) -> Chunk:
     """Place each trial in a separate row, with the noise of ``batch.render(seed)``."""
-    if hooked(task):
+    if TaskView(task).hooks:
         raise NotSupportedError(
             f"{task.name} shows observations that depend on the subject's actions. Expected a task"
             " with a table of trials. Record while it plays: run(…)."
         )
     rows = np.arange(len(batch))
-    block = Block(Types(batch), rows, 0, batch.conditions, stride=0)
-    steps = Steps(rows, rows, batch.path)
+    block = Block(batch.tables, batch.kind, 0, batch.conditions, stride=0)
+    steps = Steps(batch.kind, rows, batch.path)
     part = Part(block, rows, steps, row=rows, start=np.zeros_like(rows))
     shape = (len(batch), int(batch.steps.max()))
-    return Chunk((part,), shape, padded=True, key=key_of(np.random.SeedSequence(seed)))
+    return Chunk((part,), shape, padded=True, key=noise_key(np.random.SeedSequence(seed)))
 
 
 def _trimmed(values: np.ndarray, steps: np.ndarray) -> np.ndarray:

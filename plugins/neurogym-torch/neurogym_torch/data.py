@@ -5,20 +5,31 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.utils.data import IterableDataset, get_worker_info
 
-from neurogym_core import Dataset, TrialRecord
-from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.play.dataset import ARRAYS, CALLED, Batch, Chunk, Window, made_once
-from neurogym_core.tasks.former_names import missing
-from neurogym_torch.packing import pack, unpack
+from neurogym_core import Dataset, InvalidValueError, TrialRecord
+from neurogym_core.players import Batch, Chunk, Placed
+from neurogym_torch.packing import ARRAYS, made_once, pack, unpack
 from neurogym_torch.prefetching import Ahead
 from neurogym_torch.rendering import moved, render
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """Finds the trials of one batch among those of a chunk, when it is called."""
+
+    placed: Callable[[], Placed]
+    begin: int
+    steps: int
+
+    def __call__(self) -> Placed:
+        return self.placed().window(self.begin, self.steps)
 
 
 class TorchBatch(Batch):
@@ -199,17 +210,8 @@ class TorchDataset(BatchStream):
         return self._ready.pop(0)
 
     if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            return missing(self, name, "dataset")
-
-    def __call__(self) -> NoReturn:
-        """Refuse to be called, as datasets of NeuroGym are.
-
-        Raises:
-            NotSupportedError: always.
-        """
-        raise NotSupportedError(CALLED)
+        __getattr__ = Dataset.__getattr__  # errors about names of NeuroGym's datasets
+        __call__ = Dataset.__call__
 
     def __repr__(self) -> str:
         return f"Torch{self.source!r} on {self.device}"

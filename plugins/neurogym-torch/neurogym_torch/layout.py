@@ -1,4 +1,4 @@
-"""`Layout`: the inputs and outputs of one network for several tasks."""
+"""`NetworkLayout`: the inputs and outputs of one network for several tasks."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from neurogym_core import Task
-from neurogym_core.errors import NotSupportedError
+from neurogym_core import NotSupportedError, Task
 
 
-class Layout:
+class NetworkLayout:
     """Maps the channels and actions of several tasks to the units of one network.
 
     Channels of the same name and size share units, and so do actions. Units that a task does not
@@ -51,9 +50,8 @@ class Layout:
             self.n_inputs += len(self.tasks)
 
     def __repr__(self) -> str:
-        return (
-            f"<Layout of {len(self.tasks)} tasks: {self.n_inputs} inputs, {self.n_outputs} outputs>"
-        )
+        units = f"{self.n_inputs} inputs, {self.n_outputs} outputs"
+        return f"<NetworkLayout of {len(self.tasks)} tasks: {units}>"
 
     def inputs(self, which: int, observations: Tensor) -> Tensor:
         """Return observations (…, obs) of a task as inputs of the network, (…, n_inputs)."""

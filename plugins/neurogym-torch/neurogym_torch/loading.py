@@ -8,10 +8,9 @@ from typing import Any
 
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
-from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.play.dataset import ARRAYS
+from neurogym_core import InvalidValueError, NotSupportedError
 from neurogym_torch.data import BatchStream, TorchBatch
-from neurogym_torch.packing import pack, unpack
+from neurogym_torch.packing import ARRAYS, pack, unpack
 
 MESSAGE = 1 << 20
 """Approximate size of a message, bytes."""

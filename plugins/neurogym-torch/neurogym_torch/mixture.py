@@ -10,11 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from neurogym_core import TrialRecord, make_task
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.play.dataset import made_once
+from neurogym_core import InvalidValueError, TrialRecord, make_task
 from neurogym_torch.data import BatchStream, TorchBatch, TorchDataset, split_seed
-from neurogym_torch.layout import Layout
+from neurogym_torch.layout import NetworkLayout
+from neurogym_torch.packing import made_once
 
 
 class MixBatch(TorchBatch):
@@ -22,11 +21,11 @@ class MixBatch(TorchBatch):
 
     Attributes:
         which: index of the task.
-        inputs, targets: (B, T, …) in the network's units; see `Layout`.
+        inputs, targets: (B, T, …) in the network's units; see `NetworkLayout`.
     """
 
     @classmethod
-    def widened(cls, batch: TorchBatch, which: int, layout: Layout) -> MixBatch:
+    def widened(cls, batch: TorchBatch, which: int, layout: NetworkLayout) -> MixBatch:
         """Return the batch of one task in the units of the network."""
         wide = cls.__new__(cls)
         wide.__dict__.update(batch.__dict__)
@@ -64,7 +63,7 @@ class TaskMix(BatchStream):
         batch_size, seq_len, split, targets, device, prefetch: as in `TorchDataset`.
 
     Attributes:
-        layout: the `Layout` of the network's units.
+        layout: the `NetworkLayout` of the network's units.
         datasets: one `TorchDataset` per task.
     """
 
@@ -100,7 +99,7 @@ class TaskMix(BatchStream):
             )
             for task, own in zip(tasks, seeds, strict=True)
         ]
-        self.layout = Layout([dataset.task for dataset in self.datasets], rule)
+        self.layout = NetworkLayout([dataset.task for dataset in self.datasets], rule)
         self.n_inputs, self.n_outputs = self.layout.n_inputs, self.layout.n_outputs
         self.device = self.datasets[0].device
         self.shares = self._checked(shares)

@@ -19,8 +19,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.files import replacing
+from neurogym_core import InvalidValueError
+from neurogym_core.tools import replacing, unknown
 
 State = Any
 """State of a network after a step: a tensor (B, hidden), or a tuple of such tensors."""

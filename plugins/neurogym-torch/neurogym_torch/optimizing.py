@@ -10,7 +10,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core import InvalidValueError
+from neurogym_core.tools import unknown
 
 OPTIMIZERS: dict[str, type[torch.optim.Optimizer]] = {
     "adam": torch.optim.Adam,

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from neurogym_core.ecosystem.files import load_from_file
-from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core import InvalidValueError, NotSupportedError
+from neurogym_core.tools import load_from_file
 from neurogym_torch.networks import Network, State
 from neurogym_torch.trainers import SupervisedTrainer
 

@@ -5,21 +5,27 @@ from __future__ import annotations
 import math
 import pickle
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
-from neurogym_core.play.dataset import ARRAYS
-
 if TYPE_CHECKING:
     from neurogym_torch.data import TorchBatch
 
+ARRAYS = ("inputs", "targets", "weights", "new_trial")
+"""Attributes of a batch that have one value for every step."""
 SHARED = 1 << 18
 """Bytes from which the block passes through the shared memory of torch, not through a pipe."""
 ALIGNED = 8
 """Every array begins at a multiple of so many bytes, the largest size of an item."""
+
+
+@lru_cache(maxsize=64)
+def made_once(pickled: bytes) -> Any:
+    """Return an object of batches from other processes, such as their task, which never changes."""
+    return pickle.loads(pickled)
 
 
 def pack(batches: Sequence[TorchBatch]) -> dict[str, Any]:

@@ -13,8 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from neurogym_core.play.dataset import Chunk, Part, unit_targets
-from neurogym_core.trials.interface import Interface
+from neurogym_core.players import Chunk, Interface, Part
 from neurogym_torch.noise import gaussian
 
 
@@ -41,9 +40,9 @@ def render(
             per action unit).
         noise: whether to add noise to the observations.
     """
-    task, steps = chunk.parts[0].types.batch.interface, chunk.shape[0] * chunk.shape[1]
+    task, steps = chunk.parts[0].types.interface, chunk.shape[0] * chunk.shape[1]
     device = torch.device(device)
-    inputs = torch.zeros(steps, chunk.parts[0].types.tables.n_units, device=device)
+    inputs = torch.zeros(steps, chunk.parts[0].types.n_units, device=device)
     weights = torch.zeros(steps, device=device)
     wanted = None
     for part in chunk.parts:
@@ -76,7 +75,7 @@ class _OnDevice:
     """
 
     def __init__(self, part: Part, width: int, task: Interface, device: torch.device) -> None:
-        self.tables, self.task, self.device = part.types.tables, task, device
+        self.tables, self.task, self.device = part.types.wide, task, device
         # A block may hold many more types than occur here.
         self.types, of_type = np.unique(part.steps.kind, return_inverse=True)
         self.serial, path = self._put(part.steps.serial), part.steps.path
@@ -137,7 +136,7 @@ class _OnDevice:
                 return self._scripted(actions.from_task_units(tables.target_script))
             return self._of_types(actions.from_task_units(tables.target))[self.place]
         ids = self._of_types(tables.target)[self.place]
-        return ids if kind != "units" else self._put(unit_targets(self.task))[ids]
+        return ids if kind != "units" else self._put(self.task.actions.unit_targets())[ids]
 
     def weights(self) -> Tensor:
         """Return weights, (steps,) float32."""
@@ -148,13 +147,13 @@ class _OnDevice:
 
         Only the rows of the types that occur are copied to the device.
         """
-        lengths = self.tables.duration[self.types].sum(axis=1)
+        lengths = self.tables.rows[self.types].sum(axis=1)
         first = self.tables.script_at[self.types, 0]
         begin = np.cumsum(lengths) - lengths
         rows = np.repeat(first - begin, lengths) + np.arange(lengths.sum())
         segment = self._put(self.tables.script_at[self.types] - (first - begin)[:, None]).flatten()[
             self.place
         ]
-        return self._put(script[rows])[
-            segment + self.clock - self._put(self._onset).flatten()[self._entry]
-        ]
+        within = self.clock - self._put(self._onset).flatten()[self._entry]
+        endless = self._put(np.tile(self.tables.endless, len(self.types)))[self.place]
+        return self._put(script[rows])[segment + within.masked_fill(endless, 0)]

@@ -9,9 +9,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from neurogym_core.play.dataset import decode_units
-from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_torch.layout import Layout
+from neurogym_core import TaskVectorEnv
+from neurogym_torch.layout import NetworkLayout
 from neurogym_torch.networks import Network
 
 ANSWERS = ("first", "last")
@@ -40,7 +39,7 @@ class NetworkSubject:
     def __init__(
         self,
         network: nn.Module,
-        layout: Layout | None = None,
+        layout: NetworkLayout | None = None,
         which: int = 0,
         *,
         targets: str = "action",
@@ -89,4 +88,8 @@ class NetworkSubject:
     def _actions(self, task: Any, outputs: np.ndarray) -> np.ndarray:
         if task.actions.continuous:
             return np.clip(outputs, -1, 1)
-        return decode_units(task, outputs) if self.targets == "units" else outputs.argmax(axis=1)
+        return (
+            task.actions.decode_units(outputs)
+            if self.targets == "units"
+            else outputs.argmax(axis=1)
+        )

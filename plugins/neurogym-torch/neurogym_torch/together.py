@@ -18,7 +18,7 @@ from neurogym_study.training import Criterion, Watch, limited
 from torch import Tensor
 from torch.nn import functional
 
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError
 from neurogym_torch.networks import GRU, LeakyRNN, Network, State
 from neurogym_torch.trainers import SupervisedTrainer
 

@@ -9,11 +9,9 @@ import numpy as np
 import torch
 from neurogym_study.training import Trainer, Watch, threads_for
 
-from neurogym_core import TrialRecord
-from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.files import replacing
-from neurogym_core.play.dataset import decode_units
-from neurogym_core.tasks.building import hooked
+from neurogym_core import InvalidValueError, NotSupportedError, TrialRecord
+from neurogym_core.players import TaskView
+from neurogym_core.tools import replacing
 from neurogym_torch.data import TorchBatch
 from neurogym_torch.losses import LOSSES, balanced_weights, masked_loss
 from neurogym_torch.mixture import MixBatch, TaskMix
@@ -164,7 +162,7 @@ class SupervisedTrainer(Trainer):
                     f"answers='last' was given, but {task.name} has no rest action, so every step"
                     " is an answer. Use 'first'."
                 )
-            if hooked(task) or task.reads_outcomes:
+            if TaskView(task).hooks or task.reads_outcomes:
                 raise NotSupportedError(
                     f"The trials of {task.name} depend on the subject's actions, so they"
                     " cannot be scored afterwards. Train an agent on it: --algo."
@@ -279,7 +277,7 @@ class SupervisedTrainer(Trainer):
             return batch.score(outputs)
         own = self.layout.outputs(batch.which, outputs).cpu().numpy()
         task = self.tasks[batch.which]
-        said = decode_units(task, own) if self.targets == "units" else own.argmax(axis=2)
+        said = task.actions.decode_units(own) if self.targets == "units" else own.argmax(axis=2)
         last = np.zeros(said.shape, bool)
         last[batch.row, batch.stop - 1] = True
         return TorchBatch.score(batch, np.where(last, said, task.actions.rest))

@@ -28,14 +28,15 @@ class Sides(Task):
     def define(self):
         self.observe(fixation=1, sides=2)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), strength=Choice((0.2, 1.0)), answer="side")
+        self.vary(side=Choice(2), strength=Choice((0.2, 1.0)))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "delay", "decision")
         trial.show("fixation", 1, during=("fixation", "stimulus"))
-        evidence = np.eye(2)[trial.side] * trial.strength[:, None]
+        evidence = np.eye(2)[trial["side"]] * trial["strength"][:, None]
         trial.show("sides", evidence, during="stimulus", noise=self.sigma)
-        trial.answer("choose", trial.side, during="decision")
+        trial.answer("choose", trial["side"], during="decision")
         trial.loss_weight(0, during="decision", stop=100)
 
 
@@ -48,14 +49,15 @@ class Directions(Task):
         self.ring = Ring(8)
         self.observe(cue=self.ring)
         self.act(rest=1, choose=self.ring)
-        self.vary(direction=Choice(8), answer="direction")
+        self.vary(direction=Choice(8))
+        self.correct_choice("direction")
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
         trial.show(
-            "cue", self.ring.bump(trial.direction), during=("stimulus", "decision"), noise=0.1
+            "cue", self.ring.bump(trial["direction"]), during=("stimulus", "decision"), noise=0.1
         )
-        trial.answer("choose", trial.direction, during="decision")
+        trial.answer("choose", trial["direction"], during="decision")
 
 
 class Position(Task):
@@ -70,8 +72,8 @@ class Position(Task):
 
     def new_trial(self, trial):
         trial.periods("wait", "follow")
-        ramp = trial.slope[:, None, None] * np.linspace(0, 1, 4)[None, :, None]
-        trial.show("position", trial.slope[:, None], during="wait", noise=0.5)
+        ramp = trial["slope"][:, None, None] * np.linspace(0, 1, 4)[None, :, None]
+        trial.show("position", trial["slope"][:, None], during="wait", noise=0.5)
         trial.timecourse("hand", ramp, during="follow")
 
 
@@ -83,16 +85,15 @@ class Match(Task):
     def define(self):
         self.observe(fixation=1, stimulus=2)
         self.act(rest=1, choose=("match", "nonmatch"))
-        self.vary(
-            sample=Choice(2), test=Choice(2), answer=lambda c: (c.sample != c.test).astype(int)
-        )
+        self.vary(sample=Choice(2), test=Choice(2))
+        self.correct_choice(lambda c: (c.sample != c.test).astype(int))
 
     def new_trial(self, trial):
         trial.periods("sample", "delay", "test", "decision")
         trial.show("fixation", 1, during=("sample", "delay", "test"))
         for period in ("sample", "test"):
-            trial.show("stimulus", np.eye(2)[getattr(trial, period)], during=period, noise=0.3)
-        trial.answer("choose", (trial.sample != trial.test).astype(int), during="decision")
+            trial.show("stimulus", np.eye(2)[trial[period]], during=period, noise=0.3)
+        trial.answer("choose", (trial["sample"] != trial["test"]).astype(int), during="decision")
 
 
 class Cursor(Sides):

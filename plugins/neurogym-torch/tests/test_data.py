@@ -14,9 +14,7 @@ from neurogym_torch.prefetching import Ahead
 from neurogym_torch.rendering import moved
 from torch.utils.data import DataLoader
 
-from neurogym_core import Dataset, Task
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.trials.batch import TrialBatch
+from neurogym_core import Dataset, InvalidValueError, Task, TrialBatch
 
 KINDS = [
     ("Sides", None),

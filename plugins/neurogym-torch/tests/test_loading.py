@@ -10,7 +10,7 @@ from neurogym_torch import BatchLoader, Epochs, TaskMix, TorchDataset
 from neurogym_torch.packing import pack, unpack
 from torch.utils.data import DataLoader
 
-from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core import InvalidValueError, NotSupportedError
 
 NAMES = ("inputs", "targets", "weights", "new_trial")
 

@@ -8,7 +8,7 @@ import torch
 from neurogym_torch import GRU, LSTM, LeakyRNN, LowRankRNN, Network, load_network
 from neurogym_torch.trainers import GRUTrainer
 
-from neurogym_core.errors import InvalidValueError, UnknownNameError
+from neurogym_core import InvalidValueError, UnknownNameError
 
 ALL = (LeakyRNN, LowRankRNN, GRU, LSTM)
 SIGMOID = torch.sigmoid

@@ -8,7 +8,7 @@ from neurogym_torch.trainers import GRUTrainer
 from torch.utils.data import DataLoader
 
 from neurogym_core import run
-from neurogym_core.trials.splits import KEY_BITS, SPLITS, number_of
+from neurogym_core.players import KEY_BITS, SPLITS, number_of
 
 SMALL = {"batch": 8, "hidden": 8, "test_every": 20, "test_trials": 20}
 

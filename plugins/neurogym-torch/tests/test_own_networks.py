@@ -14,9 +14,8 @@ from neurogym_torch import GRU, NetworkSubject, record_activity
 from neurogym_torch.own import OwnTrainer, as_network
 from torch import nn
 
-from neurogym_core import run
-from neurogym_core.cli import main
-from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core import InvalidValueError, NotSupportedError, run
+from neurogym_core.tools import main
 
 SMALL = {"hidden": 8, "batch": 8, "test_every": 5, "test_trials": 20}
 FILE = """

@@ -8,15 +8,14 @@ import torch
 from neurogym_torch import (
     GRU,
     LSTM,
-    Layout,
     LeakyRNN,
+    NetworkLayout,
     NetworkSubject,
     TorchDataset,
     record_activity,
 )
 
-from neurogym_core import make_task, run
-from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
+from neurogym_core import InvalidValueError, NotSupportedError, UnknownNameError, make_task, run
 
 COMPARED = ("choice", "outcome", "reaction_time", "reward", "performance")
 
@@ -62,10 +61,10 @@ def test_the_state_outlives_a_trial_only_with_carry(tasks):
 
 def test_a_subject_of_several_tasks_reads_its_own_units(tasks):
     pair = [tasks.Directions(), tasks.Sides()]
-    layout = Layout(pair)
+    layout = NetworkLayout(pair)
     network = GRU(layout.n_inputs, layout.n_outputs, 12, seed=1)
     record = run(pair[1], NetworkSubject(network, layout, 1), 20, num_envs=4, seed=1)
-    assert set(record["choice"]) <= {-1, 0, 1}
+    assert set(record.codes()) <= {-1, 0, 1}
 
 
 def test_unit_outputs_are_read_as_they_were_trained(tasks):

@@ -9,7 +9,7 @@ from neurogym_torch import TorchDataset, render
 from neurogym_torch.noise import gaussian, normal, philox
 
 from neurogym_core import Dataset, Task, make_task
-from neurogym_core.ecosystem.discovery import installed, load_task
+from neurogym_core.tools import installed, load_task
 from neurogym_core.trials import noise
 
 ON_CUDA = pytest.mark.skipif(
@@ -175,10 +175,10 @@ class _Elsewhere:
 def test_a_chunk_copies_only_the_tables_of_its_types(tasks, monkeypatch):
     chunk = Dataset(tasks.Pulses, 2, seed=1).next_chunk()
     (part,) = chunk.parts
-    assert len(part.types.tables) > 100  # a whole block, because durations are drawn
+    assert len(part.types) > 100  # a whole block, because durations are drawn
     sizes, moved = [], torch.from_numpy
     monkeypatch.setattr(
         torch, "from_numpy", lambda array: sizes.append(array.nbytes) or moved(array)
     )
     render(chunk)
-    assert sum(sizes) < part.types.tables.shown.nbytes / 10
+    assert sum(sizes) < part.types.wide.shown.nbytes / 10

@@ -1,14 +1,13 @@
-"""`Layout` and `TaskMix`: one network for several tasks."""
+"""`NetworkLayout` and `TaskMix`: one network for several tasks."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import torch
-from neurogym_torch import Layout, TaskMix
+from neurogym_torch import NetworkLayout, TaskMix
 
-from neurogym_core import Choice, Task, make_task
-from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core import Choice, InvalidValueError, NotSupportedError, Task, make_task
 
 
 class Go(Task):
@@ -17,13 +16,14 @@ class Go(Task):
     def define(self):
         self.observe(fixation=1, sides=2)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("fixation", "decision")
         trial.show("fixation", 1, during="fixation")
-        trial.show("sides", np.eye(2)[trial.side], during="decision")
-        trial.answer("choose", trial.side, during="decision")
+        trial.show("sides", np.eye(2)[trial["side"]], during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 class Three(Task):
@@ -34,17 +34,18 @@ class Three(Task):
     def define(self):
         self.observe(fixation=1, sides=3)
         self.act(rest=1, choose=3)
-        self.vary(side=Choice(3), answer="side")
+        self.vary(side=Choice(3))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("fixation", "decision")
         trial.show("fixation", 1, during="fixation")
-        trial.show("sides", np.eye(3)[trial.side], during="decision")
-        trial.answer("choose", trial.side, during="decision")
+        trial.show("sides", np.eye(3)[trial["side"]], during="decision")
+        trial.answer("choose", trial["side"], during="decision")
 
 
 def test_units_of_the_same_name_and_size_are_shared():
-    layout = Layout([Go(), Three()])
+    layout = NetworkLayout([Go(), Three()])
     assert layout.channels == {
         "fixation": slice(0, 1),
         "sides[2]": slice(1, 3),
@@ -60,12 +61,12 @@ def test_units_of_the_same_name_and_size_are_shared():
 
 
 def test_one_task_has_no_rule_input_by_default():
-    assert Layout([Go()]).n_inputs == 3
-    assert Layout([Go()], rule=True).n_inputs == 4
+    assert NetworkLayout([Go()]).n_inputs == 3
+    assert NetworkLayout([Go()], rule=True).n_inputs == 4
 
 
 def test_a_tasks_channel_called_rule_keeps_its_name():
-    layout = Layout([make_task("yang19/Go-v0"), make_task("yang19/Anti-v0")])
+    layout = NetworkLayout([make_task("yang19/Go-v0"), make_task("yang19/Anti-v0")])
     assert layout.channels["rule"] == slice(65, 85)
     assert layout.channels["rule of the layout"] == slice(85, 87)
     assert layout.inputs(1, torch.zeros(1, 85))[0].nonzero().flatten().tolist() == [86]
@@ -73,7 +74,7 @@ def test_a_tasks_channel_called_rule_keeps_its_name():
 
 def test_discrete_and_continuous_actions_do_not_mix(tasks):
     with pytest.raises(NotSupportedError, match="Train them separately"):
-        Layout([Go(), tasks.Position()])
+        NetworkLayout([Go(), tasks.Position()])
 
 
 def test_each_batch_is_of_one_task_and_has_its_index():

@@ -20,8 +20,8 @@ from neurogym_torch.trainers import (
     _mean_square,
 )
 
-from neurogym_core.cli import main
-from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
+from neurogym_core import InvalidValueError, NotSupportedError, UnknownNameError
+from neurogym_core.tools import main
 
 SMALL = {"hidden": 8, "batch": 8, "test_every": 5, "test_trials": 20}
 TRAINERS = (LeakyTrainer, LowRankTrainer, GRUTrainer, LSTMTrainer)

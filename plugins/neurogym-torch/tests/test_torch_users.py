@@ -9,8 +9,7 @@ import torch
 from neurogym_torch import Epochs, LeakyRNN, NetworkSubject, TorchDataset, masked_loss
 from torch import nn
 
-from neurogym_core import run
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError, run
 
 
 class Small(nn.Module):

@@ -11,7 +11,7 @@ from neurogym_torch import GRU, LeakyRNN, train_together
 from neurogym_torch.together import unroll_together
 from neurogym_torch.trainers import GRUTrainer, LeakyTrainer, LSTMTrainer
 
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError
 
 SMALL = {"hidden": 8, "batch": 8, "test_every": 5, "test_trials": 50}
 CASES = [

@@ -6,7 +6,7 @@ in their attribute `vector`."""
 
 from __future__ import annotations
 
-from neurogym_core.lazy import lazy_names
+from neurogym_core.tools import lazy_names
 
 _HOMES = {
     "AdaptiveNoise": "adaptive_noise",

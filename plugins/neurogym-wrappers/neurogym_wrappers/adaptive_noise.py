@@ -6,9 +6,7 @@ import math
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.trials.builder import TrialBuilder
-from neurogym_core.trials.distributions import Choice
+from neurogym_core import Choice, InvalidValueError, TrialBuilder
 from neurogym_core.wrappers.noise import add_noise, noisy_channels
 from neurogym_wrappers.schedule_base import ScheduleBase
 
@@ -72,4 +70,4 @@ class AdaptiveNoise(ScheduleBase):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
-        add_noise(trial.layout, self._noisy, getattr(trial, self._sigma))
+        add_noise(trial.layout, self._noisy, trial[self._sigma])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import answer_condition, answers_of, stateful
+from neurogym_core import InvalidValueError
+from neurogym_core.players import TaskView, answers_of
 from neurogym_wrappers.condition_wrapper import answer_weights
 from neurogym_wrappers.schedule_base import ScheduleBase
 from neurogym_wrappers.side_bias import answer_block, answer_rows
@@ -21,8 +21,8 @@ class AnswerProbabilities(ScheduleBase):
             (the answer -1) counts as much as all other answers together.
 
     Raises:
-        NotSupportedError: the task declares no answer, has one answer or a continuum of them, or
-            imposes its answer.
+        NotSupportedError: the task declares no correct choice, has one answer or a continuum of
+            them, or imposes its answer.
         InvalidValueError: numbers that are no probabilities, or the probabilities with which the
             task draws its answers already.
     """
@@ -42,8 +42,8 @@ class AnswerProbabilities(ScheduleBase):
         self._set_up([answer_block(answers_of(self.task), row)])
 
     def _has_no_effect(self, row: np.ndarray) -> bool:
-        declared = self.task.conditions.get(answer_condition(self.task))
-        if stateful(self.task) or not hasattr(declared, "probabilities"):
+        declared = self.task.conditions.get(TaskView(self.task).answer_condition)
+        if TaskView(self.task).stateful or not hasattr(declared, "probabilities"):
             return False
         own = [
             declared.probabilities[declared.support() == answer].sum()

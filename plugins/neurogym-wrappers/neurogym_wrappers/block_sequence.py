@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.tasks.session import Session
-from neurogym_core.trials.distributions import Constant, Distribution, parse
+from neurogym_core import Constant, Distribution, InvalidValueError, Session, parse
+from neurogym_core.tools import unknown
 
 ORDERS = ("sequence", "random", "performance")
 

@@ -7,13 +7,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.tasks.building import sample_layouts
-from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import Conditions, state_of
-from neurogym_core.trials.builder import TrialBuilder
-from neurogym_core.trials.distributions import Distribution
+from neurogym_core import Distribution, InvalidValueError, Session, TrialBuilder
+from neurogym_core.players import TaskView, sample_layouts
+from neurogym_core.tasks.state import state_of
+from neurogym_core.tools import unknown
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
 
 
@@ -87,7 +84,7 @@ class CatchTrials(ConditionWrapper):
         self._cut = self._find_cut()
         self._caught = self.free_name("catch")
         self.vary(**{self._caught: self._drawn})
-        state_of(self).stateful = bool(self.warmup_trials) or stateful(self.task)
+        state_of(self).stateful = bool(self.warmup_trials) or TaskView(self.task).stateful
 
     def _find_cut(self) -> float:
         """Return the highest value of the condition that is low."""
@@ -122,14 +119,14 @@ class CatchTrials(ConditionWrapper):
         trials: int,
         imposed: dict[str, np.ndarray],
         answer: np.ndarray | None,
-    ) -> Conditions:
+    ) -> dict[str, np.ndarray]:
         drawn = self.draw_wrapped(session, rng, trials, imposed, answer)
         number = session.trial + np.arange(trials)[:, None]
         return {**drawn, self._caught: drawn[self._caught] & (number >= self.warmup_trials)}
 
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
-        caught = getattr(trial, self._caught)
+        caught = trial[self._caught]
         for slot in trial.layout.slots:
             if slot.amounts is None and slot.pays is None:
                 slot.correct = np.where(caught, self.reward, slot.correct)

@@ -9,23 +9,29 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.building import hooked, layout_of, sample_layouts
-from neurogym_core.tasks.constrained import draw_constrained
-from neurogym_core.tasks.drawing import (
-    dimensions_of,
-    draw_independent,
-    impose_on,
-    imposed_durations,
-    stateful,
-    without_columns,
+from neurogym_core import (
+    Choice,
+    Distribution,
+    Frames,
+    InvalidValueError,
+    Layout,
+    OneHot,
+    Session,
+    Slot,
+    Span,
+    TrialBuilder,
+    parse,
 )
-from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import Conditions, state_of
-from neurogym_core.trials.builder import TrialBuilder
-from neurogym_core.trials.distributions import Choice, Distribution, parse
-from neurogym_core.trials.encoders import OneHot
-from neurogym_core.trials.layout import Frames, Layout, Slot, Span, to_steps
+from neurogym_core.players import (
+    TaskView,
+    draw_constrained,
+    impose_on,
+    layout_of,
+    sample_layouts,
+)
+from neurogym_core.tasks.drawing import dimensions_of
+from neurogym_core.tasks.state import state_of
+from neurogym_core.trials.layout import to_steps
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
 from neurogym_wrappers.joining import (
     TaskFacts,
@@ -96,7 +102,7 @@ class Combine(ConditionWrapper):
                     f"its dt is {self.task.dt:g} ms, and that of {task.name} is {task.dt:g} ms;"
                     " give both tasks the same dt"
                 )
-            if hooked(task):
+            if TaskView(task).hooks:
                 raise self.refusal(f"{task.name} is computed on every step (step_action, …)")
             if task.actions.continuous or task.actions.rest_name is None:
                 raise self.refusal(
@@ -209,7 +215,7 @@ class Combine(ConditionWrapper):
         rng = np.random.default_rng(0)
         for main in sample_layouts(self.task):
             onset = np.asarray(self._onset.sample(rng, main.n), float)
-            conditions, _ = without_columns(draw_independent(self.other, rng, main.n, {}))
+            conditions, _ = TaskView(self.other).draw(rng, main.n)
             part = self._distractor_layout(conditions, rng, main.n)
             self._check_in_time(main, part, onset)
 
@@ -217,7 +223,7 @@ class Combine(ConditionWrapper):
         self, conditions: Mapping[str, np.ndarray], rng: np.random.Generator, n: int
     ) -> Layout:
         return layout_of(
-            self.other, conditions, rng, n, imposed_durations(state_of(self.other), rng, n)
+            self.other, conditions, rng, n, TaskView(self.other).draw_durations(rng, n)
         )
 
     def _check_in_time(self, main: Layout, part: Layout, onset: np.ndarray) -> None:
@@ -256,7 +262,7 @@ class Combine(ConditionWrapper):
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         super().new_session(session, rng)
-        if stateful(self.other):
+        if TaskView(self.other).stateful:
             begin_nested_session(session, f"combine_{self.depth}", self.other, rng)
 
     def draw_constrained(
@@ -266,13 +272,13 @@ class Combine(ConditionWrapper):
         trials: int,
         imposed: dict[str, np.ndarray],
         answer: np.ndarray | None,
-    ) -> Conditions:
+    ) -> dict[str, np.ndarray]:
         own = {
             name: imposed[joined] for name, joined in self._conditions.items() if joined in imposed
         }
         part = (
             getattr(session, f"combine_{self.depth}")
-            if stateful(self.other)
+            if TaskView(self.other).stateful
             else Session(len(session))
         )
         part.trial = session.trial.copy()
@@ -291,14 +297,14 @@ class Combine(ConditionWrapper):
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
         # (n,) type of each trial; None: both tasks in all trials.
-        there = None if self._type_name is None else getattr(trial, self._type_name)
+        there = None if self._type_name is None else trial[self._type_name]
         if there is not None:
             self._hide_main(trial.layout, there != "distractor")
         conditions = {}
         for name, joined in self._conditions.items():
             trial.layout.read.add(joined)
             conditions[name] = trial.conditions[joined]
-        onset = np.broadcast_to(np.asarray(getattr(trial, self._onset_name), float), (trial.n,))
+        onset = np.broadcast_to(np.asarray(trial[self._onset_name], float), (trial.n,))
         part = self._distractor_layout(conditions, trial.rng, trial.n)
         shown = None if there is None else there != "main"
         names = trial.layout.timeline.names

@@ -7,21 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.tasks.constrained import draw_constrained
-from neurogym_core.tasks.drawing import (
-    answer_condition,
-    answers_of,
-    fresh_session,
-    has_answer,
-    stateful,
+from neurogym_core import (
+    Choice,
+    Distribution,
+    InvalidValueError,
+    NotSupportedError,
+    Session,
+    Task,
+    TaskWrapper,
+    TrialBuilder,
 )
-from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import Conditions, state_of
-from neurogym_core.tasks.task import Task
-from neurogym_core.tasks.wrapper import TaskWrapper
-from neurogym_core.trials.builder import TrialBuilder
-from neurogym_core.trials.distributions import Choice, Distribution
+from neurogym_core.players import (
+    TaskView,
+    answers_of,
+    draw_constrained,
+    fresh_session,
+)
+from neurogym_core.tasks.state import state_of
 
 
 class ConditionWrapper(TaskWrapper):
@@ -36,7 +38,9 @@ class ConditionWrapper(TaskWrapper):
             for name, values in self.draw_constrained(session, rng, 1, {}, None).items()
         }
 
-    def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> Conditions:
+    def draw_ahead(
+        self, session: Session, rng: np.random.Generator, trials: int
+    ) -> dict[str, np.ndarray]:
         return self.draw_constrained(session, rng, trials, {}, None)
 
     def draw_constrained(
@@ -46,7 +50,7 @@ class ConditionWrapper(TaskWrapper):
         trials: int,
         imposed: dict[str, np.ndarray],
         answer: np.ndarray | None,
-    ) -> Conditions:
+    ) -> dict[str, np.ndarray]:
         raise NotImplementedError
 
     _label: str | None = None
@@ -64,7 +68,7 @@ class ConditionWrapper(TaskWrapper):
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
         if self._label is not None:
-            getattr(trial, self._label)  # reading a condition puts it into the record
+            trial[self._label]  # reading a condition puts it into the record
 
     def impose_on(
         self,
@@ -101,17 +105,18 @@ class ConditionWrapper(TaskWrapper):
         """Raise unless a wrapper can set the correct answers of the task.
 
         Raises:
-            NotSupportedError: the task declares no answer, a continuum of answers or fewer than
-                `least`, or its answer is imposed.
+            NotSupportedError: the task declares no correct choice, a continuum of answers or fewer
+                than `least`, or its answer is imposed.
         """
         task = self.task
-        if not has_answer(task):
+        if not TaskView(task).has_answer:
             raise self.refusal(
-                "it does not declare its correct answer; add answer=… to self.vary() in its"
-                " define()"
+                "it declares no correct choice; call self.correct_choice(…) in its define()"
             )
-        if answer_condition(task) in state_of(task).imposed:
-            raise self.refusal(f"its answer {answer_condition(task)!r} is imposed with conditions=")
+        if TaskView(task).answer_condition in TaskView(task).imposed:
+            raise self.refusal(
+                f"its answer {TaskView(task).answer_condition!r} is imposed with conditions="
+            )
         if not _countable(task):
             raise self.refusal(
                 "its correct answers are a continuum of numbers; it needs a finite set"
@@ -139,7 +144,7 @@ def answer_weights(answers: np.ndarray) -> np.ndarray:
 
 
 def _countable(task: Task) -> bool:
-    name = answer_condition(task)
+    name = TaskView(task).answer_condition
     if name is None:
         return answers_of(task).dtype.kind != "f"
     declared = task.conditions[name]
@@ -165,7 +170,7 @@ def require_undecided(
     Raises:
         NotSupportedError: the task decides about them itself.
     """
-    if not stateful(task) or (not imposed and answer is None):
+    if not TaskView(task).stateful or (not imposed and answer is None):
         return
     rng = np.random.default_rng(0)
     values = {name: np.asarray(given) for name, given in (imposed or {}).items()}

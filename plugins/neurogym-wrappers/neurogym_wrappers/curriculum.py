@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from neurogym_core.errors import InvalidValueError, NeurogymError
-from neurogym_core.tasks.task import Task
+from neurogym_core import InvalidValueError, NeurogymError, Task
 from neurogym_wrappers.joining import task_from_entry
 from neurogym_wrappers.mixture_base import MixtureBase
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import answers_of
-from neurogym_core.tasks.session import Session
-from neurogym_core.trials.builder import TrialBuilder
+from neurogym_core import InvalidValueError, Session, TrialBuilder
+from neurogym_core.players import answers_of
 from neurogym_wrappers.block_sequence import BlockSequence
 from neurogym_wrappers.condition_wrapper import answer_weights
 from neurogym_wrappers.trial_history import TrialHistory
@@ -130,4 +128,4 @@ class EvolvingHistory(TrialHistory):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
-        getattr(trial, self._generation)  # reading a condition puts it into the record
+        trial[self._generation]  # reading a condition puts it into the record

@@ -11,13 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import make_task
-from neurogym_core.tasks.building import sample_layouts
-from neurogym_core.tasks.drawing import fresh_session
-from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.task import Task
-from neurogym_core.trials.interface import Interface
-from neurogym_core.trials.layout import END, STAY, Frames, Hold, Layout, Show, Slot, Span, Weigh
+from neurogym_core import (
+    END,
+    STAY,
+    Frames,
+    Hold,
+    Layout,
+    Session,
+    Show,
+    Slot,
+    Span,
+    Task,
+    Weigh,
+    make_task,
+)
+from neurogym_core.players import Interface, fresh_session, sample_layouts
 
 Names = dict[str, str]
 """{name in one task: name in the joined task}"""

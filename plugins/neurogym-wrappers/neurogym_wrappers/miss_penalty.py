@@ -6,11 +6,8 @@ import math
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.tasks.building import sample_layouts
-from neurogym_core.tasks.wrapper import TaskWrapper
-from neurogym_core.trials.builder import TrialBuilder
-from neurogym_core.trials.layout import Slot
+from neurogym_core import InvalidValueError, NotSupportedError, Slot, TaskWrapper, TrialBuilder
+from neurogym_core.players import sample_layouts
 from neurogym_wrappers.slots import asked
 
 
@@ -46,7 +43,7 @@ class MissPenalty(TaskWrapper):
             _missable(slot).any() for layout in sample_layouts(self.task) for slot in layout.slots
         ):
             raise self._refusal(
-                "it has no answer slot that can be missed (trial.answer, trial.offer_choices)"
+                "it has no answer slot that can be missed (trial.answer, trial.offer)"
             )
 
     def _refusal(self, why: str) -> NotSupportedError:

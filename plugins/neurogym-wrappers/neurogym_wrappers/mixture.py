@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Distribution, InvalidValueError
 from neurogym_core.tasks.state import state_of
-from neurogym_core.trials.distributions import Distribution
 from neurogym_wrappers.mixture_base import MixtureBase
 
 

@@ -8,25 +8,31 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, NeurogymError
-from neurogym_core.tasks.building import hooked, layout_of, sample_layouts
-from neurogym_core.tasks.constrained import draw_constrained
-from neurogym_core.tasks.drawing import (
-    draw_independent,
-    for_each_trial,
+from neurogym_core import (
+    Choice,
+    Distribution,
+    Hold,
+    InvalidValueError,
+    Layout,
+    NeurogymError,
+    OneHot,
+    Session,
+    Span,
+    Task,
+    TrialBuilder,
+    Weigh,
+)
+from neurogym_core.players import (
+    TaskView,
+    draw_constrained,
     fresh_session,
     impose_on,
-    imposed_durations,
-    stateful,
-    without_columns,
+    layout_of,
+    sample_layouts,
 )
-from neurogym_core.tasks.session import RECORDED, Session
-from neurogym_core.tasks.state import Conditions, period_names_of, state_of
-from neurogym_core.tasks.task import Task
-from neurogym_core.trials.builder import TrialBuilder
-from neurogym_core.trials.distributions import Choice, Distribution
-from neurogym_core.trials.encoders import OneHot
-from neurogym_core.trials.layout import Hold, Layout, Span, Weigh
+from neurogym_core.tasks.drawing import for_each_trial
+from neurogym_core.tasks.session import RECORDED
+from neurogym_core.tasks.state import state_of
 from neurogym_wrappers.block_sequence import BlockSequence
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
 from neurogym_wrappers.joining import (
@@ -117,7 +123,7 @@ class MixtureBase(ConditionWrapper):
                     f"its dt is {first.dt:g} ms, and that of {task.name} is {task.dt:g} ms; give"
                     " all tasks the same dt"
                 )
-            if hooked(task):
+            if TaskView(task).hooks:
                 raise self.refusal(
                     f"{task.name} is computed on every step (step_action, …); leave it out of the"
                     " mixture"
@@ -212,11 +218,11 @@ class MixtureBase(ConditionWrapper):
             return all(
                 facts[k].then.get(own) == other.then.get(joined)
                 for other, task in zip(facts[:k], self.tasks, strict=False)
-                if joined in period_names_of(task)
+                if joined in TaskView(task).period_names
             )
 
         self._periods, periods = merged_order(
-            [period_names_of(task) for task in self.tasks], self.labels, fits
+            [TaskView(task).period_names for task in self.tasks], self.labels, fits
         )
         _, slots = merged([one.slots for one in facts], self.labels, eq)
         _, notes = merged([dict.fromkeys(one.notes, True) for one in facts], self.labels, eq)
@@ -236,7 +242,7 @@ class MixtureBase(ConditionWrapper):
 
     def _join_conditions(self) -> None:
         rng = np.random.default_rng(0)
-        both = [without_columns(draw_independent(task, rng, 7, {})) for task in self.tasks]
+        both = [TaskView(task).draw(rng, 7) for task in self.tasks]
         drawn, recorded = ([one[part] for one in both] for part in (0, 1))
         types, conditions = merged(
             [{name: column_type(np.asarray(v)) for name, v in one.items()} for one in drawn],
@@ -257,7 +263,7 @@ class MixtureBase(ConditionWrapper):
             for name, joined in names.items()
         }
         state = state_of(self)
-        state.declared, state.imposed, state.answer = (
+        state.declared, state.imposed, state.correct_choice = (
             {self.task_condition: Choice(self.labels)},
             {},
             None,
@@ -297,7 +303,7 @@ class MixtureBase(ConditionWrapper):
         never called.
         """
         found = [
-            state_of(task).imposed.get(name, task.conditions[name])
+            TaskView(task).imposed.get(name, task.conditions[name])
             for task, names in zip(self.tasks, conditions, strict=True)
             for name, other in names.items()
             if other == joined
@@ -341,17 +347,15 @@ class MixtureBase(ConditionWrapper):
         rng: np.random.Generator,
         n: int,
         imposed: Mapping[str, Any] | None = None,
-        answer: np.ndarray | None = None,
+        correct_choice: np.ndarray | None = None,
     ) -> dict[str, np.ndarray]:
         session = fresh_session(self, rng, n)
         given = {
             name: for_each_trial(self, name, value, n)[None]
             for name, value in (imposed or {}).items()
         }
-        return {
-            name: values[0]
-            for name, values in self.draw_constrained(session, rng, 1, given, answer).items()
-        }
+        drawn = self.draw_constrained(session, rng, 1, given, correct_choice)
+        return {name: values[0] for name, values in drawn.items()}
 
     # ------------------------------------------------------------------ drawing
 
@@ -359,7 +363,7 @@ class MixtureBase(ConditionWrapper):
         self.sequence.begin(session, rng)
         self._keep_outcomes(session.subject, session.subject.previous)
         for k, task in enumerate(self.tasks):
-            if stateful(task):
+            if TaskView(task).stateful:
                 kept = getattr(session.subject, f"{self._key}_{k}_ended", None)
                 begin_nested_session(
                     session,
@@ -378,7 +382,7 @@ class MixtureBase(ConditionWrapper):
         trials: int,
         imposed: dict[str, np.ndarray],
         answer: np.ndarray | None,
-    ) -> Conditions:
+    ) -> dict[str, np.ndarray]:
         if answer is not None:
             raise InvalidValueError(
                 f"the tasks of {self.name} set the correct answer. Apply the wrapper that sets it"
@@ -407,10 +411,10 @@ class MixtureBase(ConditionWrapper):
         session: Session,
         rng: np.random.Generator,
         given: Mapping[str, np.ndarray],
-        drawn: Conditions,
+        drawn: dict[str, np.ndarray],
     ) -> None:
         """Draw the conditions of the trials of task `k`."""
-        if not stateful(self.tasks[k]):
+        if not TaskView(self.tasks[k]).stateful:
             self._fill(k, np.nonzero(index == k), None, rng, given, drawn)
             return
         sessions = getattr(session, f"{self._key}_{k}")
@@ -466,7 +470,7 @@ class MixtureBase(ConditionWrapper):
         part: Session | None,
         rng: np.random.Generator,
         given: Mapping[str, np.ndarray],
-        drawn: Conditions,
+        drawn: dict[str, np.ndarray],
     ) -> None:
         task, names, m = self.tasks[k], self.renamed[k].conditions, len(where[0])
         wanted = {
@@ -612,7 +616,7 @@ class MixtureBase(ConditionWrapper):
         conditions = {
             name: trial.conditions[joined][rows] for name, joined in names.conditions.items()
         }
-        durations = imposed_durations(state_of(task), trial.rng, len(rows))
+        durations = TaskView(task).draw_durations(trial.rng, len(rows))
         back = {joined: name for name, joined in names.periods.items()}
         durations |= {
             back[joined]: np.asarray(ms) if np.ndim(ms) == 0 else np.asarray(ms)[rows]

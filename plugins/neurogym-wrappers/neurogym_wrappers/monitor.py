@@ -12,9 +12,8 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 
-from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.trials.record import TrialRecord
-from neurogym_core.wrappers.finished_trials import finished_in_env, finished_in_envs
+from neurogym_core import InvalidValueError, NotSupportedError, TrialRecord
+from neurogym_core.wrappers.record_trials import finished_in_env, finished_in_envs
 
 
 class _Watch:
@@ -112,7 +111,7 @@ class _Watch:
             trial.pending = observation
 
     def _save(self) -> None:
-        from neurogym_core.plots import save_figure, trace_so_far, trial_figure
+        from neurogym_plot import save_figure, trace_so_far, trial_figure
 
         figure = trial_figure(trace_so_far(self.task, self._whole))
         save_figure(figure, self.folder / f"trial-{self.trials:08d}.png")  # type: ignore[operator]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from neurogym_core.trials.distributions import Distribution
+from neurogym_core import Distribution
 from neurogym_wrappers.schedule_base import ScheduleBase
 
 
@@ -37,7 +37,7 @@ class Schedule(ScheduleBase):
 
     Raises:
         NotSupportedError: the task or another wrapper sets one of the conditions, or the task
-            declares no answer.
+            declares no correct choice.
         InvalidValueError: no blocks, values that a condition cannot have, or a setting out of its
             range.
         UnknownNameError: a condition that the task does not have.

@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.tasks.drawing import answer_condition, answer_of, answers_of
+from neurogym_core import Distribution, InvalidValueError, Session
+from neurogym_core.players import TaskView, answer_of, answers_of
 from neurogym_core.tasks.imposed import read_condition
-from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import Conditions, state_of
-from neurogym_core.trials.distributions import Distribution
+from neurogym_core.tasks.state import state_of
+from neurogym_core.tools import unknown
 from neurogym_wrappers.block_sequence import BlockSequence
 from neurogym_wrappers.condition_wrapper import ConditionWrapper, require_undecided
 
-ANSWER = "answer"
+ANSWER = "correct_choice"
 """Name of the correct answer in a block."""
 
 
@@ -76,18 +75,19 @@ class ScheduleBase(ConditionWrapper):
 
     def _renamed(self, name: str) -> str:
         """Return the name of a condition; the correct answer has one name for all tasks."""
-        return ANSWER if name == answer_condition(self.task) else name
+        return ANSWER if name == TaskView(self.task).answer_condition else name
 
     def _read(self, name: str, spec: Any) -> Distribution:
         if name not in self.conditions and name != ANSWER:
             raise unknown("condition", name, [*self.conditions, ANSWER], of=self.task.name)
-        declared = self.conditions.get(answer_condition(self.task) if name == ANSWER else name)
-        drawn = None if name == ANSWER else state_of(self).example.get(name)
-        return read_condition(self.task.name, name, spec, declared, drawn)
+        own = TaskView(self.task).answer_condition if name == ANSWER else name
+        drawn = None if name == ANSWER else TaskView(self).example.get(name)
+        names = TaskView(self.task).interface.names.get(own, ())
+        return read_condition(self.task.name, name, spec, self.conditions.get(own), drawn, names)
 
     def _check_names(self, owner: str) -> None:
         for name in self._names:
-            if name in state_of(self.task).imposed:
+            if name in TaskView(self.task).imposed:
                 raise self.refusal(f"its condition {name!r} is imposed with conditions=")
             free = ANSWER if name == ANSWER else self.conditions[name]
             partial = any(name not in entry for entry in self._entries)
@@ -104,8 +104,8 @@ class ScheduleBase(ConditionWrapper):
             if support is None or not set(np.asarray(support).tolist()) <= set(known):
                 raise InvalidValueError(
                     f"{owner} was given the answer {entry[ANSWER].to_plain()!r}; {self.task.name}"
-                    f" has the correct answers {known}. Give some of them, e.g. answer={{choice:"
-                    " [[…], [probabilities]]}."
+                    f" has the correct answers {known}. Give some of them, e.g."
+                    " correct_choice={choice: [[…], [probabilities]]}."
                 )
 
     def _check_others_free(self) -> None:
@@ -137,7 +137,7 @@ class ScheduleBase(ConditionWrapper):
         trials: int,
         imposed: dict[str, np.ndarray],
         answer: np.ndarray | None,
-    ) -> Conditions:
+    ) -> dict[str, np.ndarray]:
         outside = {
             *(self._renamed(name) for name in imposed),
             *([ANSWER] if answer is not None else []),

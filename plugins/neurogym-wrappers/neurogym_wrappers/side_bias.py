@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import answers_of
-from neurogym_core.trials.distributions import Distribution
+from neurogym_core import Distribution, InvalidValueError
+from neurogym_core.players import answers_of
 from neurogym_wrappers.condition_wrapper import answer_weights
 from neurogym_wrappers.schedule_base import ANSWER, ScheduleBase
 
@@ -36,8 +35,8 @@ class SideBias(ScheduleBase):
         order: "random" (the next block is always a different one), or "sequence".
 
     Raises:
-        NotSupportedError: the task declares no answer, has one answer or a continuum of them, or
-            imposes its answer.
+        NotSupportedError: the task declares no correct choice, has one answer or a continuum of
+            them, or imposes its answer.
         InvalidValueError: numbers that are no probabilities, or blocks that are all equal.
     """
 

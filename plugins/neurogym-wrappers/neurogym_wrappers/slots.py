@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core.trials.layout import Slot
+from neurogym_core import Slot
 
 
 def asked(slot: Slot) -> np.ndarray:

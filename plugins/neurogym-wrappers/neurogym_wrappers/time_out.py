@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
-from neurogym_core.tasks.building import sample_layouts
-from neurogym_core.tasks.state import period_names_of
-from neurogym_core.tasks.wrapper import TaskWrapper
-from neurogym_core.trials.builder import TrialBuilder
-from neurogym_core.trials.distributions import Distribution, parse
-from neurogym_core.trials.layout import END, Hold, Layout, Slot, Span
+from neurogym_core import (
+    END,
+    Distribution,
+    Hold,
+    InvalidValueError,
+    Layout,
+    NotSupportedError,
+    Slot,
+    Span,
+    TaskWrapper,
+    TrialBuilder,
+    parse,
+)
+from neurogym_core.players import TaskView, sample_layouts
+from neurogym_core.tools import listed
 from neurogym_wrappers.slots import asked
 
 AFTER = ("error", "miss")
@@ -40,7 +48,7 @@ class TimeOut(TaskWrapper):
 
     def define(self) -> None:
         self._check_settings()
-        if "timeout" in period_names_of(self.task):
+        if "timeout" in TaskView(self.task).period_names:
             raise self._refusal("it has a period 'timeout' already")
         if self.task.step_action is not None:
             raise self._refusal("it computes the effects of actions on every step (step_action)")
@@ -71,7 +79,7 @@ class TimeOut(TaskWrapper):
 
     def _check_misses(self, layouts: list[Layout]) -> None:
         """Raise unless every trial that reaches the end of its last period is a miss."""
-        last = period_names_of(self.task)[-1]
+        last = TaskView(self.task).period_names[-1]
         slots = [slot for layout in layouts for slot in layout.slots]
         closing = [slot for slot in slots if last in slot.span.periods and slot.span.stop is None]
         rests = any(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import InvalidValueError
 from neurogym_wrappers.mixture_base import MixtureBase
 
 

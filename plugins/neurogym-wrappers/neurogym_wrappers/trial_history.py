@@ -6,12 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.tasks.drawing import answer_condition, answers_of
-from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import Conditions
-from neurogym_core.trials.distributions import Distribution
-from neurogym_core.trials.record import Outcome
+from neurogym_core import Distribution, InvalidValueError, Outcome, Session
+from neurogym_core.players import TaskView, answers_of
+from neurogym_core.tools import unknown
 from neurogym_wrappers.block_sequence import BlockSequence
 from neurogym_wrappers.condition_wrapper import ConditionWrapper, answer_weights, require_undecided
 
@@ -55,7 +52,7 @@ class TrialHistory(ConditionWrapper):
             resets the history, so that the next answer is random.
 
     Raises:
-        NotSupportedError: the task declares no answer (``vary(answer=…)``), has one answer or a
+        NotSupportedError: the task declares no correct choice, has one answer or a
             continuum of them, imposes its answer, or has sessions of one trial.
         InvalidValueError: numbers that are no probabilities, a matrix of the wrong size, or one
             with equal rows, so that the answer would not depend on the last trial.
@@ -197,10 +194,10 @@ class TrialHistory(ConditionWrapper):
         trials: int,
         imposed: dict[str, np.ndarray],
         answer: np.ndarray | None,
-    ) -> Conditions:
+    ) -> dict[str, np.ndarray]:
         self.clash(
             {"the correct answer"}
-            if answer is not None or answer_condition(self.task) in imposed
+            if answer is not None or TaskView(self.task).answer_condition in imposed
             else ()
         )
         context = self.sequence.advance(session, rng, trials)

@@ -9,8 +9,9 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 
-from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
-from neurogym_core.tasks.state import period_names_of
+from neurogym_core import InvalidValueError, NotSupportedError
+from neurogym_core.players import TaskView
+from neurogym_core.tools import unknown
 
 
 class _Lines:
@@ -32,8 +33,8 @@ class _Lines:
                 " [['stimulus'], ['decision']]."
             )
         for name in (name for line in lines for name in line):
-            if name not in period_names_of(task):
-                raise unknown("period", name, period_names_of(task), of=task.name)
+            if name not in TaskView(task).period_names:
+                raise unknown("period", name, TaskView(task).period_names, of=task.name)
         self.lines = [np.asarray(line) for line in lines]
 
     def add(self, info: dict[str, Any]) -> dict[str, Any]:

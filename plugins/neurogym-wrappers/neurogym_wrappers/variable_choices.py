@@ -7,10 +7,8 @@ from math import comb
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import answers_of
-from neurogym_core.trials.builder import TrialBuilder
-from neurogym_core.trials.distributions import Distribution
+from neurogym_core import Distribution, InvalidValueError, TrialBuilder
+from neurogym_core.players import answers_of
 from neurogym_wrappers.condition_wrapper import answer_weights
 from neurogym_wrappers.schedule_base import ScheduleBase
 from neurogym_wrappers.side_bias import answer_block
@@ -35,8 +33,8 @@ class VariableChoices(ScheduleBase):
         order: "random" or "sequence".
 
     Raises:
-        NotSupportedError: the task declares no answer, has fewer than three answers or a continuum
-            of them, or imposes its answer.
+        NotSupportedError: the task declares no correct choice, has fewer than three answers or a
+            continuum of them, or imposes its answer.
         InvalidValueError: impossible numbers, or more than 1,000 sets of answers to draw from.
     """
 
@@ -91,5 +89,5 @@ class VariableChoices(ScheduleBase):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
-        block = np.zeros(trial.n, np.int64) if self._label is None else getattr(trial, self._label)
+        block = np.zeros(trial.n, np.int64) if self._label is None else trial[self._label]
         trial.record(**{self._count: self._sizes[block]})

@@ -9,13 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import unknown
-from neurogym_core.tasks.building import sample_layouts
-from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import Conditions
-from neurogym_core.trials.builder import TrialBuilder
-from neurogym_core.trials.distributions import Distribution
-from neurogym_core.trials.layout import Slot
+from neurogym_core import Distribution, Session, Slot, TrialBuilder
+from neurogym_core.players import sample_layouts
+from neurogym_core.tools import unknown
 from neurogym_wrappers.block_sequence import BlockSequence
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
 
@@ -104,7 +100,7 @@ class VariableMapping(ConditionWrapper):
         trials: int,
         imposed: dict[str, np.ndarray],
         answer: np.ndarray | None,
-    ) -> Conditions:
+    ) -> dict[str, np.ndarray]:
         mapping = (
             {}
             if self._mapping in imposed
@@ -135,7 +131,7 @@ class VariableMapping(ConditionWrapper):
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
         layout = trial.layout
-        mapping = np.asarray(getattr(trial, self._mapping)).reshape(trial.n, self._k)
+        mapping = np.asarray(trial[self._mapping]).reshape(trial.n, self._k)
         layout.slots[:] = [
             _exchanged(slot, mapping) if slot.group == self._group else slot
             for slot in layout.slots

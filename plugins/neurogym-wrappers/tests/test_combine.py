@@ -19,12 +19,20 @@ from small_tasks import (
     TwoSides,
 )
 
-from neurogym_core import Choice, Dataset, TaskEnv, TaskVectorEnv, Uniform, make_task, run
-from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.tasks.building import build_imposed
-from neurogym_core.tasks.state import period_names_of
-from neurogym_core.trials.batch import TrialBatch
-from neurogym_core.wrappers import ReactionTime
+from neurogym_core import (
+    Choice,
+    Dataset,
+    InvalidValueError,
+    NotSupportedError,
+    ReactionTime,
+    TaskEnv,
+    TaskVectorEnv,
+    TrialBatch,
+    Uniform,
+    make_task,
+    run,
+)
+from neurogym_core.players import TaskView, build_imposed
 
 
 def long_delay(**settings) -> TwoSides:
@@ -36,7 +44,7 @@ def test_both_tasks_are_in_a_trial_each_on_its_own_channels():
     task = Combine(long_delay(), distractor=Going(), onset=500)
     assert list(task.channels) == ["fixation", "stimulus", "fixation.Going", "stimulus.Going"]
     assert list(task.actions) == ["fixate", "choose", "go"]
-    assert period_names_of(task) == period_names_of(TwoSides())
+    assert TaskView(task).period_names == TaskView(TwoSides()).period_names
     batch = task.sample(30, seed=0)
     main = build_imposed(
         TwoSides(),

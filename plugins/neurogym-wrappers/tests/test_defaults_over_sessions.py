@@ -28,8 +28,16 @@ from neurogym_wrappers import (
 )
 from small_tasks import Choosing, Going
 
-from neurogym_core import Choice, Dataset, OneHot, Ring, Task, run
-from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core import (
+    Choice,
+    Dataset,
+    InvalidValueError,
+    NotSupportedError,
+    OneHot,
+    Ring,
+    Task,
+    run,
+)
 
 TRIALS = 2000
 Columns = Mapping[str, np.ndarray]
@@ -56,17 +64,14 @@ class Matching(Task):
         self.ring = Ring(32)
         self.observe(test=self.ring, match=1)
         self.act(fixate=1, move=self.ring)
-        self.vary(
-            direction=Choice(32),
-            match=Choice(2),
-            answer=lambda drawn: np.where(drawn["match"] == 1, drawn["direction"], -1),
-        )
+        self.vary(direction=Choice(32), match=Choice(2))
+        self.correct_choice(lambda drawn: np.where(drawn["match"] == 1, drawn["direction"], -1))
 
     def new_trial(self, trial):
         trial.periods("test", "decision")
-        trial.show("test", self.ring.cosine(trial.direction), during="test")
-        trial.show("match", trial.match, during="test")
-        trial.answer("move", trial.right_answer, during="decision")
+        trial.show("test", self.ring.cosine(trial["direction"]), during="test")
+        trial.show("match", trial["match"], during="test")
+        trial.answer("move", trial.correct_choice, during="decision")
 
 
 def played(task: Task) -> Columns:

@@ -25,11 +25,20 @@ from small_tasks import (
     TwoSides,
 )
 
-from neurogym_core import Dataset, Task, TaskEnv, TaskVectorEnv, Uniform, make_task, run
-from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
-from neurogym_core.tasks.building import build_imposed, max_steps
-from neurogym_core.tasks.state import period_names_of
-from neurogym_core.wrappers import ReactionTime
+from neurogym_core import (
+    Dataset,
+    InvalidValueError,
+    NotSupportedError,
+    ReactionTime,
+    Task,
+    TaskEnv,
+    TaskVectorEnv,
+    Uniform,
+    UnknownNameError,
+    make_task,
+    run,
+)
+from neurogym_core.players import TaskView, build_imposed
 
 MANY = (Going, TwoSides, Timed, Blocked, Computed)
 
@@ -62,7 +71,8 @@ def test_the_order_of_every_tasks_periods_is_kept():
     task = mixed()
     for one, names in zip(task.tasks, task.renamed, strict=True):
         places = [
-            period_names_of(task).index(names.periods[period]) for period in period_names_of(one)
+            TaskView(task).period_names.index(names.periods[period])
+            for period in TaskView(one).period_names
         ]
         assert places == sorted(places)
 
@@ -153,7 +163,7 @@ def test_a_task_that_reads_outcomes_gets_those_of_its_own_trials(order, num_envs
     for env in range(num_envs):
         mine = record[(record["task"] == "Learning") & (record["env"] == env)]
         assert len(mine) > 5
-        expected = [0, *(mine["choice"][:-1] == 0).astype(int)]
+        expected = [0, *(mine.codes()[:-1] == 0).astype(int)]
         np.testing.assert_array_equal(mine["good"], expected)
 
 
@@ -210,7 +220,7 @@ def test_slots_of_later_tasks_are_in_the_record_from_the_beginning():
     class Noting(Going):
         def new_trial(self, trial):
             super().new_trial(trial)
-            trial.record(doubled=2 * trial.go)
+            trial.record(doubled=2 * trial["go"])
 
     stages = {"order": "performance", "window": 3, "advance_at": 0.9}
     record = run(
@@ -341,7 +351,7 @@ def test_wrappers_apply_to_a_mixture():
         (
             lambda: SideBias(mixed()),
             NotSupportedError,
-            "does not declare its correct answer",
+            "declares no correct choice",
         ),
     ],
 )
@@ -415,7 +425,7 @@ def test_durations_that_differ_are_drawn_by_each_task():
     second = batch.conditions["task"] == "TwoSides 2"
     assert (batch.period_steps["delay"][second] == 9).all()
     assert (batch.period_steps["delay"][~second] <= 3).all()
-    assert max_steps(task) >= 1 + 3 + 9 + 2
+    assert TaskView(task).max_steps >= 1 + 3 + 9 + 2
 
 
 LASTING = {"early": 100, "late": 100, "cue": 100, "go": 100}

@@ -11,9 +11,9 @@ from pathlib import Path
 import neurogym_wrappers
 import pytest
 
-from neurogym_core.ecosystem import companions, find_wrapper, installed, load_wrapper
-from neurogym_core.ecosystem.manifest import read_manifest
-from neurogym_core.errors import UnknownTaskError
+from neurogym_core import UnknownTaskError
+from neurogym_core.ecosystem import advice
+from neurogym_core.tools import find_wrapper, installed, load_wrapper, parse_manifest
 
 FOLDER = Path(neurogym_wrappers.__file__).parent
 OFFERED = [one for one in installed().wrappers if one.distribution == "neurogym-wrappers"]
@@ -21,7 +21,7 @@ FORMER = [(alias, one) for one in OFFERED for alias in one.aliases]
 
 
 def test_every_wrapper_is_offered_described_and_exported():
-    manifest = read_manifest(FOLDER / "ngym.toml")
+    manifest = parse_manifest((FOLDER / "ngym.toml").read_text("utf-8"))
     assert manifest.all_problems == ()
     names = {one.name for one in OFFERED}
     assert names == {row.name for row in manifest.rows} == set(neurogym_wrappers.__all__)
@@ -31,19 +31,12 @@ def test_every_wrapper_is_offered_described_and_exported():
 
 
 def test_the_core_knows_the_names_and_the_former_names():
-    assert dict.fromkeys((one.name for one in OFFERED), "neurogym-wrappers") == companions.WRAPPERS
-    known = dict.fromkeys((alias for alias, _ in FORMER), "neurogym-wrappers")
-    assert known == companions.FORMER_WRAPPERS
-
-
-@pytest.mark.parametrize("one", OFFERED, ids=lambda one: one.name)
-def test_the_id_that_it_had_in_the_core_is_answered_with_its_id(one):
-    with pytest.raises(UnknownTaskError, match=f"is now '{one.id}'. Use that name"):
-        find_wrapper(f"core/{one.name}")
+    assert {*advice.brought("wrappers")} == {one.name for one in OFFERED}
+    assert {*advice.brought("former wrappers")} == {alias for alias, _ in FORMER}
 
 
 @pytest.mark.parametrize(("alias", "one"), FORMER)
-@pytest.mark.parametrize("prefix", ["", "core/", "wrappers/"])
+@pytest.mark.parametrize("prefix", ["", "wrappers/"])
 def test_a_former_name_is_answered_with_the_id(prefix, alias, one):
     with pytest.raises(UnknownTaskError, match=f"is now '{one.id}' with "):
         find_wrapper(prefix + alias)

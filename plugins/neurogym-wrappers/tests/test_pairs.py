@@ -18,12 +18,18 @@ import small_tasks as small
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neurogym_core import Dataset, TaskWrapper, make, make_vec, run
-from neurogym_core.ecosystem.discovery import installed, load_wrapper
-from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core import (
+    Dataset,
+    InvalidValueError,
+    NotSupportedError,
+    TaskWrapper,
+    make,
+    make_vec,
+    run,
+)
 from neurogym_core.play import dataset, dealer
-from neurogym_core.tasks.drawing import answers_of, has_answer
-from neurogym_core.tasks.state import period_names_of
+from neurogym_core.players import TaskView, answers_of
+from neurogym_core.tools import installed, load_wrapper
 
 OWN = ("core", "wrappers")
 WRAPPERS = sorted(info.name for info in installed().wrappers if info.namespace in OWN)
@@ -49,7 +55,9 @@ def settings_of(name: str, kind: str) -> dict:
         "Schedule": {"blocks": [{condition: values[0].item()}, {}], "block_length": 3},
         "SideBias": {"block_length": 5},
         "AnswerProbabilities": {
-            "probs": np.eye(len(answers_of(task)))[0].tolist() if has_answer(task) else [1.0]
+            "probs": np.eye(len(answers_of(task)))[0].tolist()
+            if TaskView(task).has_answer
+            else [1.0]
         },
         "TrialHistory": {"contexts": ["repeating", "alternating"], "block_length": 5},
         "AdaptiveNoise": {"window": 3},
@@ -61,7 +69,7 @@ def settings_of(name: str, kind: str) -> dict:
             "onset": 100,
         },
         "Monitor": {"every": 3, "out": io.StringIO()},
-        "TTLPulse": {"periods": [period_names_of(task)[:1]]},
+        "TTLPulse": {"periods": [TaskView(task).period_names[:1]]},
     }.get(name, {})
 
 

@@ -15,12 +15,13 @@ class Count(Task):
     def define(self):
         self.observe(stimulus=2)
         self.act(rest=1, choose=2)
-        self.vary(side=Choice(2), answer="side")
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        trial.show("stimulus", trial.side[:, None] == [0, 1], during="stimulus")
-        trial.answer("choose", trial.side, during="decision")
+        trial.show("stimulus", trial["side"][:, None] == [0, 1], during="stimulus")
+        trial.answer("choose", trial["side"], during="decision")
 
     def draw(self, session, rng):
         session.record(count=session.trial)

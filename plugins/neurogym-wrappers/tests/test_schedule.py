@@ -22,9 +22,17 @@ from small_tasks import (
     TwoSides,
 )
 
-from neurogym_core import Choice, Dataset, Task, make_task, run
-from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
-from neurogym_core.tasks.drawing import answer_of, answers_of, fresh_session
+from neurogym_core import (
+    Choice,
+    Dataset,
+    InvalidValueError,
+    NotSupportedError,
+    Task,
+    UnknownNameError,
+    make_task,
+    run,
+)
+from neurogym_core.players import answer_of, answers_of, fresh_session
 
 STRONG_WEAK = ({"strength": 4}, {"strength": 1})
 
@@ -119,7 +127,7 @@ def test_performance_leads_up_and_down():
 @pytest.mark.parametrize("task", [Choosing, Computed, Going])
 def test_a_block_sets_the_correct_answer_whatever_its_name_in_the_task(task):
     wanted = int(answers_of(task())[-1])
-    schedule = Schedule(task(), blocks=({"answer": wanted},))
+    schedule = Schedule(task(), blocks=({"correct_choice": wanted},))
     conditions = drawn(schedule, trials=50)
     flat = {name: values.reshape(-1, *values.shape[2:]) for name, values in conditions.items()}
     assert (answer_of(schedule, flat) == wanted).all()
@@ -179,15 +187,13 @@ class Pairs(Choosing):
     def define(self):
         self.observe(fixation=1, stimulus=2)
         self.act(fixate=1, choose=2)
-        self.vary(
-            pair=Choice(((1, 2), (2, 1), (3, 1))),
-            answer=lambda drawn: (drawn["pair"][:, 1] > drawn["pair"][:, 0]).astype(int),
-        )
+        self.vary(pair=Choice(((1, 2), (2, 1), (3, 1))))
+        self.correct_choice(lambda drawn: (drawn["pair"][:, 1] > drawn["pair"][:, 0]).astype(int))
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision")
-        trial.show("stimulus", trial.pair, during="stimulus")
-        trial.answer("choose", trial.right_answer, during="decision")
+        trial.show("stimulus", trial["pair"], during="stimulus")
+        trial.answer("choose", trial.correct_choice, during="decision")
 
 
 def test_a_condition_of_several_numbers_is_scheduled():
@@ -268,9 +274,9 @@ def test_a_schedule_is_a_value_that_says_what_it_is():
         ({}, InvalidValueError, "at least one mapping"),
         ({"blocks": ({"stregth": 1},)}, UnknownNameError, "Did you mean 'strength'"),
         (
-            {"blocks": ({"answer": 7},)},
+            {"blocks": ({"correct_choice": 7},)},
             InvalidValueError,
-            "answer=7. Expected whole numbers from 0 to 2",
+            "correct_choice=7. Expected whole numbers from 0 to 2",
         ),
         ({"blocks": STRONG_WEAK, "order": "rnd"}, UnknownNameError, "Unknown order"),
         ({"blocks": STRONG_WEAK, "block_length": 0}, InvalidValueError, "at least 1"),
@@ -307,7 +313,7 @@ def test_a_task_without_a_countable_answer_is_refused(preset, task):
 
 
 def test_two_wrappers_that_set_the_same_condition_are_refused():
-    with pytest.raises(NotSupportedError, match="two wrappers of Choosing set answer"):
+    with pytest.raises(NotSupportedError, match="two wrappers of Choosing set correct_choice"):
         TrialHistory(SideBias(Choosing()))  # the inner one says what is right
     with pytest.raises(NotSupportedError, match="two wrappers of Choosing set"):
         SideBias(TrialHistory(Choosing()))

@@ -17,20 +17,25 @@ from small_tasks import Choosing
 from neurogym_core import (
     Choice,
     Dataset,
+    InvalidValueError,
+    NotSupportedError,
+    ReactionTime,
     Session,
     Task,
     TaskEnv,
     TaskVectorEnv,
     Uniform,
+    UnknownNameError,
     make_task,
     make_vec,
     run,
 )
-from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
-from neurogym_core.tasks.drawing import answer_of, answers_of, fresh_session, stateful
-from neurogym_core.tasks.identity import parameters_of
-from neurogym_core.tasks.state import state_of
-from neurogym_core.wrappers import ReactionTime
+from neurogym_core.players import (
+    TaskView,
+    answer_of,
+    answers_of,
+    fresh_session,
+)
 
 MATRIX = ((0.1, 0.7, 0.2), (0.5, 0.3, 0.2), (0.25, 0.25, 0.5))
 
@@ -43,26 +48,30 @@ class Simple(Task):
     def define(self):
         self.observe(stimulus=3)
         self.act(fixate=1, choose=3)
-        self.vary(side=Choice(3), strength=Uniform(0, 1), answer="side")
+        self.vary(side=Choice(3), strength=Uniform(0, 1))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        trial.show("stimulus", np.eye(3)[trial.side] * trial.strength[:, None], during="stimulus")
-        trial.answer("choose", trial.side, during="decision")
+        trial.show(
+            "stimulus", np.eye(3)[trial["side"]] * trial["strength"][:, None], during="stimulus"
+        )
+        trial.answer("choose", trial["side"], during="decision")
 
 
 class Named(Simple):
     """The answer is a condition whose values are names."""
 
     def define(self):
-        super().define()
-        state_of(self).declared.clear()
-        self.vary(side=Choice(("a", "b", "c")), strength=Uniform(0, 1), answer="side")
+        self.observe(stimulus=3)
+        self.act(fixate=1, choose=3)
+        self.vary(side=Choice(("a", "b", "c")), strength=Uniform(0, 1))
+        self.correct_choice("side")
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        trial.show("stimulus", 1, during="stimulus", where=trial.strength > 0)
-        trial.answer("choose", np.searchsorted(("a", "b", "c"), trial.side), during="decision")
+        trial.show("stimulus", 1, during="stimulus", where=trial["strength"] > 0)
+        trial.answer("choose", np.searchsorted(("a", "b", "c"), trial["side"]), during="decision")
 
 
 class Computed(Simple):
@@ -71,12 +80,13 @@ class Computed(Simple):
     def define(self):
         self.observe(stimulus=2)
         self.act(fixate=1, choose=3)
-        self.vary(a=Choice(3), b=Choice(3), answer=lambda drawn: (drawn["a"] + drawn["b"]) % 3)
+        self.vary(a=Choice(3), b=Choice(3))
+        self.correct_choice(lambda drawn: (drawn["a"] + drawn["b"]) % 3)
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        trial.show("stimulus", np.stack([trial.a, trial.b], axis=1), during="stimulus")
-        trial.answer("choose", trial.right_answer, during="decision")
+        trial.show("stimulus", np.stack([trial["a"], trial["b"]], axis=1), during="stimulus")
+        trial.answer("choose", trial.correct_choice, during="decision")
 
 
 class Blocks(Computed):
@@ -233,10 +243,10 @@ def test_it_is_a_value_that_says_what_it_is():
     )
     assert wrapped != TrialHistory(Simple())
     assert len({wrapped, pickle.loads(pickle.dumps(wrapped)), copy.deepcopy(wrapped)}) == 1
-    assert parameters_of(wrapped)["probs"] == MATRIX
+    assert TaskView(wrapped).parameters["probs"] == MATRIX
     assert "probs=((0.1, 0.7, 0.2)" in repr(wrapped)
-    assert stateful(wrapped)
-    assert not stateful(wrapped.task)
+    assert TaskView(wrapped).stateful
+    assert not TaskView(wrapped.task).stateful
 
 
 def test_the_task_itself_is_left_alone():
@@ -249,27 +259,29 @@ def test_the_task_itself_is_left_alone():
 
 class NoAnswer(Simple):
     def define(self):
-        super().define()
-        state_of(self).answer = None
+        self.observe(stimulus=3)
+        self.act(fixate=1, choose=3)
+        self.vary(side=Choice(3), strength=Uniform(0, 1))
 
 
 class Continuous(Simple):
     def define(self):
         super().define()
-        state_of(self).answer = "strength"
+        self.correct_choice("strength")
 
 
 class OneAnswer(Simple):
     def define(self):
         self.observe(stimulus=3)
         self.act(fixate=1, choose=3)
-        self.vary(side=Choice(1), strength=Uniform(0, 1), answer="side")
+        self.vary(side=Choice(1), strength=Uniform(0, 1))
+        self.correct_choice("side")
 
 
 @pytest.mark.parametrize(
     ("task", "says"),
     [
-        (NoAnswer(), "does not declare its correct answer"),
+        (NoAnswer(), "declares no correct choice"),
         (Continuous(), "a continuum of numbers"),
         (OneAnswer(), r"only correct answer is \[0\]"),
         (Simple(conditions={"side": 1}), "'side' is imposed"),
@@ -425,7 +437,7 @@ def test_it_stands_below_and_above_a_wrapper_of_the_core():
     )
     other = make_task(Choosing, wrap=[ReactionTime, TrialHistory])
     for task in (both, other):
-        assert stateful(task)
+        assert TaskView(task).stateful
         side = run(task, "oracle", 300, num_envs=1, seed=0)["side"]
         # 0.9 (0.8) of 299 pairs repeat; 0.65 is 6 standard errors away.
         assert (side[1:] == side[:-1]).mean() > 0.65

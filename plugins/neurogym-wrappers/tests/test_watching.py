@@ -11,9 +11,16 @@ from neurogym_study import read_csv
 from neurogym_wrappers import Monitor, TTLPulse
 from small_tasks import Choosing, Steering
 
-from neurogym_core import Choice, make, make_vec
-from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
-from neurogym_core.wrappers import PassReward, RecordTrials
+from neurogym_core import (
+    Choice,
+    InvalidValueError,
+    NotSupportedError,
+    PassReward,
+    RecordTrials,
+    UnknownNameError,
+    make,
+    make_vec,
+)
 
 
 def play(env, steps: int) -> None:

@@ -7,13 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neurogym_core.play.replay import TrialsOnce
-from neurogym_core.play.types import Types
-from neurogym_core.tasks.building import hooked
-from neurogym_core.tasks.task import Task
+from neurogym_core import Outcome, Task, TrialBatch
+from neurogym_core.players import TaskView, TrialsOnce
 from neurogym_core.trials.arrays import per_row
-from neurogym_core.trials.batch import TrialBatch
-from neurogym_core.trials.record import Outcome
 
 MOMENTS = 16
 """Moments of an answer that are tried, where the moment counts."""
@@ -62,21 +58,21 @@ class Answers:
 
 def answers_of(task: Task, batch: TrialBatch, seed: int) -> Answers:
     """Return the scores of all answers to these trials: from their tables, or by playing."""
-    payoffs, path = batch.payoffs, batch.first_round
-    n, slots = len(batch), len(payoffs.slot_names)
-    window = payoffs.window & (path > 0)[:, :, None]
-    asked = payoffs.asked & window.any(axis=1)
+    path = batch.first_round
+    n, slots = len(batch), len(batch.tables.slots.names)
+    window = batch.table("window") & (path > 0)[:, :, None]
+    asked = batch.table("asked") & window.any(axis=1)
     ends = np.cumsum(path, axis=1)
     last_of_trial = window.shape[1] - 1 - window[:, ::-1].argmax(axis=1)
     first_of_trial = window.argmax(axis=1)
     rows = np.arange(n)[:, None]
     opening = (ends - path)[rows, first_of_trial]
     closing = ends[rows, last_of_trial]
-    timed = bool(np.isfinite(payoffs.due).any())
+    timed = bool(np.isfinite(batch.table("due")).any())
     actions = task.actions
     if timed:
         scores = [_timed(task, batch, k, first_of_trial[:, k]) for k in range(slots)]
-    elif hooked(task) or actions.continuous:
+    elif TaskView(task).hooks or actions.continuous:
         scores = _played(task, batch, seed)
     else:
         scores = [_tabled(task, batch, k, first_of_trial[:, k]) for k in range(slots)]
@@ -84,7 +80,7 @@ def answers_of(task: Task, batch: TrialBatch, seed: int) -> Answers:
     return Answers(
         scores=tuple(scores),
         asked=asked,
-        needs=tuple(payoffs.needs),
+        needs=tuple(batch.tables.slots.needs),
         first=tuple(int(found[0]) if len(found) else 0 for found in segments),
         last=tuple(int(found[-1]) if len(found) else 0 for found in segments),
         opening=opening,
@@ -100,9 +96,8 @@ def _tabled(task: Task, batch: TrialBatch, k: int, segment: np.ndarray) -> np.nd
     If the right action changes within the window, as where one of several stimuli has to be
     answered, later actions are separate answers.
     """
-    payoffs = batch.payoffs
     scores = _at(task, batch, k, segment)
-    window = payoffs.window[:, :, k] & (batch.duration > 0)
+    window = batch.table("window")[:, :, k] & (batch.duration > 0)
     later = []
     for place in np.flatnonzero(window.any(axis=0)):
         there = np.where(window[:, [place]], _at(task, batch, k, np.full(len(batch), place)), 0)
@@ -113,25 +108,27 @@ def _tabled(task: Task, batch: TrialBatch, k: int, segment: np.ndarray) -> np.nd
 
 def _at(task: Task, batch: TrialBatch, k: int, segment: np.ndarray) -> np.ndarray:
     """Return (n, actions) the scores of all actions in one segment (n,) of each trial."""
-    payoffs, rows = batch.payoffs, np.arange(len(batch))
-    answers = payoffs.slot[rows, segment] == k
-    scores = payoffs.score[rows, segment]
-    rewarded = np.isfinite(payoffs.best) & (payoffs.best > 0)
+    rows = np.arange(len(batch))
+    answers = batch.table("slot")[rows, segment] == k
+    scores = batch.table("score")[rows, segment]
+    rewarded = np.isfinite(batch.table("best")) & (batch.table("best") > 0)
     if rewarded.any():
-        share = payoffs.reward[rows, segment] / np.where(rewarded, payoffs.best, 1)[:, None]
+        share = (
+            batch.table("reward")[rows, segment]
+            / np.where(rewarded, batch.table("best"), 1)[:, None]
+        )
         scores = np.where(rewarded[:, None], share, scores)
     scores = np.where(answers, scores, 0.0)
     rest = task.actions.rest
     if rest is not None:
-        missed = (payoffs.miss_outcome[:, k] == Outcome.CORRECT).astype(float)
+        missed = (batch.table("miss_outcome")[:, k] == Outcome.CORRECT).astype(float)
         scores[:, rest] = np.where(answers[:, rest], scores[:, rest], missed)
     return np.clip(scores, 0, 1)
 
 
 def _timed(task: Task, batch: TrialBatch, k: int, segment: np.ndarray) -> np.ndarray:
     """Return (n, 1 + moments x actions) the scores of no answer, and of answers at moments."""
-    payoffs = batch.payoffs
-    due, tolerance = payoffs.due[:, k], payoffs.tolerance[:, k]
+    due, tolerance = batch.table("due")[:, k], batch.table("tolerance")[:, k]
     known = due[np.isfinite(due)]
     moments = (
         np.unique(np.round(np.quantile(known, np.linspace(0, 1, MOMENTS)) / task.dt)) * task.dt
@@ -140,8 +137,8 @@ def _timed(task: Task, batch: TrialBatch, k: int, segment: np.ndarray) -> np.nda
     if task.actions.continuous:
         right = np.ones((len(batch), 1))
     else:
-        right = _at(task, batch, k, segment)[:, payoffs.units[k]]
-    resting = (payoffs.miss_outcome[:, k] == Outcome.CORRECT).astype(float)
+        right = _at(task, batch, k, segment)[:, batch.tables.slots.units[k]]
+    resting = (batch.table("miss_outcome")[:, k] == Outcome.CORRECT).astype(float)
     timed = (hits[:, :, None] * right[:, None]).reshape(len(batch), -1)
     return np.column_stack([resting, timed])
 
@@ -153,9 +150,9 @@ Play = Callable[[TrialsOnce], np.ndarray]
 """A function from the current step of all trials to the actions (n,) or (n, k)."""
 
 
-def played_once(task: Task, types: Types, play: Play) -> tuple[np.ndarray, np.ndarray]:
+def played_once(task: Task, batch: TrialBatch, play: Play) -> tuple[np.ndarray, np.ndarray]:
     """Play each trial once; return performance (n,), and the scores of the slots (n, K)."""
-    stepper = TrialsOnce(task, types)
+    stepper = TrialsOnce(task, batch)
     for _ in range(LIMIT):
         running = stepper.running.copy()
         if not running.any():
@@ -164,7 +161,7 @@ def played_once(task: Task, types: Types, play: Play) -> tuple[np.ndarray, np.nd
         actions = play(stepper)
         stepper.step(np.where(per_row(running, actions), actions, 0))
     stepper.stop(np.flatnonzero(stepper.running))
-    log, n = stepper.trials.log, len(types.batch)
+    log, n = stepper.trials.log, len(batch)
     return log.performance[:n].copy(), log.slot_score[:n].copy()
 
 
@@ -189,34 +186,32 @@ def when_asked(task: Task, action: np.ndarray) -> Play:
 
 def _played(task: Task, batch: TrialBatch, seed: int) -> list[np.ndarray]:
     """Return the scores of actions that are given throughout the window, by playing the trials."""
-    types = Types(batch)
     actions = task.actions
     tried = list(targets_of(task, batch, seed)) if actions.continuous else list(range(actions.size))
     if actions.continuous:
         tried.insert(0, resting(task, 1)[0])
-    results = [played_once(task, types, when_asked(task, np.asarray(action))) for action in tried]
-    if len(batch.payoffs.slot_names) == 1:
+    results = [played_once(task, batch, when_asked(task, np.asarray(action))) for action in tried]
+    if len(batch.tables.slots.names) == 1:
         # Also where performance is a share of the largest reward.
         return [np.stack([performance for performance, _ in results], axis=1)]
     return [
         np.stack([slots[:, k] for _, slots in results], axis=1)
-        for k in range(len(batch.payoffs.slot_names))
+        for k in range(len(batch.tables.slots.names))
     ]
 
 
 def targets_of(task: Task, batch: TrialBatch, seed: int) -> np.ndarray:
     """Return (VALUES, k) continuous actions that are right in some of the trials."""
-    payoffs = batch.payoffs
     rows = np.linspace(0, len(batch) - 1, VALUES).astype(int)
     found = []
     for place, row in enumerate(rows):
-        slots = np.flatnonzero(payoffs.asked[row])
+        slots = np.flatnonzero(batch.table("asked")[row])
         if not len(slots):
             continue
         k = slots[place % len(slots)]
         value = np.array(task.actions.rest_value, float)
-        units = payoffs.aim[row, k] != 0
-        value[units] = payoffs.aim[row, k][units]
+        units = batch.table("aim")[row, k] != 0
+        value[units] = batch.table("aim")[row, k][units]
         action = task.actions.from_task_units(value)
         if task.actions.trigger is not None:
             action[task.actions.trigger[0]] = 1.0

@@ -8,13 +8,9 @@ import numpy as np
 
 from neurogym_check.audit.answers import Answers, played_once, resting, targets_of
 from neurogym_check.audit.classify import Policy, best_policy
-from neurogym_core.play.replay import TrialsOnce
-from neurogym_core.play.types import Types
-from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.tasks.building import hooked, typical_steps
-from neurogym_core.tasks.task import Task
+from neurogym_core import Task, TaskVectorEnv, TrialBatch
+from neurogym_core.players import TaskView, TrialsOnce
 from neurogym_core.trials.arrays import per_row
-from neurogym_core.trials.batch import TrialBatch
 
 if TYPE_CHECKING:
     from neurogym_check.audit.measures import Measure
@@ -43,24 +39,23 @@ def blind_play(
     if batch is None:
         return _in_sessions(task, seed)
     found: dict[str, Measure] = {}
-    types = Types(batch)
 
     def oracle(stepper: TrialsOnce) -> np.ndarray:
         return np.asarray(stepper.targets())
 
-    found["oracle"] = Measure.of(played_once(task, types, oracle)[0])
-    if hooked(task) or task.actions.continuous:
+    found["oracle"] = Measure.of(played_once(task, batch, oracle)[0])
+    if TaskView(task).hooks or task.actions.continuous:
         rng = np.random.default_rng(seed)
-        found["random"] = Measure.of(played_once(task, types, _random(task, rng))[0])
-    if hooked(task) and not task.actions.continuous:
-        reflex = _Reflex(task, types)
-        found["reflex"] = Measure.of(played_once(task, types, reflex)[0])
+        found["random"] = Measure.of(played_once(task, batch, _random(task, rng))[0])
+    if TaskView(task).hooks and not task.actions.continuous:
+        reflex = _Reflex(task, batch)
+        found["reflex"] = Measure.of(played_once(task, batch, reflex)[0])
     if task.actions.continuous and task.actions.trigger is None:
-        held = _Held(task, types)
-        found["held"] = Measure.of(played_once(task, types, held)[0])
+        held = _Held(task, batch)
+        found["held"] = Measure.of(played_once(task, batch, held)[0])
         if answers is not None and answers.timed:
             fixed = [
-                Measure.of(played_once(task, types, _always(task, action))[0])
+                Measure.of(played_once(task, batch, _always(task, action))[0])
                 for action in targets_of(task, batch, seed)[:4]
             ]
             found["constant"] = max(fixed, key=lambda one: one.score)
@@ -84,8 +79,8 @@ def _always(task: Task, action: np.ndarray) -> Any:
 class _Held:
     """Gives the last target of each trial on all of its steps."""
 
-    def __init__(self, task: Task, types: Types) -> None:
-        self.answer = resting(task, len(types.batch)).astype(float)
+    def __init__(self, task: Task, batch: TrialBatch) -> None:
+        self.answer = resting(task, len(batch)).astype(float)
 
         def record(stepper: TrialsOnce) -> np.ndarray:
             target = np.asarray(stepper.targets())
@@ -93,7 +88,7 @@ class _Held:
             self.answer = np.where(per_row(asked, target), target, self.answer)
             return target
 
-        played_once(task, types, record)
+        played_once(task, batch, record)
 
     def __call__(self, stepper: TrialsOnce) -> np.ndarray:
         return self.answer
@@ -102,7 +97,7 @@ class _Held:
 class _Reflex:
     """Imitates the oracle from the current observation alone."""
 
-    def __init__(self, task: Task, types: Types) -> None:
+    def __init__(self, task: Task, batch: TrialBatch) -> None:
         seen: list[np.ndarray] = []
         done: list[np.ndarray] = []
 
@@ -112,7 +107,7 @@ class _Reflex:
             done.append(target[stepper.running])
             return target
 
-        played_once(task, types, record)
+        played_once(task, batch, record)
         self.policy = imitation(task, np.concatenate(seen), np.concatenate(done))
 
     def __call__(self, stepper: TrialsOnce) -> np.ndarray:
@@ -178,7 +173,7 @@ def _performance(task: Task, seed: int, play: Any) -> np.ndarray:
     env = TaskVectorEnv(task, ENVS, autoreset_mode="SameStep")
     env.stepper.dealer.block_rows = ENVS * (TRIALS + 2)
     env.reset(seed=seed)
-    parts, limit = [], min(STEPS, 4 * TRIALS * typical_steps(task))
+    parts, limit = [], min(STEPS, 4 * TRIALS * TaskView(task).typical_steps)
     for _ in range(limit):
         *_, info = env.step(play(env))
         if "trial" in info:

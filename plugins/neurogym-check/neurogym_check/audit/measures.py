@@ -15,9 +15,8 @@ from neurogym_check.audit.answers import Answers, answers_of
 from neurogym_check.audit.blind import blind_play, play_env
 from neurogym_check.audit.classify import best_policy
 from neurogym_check.audit.views import DURATIONS, Columns, columns_of, draw
-from neurogym_core.tasks.building import hooked, typical_steps
-from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.task import Task
+from neurogym_core import Task
+from neurogym_core.players import TaskView
 
 SEED = 14
 CONFIDENCE = 0.95
@@ -125,16 +124,16 @@ def measure_shortcuts(source: Any, seed: int = SEED) -> Audit:
     if isinstance(source, gymnasium.Env):
         return Audit(play_env(source, seed))
     task: Task = source
-    if hooked(task) and stateful(task):
+    if TaskView(task).hooks and TaskView(task).stateful:
         return Audit(blind_play(task, seed))
     return _Auditor(task, seed).audit()
 
 
 def _count(task: Task) -> int:
     """Return the number of trials: a few thousand, fewer if trials have many steps and units."""
-    if hooked(task) or task.actions.continuous:
-        return 1000 if typical_steps(task) <= 100 else 500
-    steps = typical_steps(task) * (task.channels.size + 6)
+    if TaskView(task).hooks or task.actions.continuous:
+        return 1000 if TaskView(task).typical_steps <= 100 else 500
+    steps = TaskView(task).typical_steps * (task.channels.size + 6)
     return int(np.clip(16_000_000 // steps, 1600, 3200)) // 64 * 64
 
 
@@ -176,7 +175,7 @@ class _Auditor:
             self._keep("clock", self._fixed(range(1, 10_000)))
             return
         self._keep("constant", self._fixed(range(10_000)))
-        if not hooked(self.task) and not self.task.actions.continuous:
+        if not TaskView(self.task).hooks and not self.task.actions.continuous:
             self.measures["clock"] = Measure.of(self._clock())
 
     def _fixed(self, allowed: range) -> list[np.ndarray]:

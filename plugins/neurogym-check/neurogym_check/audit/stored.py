@@ -12,11 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from neurogym_check.audit.measures import Audit
-from neurogym_core.ecosystem.names import canonical
-from neurogym_core.ecosystem.records import TaskInfo
 from neurogym_core.ecosystem.scan import declarations, manifest_of
-from neurogym_core.errors import ManifestError
-from neurogym_core.files import replacing
+from neurogym_core.tools import ManifestError, TaskInfo, canonical, replacing
 
 TOLERANCE = 0.03
 """Largest difference from a stored number. Seeds are fixed, but the last bits of a fit depend on

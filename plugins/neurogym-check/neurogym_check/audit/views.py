@@ -6,11 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neurogym_core.play.dealer import Dealer
-from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.task import Task
-from neurogym_core.trials.batch import TrialBatch
+from neurogym_core import Task, TaskVectorEnv, TrialBatch
+from neurogym_core.players import Dealer, TaskView
 
 ENVS = 64
 """Sessions that are drawn, for tasks whose trials depend on earlier ones."""
@@ -38,7 +35,7 @@ class Drawn:
 
 def draw(task: Task, n: int, seed: int) -> Drawn:
     """Draw about `n` trials: independent ones, or the first ones of `ENVS` sessions."""
-    if not stateful(task):
+    if not TaskView(task).stateful:
         return Drawn(task.sample(n, seed=seed), None)
     rounds = max(n // ENVS, 2)
     if task.reads_outcomes:
@@ -48,7 +45,7 @@ def draw(task: Task, n: int, seed: int) -> Drawn:
         dealer = Dealer(task, ENVS, seed)
         dealer.block_rows = rounds * ENVS
         block = dealer.block()
-        batch = block.types.batch.take(block.kind, block.conditions)
+        batch = TrialBatch(block.types, block.kind, block.conditions)
     number = np.arange(len(batch)) // ENVS
     begins = number % task.trials_per_session == 0 if task.trials_per_session else number == 0
     return Drawn(batch, np.where(begins, -1, np.arange(len(batch)) - ENVS))

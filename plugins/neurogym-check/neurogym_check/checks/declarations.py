@@ -12,11 +12,11 @@ from typing import Any
 
 from neurogym_check.candidate import Candidate
 from neurogym_check.check_types import NotApplicable, check, require
+from neurogym_core import Task
 from neurogym_core.ecosystem import files
-from neurogym_core.errors import listed
+from neurogym_core.players import TaskView
 from neurogym_core.tasks.parameters import parameter_types
-from neurogym_core.tasks.state import period_names_of, state_of
-from neurogym_core.tasks.task import Task
+from neurogym_core.tools import listed
 
 FOREIGN = {*sys.stdlib_module_names, "neurogym_core", "numpy", "scipy", "gymnasium"} - {"__main__"}
 """Top-level packages whose code reads no parameter of a task."""
@@ -31,7 +31,7 @@ def declarations_are_used(candidate: Candidate) -> None:
     Otherwise a user changes a parameter or a duration, and nothing happens. Use it in `define`,
     `draw`, `new_trial` or a hook, name the period in `trial.periods(…)`, or do not declare it."""
     task = candidate.task
-    if state_of(task).wraps is not None:
+    if TaskView(task).wrapped is not None:
         raise NotApplicable("it is a wrapper, which has the declarations of the wrapped task")
     cls = type(task)
     own = [name for name in parameter_types(cls) if name not in parameter_types(Task)]
@@ -42,7 +42,7 @@ def declarations_are_used(candidate: Candidate) -> None:
         f"No code of {cls.__name__} reads the parameters {listed(unread)}.",
         parameters=unread,
     )
-    played = period_names_of(task)
+    played = TaskView(task).period_names
     # The code may name periods that it plays with other settings.
     idle = [name for name in _own_timing(cls) if name not in played and name not in read]
     require(

@@ -26,8 +26,7 @@ from neurogym_check.trajectories import (
     seen,
     trajectory,
 )
-from neurogym_core.tasks.building import hooked, typical_steps
-from neurogym_core.tasks.drawing import stateful
+from neurogym_core.players import TaskView
 
 SEED = 31
 FURTHER = 15
@@ -36,7 +35,7 @@ FURTHER = 15
 
 def _steps(candidate: Candidate, most: int = 150) -> int:
     """Return a number of steps for several trials, at most `most` at the quick level."""
-    typical = typical_steps(candidate.task) if candidate.kind == "task" else 30
+    typical = TaskView(candidate.task).typical_steps if candidate.kind == "task" else 30
     return int(np.clip(6 * typical, 60, candidate.several(most, 3000)))
 
 
@@ -186,7 +185,7 @@ def _random_sessions(candidate: Candidate) -> list[list[str]]:
         raise NotApplicable("nothing in it is random")
     sessions = candidate.once("sessions", _sessions)
     # Draws of hooks and plain envs are not declared: only sessions that differ show them.
-    if (candidate.kind != "task" or hooked(candidate.task)) and all(
+    if (candidate.kind != "task" or TaskView(candidate.task).hooks) and all(
         one == sessions[0] for one in sessions
     ):
         raise NotApplicable("all of its sessions were equal")
@@ -208,7 +207,11 @@ def _further(candidate: Candidate, seeds: list[int | None]) -> list[list[str]]:
 
 def _looks_fixed(candidate: Candidate) -> bool:
     """Whether a task declares nothing random: conditions and durations constant, no noise."""
-    if candidate.kind != "task" or stateful(candidate.task) or hooked(candidate.task):
+    if (
+        candidate.kind != "task"
+        or TaskView(candidate.task).stateful
+        or TaskView(candidate.task).hooks
+    ):
         return False
     batch = candidate.batch
     same = all((values == values[:1]).all() for values in batch.conditions.values())

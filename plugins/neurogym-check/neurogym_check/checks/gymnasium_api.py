@@ -16,11 +16,9 @@ from neurogym_check.check_types import NotApplicable, check, require
 from neurogym_check.side_by_side import first_difference
 from neurogym_check.single_and_vector import play_both
 from neurogym_check.trajectories import has_nan, mixed, trajectory
-from neurogym_core.errors import MissingDependencyError, NotSupportedError
-from neurogym_core.play.env import TaskEnv
-from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.tasks.building import max_steps, typical_steps
-from neurogym_core.tasks.identity import parameters_of, plain_settings, settings, with_settings
+from neurogym_core import MissingDependencyError, NotSupportedError, TaskEnv, TaskVectorEnv
+from neurogym_core.players import TaskView
+from neurogym_core.tasks.identity import plain_settings
 from neurogym_core.trials.timing import TimeWarning
 
 
@@ -67,14 +65,14 @@ def settings_round_trip_through_json(candidate: Candidate) -> None:
 
 
 def _settings_make_the_task_again(task: Any) -> None:
-    parameters = plain_settings(parameters_of(task))
+    parameters = plain_settings(TaskView(task).parameters)
     try:
-        again = json.loads(json.dumps({**parameters, **settings(task)}, allow_nan=False))
+        again = json.loads(json.dumps({**parameters, **TaskView(task).settings}, allow_nan=False))
     except (TypeError, ValueError) as error:
         raise AssertionError(
             f"The parameters {parameters!r} cannot be written as JSON: {error}."
         ) from error
-    made = with_settings(task, **again)
+    made = TaskView(task).changed(**again)
     require(made == task, f"Made from its JSON, the task is {made!r}, expected {task!r}.")
 
 
@@ -124,8 +122,8 @@ def vector_env_agrees_with_the_single_env(candidate: Candidate) -> None:
 
 def _play_single_and_vector(candidate: Candidate) -> None:
     """Play sessions of the default length, and short ones in both autoreset modes."""
-    short = with_settings(candidate.task, trials_per_session=2)
-    most = max(200, 5 * max_steps(short))
+    short = TaskView(candidate.task).changed(trials_per_session=2)
+    most = max(200, 5 * TaskView(short).max_steps)
     for task, mode, steps, limit in (
         (candidate.task, "SameStep", candidate.several(300, 2000), 0),
         (short, "SameStep", 60, most),
@@ -200,7 +198,7 @@ def _actions_of_others_change_nothing(candidate: Candidate) -> None:
     space = busy.single_action_space
     space.seed(9)
     ended = np.zeros(2, bool)
-    for step in range(50 * typical_steps(candidate.task)):
+    for step in range(50 * TaskView(candidate.task).typical_steps):
         actions = calm.target.copy()
         others = actions.copy()
         others[1] = space.sample()
@@ -223,7 +221,7 @@ def render_modes_work(candidate: Candidate) -> None:
     """The env can be made and rendered in each of the render modes that it declares.
 
     "rgb_array" returns a picture, (height, width, 3) uint8; "human", which opens a window, is not
-    tried. A Task is rendered if neurogym-film is installed, which draws it; a plain Gymnasium env
+    tried. A Task is rendered if neurogym-plot is installed, which draws it; a plain Gymnasium env
     declares its modes in `metadata["render_modes"]`."""
     modes = [mode for mode in candidate.env().metadata.get("render_modes", []) if mode != "human"]
     if not modes:
@@ -238,7 +236,7 @@ def render_modes_work(candidate: Candidate) -> None:
         except MissingDependencyError as error:
             if candidate.kind != "task":
                 raise
-            # Frames of a Task are drawn by neurogym-film from its tables, not by the task.
+            # Frames of a Task are drawn by neurogym-plot from its tables, not by the task.
             raise NotApplicable(f"frames are not drawn here: {error}") from error
         require(
             picture is not None,

@@ -13,7 +13,6 @@ from neurogym_check.check_types import (
     require,
 )
 from neurogym_check.import_in_child import imported
-from neurogym_core.ecosystem.names import TASK_NAME
 
 _DOI = re.compile(r"10\.\d{4,9}/[^\s,;]+")
 
@@ -29,7 +28,7 @@ def entry_point_leads_to_a_task(candidate: Candidate) -> None:
     fatal = [str(problem) for problem in info.problems if problem.level == "fatal"]
     require(not fatal, f"{info.name!r} cannot be used: {' '.join(fatal)}")
     require(
-        TASK_NAME.fullmatch(info.name),
+        re.fullmatch(r"[A-Z][A-Za-z0-9]*-v(0|[1-9][0-9]*)", info.name),
         f"The entry point is named {info.name!r}, expected CapitalizedWords-v0.",
     )
     require(info.usable, f"{info.name!r} is blocked; run the check without NGYM_BLOCK.")

@@ -9,7 +9,7 @@ from neurogym_check.audit.measures import SEED, Audit, measure_shortcuts
 from neurogym_check.audit.stored import differences, to_store
 from neurogym_check.candidate import Candidate
 from neurogym_check.check_types import CheckWarning, NotApplicable, check, require
-from neurogym_core.terminal.shortcuts import in_words
+from neurogym_core.tools import in_words
 
 KINDS = ("task", "trial env")
 

@@ -11,8 +11,7 @@ import numpy as np
 from neurogym_check.candidate import Candidate
 from neurogym_check.check_types import check, require
 from neurogym_check.trajectories import Recording, print_of
-from neurogym_core.tasks.building import max_steps_of
-from neurogym_core.tasks.state import period_names_of
+from neurogym_core.players import TaskView
 
 
 @check("S001")
@@ -155,8 +154,9 @@ def _longest(candidate: Candidate) -> int:
     limit = candidate.several(3000, 10000)
     if candidate.kind != "task":
         return limit
+    interface = TaskView(candidate.task).interface
     return max(
-        int(max_steps_of(candidate.task, candidate.batch.duration.sum(axis=1)).max()) + 1,
+        int(interface.max_steps_of(candidate.batch.duration.sum(axis=1)).max()) + 1,
         limit // 10,
     )
 
@@ -189,7 +189,7 @@ def info_has_the_required_keys(candidate: Candidate) -> None:
     dict of `step` without removing keys."""
     _, info = candidate.env().reset(seed=1)
     require("gt" not in info, "info of reset has 'gt', expected in info of steps only.")
-    names = period_names_of(candidate.task) if candidate.kind == "task" else None
+    names = TaskView(candidate.task).period_names if candidate.kind == "task" else None
     for name, recording in candidate.recordings.items():
         for step, result in enumerate(recording.results):
             info, when = result[4], f"at step {step} of {name} play"

@@ -9,10 +9,8 @@ import numpy as np
 from neurogym_check.candidate import ENVS, LONG, Candidate, dealer_of
 from neurogym_check.check_types import CheckWarning, NotApplicable, check, require
 from neurogym_check.tolerances import largest_deviation
-from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.tasks.building import typical_steps
-from neurogym_core.tasks.identity import with_settings
-from neurogym_core.tasks.state import period_names_of
+from neurogym_core import TaskVectorEnv
+from neurogym_core.players import TaskView
 
 TASK = ("task",)
 ORACLE_MIN = 0.9
@@ -52,17 +50,17 @@ def _margin(*errors: float) -> float:
 def oracle_performs_as_declared(candidate: Candidate) -> dict[str, float]:
     """The performance of the oracle is at least `oracle_min` of the manifest.
 
-    The target of every step (answer, answer_at, offer_choices, or step_target) must lead to a
+    The target of every step (answer, answer_at, offer, or step_target) must lead to a
     correct outcome. Play the task with `run(task, "oracle")` and look at the trials with a
     performance below 1. If even perfect knowledge is not always correct, state the lower
     performance as oracle_min."""
     least = candidate.expected.get("oracle_min", ORACLE_MIN)
     played = candidate.played["oracle"]
-    if not played.performance.size and typical_steps(candidate.task) > played.steps:
+    if not played.performance.size and TaskView(candidate.task).typical_steps > played.steps:
         raise CheckWarning(
             f"The check ran out of steps: it plays {played.steps}, and a trial lasts about"
-            f" {typical_steps(candidate.task)} steps of dt={candidate.task.dt:g} ms. Nothing was"
-            " measured; the full level plays more."
+            f" {TaskView(candidate.task).typical_steps} steps of dt={candidate.task.dt:g} ms."
+            " Nothing was measured; the full level plays more."
         )
     require(
         played.performance.size,
@@ -91,7 +89,7 @@ def guessing_performs_at_chance(candidate: Candidate) -> dict[str, float]:
     played = candidate.played["guess"]
     if (
         not played.performance.size
-        and typical_steps(candidate.task) > LONG
+        and TaskView(candidate.task).typical_steps > LONG
         and candidate.level == "quick"
     ):
         raise NotApplicable("its trials are long; the full level plays it")
@@ -144,7 +142,7 @@ def premature_responses_do_not_pay(candidate: Candidate) -> dict[str, float]:
         candidate.played[subject].mean("reward") for subject in ("premature", "guess", "oracle")
     )
     earned = f"Answering on every step earns {premature:.3f} per trial"
-    if candidate.batch.payoffs.slot_names:
+    if candidate.batch.tables.slots.names:
         require(
             premature <= guess + _margin(a, b),
             f"{earned}, expected at most the {guess:.3f} of waiting and guessing.",
@@ -162,7 +160,7 @@ def fixation_does_not_reveal_the_answer(candidate: Candidate) -> dict[str, float
     one shows the same, evidence in both is a warning. Show evidence in later
     periods. A channel may show a condition from the start (a context cue) if it does not reveal the
     answer."""
-    names = period_names_of(candidate.task)
+    names = TaskView(candidate.task).period_names
     quiet = list(itertools.takewhile(lambda name: name.startswith(QUIET), names))
     played = candidate.task.step_observation is not None or candidate.task.step_target is not None
     if not quiet and (played or not _shows_the_same(candidate)):
@@ -199,7 +197,7 @@ def _shows_the_same(candidate: Candidate) -> bool:
     If the first one were that of the evidence, the second would add nothing."""
     batch = candidate.batch
     first, second = (np.flatnonzero(batch.period == p) for p in (0, 1))
-    if not len(second) or batch.payoffs.window[:, [*first, *second]].any():
+    if not len(second) or batch.table("window")[:, [*first, *second]].any():
         return False
     if candidate.task.actions.continuous:  # a cue from the start may set the path to follow
         return False
@@ -221,9 +219,9 @@ def _from_tables(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np
     shown = np.zeros((n, candidate.task.channels.size))
     np.add.at(shown, trial[early], batch.render(None, duration=batch.duration)[early])
     targets = batch.render_targets(duration=batch.duration)
-    asked = np.broadcast_to(batch.payoffs.window, (n, *batch.payoffs.window.shape[1:])).any(axis=2)[
-        trial, segment
-    ]
+    asked = np.broadcast_to(batch.table("window"), (n, *batch.table("window").shape[1:])).any(
+        axis=2
+    )[trial, segment]
     asked &= True if actions.continuous else targets != (actions.rest or 0)
     with_answer, first = np.unique(trial[asked], return_index=True)
     first = np.flatnonzero(asked)[first]
@@ -241,7 +239,7 @@ def _from_play(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.n
         The mean observation in the periods and their number of steps, (n, units + 1), and the
         correct answers, (n, actions).
     """
-    task = with_settings(candidate.task, trials_per_session=1)
+    task = TaskView(candidate.task).changed(trials_per_session=1)
     env = TaskVectorEnv(task, ENVS, autoreset_mode="SameStep")
     dealer_of(env).block_rows = candidate.several(8, 32) * ENVS
     observations, _ = env.reset(seed=19)
@@ -254,7 +252,9 @@ def _from_play(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.n
     )
     answered = np.zeros(ENVS, bool)
     rows: list[np.ndarray] = []
-    for _ in range(int(np.clip(30 * typical_steps(task), 300, candidate.several(900, 9000)))):
+    for _ in range(
+        int(np.clip(30 * TaskView(task).typical_steps, 300, candidate.several(900, 9000)))
+    ):
         early, target = np.isin(env.period, quiet), env.target
         total += observations * early[:, None]
         count += early

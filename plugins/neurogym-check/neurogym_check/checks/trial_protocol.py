@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,16 +16,13 @@ from neurogym_check.tolerances import (
     largest_distance,
 )
 from neurogym_check.trajectories import has_nan
-from neurogym_core.errors import NeurogymError
-from neurogym_core.play.env import TaskEnv
-from neurogym_core.tasks.building import build_trials
-from neurogym_core.tasks.drawing import draw_independent, stateful, without_columns
-from neurogym_core.tasks.identity import with_settings
-from neurogym_core.tasks.state import period_names_of, state_of
-from neurogym_core.tasks.task import Task
-from neurogym_core.trials.batch import TrialBatch
-from neurogym_core.trials.distributions import Constant, Distribution
-from neurogym_core.trials.record import DURATION, OUTCOME_NAMES
+from neurogym_core import Constant, Distribution, NeurogymError, Task, TaskEnv, TrialBatch
+from neurogym_core.players import (
+    DURATION,
+    OUTCOME_NAMES,
+    TaskView,
+    build_trials,
+)
 
 TASK = ("task",)
 
@@ -58,7 +55,7 @@ def _check_runs(
     candidate: Candidate, runs: list[tuple[str, int]], record: Mapping[str, Any], number: int
 ) -> None:
     names = [name for name, _ in runs]
-    repeated = state_of(candidate.task).repeated if candidate.kind == "task" else ()
+    repeated = TaskView(candidate.task).repeated_periods if candidate.kind == "task" else ()
     twice = [name for name in names if names.count(name) > 1 and name not in repeated]
     require(
         not twice,
@@ -88,7 +85,7 @@ def _answerable(candidate: Candidate) -> set[str]:
     batch = candidate.batch
     if candidate.task.step_action is not None:
         return set(batch.period_names)
-    open_ = batch.payoffs.window.any(axis=(0, 2))
+    open_ = batch.table("window").any(axis=(0, 2))
     return {
         name for p, name in enumerate(batch.period_names) if open_[batch.period == p].any()
     } | set(batch.untimed)
@@ -126,7 +123,7 @@ def durations_in_ms_do_not_depend_on_dt(candidate: Candidate) -> None:
 
 def _with_dt(task: Task, dt: float) -> Task:
     try:
-        return with_settings(task, dt=dt)
+        return TaskView(task).changed(dt=dt)
     except NeurogymError as error:
         raise AssertionError(f"It cannot be made with dt={dt:g}: {error}") from error
 
@@ -153,7 +150,7 @@ def durations_follow_their_distributions(candidate: Candidate) -> None:
         if (
             name not in batch.period_names
             or name in batch.untimed
-            or DURATION + name in state_of(task).imposed
+            or DURATION + name in TaskView(task).imposed
         ):
             continue
         distance = distance_in_steps(batch.period_steps[name], spec, task.dt)
@@ -195,14 +192,20 @@ def conditions_have_declared_values(candidate: Candidate) -> None:
             for one in candidate.recordings.values()
             if one.trials
         ]
-    for name, declared in candidate.task.conditions.items():
+    view = TaskView(candidate.task)
+    names = view.interface.names
+    for name, declared in view.distributions.items():
         if isinstance(declared, Distribution):
             for values in drawn[name]:  # type: ignore[assignment]
-                _check_values(name, values, state_of(candidate.task).imposed.get(name, declared))
+                _check_values(name, values, declared, names.get(name, ()))
 
 
-def _check_values(name: str, values: np.ndarray, declared: Distribution) -> None:
+def _check_values(
+    name: str, values: np.ndarray, declared: Distribution, names: Sequence[str]
+) -> None:
     support = declared.support()
+    if support is not None and support.dtype.kind in "iu" and values.dtype.kind == "U":
+        support = np.array([*names, "none"])[support]  # a record has names
     if support is None:
         low, high = declared.bounds
         inside = (values >= low) & (values <= high)
@@ -225,18 +228,18 @@ def _check_values(name: str, values: np.ndarray, declared: Distribution) -> None
 def imposed_values_are_played(candidate: Candidate) -> None:
     """Imposed conditions and durations are played and recorded unchanged.
 
-    Do not change the arrays of `trial.<condition>` in place (write `x = x + 1`, not `x += 1` or
+    Do not change the arrays of conditions in place (write `x = x + 1`, not `x += 1` or
     `x[mask] = …`). Draw conditions in `vary` or `draw`, not in `new_trial`, and take durations from
     `timing`."""
     task = candidate.task
-    wanted, _ = without_columns(draw_independent(task, np.random.default_rng(9), 12, {}))
+    wanted, _ = TaskView(task).draw(np.random.default_rng(9), 12)
     if any(isinstance(one, Distribution) for one in task.conditions.values()) or task.conditions:
         for name, values in wanted.items():
             _impose(task, {name: np.array(values)}, candidate.several(6, 12))
         if not task.reads_outcomes:
             _impose(task, {name: np.array(values) for name, values in wanted.items()}, 12)
     for name in task.timing:
-        if name in period_names_of(task) and name not in candidate.batch.untimed:
+        if name in TaskView(task).period_names and name not in candidate.batch.untimed:
             ms = float(7 * task.dt)
             batch = task.sample(5, seed=1, **{DURATION + name: ms})
             played = batch.period_steps[name] * task.dt
@@ -250,7 +253,9 @@ def _impose(task: Task, conditions: Mapping[str, np.ndarray], n: int) -> None:
     imposed = {name: values[:n].copy() for name, values in conditions.items()}
     batch = task.sample(n, seed=2, **{name: values.copy() for name, values in imposed.items()})
     batch.render(None)
-    assert batch.payoffs is not None  # computed on first access, the last step of building trials
+    assert (
+        batch.tables.best is not None
+    )  # computed on first access, the last step of building trials
     for name, values in imposed.items():
         same = _equal(batch.conditions[name], values)
         require(
@@ -290,24 +295,23 @@ def _equal(one: np.ndarray, other: np.ndarray) -> bool:
 def every_trial_opens_a_response_window(candidate: Candidate) -> None:
     """Every trial has a response window of at least one step.
 
-    Open a response window with trial.answer, answer_at or offer_choices. Check that start= and
+    Open a response window with trial.answer, answer_at or offer. Check that start= and
     stop= lie within the period in all trials, also if its duration is drawn. A task that pays in
     step_action needs no response window."""
     batch = candidate.batch
-    payoffs = batch.payoffs
     if candidate.task.step_action is not None:
         raise NotApplicable("it pays in step_action")
     if not candidate.task.actions.continuous and candidate.task.actions.size == 1:
         raise NotApplicable("rest is its only action")
-    steps_open = (payoffs.window & (batch.duration > 0)[:, :, None]).any(axis=1)
-    for k, slot in enumerate(payoffs.slot_names):
-        closed = payoffs.asked[:, k] & ~steps_open[:, k]
+    steps_open = (batch.table("window") & (batch.duration > 0)[:, :, None]).any(axis=1)
+    for k, slot in enumerate(batch.tables.slots.names):
+        closed = batch.table("asked")[:, k] & ~steps_open[:, k]
         require(
             not closed.any(),
             f"In {closed.mean():.1%} of the trials {slot!r} is asked, but its response window has"
             " no step.",
         )
-    idle = ~payoffs.asked.any(axis=1)
+    idle = ~batch.table("asked").any(axis=1)
     require(not idle.any(), f"{idle.mean():.1%} of the trials have no response window.")
 
 
@@ -318,13 +322,14 @@ def actions_outside_response_windows_do_not_pay(candidate: Candidate) -> None:
     Set `rewards["abort"]` and hold(cost=…) to 0 or less. Pay for an answer in its response window
     only."""
     task, batch = candidate.task, candidate.batch
-    payoffs = batch.payoffs
-    if task.actions.rest is None or payoffs.reward.shape[2] < 2:
+    if task.actions.rest is None or batch.table("reward").shape[2] < 2:
         raise NotApplicable("it has no action for rest")
     if task.step_action is not None:
         raise NotApplicable("it pays in step_action")
-    closed = (payoffs.slot < 0) & (batch.duration > 0)[:, :, None]
-    gain = np.where(closed, payoffs.reward - payoffs.reward[:, :, :1], 0.0).max(axis=0)
+    closed = (batch.table("slot") < 0) & (batch.duration > 0)[:, :, None]
+    gain = np.where(closed, batch.table("reward") - batch.table("reward")[:, :, :1], 0.0).max(
+        axis=0
+    )
     segment, action = np.unravel_index(int(np.argmax(gain)), gain.shape)
     period = batch.period_names[batch.period[segment]]
     name = "acting" if task.actions.continuous else repr(task.actions.labels()[action])
@@ -367,7 +372,7 @@ def _check_columns(task: Task, records: list[dict[str, Any]]) -> None:
         "performance",
         "reward",
         "steps",
-        *(DURATION + name for name in period_names_of(task)),
+        *(DURATION + name for name in TaskView(task).period_names),
     }
     missing = sorted(wanted - set(records[0]))
     require(not missing, f"The record has no {missing}.")
@@ -392,7 +397,7 @@ def conditions_follow_their_distributions(candidate: Candidate) -> None:
     you write needs a `cdf` or `probabilities` that agree with its `sample`. The check leaves out
     tasks whose `draw` chooses conditions from the state of the session."""
     task = candidate.task
-    if stateful(task):
+    if TaskView(task).stateful:
         raise NotApplicable("its `draw` depends on the state of the session")
     drawn_alone = {
         name: one for name, one in task.conditions.items() if isinstance(one, Distribution)
@@ -404,7 +409,7 @@ def conditions_follow_their_distributions(candidate: Candidate) -> None:
     drawn = task.draw_conditions(np.random.default_rng(14), n)
     limit = largest_distance(n, len(declared))
     for name, one in declared.items():
-        distance = distance_of_values(drawn[name], state_of(task).imposed.get(name, one))
+        distance = distance_of_values(drawn[name], TaskView(task).distributions[name])
         if distance is None:
             continue
         require(

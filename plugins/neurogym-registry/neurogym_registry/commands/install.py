@@ -10,16 +10,21 @@ from typing import Any
 
 import click
 
-from neurogym_core.ecosystem.discovery import declared, installed, refresh
-from neurogym_core.ecosystem.names import canonical, clean
-from neurogym_core.ecosystem.records import removal
-from neurogym_core.errors import InstallError, RegistryError
-from neurogym_core.terminal.output import Page
+from neurogym_core.tools import (
+    Page,
+    RegistryError,
+    canonical,
+    clean,
+    declared,
+    installed,
+    refresh,
+)
 from neurogym_registry import pip
 from neurogym_registry.client import Catalogue, Listing
 from neurogym_registry.closure import closure
 from neurogym_registry.commands.shared import busy, complete_listed, look_for, registry_options
 from neurogym_registry.effects import effects
+from neurogym_registry.errors import InstallError
 from neurogym_registry.kit import MISSING, has_kit
 from neurogym_registry.releases import examine_installed
 from neurogym_registry.resolve import resolve
@@ -184,7 +189,7 @@ def _install(name: str, version: str, steps: Sequence[pip.Step]) -> None:
         state = (
             "Nothing was changed."
             if left == before
-            else f"{name} {left} is installed; remove it: `{removal(name)}`."
+            else f"{name} {left} is installed; remove it: `python -m pip uninstall {name}`."
         )
         if isinstance(error, KeyboardInterrupt):
             raise KeyboardInterrupt(state) from error

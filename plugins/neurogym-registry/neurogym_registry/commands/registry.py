@@ -11,8 +11,7 @@ from typing import Any
 
 import click
 
-from neurogym_core.errors import RegistryError
-from neurogym_core.terminal.output import Page, print_json
+from neurogym_core.tools import Page, RegistryError, print_json
 from neurogym_registry.addresses import VARIABLE, fragment
 from neurogym_registry.change import validate_change
 from neurogym_registry.folder import Violation, read_registry

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
 import click
 
-from neurogym_core.ecosystem.discovery import declared
-from neurogym_core.ecosystem.manifest import vocabulary
-from neurogym_core.ecosystem.names import canonical, tag_key
-from neurogym_core.ecosystem.published import how_to_install
-from neurogym_core.errors import did_you_mean
-from neurogym_core.terminal.complete import complete_word
-from neurogym_core.terminal.output import Page, print_json
+from neurogym_core.tools import (
+    Page,
+    canonical,
+    complete_word,
+    declared,
+    did_you_mean,
+    how_to_install,
+    print_json,
+    vocabulary,
+)
 from neurogym_registry.client import Catalogue, Listing
 from neurogym_registry.commands.shared import read_catalogue, registry_options
 from neurogym_registry.effects import effects
@@ -47,7 +51,7 @@ def command(
     list bundled with neurogym-registry is searched."""
     found = read_catalogue(offline=offline, refresh=refresh)
     wanted = [word.casefold() for text in words for word in text.split()]
-    kinds = {vocabulary().resolve("tags", tag) or tag_key(tag) for tag in tags}
+    kinds = {vocabulary().resolve("tags", tag) or _hyphened(tag) for tag in tags}
     near = found.with_words([*wanted, *kinds])
     packages = (some for one in near if (some := list(_matches(one, wanted, kinds))))
     if as_json:
@@ -71,6 +75,11 @@ def _hint(found: Catalogue, wanted: list[str]) -> str:
     return "".join(
         dict.fromkeys(did_you_mean(word, sorted(known)) for word in wanted if word not in known)
     )
+
+
+def _hyphened(tag: str) -> str:
+    """Return ``two-photon`` for ``Two photon``."""
+    return re.sub(r"[\s_/-]+", "-", tag.strip().casefold())
 
 
 def _matches(listing: Listing, words: list[str], tags: set[str]) -> Iterator[Found]:

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from neurogym_core.ecosystem.names import clean, namespace_of
-from neurogym_core.errors import RegistryError, UnknownTaskError, did_you_mean
+from neurogym_core import UnknownTaskError
+from neurogym_core.tools import RegistryError, clean, did_you_mean, namespace_of
 from neurogym_registry.client import Catalogue, Listing, catalogue
 
 _FunctionT = TypeVar("_FunctionT", bound=Callable[..., Any])

@@ -9,14 +9,14 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from neurogym_core.ecosystem.names import clean, is_distribution_name
-from neurogym_core.errors import RegistryError
+from neurogym_core.tools import RegistryError, clean
 from neurogym_registry.attestations import provenance_of
 from neurogym_registry.commands.registry import examined, excuse_option, read_excuses
 from neurogym_registry.commands.shared import busy
 from neurogym_registry.kit import require_kit
 from neurogym_registry.pip import download
 from neurogym_registry.releases import refuse_release
+from neurogym_registry.requirements import is_distribution_name
 from neurogym_registry.submission import (
     Submission,
     entry_text,

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import click
 
-from neurogym_core.ecosystem.discovery import declared, refresh
-from neurogym_core.ecosystem.names import CORE, canonical, clean
-from neurogym_core.ecosystem.records import KINDS, PackageInfo
-from neurogym_core.errors import InstallError, UnknownTaskError, did_you_mean
-from neurogym_core.terminal.complete import complete_package
+from neurogym_core import UnknownTaskError
+from neurogym_core.tools import (
+    PackageInfo,
+    canonical,
+    clean,
+    complete_package,
+    declared,
+    did_you_mean,
+    refresh,
+)
 from neurogym_registry import pip
 from neurogym_registry.commands.shared import busy
+from neurogym_registry.errors import InstallError
+from neurogym_registry.requirements import CORE
 from neurogym_registry.sources import forget
 
 
@@ -36,10 +43,9 @@ def command(package: str, yes: bool) -> None:
             " modules that stay beside it are offered by no package."
         )
     click.echo(f"{found.distribution} {found.version}, in {clean(found.location)}")
-    for kind in KINDS:
-        names = ", ".join(clean(offer.name) for offer in getattr(found, kind))
+    for kind, names in found.names().items():
         if names:
-            click.echo(f"  {kind}: {names}")
+            click.echo(f"  {clean(kind)}: {', '.join(map(clean, names))}")
     if not yes:
         click.confirm("Remove this?", abort=True)
     with busy("Asking pip to remove it ..."):

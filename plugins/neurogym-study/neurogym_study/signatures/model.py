@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from neurogym_core.ecosystem.discovery import installed, load
-from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError, unknown
+from neurogym_core import InvalidValueError, NotSupportedError, UnknownNameError
+from neurogym_core.tools import load, offers_of, unknown
 from neurogym_study.behaviour import Behaviour, CannotTellError
 from neurogym_study.measures import Measure
 
@@ -182,7 +182,7 @@ def _check(said: Mapping[str, Any], known: set[str], path: Path) -> None:
 
 def signature_names() -> list[str]:
     """Return the names of the signatures of all installed packages, without importing them."""
-    return sorted({offer.name for offer in installed().signatures if offer.usable})
+    return [offer.name for offer in offers_of(GROUP) if offer.usable]
 
 
 def signatures() -> list[Signature]:
@@ -192,7 +192,7 @@ def signatures() -> list[Signature]:
         NotSupportedError: an entry point is not a `Signature`.
     """
     found = []
-    for offer in sorted(installed().signatures, key=lambda one: one.name):
+    for offer in offers_of(GROUP):
         if not offer.usable:
             continue
         loaded = load(offer)

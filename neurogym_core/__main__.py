@@ -1,0 +1,5 @@
+"""Run ``ngym`` as ``python -m neurogym_core``."""
+
+from neurogym_core.cli import main
+
+main(prog_name="ngym")

@@ -1,5 +1,0 @@
-"""Run ``ngym`` as ``python -m neurogym_core.cli``."""
-
-from neurogym_core.cli import main
-
-main(prog_name="ngym")

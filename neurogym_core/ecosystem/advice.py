@@ -1,0 +1,112 @@
+"""Offers of this project's other packages, for errors, help texts and searches.
+
+The only source is ``index.json`` of the repository's registry, of which wheels of the core have a
+copy. Installed packages are found through entry points, not through this list."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from neurogym_core.ecosystem.published import how_to_install
+from neurogym_core.errors import nearest
+
+_CORE = Path(__file__).resolve().parents[1]
+
+
+class ListedTask(NamedTuple):
+    """A task of this project: its id, bare name and title, and its package."""
+
+    id: str
+    name: str
+    title: str
+    package: str
+    words: str
+
+
+@cache
+def rows() -> tuple[dict[str, Any], ...]:
+    """Return the rows of the packages; none if the list cannot be read."""
+    for root in (_CORE / "_bundled", _CORE.parent / "registry"):  # of a wheel, of a checkout
+        try:
+            return tuple(json.loads((root / "index.json").read_text("utf-8"))["packages"])
+        except (OSError, ValueError):  # an incomplete installation must not replace an error
+            continue
+    return ()
+
+
+@cache
+def brought(kind: str) -> dict[str, str]:
+    """Return {name: package} for a kind.
+
+    Args:
+        kind: "commands", "subjects", "plugins", "wrappers", "former wrappers", "tasks" (bare
+            names), "namespaces" or "modules".
+    """
+    pairs = {
+        "wrappers": lambda row: [one["name"] for one in row["wrappers"]],
+        "former wrappers": lambda row: [old for one in row["wrappers"] for old in one["aliases"]],
+        "tasks": lambda row: [one["name"] for one in row["tasks"]],
+        "namespaces": lambda row: [row["namespace"]] if row["tasks"] else [],
+        "modules": lambda row: [row["name"].replace("-", "_")],
+    }.get(kind, lambda row: row["offers"].get(kind, ()))
+    return {name: row["name"] for row in rows() for name in pairs(row)}
+
+
+@cache
+def helps(kind: str) -> dict[str, str]:
+    """Return {name: line of help} for "commands" or "subjects", so that help texts import none."""
+    own = (row.get("helps", {}).get(kind, {}) for row in rows())
+    return {name: text for some in own for name, text in some.items()}
+
+
+@cache
+def tasks() -> tuple[ListedTask, ...]:
+    """Return the tasks by id."""
+    return tuple(
+        ListedTask(
+            f"{row['namespace']}/{task['name']}", task["name"], task["title"], row["name"],
+            " ".join(
+                (row["name"], task["name"], task["title"], task["summary"], *task["tags"],
+                 *task["species"], *task.get("aliases", ()))
+            ).casefold(),
+        )
+        for row in rows() for task in row["tasks"]
+    )  # fmt: skip
+
+
+def searched(text: str) -> list[ListedTask]:
+    """Return the tasks with all words of a text."""
+    words = text.casefold().split()
+    return [task for task in tasks() if all(word in task.words for word in words)]
+
+
+def resembling(name: str) -> ListedTask | None:
+    """Return the task whose name is nearest to an unknown one, or None if none is near."""
+    names = {task.name: task for task in tasks()}
+    near = nearest(name.rpartition("/")[2], names, 0.8)
+    return None if near is None else names[near]
+
+
+def comes_with(what: str, package: str | None) -> str:
+    """Return the line that names the package that brings something.
+
+    For example: 'check' comes with neurogym-check: `pip install -e /src/plugins/neurogym-check`
+
+    Args:
+        what: the missing command, wrapper, ability and so on.
+        package: its package, as `brought` knows it; None if the list cannot be read.
+    """
+    if package is None:
+        return f"{what!r} comes with a package that is not installed. Install the core again."
+    return f"{what!r} comes with {package}: {how_to_install(package)}"
+
+
+def of_missing_module(error: BaseException) -> str:
+    """Return the line that names the package of a missing module; "" for any other error."""
+    module = (getattr(error, "name", None) or "").partition(".")[0]
+    if not isinstance(error, ImportError) or module not in brought("modules"):
+        return ""
+    return comes_with(module, brought("modules")[module])

@@ -1,0 +1,84 @@
+# The public names of `neurogym_core.tools`; see `neurogym_core/__init__.pyi`.
+
+# Commands:
+from neurogym_core.cli._main import main as main
+from neurogym_core.terminal.settings import usage_errors as usage_errors
+from neurogym_core.terminal.settings import with_options as with_options
+from neurogym_core.terminal.settings import split_option as split_option
+from neurogym_core.terminal.settings import read_split as read_split
+from neurogym_core.terminal.settings import read_conditions as read_conditions
+from neurogym_core.terminal.settings import task_settings as task_settings
+from neurogym_core.terminal.settings import SubjectName as SubjectName
+from neurogym_core.terminal.settings import play_options as play_options
+from neurogym_core.terminal.complete import complete_task as complete_task
+from neurogym_core.terminal.complete import complete_word as complete_word
+from neurogym_core.terminal.complete import complete_package as complete_package
+from neurogym_core.terminal.complete import complete_target as complete_target
+
+# Pages in the terminal:
+from neurogym_core.terminal.output import Page as Page
+from neurogym_core.terminal.description import add_description as add_description
+from neurogym_core.terminal.description import bibtex as bibtex
+from neurogym_core.terminal.output import print_json as print_json
+from neurogym_core.terminal.output import print_paragraph as print_paragraph
+from neurogym_core.terminal.output import print_report as print_report
+from neurogym_core.terminal.output import Progress as Progress
+from neurogym_core.terminal.description import in_words as in_words
+
+# Settings and files:
+from neurogym_core.ecosystem.settings_text import read_value as read_value
+from neurogym_core.ecosystem.settings_text import read_wrap as read_wrap
+from neurogym_core.ecosystem.settings_text import split_values as split_values
+from neurogym_core.ecosystem.files import is_file_reference as is_file_reference
+from neurogym_core.ecosystem.files import load_from_file as load_from_file
+from neurogym_core.files import replacing as replacing
+
+# Installed packages:
+from neurogym_core.ecosystem.discovery import installed as installed
+from neurogym_core.ecosystem.discovery import declared as declared
+from neurogym_core.ecosystem.discovery import refresh as refresh
+from neurogym_core.ecosystem.discovery import find_task as find_task
+from neurogym_core.ecosystem.discovery import load_task as load_task
+from neurogym_core.ecosystem.discovery import task_id as task_id
+from neurogym_core.ecosystem.discovery import find_wrapper as find_wrapper
+from neurogym_core.ecosystem.discovery import load_wrapper as load_wrapper
+from neurogym_core.ecosystem.discovery import load as load
+from neurogym_core.ecosystem.discovery import offers_of as offers_of
+from neurogym_core.ecosystem.records import TaskInfo as TaskInfo
+from neurogym_core.ecosystem.records import PackageInfo as PackageInfo
+from neurogym_core.ecosystem.records import Reference as Reference
+from neurogym_core.ecosystem.records import Problem as Problem
+from neurogym_core.ecosystem.records import Listed as Listed
+from neurogym_core.ecosystem.names import namespace_of as namespace_of
+from neurogym_core.ecosystem.manifest import vocabulary as vocabulary
+from neurogym_core.ecosystem.manifest import Manifest as Manifest
+from neurogym_core.ecosystem.manifest import parse_manifest as parse_manifest
+
+# Packages of this project that are not installed:
+from neurogym_core.ecosystem.published import how_to_install as how_to_install
+from neurogym_core.ecosystem.advice import brought as brought
+from neurogym_core.ecosystem.advice import comes_with as comes_with
+from neurogym_core.ecosystem.records import remedy as remedy
+
+# Names and texts of strangers:
+from neurogym_core.ecosystem.names import canonical as canonical
+from neurogym_core.ecosystem.names import clean as clean
+from neurogym_core.ecosystem.names import said_by as said_by
+
+# Imports:
+from neurogym_core.lazy import lazy_names as lazy_names
+from neurogym_core.lazy import optional as optional
+
+# Code of others in a child process:
+from neurogym_core.child import run_child as run_child
+from neurogym_core.child import answer_with as answer_with
+from neurogym_core.child import claim_stdout as claim_stdout
+from neurogym_core.child import leave as leave
+
+# Errors:
+from neurogym_core.errors import unknown as unknown
+from neurogym_core.errors import listed as listed
+from neurogym_core.errors import did_you_mean as did_you_mean
+from neurogym_core.errors import FileNotWrittenError as FileNotWrittenError
+from neurogym_core.errors import ManifestError as ManifestError
+from neurogym_core.errors import RegistryError as RegistryError

@@ -1,0 +1,55 @@
+"""The hooks that `ngym run` calls: experiment files, and measures of signal detection.
+
+The rest of the package is imported when a hook is called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from neurogym_core import hookimpl
+
+
+@hookimpl
+def ngym_read_experiment(path: str, trust: bool) -> dict[str, Any]:
+    """Return the experiment in a file for `ngym run`."""
+    from neurogym_study.task_experiment import load
+
+    said = load(path, trust=trust)
+    return {
+        "task": said.source,
+        "settings": said.settings,
+        "wrap": said.wrappers,
+        **{
+            name: getattr(said, name)
+            for name in (
+                "imposed",
+                "seed",
+                "split",
+                "trials",
+                "steps",
+                "subject",
+                "subjects",
+                "train",
+            )
+        },
+    }
+
+
+@hookimpl
+def ngym_save_experiment(path: Path, experiment: Mapping[str, Any]) -> Path:
+    """Write the experiment of `ngym run` to a file."""
+    from neurogym_study.task_experiment import TaskExperiment
+
+    given = {name: value for name, value in experiment.items() if name != "settings"}
+    return TaskExperiment.of(**given, **experiment["settings"]).save(path)
+
+
+@hookimpl
+def ngym_sensitivity(hits: int, signals: int, false_alarms: int, noises: int) -> dict[str, Any]:
+    """Return rates, d' and criterion with their intervals for `ngym run`."""
+    from neurogym_study.measures import sensitivity  # imports SciPy
+
+    found = sensitivity(hits, signals, false_alarms, noises)
+    return {name: (one.value, one.low, one.high) for name, one in found.measures.items()}
