@@ -412,7 +412,7 @@ class TestPandas:
                 raise ModuleNotFoundError("No module named 'pandas'")
             return real(name, *args, **kwargs)
 
-        monkeypatch.setattr("importlib.import_module", refuse)
+        monkeypatch.setattr("neurogym_core.lazy.import_module", refuse)
         with pytest.raises(
             MissingDependencyError, match=r"needs pandas.*Install it: pip install pandas"
         ):

@@ -118,7 +118,7 @@ def test_a_task_that_mixes_what_its_subjects_did_is_caught(wrong, name):
 
 def test_a_column_of_the_record_that_mixes_subjects_is_caught(wrong):
     results = check_task(wrong.RecordsAllSubjects, "full", select=["G004"])
-    assert "'record.hits' of trial" in results[0].reason
+    assert "'session.record(hits)' of trial" in results[0].reason
 
 
 def test_periods_may_be_visited_twice_if_the_task_says_so(wrong):

@@ -156,7 +156,7 @@ sys.modules["ngym_test_registry_makers"] = sys.modules[__name__]
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    yield from fresh_site(tmp_path, monkeypatch, "neurogym-registry")
+    yield from fresh_site(tmp_path, monkeypatch, "neurogym-registry", "neurogym-check")
 
 
 @pytest.fixture
