@@ -171,8 +171,8 @@ def test_infos_that_are_kept_do_not_keep_the_observations():
 
 
 def test_run_keeps_the_record_and_not_the_trials():
-    """The observations of 2,000 trials take 10 MB."""
+    """The observations of 4,000 trials take 20 MB."""
     run(Wide(), "oracle", 100, seed=0)
-    _, few = used_by(lambda: run(Wide(), "oracle", 1500, seed=0))
-    _, many = used_by(lambda: run(Wide(), "oracle", 3500, seed=0))
-    assert many < few + 3
+    _, few = used_by(lambda: run(Wide(), "oracle", 4000, seed=0))
+    _, many = used_by(lambda: run(Wide(), "oracle", 8000, seed=0))
+    assert many < few + 6
