@@ -1,9 +1,8 @@
 """Break the core in random places, and list what no test notices: ``python tests/mutants.py``.
 
-Cosmic Ray makes the mutants, in a copy of the tracked files, which the plain kernel plays. The tests
-run once as they are, while coverage records which of them run which line; a mutant meets those of
-its line, short ones first, until one fails. A mutant that survives is a missing test, or the same
-program.
+Cosmic Ray makes the mutants, in a copy of the tracked files that the plain kernel plays. The tests
+run once as they are, and coverage records which of them run which line. A mutant meets those of its
+line, short ones first, until one fails. One that survives is a missing test, or the same program.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import argparse
 import ast
 import os
 import random
+import re
 import shlex
 import shutil
 import subprocess
@@ -19,7 +19,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from xml.etree import ElementTree
 
 from cosmic_ray.ast import ast_nodes, get_ast_from_path
 from cosmic_ray.mutating import mutate_and_test
@@ -32,13 +31,11 @@ MUTATED = [f"neurogym_core/{folder}" for folder in ("trials", "tasks", "play")]
 TESTS = [
     *(f"tests/{folder}" for folder in ("trials", "tasks", "play", "wrappers")),
     "tests/test_bad_input.py",
-    # The conformance kit: two packages with tasks of every form.
+    # The conformance kit, on tasks of every form.
     "plugins/neurogym-task-control/tests/test_control_conformance.py",
     "plugins/neurogym-task-motor/tests/test_motor_conformance.py",
 ]
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow"]
-# Decorators cache, name and type; what they do is seldom tested by removing one.
-LEFT_OUT = ("RemoveDecorator",)
 
 
 def main() -> None:
@@ -51,72 +48,65 @@ def main() -> None:
     parser.add_argument("--kept", type=Path, help="folder of a recording, kept for the next call")
     given = parser.parse_args()
     with TemporaryDirectory() as folder:
-        copy, kept = Path(folder) / "copy", given.kept or Path(folder)
-        files = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True)
-        for name in filter(None, files.split("\0")):
-            if (ROOT / name).is_file():
-                (copy / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(ROOT / name, copy / name)
+        copy, kept = Path(folder) / "copy", (given.kept or Path(folder) / "kept").resolve()
+        copy_tracked(copy)
         os.environ |= {"PYTHONPATH": str(copy), "NGYM_KERNEL": "plain", "OMP_NUM_THREADS": "1"}
         os.chdir(copy)
-        if not (kept / "coverage").exists():
+        if not (kept / "lasts.txt").exists():
             record(kept)
-        duration = durations(kept / "junit.xml")
-        found = CoverageData(str(kept / "coverage"))
-        found.read()
-        survived = 0
-        chosen = sample(given.files, given.count, given.seed)
+        lasts = re.findall(r"^ *([\d.]+)s call +(.+)$", (kept / "lasts.txt").read_text(), re.M)
+        seconds = {test: float(text) for text, test in lasts}
+        ran_by = CoverageData(str(kept / "coverage"))
+        ran_by.read()
+        chosen, survived = sample(given.files, given.count, given.seed), 0
         for number, mutant in enumerate(chosen, 1):
-            tests = tests_of(mutant, found, duration, given.seconds)
+            tests = tests_of(mutant, ran_by, seconds, given.seconds)
             Path("tests.txt").write_text("\n".join(tests), "utf-8")
-            command = shlex.join([*PYTEST, "-x", "@tests.txt"])
+            command = shlex.join([*PYTEST, "-x", "@tests.txt"] if tests else ["true"])
             result = mutate_and_test([mutant], command, 30 + 5 * given.seconds)
-            lives = not tests or result.test_outcome == TestOutcome.SURVIVED
+            lives = result.test_outcome == TestOutcome.SURVIVED
             survived += lives
             place = f"{mutant.module_path}:{mutant.start_pos[0]}"
-            print(f"{number} {place} {'SURVIVES' if lives else 'killed'} of {len(tests)} tests")
+            print(number, place, "SURVIVES" if lives else "killed", "of", len(tests), flush=True)
             if lives:
-                changed = [line for line in result.diff.split("\n") if line[:1] in "+-"]
-                print(*changed[3:], sep="\n", flush=True)
+                print(*(line for line in result.diff.split("\n")[4:] if line[:1] in "+-"), sep="\n")
         print(f"{survived} of {len(chosen)} mutants survive.")
+
+
+def copy_tracked(copy: Path) -> None:
+    """Copy the files that git tracks, as they are now."""
+    files = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True)
+    for name in filter(None, files.split("\0")):
+        if (ROOT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, copy / name)
 
 
 def record(kept: Path) -> None:
     """Run all tests on the copy as it is; write which lines each runs, and how long it takes."""
     kept.mkdir(parents=True, exist_ok=True)
-    os.environ["COVERAGE_FILE"] = str(kept / "coverage")
-    options = ["--cov=neurogym_core", "--cov-context=test", "--cov-report="]
-    subprocess.run([*PYTEST, *options, f"--junitxml={kept / 'junit.xml'}", *TESTS], check=True)
-
-
-def durations(report: Path) -> dict[str, float]:
-    """Return the seconds of each test, by file and name."""
-    return {
-        f"{case.get('classname')}::{case.get('name')}": float(case.get("time"))
-        for case in ElementTree.parse(report).iter("testcase")
-    }
+    options = ["--cov=neurogym_core", "--cov-context=test", "--cov-report=", "--durations=0", "-vv"]
+    where = os.environ | {"COVERAGE_FILE": str(kept / "coverage")}
+    done = subprocess.run([*PYTEST, *options, *TESTS], env=where, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"The tests fail on the program as it is:\n{done.stdout[-5000:]}")
+    (kept / "lasts.txt").write_text(done.stdout, "utf-8")
 
 
 def tests_of(
-    mutant: MutationSpec, found: CoverageData, duration: dict[str, float], seconds: float
+    mutant: MutationSpec, ran_by: CoverageData, seconds: dict[str, float], most: float
 ) -> list[str]:
     """Return the tests that run the line of a mutant, short ones first, as far as time allows.
 
     A line that runs while modules are imported has the tests of its file.
     """
-    lines = found.contexts_by_lineno(str(Path(mutant.module_path).resolve()))
-    ran = lines.get(mutant.start_pos[0], []) or [one for each in lines.values() for one in each]
-    if set(ran) == {""}:
-        ran = [one for each in lines.values() for one in each]
-    tests = {one.rpartition("|")[0] for one in ran if one}
-
-    def lasts(test: str) -> float:
-        place, _, name = test.partition("[")[0].replace(".py::", ".").replace("/", ".").rpartition(".")
-
+    lines = ran_by.contexts_by_lineno(str(mutant.module_path.resolve()))
+    ran = set(lines.get(mutant.start_pos[0], ())) - {""} or set().union(*lines.values()) - {""}
     chosen, total = [], 0.0
-    for test in sorted(tests, key=lambda test: (lasts(test), test)):
-        total += lasts(test)
-        if total > seconds:
+    tests = {one.rpartition("|")[0] for one in ran}
+    for test in sorted(tests, key=lambda test: (seconds.get(test, 0), test)):
+        total += seconds.get(test, 0) + 0.01
+        if total > most:
             break
         chosen.append(test)
     return chosen
@@ -135,10 +125,9 @@ def sample(folders: list[str], count: int, seed: int) -> list[MutationSpec]:
 
 
 def mutants_of(path: Path) -> Iterator[MutationSpec]:
-    """Yield all mutants of a file, without those of annotations, which never run."""
-    written = ast.parse(path.read_text("utf-8"))
-    notes = [getattr(one, "annotation", None) for one in ast.walk(written)]
-    notes += [getattr(one, "returns", None) for one in ast.walk(written)]
+    """Yield the mutants of a file, but for annotations, which never run, and decorators."""
+    tree = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+    notes = [getattr(one, name, None) for one in tree for name in ("annotation", "returns")]
     spans = [
         ((one.lineno, one.col_offset), (one.end_lineno, one.end_col_offset))
         for one in notes
@@ -147,7 +136,7 @@ def mutants_of(path: Path) -> Iterator[MutationSpec]:
     nodes = list(ast_nodes(get_ast_from_path(path)))
     for name in operator_names():
         operator = get_operator(name)
-        if operator.arguments() or name.rpartition("/")[2] in LEFT_OUT:
+        if operator.arguments() or name.endswith("/RemoveDecorator"):
             continue
         positions = (place for node in nodes for place in operator().mutation_positions(node))
         for occurrence, (start, end) in enumerate(positions):

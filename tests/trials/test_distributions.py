@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -65,7 +66,7 @@ def test_the_mean_and_the_bounds_are_those_of_the_cdf(distribution):
     breaks = None if steps is None else np.unique(steps)
     area = sum(
         integrate.quad(lambda x: 1 - distribution.cdf(x), *ends)[0]
-        for ends in ([(low, high)] if breaks is None else zip(breaks[:-1], breaks[1:], strict=True))
+        for ends in ([(low, high)] if breaks is None else pairwise(breaks))
     )
     assert distribution.mean == pytest.approx(low + area)
     assert distribution.cdf(np.array([high, high + 1])) == pytest.approx(1, abs=1e-15)
@@ -186,7 +187,9 @@ def test_a_distribution_is_a_value_that_its_written_form_gives_back(distribution
             [1, 2, 4], (1, 2, 4), "1, 2, 4", np.array([1, 2, 4]), {"choice": [1, 2, 4]},
             "choice(1,2,4)", "choice([1,2,4])",
         ]),
-        (Choice((1, 2), p=(0.3, 0.7)), [{"choice": [[1, 2], [0.3, 0.7]]}, "choice([1,2],[0.3,0.7])"]),
+        (Choice((1, 2), p=(0.3, 0.7)), [
+            {"choice": [[1, 2], [0.3, 0.7]]}, "choice([1,2],[0.3,0.7])",
+        ]),
         (Choice(((1, 2), (3, 4))), [{"choice": [[1, 2], [3, 4]]}, "choice((1,2),(3,4))"]),
         (Choice(3), [{"choice": 3}, "choice(3)", range(3)]),
         (TruncatedExponential(300, 100, 800), ["truncated_exponential(300, 100, 800)"]),
