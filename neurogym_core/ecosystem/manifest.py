@@ -112,7 +112,8 @@ class Vocabulary(NamedTuple):
 def vocabulary() -> Vocabulary:
     """Return the controlled vocabulary of the core; cached."""
     tables = tomllib.loads(Path(__file__).with_name("vocabulary.toml").read_text("utf-8"))
-    words, spellings = {}, {}
+    words: dict[str, tuple[str, ...]] = {}
+    spellings: dict[str, dict[str, str]] = {}
     for kind in ("tags", "species", "reference", "expected"):
         words[kind] = tuple(tables[kind])
         spellings[kind] = {}

@@ -391,7 +391,9 @@ def _manifest(declared: Declaration) -> tuple[Manifest | None, list[Problem]]:
     """Return the package's manifest, and the problems of the whole file."""
     values = _manifests(declared)
     if not values:
-        if not any(group in ("neurogym.tasks", "neurogym.wrappers") for group, *_ in declared.entry_points):
+        if not any(
+            group in ("neurogym.tasks", "neurogym.wrappers") for group, *_ in declared.entry_points
+        ):
             return None, []
         message = "the package has none, so catalogues cannot describe its tasks and wrappers."
         return None, [_manifest_problem(message=message, level="warning")]

@@ -50,10 +50,10 @@ def test_the_manifest_has_every_field_and_breaks_no_rule():
     read = manifest.parse_manifest(text)
     assert not read.all_problems
     row = tomllib.loads(text)["task"][0]
-    assert set(row) == ({*manifest._FIELDS, *manifest._TABLES["task"]})
+    assert set(row) == {*manifest._FIELDS, *manifest._TABLES["task"]}
     assert set(row["reference"][0]) == set(manifest._REFERENCE_FIELDS)
     assert set(row["expected"]) == set(manifest.vocabulary().words["expected"])
-    only_tasks = ({*manifest._FIELDS, *manifest._TABLES["task"]}) - set(manifest._KINDS["wrapper"])
+    only_tasks = set(manifest._TABLES["task"]) - set(manifest._TABLES["wrapper"])
     assert only_tasks == {"expected", "shortcuts", "admitted", "figure"}
     kinds = re.search(r'kind = "original" +# (.*)', text)[1]
     assert tuple(kinds.split(", ")) == manifest.vocabulary().words["reference"]

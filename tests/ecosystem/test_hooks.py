@@ -168,7 +168,9 @@ def test_listeners_hear_every_trial_and_a_failing_one_is_warned_about_once(add, 
         listener(Env(), trial)
     assert sys.modules["aaa.plugin"].seen == [1, 2, 2, 3]
     assert [str(one.message).count("ngym_trial_end") for one in recwarn] == [1]
-    assert [failure.phase for failure in hooks.plugins("ngym_trial_end").failures] == ["ngym_trial_end"]
+    assert [failure.phase for failure in hooks.plugins("ngym_trial_end").failures] == [
+        "ngym_trial_end"
+    ]
 
 
 def test_when_strict_a_failing_listener_raises(add, monkeypatch) -> None:
