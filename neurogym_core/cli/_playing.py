@@ -33,7 +33,7 @@ def asked(what: str, hook: str, **given: Any) -> Any:
     """Return the answer of a plug-in about experiment files; `what` is the request."""
     answer = ask(hook, **given)
     if answer is None:
-        raise MissingDependencyError(comes_with(what, brought("plugins").get("experiments")))
+        raise MissingDependencyError(comes_with(what, brought("plugins").get(hook)))
     return answer
 
 

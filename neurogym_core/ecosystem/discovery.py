@@ -93,6 +93,12 @@ def offers_of(group: str) -> list[Offer]:
     return sorted(found, key=lambda one: one.name)
 
 
+def plugins_for(*hooks: str) -> list[Offer]:
+    """Return the plug-ins that may implement one of these hooks, without importing them."""
+    found = () if is_on(DISABLE) else declared().plugins
+    return [one for one in found if not one.has("blocked") and any(map(one.implements, hooks))]
+
+
 def refresh() -> None:
     """Discard the scan, after a package was installed or removed while this process runs."""
     importlib.invalidate_caches()
@@ -402,7 +408,7 @@ def _one_of(names: Iterable[str]) -> str:
 
 def elsewhere(kind: str, name: str, known: Iterable[str] = ()) -> str:
     """Return the advice of plug-ins about an unknown name; see the hook ``ngym_unknown_name``."""
-    if not declared().plugins:
+    if not plugins_for("ngym_unknown_name"):
         return ""
     from neurogym_core.ecosystem.hooks import ask  # imports this module, and pluggy
 
