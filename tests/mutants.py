@@ -48,7 +48,8 @@ def main() -> None:
     parser.add_argument("--kept", type=Path, help="folder of a recording, kept for the next call")
     given = parser.parse_args()
     with TemporaryDirectory() as folder:
-        copy, kept = Path(folder) / "copy", (given.kept or Path(folder) / "kept").resolve()
+        kept = (given.kept or Path(folder)).resolve()
+        copy = kept / "copy"
         copy_tracked(copy)
         os.environ |= {"PYTHONPATH": str(copy), "NGYM_KERNEL": "plain", "OMP_NUM_THREADS": "1"}
         os.chdir(copy)
@@ -75,6 +76,7 @@ def main() -> None:
 
 def copy_tracked(copy: Path) -> None:
     """Copy the files that git tracks, as they are now."""
+    shutil.rmtree(copy, ignore_errors=True)
     files = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True)
     for name in filter(None, files.split("\0")):
         if (ROOT / name).is_file():
@@ -84,7 +86,6 @@ def copy_tracked(copy: Path) -> None:
 
 def record(kept: Path) -> None:
     """Run all tests on the copy as it is; write which lines each runs, and how long it takes."""
-    kept.mkdir(parents=True, exist_ok=True)
     options = ["--cov=neurogym_core", "--cov-context=test", "--cov-report=", "--durations=0", "-vv"]
     where = os.environ | {"COVERAGE_FILE": str(kept / "coverage")}
     done = subprocess.run([*PYTEST, *options, *TESTS], env=where, stdout=subprocess.PIPE, text=True)
