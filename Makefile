@@ -44,7 +44,7 @@ test-newest: .venv-newest/installed  ## the fast tests with the newest version o
 test-all: $(VENV)/installed-dev  ## all tests, the slow ones with Stable-Baselines3 and torch too
 	$(ONE_THREAD) $(RUN) -m pytest -q $(WORKERS)
 
-mutants: $(VENV)/installed-mutants  ## break the core in 300 places, and list what no test notices (hours)
+mutants: $(VENV)/installed-mutants  ## break the core in 300 places, and list the changes that no test notices (hours)
 	$(RUN) tests/mutants.py
 
 test-browser: $(VENV)/installed-test  ## the catalogue page in Chromium (Debian: chromium chromium-driver)

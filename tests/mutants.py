@@ -1,4 +1,4 @@
-"""Break the core in random places, and list what no test notices: ``python tests/mutants.py``.
+"""Break the core in random places, and list the changes that no test notices: ``python tests/mutants.py``.
 
 Cosmic Ray makes the mutants, in a copy of the tracked files that the plain kernel plays. The tests
 run once as they are, and coverage records which of them run which line. A mutant meets those of its

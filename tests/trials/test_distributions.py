@@ -1,4 +1,4 @@
-"""Distributions draw what their mean, bounds, support and CDF say, and read what they write.
+"""Distributions draw values of their CDF, mean and bounds, and are read from written forms.
 
 The statistical tests compare 20,000 draws with a CDF. By the inequality of Dvoretzky, Kiefer and
 Wolfowitz, the largest difference exceeds `FAR` in one of a million correct programs.
@@ -202,7 +202,7 @@ def test_equivalent_forms_are_read_as_one_distribution(expected, forms):
         assert str(found.to_plain()) == str(expected.to_plain()), form  # whole numbers stay whole
 
 
-# ---- what is refused
+# ---- refusals
 
 
 @pytest.mark.parametrize(
