@@ -1,8 +1,9 @@
 """Break the core in random places, and list the changes that no test notices.
 
-``python tests/mutants.py --help`` has the options. Cosmic Ray makes the mutants, in a copy of the tracked files that the plain kernel plays. The tests
-run once as they are, and coverage records which of them run which line. A mutant meets those of its
-line, short ones first, until one fails. One that survives is a missing test, or the same program.
+``python tests/mutants.py --help`` has the options. Cosmic Ray makes the mutants, in a copy of the
+tracked files that the plain kernel plays. The tests run once as they are, and coverage records
+which of them run which line. A mutant meets those of its line, short ones first, until one fails.
+One that survives is a missing test, or the same program.
 """
 
 from __future__ import annotations
