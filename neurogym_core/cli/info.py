@@ -26,6 +26,7 @@ from neurogym_core.ecosystem.records import (
     Reference,
     TaskInfo,
     WrapperInfo,
+    mark_of,
     remedy,
 )
 from neurogym_core.errors import (
@@ -151,8 +152,7 @@ def _listed(name: str, offline: bool) -> Listed | None:
 
 
 def _print_package(package: PackageInfo, as_json: bool) -> None:
-    every = (*package.problems, *(one for offer in package.offers for one in offer.problems))
-    problems = [(problem.level, str(problem)) for problem in dict.fromkeys(every)]
+    problems = [(problem.level, str(problem)) for problem in package.all_problems]
     if as_json:
         same = ("version", "namespace", "requires_core", "compatible", "blocked", "location",
                 "editable")  # fmt: skip
@@ -173,7 +173,7 @@ def _print_package(package: PackageInfo, as_json: bool) -> None:
         )
     )
     for title, offers in (("tasks", package.tasks), ("wrappers", package.wrappers)):
-        rows = [(one.name, one.title, _status(one.status)) for one in offers]
+        rows = [(one.name, one.title, mark_of(one.problems)) for one in offers]
         _add(page, title, ("name", "title", "problem"), rows)
     others = (offer for offer in package.offers if not isinstance(offer, Described))
     rows = [(one.group.removeprefix("neurogym."), one.name, one.value) for one in others]
@@ -188,10 +188,6 @@ def _add(page: Page, title: str, columns: Sequence[str], rows: Sequence[Sequence
         page.table(columns, rows)
 
 
-def _status(status: str) -> str:
-    return "" if status == "ok" else f"! {status}"
-
-
 def _print_class(name: str, entry: Entry | None, as_json: bool) -> None:
     """Print the manifest's part and the class's part; exit with code 1 if the class fails."""
     description, failure = _describe(name, entry)
@@ -201,7 +197,7 @@ def _print_class(name: str, entry: Entry | None, as_json: bool) -> None:
             left_out = ("distribution", "group", "value")
             row = {
                 "id": entry.id,
-                "kind": "task" if isinstance(entry, TaskInfo) else "wrapper",
+                "kind": entry.kind,
                 **{key: one for key, one in asdict(entry).items() if key not in left_out},
                 "package": entry.distribution,
                 "status": entry.status,
@@ -222,8 +218,8 @@ def _describe(name: str, entry: Entry | None) -> tuple[dict[str, Any] | None, st
         return None, next(
             str(one) for one in entry.problems if one.level == "fatal" or one.code == "blocked"
         )
-    kind = "wrapper" if isinstance(entry, WrapperInfo) else "task"
-    child = run_child(f"{__package__}._describe", [kind, name if entry is None else entry.id])
+    what = ["task", name] if entry is None else [entry.kind, entry.id]
+    child = run_child(f"{__package__}._describe", what)
     value = child.values[-1] if child.values and isinstance(child.values[-1], dict) else {}
     if isinstance(value.get("description"), dict):
         return value["description"], None
@@ -240,7 +236,7 @@ def _show_class(
     if entry is None:
         page.heading(name)
     else:
-        page.heading(entry.id, mark=_status(entry.status))
+        page.heading(entry.id, mark=mark_of(entry.problems))
         for text in filter(None, (entry.title, entry.summary)):
             page.text(text, indent=2)
         page.facts(

@@ -263,9 +263,8 @@ def is_on(variable: str) -> bool:
 
 def blocked() -> frozenset[str]:
     """Return the canonical names in `NGYM_BLOCK`."""
-    return frozenset(
-        canonical(part.strip()) for part in os.environ.get(BLOCK, "").split(",") if part.strip()
-    )
+    names = map(str.strip, os.environ.get(BLOCK, "").split(","))
+    return frozenset(map(canonical, filter(None, names)))
 
 
 _SHORTEST_PART = 3  # letters of a part of a name that is looked for in the names

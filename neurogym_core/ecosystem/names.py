@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import Any
 
 from neurogym_core.ecosystem.advice import brought, of_missing_module
@@ -82,18 +83,26 @@ def taken_command(name: str, distribution: str) -> str | None:
     ours = brought("commands")
     if ours.get(name) == canonical(distribution):
         return None
-    known = (*COMMANDS, *ours, *RESERVED_COMMANDS)
-    return next((one for one in known if one_letter_apart(name, one)), None)
+    return resembling(name, (*COMMANDS, *ours, *RESERVED_COMMANDS))
+
+
+def resembling(name: str, known: Iterable[str]) -> str | None:
+    """Return the first known name that equals another, or is one letter apart; None if none is."""
+    for one in known:
+        if one_letter_apart(name, one):
+            return one
+    return None
 
 
 def one_letter_apart(one: str, other: str) -> bool:
     """Return whether two texts are equal, or differ by one letter or one swap of neighbours."""
     short, long = sorted((one, other), key=len)
+    while short and short[0] == long[0]:
+        short, long = short[1:], long[1:]
     if len(long) > len(short):
-        return any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
-    apart = [i for i in range(len(one)) if one[i] != other[i]]
-    i = apart[0] if apart else 0
-    return len(apart) <= 1 or (apart == [i, i + 1] and one[i : i + 2] == other[i : i + 2][::-1])
+        return long[1:] == short
+    swapped = long[:2] == short[1::-1] and long[2:] == short[2:]
+    return long[1:] == short[1:] or swapped
 
 
 def canonical(distribution: str) -> str:
