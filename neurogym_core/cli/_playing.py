@@ -272,7 +272,7 @@ def show_json(
         "task": game.task,
         "subject": game.subject_name,
         "seed": game.seed,
-        "split": game.game.split,
+        "split": game.game.split or "none",
         "stopped": game.stopped,
     }
     print_report({**report, **found, "csv": None if record is None else csv, "experiment": save})

@@ -175,7 +175,17 @@ RUN_FILE = "settings.json"
 
 
 def named_subject(text: str) -> tuple[str, dict[str, Any]]:
-    """Return name and settings of a subject, as `read_subject` does."""
+    """Return name and settings of a subject: ``"diffusion:bound=50"`` is a name and settings.
+
+    The folder of a run, ``"runs/net"``, is the subject "trained" with the setting ``run``; a folder
+    in the current one needs no slash unless a subject has its name.
+
+    Args:
+        text: the subject as on the command line.
+
+    Raises:
+        InvalidValueError: the text is not a name with settings.
+    """
     name, settings = read_subject(text)
     known = (*subject_names(), *advice.brought("subjects"))
     if name and (Path(name) / RUN_FILE).is_file() and name not in known:
