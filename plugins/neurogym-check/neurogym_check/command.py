@@ -7,11 +7,13 @@ from typing import Any
 
 import click
 
-from neurogym_core.tools import complete_target, print_json
+from neurogym_core.tools import completes, print_json
 
 
 @click.command(short_help="Run the conformance checks on tasks.")
-@click.argument("targets", metavar="ID|PACKAGE|PATH...", nargs=-1, shell_complete=complete_target)
+@click.argument(
+    "targets", metavar="ID|PACKAGE|PATH...", nargs=-1, shell_complete=completes("tasks", "packages")
+)
 @click.option(
     "--level",
     default="quick",

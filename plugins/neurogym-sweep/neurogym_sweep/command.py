@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from neurogym_study.options import running_options
 
-from neurogym_core.tools import Page, complete_task, print_json, read_value, usage_errors
+from neurogym_core.tools import Page, completes, print_json, read_value, usage_errors
 
 if TYPE_CHECKING:
     from neurogym_sweep.plan import SweepAxis
@@ -40,7 +40,9 @@ def command() -> None:
 
 
 @command.command("run", short_help="Do the runs that are missing, and write the table.")
-@click.argument("source", required=False, metavar="[FILE.toml|TASK]", shell_complete=complete_task)
+@click.argument(
+    "source", required=False, metavar="[FILE.toml|TASK]", shell_complete=completes("tasks")
+)
 @click.option(
     "--do",
     "work",
