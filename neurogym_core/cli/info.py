@@ -175,18 +175,12 @@ def _print_package(package: PackageInfo, as_json: bool) -> None:
     )
     for title, offers in (("tasks", package.tasks), ("wrappers", package.wrappers)):
         rows = [(one.name, one.title, mark_of(one.problems)) for one in offers]
-        _add(page, title, ("name", "title", "problem"), rows)
+        page.table(("name", "title", "problem"), rows, heading=title)
     others = (offer for offer in package.offers if not isinstance(offer, Described))
     rows = [(one.group.removeprefix("neurogym."), one.name, one.value) for one in others]
-    _add(page, "also", ("", "name", "object"), rows)
-    _add(page, "problems", ("", ""), problems)
+    page.table(("", "name", "object"), rows, heading="also")
+    page.table(("", ""), problems, heading="problems")
     page.show()
-
-
-def _add(page: Page, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    if rows:
-        page.heading(title)
-        page.table(columns, rows)
 
 
 def _print_class(name: str, entry: Entry | None, as_json: bool) -> None:
@@ -252,7 +246,7 @@ def _show_class(
             )
         )
         problems = [(problem.level, str(problem)) for problem in entry.problems]
-        _add(page, "problems", ("", ""), problems)
+        page.table(("", ""), problems, heading="problems")
         if name in entry.presets:
             page.text(f"{name} is now {entry.id}, with {entry.presets[name]}", indent=2)
     if failure is not None:

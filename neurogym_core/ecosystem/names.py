@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 import unicodedata
 from collections.abc import Iterable
-from typing import Any
 
 from neurogym_core.ecosystem.advice import brought, of_missing_module
-from neurogym_core.errors import InvalidValueError
 
 CORE = "neurogym-core"
 _OWN_NAMESPACES = {CORE: "core", "neurogym-wrappers": "wrappers"}
@@ -49,33 +46,10 @@ RESERVED_COMMANDS = (
 )  # fmt: skip
 """Names that users would take for commands of this project; no package can use them."""
 
+RUN_FILE = "settings.json"
+"""The file by which the folder of a run is known."""
+
 DISTRIBUTION_NAME = r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?"
-
-
-def read_subject(text: str) -> tuple[str, dict[str, Any]]:
-    """Return name and settings of a subject from ``name`` or ``name:key=value,key=value``."""
-    name, colon, rest = text.partition(":")
-    settings: dict[str, Any] = {}
-    for part in re.split(r",(?![^\[]*\])", rest) if colon else []:  # commas outside of [brackets]
-        key, equals, value = (piece.strip() for piece in part.partition("="))
-        if not (key and equals and value) or key in settings:
-            raise InvalidValueError(
-                f"The subject was given as {text!r}. Expected its name and settings, each once, as"
-                " in diffusion:bound=50,non_decision=200. Write it so."
-            )
-        settings[key] = _value(value)
-    if "/" in name or os.sep in name:
-        return "trained", {"run": name.strip(), **settings}
-    return name.strip(), settings
-
-
-def _value(text: str) -> Any:
-    import tomllib  # imported late: names are read on every start
-
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
 
 
 def taken_command(name: str, distribution: str) -> str | None:

@@ -182,12 +182,15 @@ class Page:
         body = rich.text.Text(clean(text, keep_lines=keep_lines), style=style, overflow="fold")
         self.parts.append(rich.padding.Padding(body, (0, 0, 0, indent)))
 
-    def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    def table(
+        self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, heading: str = ""
+    ) -> None:
         """Add rows under column heads; if the terminal is too narrow, stack the cells of a row.
 
         Args:
             columns: their heads; columns without values are left out.
             rows: values, one per column.
+            heading: a heading, which is left out if there are no rows.
         """
         cells = [[*map(clean, map(str, row))] for row in rows]
         used, widths = [], []
@@ -197,6 +200,8 @@ class Page:
                 widths.append(max(map(len, column)))
         if not used:
             return
+        if heading:
+            self.heading(heading)
         heads, *body = zip(*used, strict=True)
         # The widest column needs 24 columns of the terminal at least, the others their full width.
         longest = max(widths)

@@ -10,9 +10,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from neurogym_core.ecosystem import advice
-from neurogym_core.ecosystem.discovery import declared, find_subject, named_subject, subject_names
+from neurogym_core.ecosystem.discovery import declared, find_subject, subject_names
 from neurogym_core.ecosystem.names import SUBJECTS, clean
-from neurogym_core.ecosystem.settings_text import read_pairs, read_value
+from neurogym_core.ecosystem.settings_text import named_subject, read_pairs, read_value
 from neurogym_core.errors import InvalidValueError, UnknownNameError
 from neurogym_core.terminal.complete import completes
 
