@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any, TypeAlias
 
 import click
@@ -36,7 +37,7 @@ from neurogym_core.errors import (
     UnknownTaskError,
     did_you_mean,
 )
-from neurogym_core.terminal.complete import completes
+from neurogym_core.terminal.complete import complete
 from neurogym_core.terminal.description import (
     NOT_PLAYED,
     add_description,
@@ -53,7 +54,7 @@ _EXPECTED = {"chance": "chance level", "oracle_min": "oracle, at least"}
 
 @click.command()
 @click.argument("name", metavar="TASK|WRAPPER|PACKAGE",
-                shell_complete=completes("tasks", "wrappers", "packages"))  # fmt: skip
+                shell_complete=partial(complete, ("tasks", "wrappers", "packages")))  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for programs.")
 @click.option("--bibtex", "as_bibtex", is_flag=True, help="Print the references as BibTeX.")
 @click.option("--offline", is_flag=True, help="Do not look for the name on the network.")

@@ -16,17 +16,19 @@ from neurogym_core.ecosystem.names import clean, tag_key
 from neurogym_core.ecosystem.published import how_to_install
 from neurogym_core.ecosystem.records import PackageInfo, TaskInfo, WrapperInfo, mark_of, worst_of
 from neurogym_core.errors import did_you_mean
-from neurogym_core.terminal.complete import completes
+from neurogym_core.terminal.complete import complete
 from neurogym_core.terminal.output import Page, print_json
 
 Entry: TypeAlias = TaskInfo | WrapperInfo
 
 
 @click.command()
-@click.option("--tag", "tags", multiple=True, metavar="TAG", shell_complete=completes("tags"),
+@click.option("--tag", "tags", multiple=True, metavar="TAG",
+              shell_complete=partial(complete, ("tags",)),
               help="Only tasks with this tag. Repeat it for tasks with all of the"
               " tags.")  # fmt: skip
-@click.option("--species", multiple=True, metavar="NAME", shell_complete=completes("species"),
+@click.option("--species", multiple=True, metavar="NAME",
+              shell_complete=partial(complete, ("species",)),
               help="Only tasks for this species. Repeat it for tasks of any of the"
               " species.")  # fmt: skip
 @click.option("--wrappers", is_flag=True, help="List wrappers, which modify tasks, instead.")

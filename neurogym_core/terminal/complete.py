@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Sequence
 
 import click
 from click.shell_completion import CompletionItem
@@ -13,24 +12,25 @@ from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.manifest import vocabulary
 
 
-def completes(*kinds: str) -> Callable[[click.Context, click.Parameter, str], list[Any]]:
-    """Return a function for ``shell_complete=`` of click, which completes names of some kinds.
+def complete(
+    kinds: Sequence[str], ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete names of some kinds without importing anything.
+
+    For example: ``click.argument("task", shell_complete=partial(complete, ("tasks",)))``.
 
     Args:
         kinds: "tasks" (usable ones by id and unique bare name; else files), "wrappers" (usable
             ones), "packages" (also broken ones), or "tags" and "species" of the vocabulary.
+        ctx, param, incomplete: as click gives them.
     """
-
-    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-        names = {name for kind in kinds for name in _names(kind) if name.startswith(incomplete)}
-        if not names and "tasks" in kinds:
-            return [CompletionItem(incomplete, type="file")]
-        return [CompletionItem(name) for name in sorted(names)]
-
-    return complete
+    names = {name for kind in kinds for name in _names(kind) if name.startswith(incomplete)}
+    if not names and "tasks" in kinds:
+        return [CompletionItem(incomplete, type="file")]
+    return [CompletionItem(name) for name in sorted(names)]
 
 
-def _names(kind: str) -> Iterable[str]:
+def _names(kind: str) -> Sequence[str]:
     if kind in ("tags", "species"):
         return vocabulary().words[kind]
     if kind == "packages":

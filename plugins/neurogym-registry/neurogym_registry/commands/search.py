@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -12,7 +13,7 @@ import click
 from neurogym_core.tools import (
     Page,
     canonical,
-    completes,
+    complete,
     did_you_mean,
     how_to_install,
     installed,
@@ -33,7 +34,7 @@ MOST_PACKAGES = 50
 @click.option(
     "--tag",
     "tags",
-    shell_complete=completes("tags"),
+    shell_complete=partial(complete, ("tags",)),
     multiple=True,
     metavar="TAG",
     help="Only tasks with this tag; if repeated, with all of them.",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from neurogym_core import UnknownTaskError
@@ -9,7 +11,7 @@ from neurogym_core.tools import (
     PackageInfo,
     canonical,
     clean,
-    completes,
+    complete,
     did_you_mean,
     installed,
     refresh,
@@ -22,7 +24,7 @@ from neurogym_registry.sources import forget
 
 
 @click.command(short_help="Remove an installed package.")
-@click.argument("package", metavar="PACKAGE", shell_complete=completes("packages"))
+@click.argument("package", metavar="PACKAGE", shell_complete=partial(complete, ("packages",)))
 @click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 def command(package: str, yes: bool) -> None:
     """Remove an installed package with pip, without running its code.
