@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.manifest import vocabulary
+from neurogym_core.ecosystem.names import CORE, canonical
 
 
 def complete(
@@ -21,7 +22,8 @@ def complete(
 
     Args:
         kinds: "tasks" (usable ones by id and unique bare name; else files), "wrappers" (usable
-            ones), "packages" (also broken ones), or "tags" and "species" of the vocabulary.
+            ones), "packages" (also broken ones), "other packages" (without the core), or "tags" and
+            "species" of the vocabulary.
         ctx, param, incomplete: as click gives them.
     """
     names = {name for kind in kinds for name in _names(kind) if name.startswith(incomplete)}
@@ -33,8 +35,9 @@ def complete(
 def _names(kind: str) -> Sequence[str]:
     if kind in ("tags", "species"):
         return vocabulary().words[kind]
-    if kind == "packages":
-        return [one.distribution for one in installed().packages]
+    if kind in ("packages", "other packages"):
+        found = [one.distribution for one in installed().packages]
+        return found if kind == "packages" else [one for one in found if canonical(one) != CORE]
     if kind == "wrappers":
         return [one.name for one in installed().wrappers if one.usable]
     tasks = [task for task in installed().tasks if task.usable]

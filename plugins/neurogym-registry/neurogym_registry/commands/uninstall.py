@@ -24,7 +24,7 @@ from neurogym_registry.sources import forget
 
 
 @click.command(short_help="Remove an installed package.")
-@click.argument("package", metavar="PACKAGE", shell_complete=partial(complete, ("packages",)))
+@click.argument("package", metavar="PACKAGE", shell_complete=partial(complete, ("other packages",)))
 @click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 def command(package: str, yes: bool) -> None:
     """Remove an installed package with pip, without running its code.
