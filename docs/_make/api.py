@@ -60,7 +60,6 @@ MADE_BY_THE_CORE = {
     "PlayCommand": "give it to `click.command(cls=…)`",
     "Reference": "in `TaskInfo.references`",
     "Tables": "`TrialBatch.tables`, or `Block.types`",
-    "Wide": "`Tables.wide`",
     "TaskInfo": "returned by `find_task`",
 }
 # Classes whose signature hides their arguments: `__new__` chooses a class, or subclasses change it.

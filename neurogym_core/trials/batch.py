@@ -79,7 +79,7 @@ class TrialBatch:
 
     def table(self, name: str) -> Array:
         """Return (n, …) the entries of an array of the tables, such as ``reward``."""
-        return self._rows(self.tables.full(name))
+        return self._rows(getattr(self.tables, name))
 
     def _rows(self, values: Array) -> Array:
         one_each = len(self) == len(values) and (self.kind == np.arange(len(self))).all()
@@ -200,7 +200,7 @@ class TrialBatch:
         # A generator serves only to draw a seed: the numbers come from a counter-based generator.
         drawn = int(seed.integers(1 << 63)) if isinstance(seed, np.random.Generator) else seed
         key = None if drawn is None else noise_key(np.random.SeedSequence(drawn))
-        return render(self.tables.wide, self._played(duration), key)
+        return render(self.tables, self._played(duration), key)
 
     def render_targets(self, duration: Array | None = None) -> Array:
         """Return the correct actions of all steps, (total,) int64, or (total, k) in task units.
@@ -208,7 +208,7 @@ class TrialBatch:
         Args:
             duration: (n, S) or (n, V) steps to render; default: the oracle's path.
         """
-        return render_targets(self.tables.wide, self._played(duration))
+        return render_targets(self.tables, self._played(duration))
 
     def _played(self, duration: Array | None) -> Steps:
         path = self.path if duration is None else np.asarray(duration)

@@ -267,7 +267,7 @@ class Stream:
 
 def written_trial(task, block, row):
     """The trial of a row, built again, with the durations that were drawn for it."""
-    types, kind = block.types, block.kind[row]
+    types, kind = block.tables, block.kind[row]
     conditions = {name: values[row : row + 1] for name, values in block.conditions.items()}
     durations = {
         name: float(steps[kind] * types.dt)
