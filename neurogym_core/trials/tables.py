@@ -9,7 +9,7 @@ and renderers interpret these arrays and know nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -67,7 +67,36 @@ class Slots:
     pays: tuple[Pays | None, ...] = ()
 
 
-class Tables:
+class _Arrays:
+    duration: Wholes
+    limit: Wholes
+    shown: Reals
+    sd: Reals
+    script_at: Wholes
+    target: Array
+    weight: Reals
+    reward: Reals
+    aborts: Bools
+    goto: Wholes
+    slot: Wholes
+    outcome: Wholes
+    score: Reals
+    window: Bools
+    asked: Bools
+    miss_reward: Reals
+    miss_outcome: Wholes
+    correct_reward: Reals
+    error_reward: Reals
+    error_goto: Wholes
+    target_goto: Wholes
+    due: Reals
+    tolerance: Reals
+    aim: Reals
+    best: Reals
+
+
+@dataclass(eq=False, repr=False)
+class Tables(_Arrays):
     """k types of trials: S segments, P periods, U observation units, A actions, K answer slots.
 
     For continuous actions of D dimensions, A = 2 (resting, acting), or 1 without a trigger. A
@@ -121,53 +150,26 @@ class Tables:
         layout: the calls that these types come from; None if they were joined or pickled.
     """
 
-    duration: Wholes
-    limit: Wholes
-    shown: Reals
-    sd: Reals
-    script_at: Wholes
-    target: Array
-    weight: Reals
-    reward: Reals
-    aborts: Bools
-    goto: Wholes
-    slot: Wholes
-    outcome: Wholes
-    score: Reals
-    window: Bools
-    asked: Bools
-    miss_reward: Reals
-    miss_outcome: Wholes
-    correct_reward: Reals
-    error_reward: Reals
-    error_goto: Wholes
-    target_goto: Wholes
-    due: Reals
-    tolerance: Reals
-    aim: Reals
-    best: Reals
+    n: int
+    interface: Interface
+    period_names: tuple[str, ...]
+    period: Wholes
+    period_then: Wholes
+    untimed: frozenset[str]
+    script: Reals
+    target_script: Reals
+    notes: Columns
+    slots: Slots
+    random: bool
+    jumps: bool
+    unvisited: frozenset[str]
+    layout: Layout | None
+    arrays: InitVar[dict[str, Array]]
+    later: InitVar[Callable[[Tables], dict[str, Array]] | None] = None
 
-    def __init__(
-        self, n: int, interface: Interface, period_names: tuple[str, ...], period: Array,
-        period_then: Array, untimed: frozenset[str], arrays: dict[str, Array],
-        script: Reals, target_script: Reals, notes: Columns, slots: Slots,
-        later: Callable[[Tables], dict[str, Array]] | None, *, random: bool, jumps: bool,
-        unvisited: frozenset[str], layout: Layout | None = None,
-    ) -> None:  # fmt: skip
-        self.n, self.interface, self.period_names, self.untimed = (
-            n,
-            interface,
-            period_names,
-            untimed,
-        )
-        self.period, self.period_then = period.astype(np.int32), period_then
-        self.script, self.target_script, self.notes, self.slots = (
-            script,
-            target_script,
-            notes,
-            slots,
-        )
-        self.random, self.jumps, self.unvisited, self.layout = random, jumps, unvisited, layout
+    def __post_init__(
+        self, arrays: dict[str, Array], later: Callable[[Tables], dict[str, Array]] | None
+    ) -> None:
         self._later = later
         self._hold(arrays)
 
@@ -380,19 +382,10 @@ class Tables:
             }
 
         built = tuple(ARRAYS) if self._later is None else tuple(ARRAYS)[:7]
-        return self._with(
-            len(rows), taken(built), script=self.script, target_script=self.target_script,
+        return replace(
+            self, n=len(rows), arrays=taken(built), layout=None,
             notes={name: values[rows] for name, values in self.notes.items()},
             later=None if self._later is None else lambda _: taken(PAYOFFS),
-        )  # fmt: skip
-
-    def _with(self, n: int, arrays: dict[str, Array], **others: Any) -> Tables:
-        """Return other types of the same task."""
-        facts = {name: getattr(self, name) for name in ("period", "slots", "random", "jumps")}
-        return Tables(
-            n, self.interface, self.period_names, period_then=self.period_then,
-            untimed=self.untimed, arrays=arrays, unvisited=self.unvisited,
-            **{**facts, **others},
         )  # fmt: skip
 
     @staticmethod
@@ -402,7 +395,7 @@ class Tables:
         Raises:
             TrialLayoutError: the parts differ in the names of their periods.
         """
-        first, n = parts[0], sum(len(part) for part in parts)
+        first = parts[0]
         if len(parts) == 1:
             return first
         period, slots = _common_segments(parts), _common_slots([part.slots for part in parts])
@@ -417,9 +410,9 @@ class Tables:
         for one, (_, script, targets) in zip(aligned, scripts, strict=True):
             one["script_at"] = np.where(one["script_at"] < 0, -1, one["script_at"] + offset)
             offset += max(len(script), len(targets))
-        return first._with(
-            n, {name: _stacked([one[name] for one in aligned]) for name in ARRAYS},
-            period=period, slots=slots, later=None,
+        return replace(
+            first, n=sum(map(len, parts)), period=period, slots=slots, layout=None,
+            arrays={name: _stacked([one[name] for one in aligned]) for name in ARRAYS},
             script=np.concatenate([script for _, script, _ in scripts]),
             target_script=np.concatenate([targets for _, _, targets in scripts]),
             notes={
