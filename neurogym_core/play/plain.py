@@ -172,7 +172,7 @@ class Rules:
         return render(block.tables, steps, key), (np.cumsum(lengths) - lengths).data
 
 
-def _flat(values: Array) -> memoryview:
+def _flat(values: Array) -> Any:
     return np.ascontiguousarray(values).reshape(-1).data
 
 

@@ -48,7 +48,7 @@ def lay_out(layout: Layout) -> Tables:
     if layout.frames:
         arrays["script_at"], *scripts = _scripts(layout, geometry, arrays)  # type: ignore[assignment]
     return Tables(
-        layout.n, interface, geometry.names, geometry.period.astype(np.int32), period_then,
+        layout.n, interface, geometry.names, geometry.period, period_then,
         frozenset(time.untimed), *scripts, dict(layout.notes), _slots(layout), layout.random,
         _has_jumps(layout), _unvisited(layout), layout, arrays, partial(_payoffs, layout, geometry),
     )  # fmt: skip

@@ -498,7 +498,7 @@ def _common_segments(parts: Sequence[Tables]) -> Array:
                 " ones the duration 0."
             )
     counts = np.max([np.bincount(part.period, minlength=len(names)) for part in parts], axis=0)
-    return np.repeat(np.arange(len(names)), counts)
+    return np.repeat(np.arange(len(names), dtype=np.int32), counts)
 
 
 def _common_slots(parts: list[Slots]) -> Slots:

@@ -126,7 +126,9 @@ def valid_tables(rng: Rng) -> Made:
         duration=duration,
         limit=limit,
         shown=rng.random((*segments, n_units), np.float32),
-        sd=(spread * rng.random(spread.shape)).astype(np.float32),
+        sd=np.broadcast_to(
+            (spread * rng.random(spread.shape)).astype(np.float32), (*segments, n_units)
+        ),
         script=rng.random((n_rows, n_units), np.float32),
         script_at=whole(0, LONGEST, segments, np.int64) if n_rows else np.full(segments, -1),
         target=(
