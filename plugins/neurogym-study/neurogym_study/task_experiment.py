@@ -22,9 +22,9 @@
     name = "core/ReactionTime"
     urgency = -0.01
 
-A task in a Python file, ``task = "my_task.py:MyTask"``, and a trained subject, ``subject = "./net"``,
-are looked for beside the experiment's file.
-Its code is run only if you allow it (`trust`). The table ``[train]`` has the settings of
+A task in a Python file, ``task = "my_task.py:MyTask"``, and the run of a trained subject,
+``subject = "./net"``, are looked for beside the experiment's file. The code of the task is run only
+if you allow it (`trust`). The table ``[train]`` has the settings of
 `ngym train`."""
 
 from __future__ import annotations
@@ -81,6 +81,7 @@ _NUMBERS = {"seed": 0, "trials": 1, "steps": 1, "subjects": 1}  # {key: least va
 _TABLES = (*SECTIONS, "imposed", "train")
 _TASK_ID = re.compile(r"[\w.-]+/[\w.-]+-v\d+")
 _WRAPPER_ID = re.compile(r"[\w.-]+/\w+")
+
 
 @dataclass(frozen=True, kw_only=True)
 class TaskExperiment:
@@ -156,11 +157,11 @@ class TaskExperiment:
 
     @property
     def player(self) -> str | None:
-        """The subject for `run`: its text, or its run folder, found from the experiment's folder."""
+        """The subject for `run`; the folder of a run is found from the experiment's folder."""
         return self._with_run(lambda run: str(self.folder / run) if self.folder else run)
 
     def _with_run(self, place: Callable[[str], str]) -> str | None:
-        """Return the subject, the folder of a trained one replaced by what `place` makes of it."""
+        """Return the subject, with `place` applied to the folder of a run."""
         if self.subject is None:
             return None
         name, settings = named_subject(self.subject)
