@@ -30,7 +30,7 @@ from neurogym_core.trials.builder import TrialBuilder
 from neurogym_core.trials.distributions import Choice, Distribution
 
 FREE = ("stateful", "draw_constrained", "impose_on", "draw_conditions")
-"""What a task wrapper may define, in addition to the methods of a task."""
+"""Names that a task wrapper may define, in addition to those of a task."""
 
 
 def _inherited(name: str) -> Any:
