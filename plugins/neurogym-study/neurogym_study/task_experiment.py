@@ -59,12 +59,12 @@ from neurogym_core.players import Dealer, named_subject, resolve
 from neurogym_core.tasks.identity import plain_settings
 from neurogym_core.terminal.settings import SPLIT_NAMES
 from neurogym_core.tools import (
+    find_task,
     find_wrapper,
     installed,
     is_file_reference,
     load_wrapper,
     replacing,
-    task_id,
     unknown,
 )
 
@@ -431,7 +431,7 @@ class _Reader:
                 )
         elif not isinstance(name, str) or not _TASK_ID.fullmatch(name):
             try:
-                hint = f"Write {task_id(name)!r}."
+                hint = f"Write {find_task(name).id!r}."
             except DiscoveryError as error:
                 hint = str(error)
             raise self.wrong(
@@ -573,7 +573,7 @@ def _full_id_of(task: Any) -> str:
             f"{task!r} has no id. Expected the id of an installed task, or 'file.py:Class', which a"
             " file can refer to. Give that."
         )
-    return task if is_file_reference(task) else task_id(task)
+    return task if is_file_reference(task) else find_task(task).id
 
 
 def _named_wrapper(item: Any) -> tuple[str, dict[str, Any]]:
