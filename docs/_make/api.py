@@ -222,7 +222,7 @@ def _members(name: str, package: ModuleType) -> Iterator[Entry]:
                 for parent in one.__mro__
             }
             inherited = any(member in vars(parent) for parent in above)
-            # Attributes without a text of their own are in that of the class.
+            # Other attributes are in the text of the class.
             if doc or not (inherited or kind == "property"):
                 yield Entry(f"{name}.{member}", function, kind, doc)
 
