@@ -12,9 +12,15 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError
 from neurogym_core.tasks import making
-from neurogym_core.tasks.constrained import draw_constrained, draw_one_by_one
-from neurogym_core.tasks.drawing import draw_conditions, draw_once, for_each_trial, impose_on
-from neurogym_core.tasks.names import check_assignment, check_class, check_form
+from neurogym_core.tasks.drawing import (
+    draw_conditions,
+    draw_constrained,
+    draw_once,
+    draw_one_by_one,
+    for_each_trial,
+    impose_on,
+)
+from neurogym_core.tasks.names import check_assignment, check_class
 from neurogym_core.tasks.parameters import checked, keywords_of, own_annotations
 from neurogym_core.tasks.session import RECORDED, Session
 from neurogym_core.tasks.state import STATE, Conditions, state_of
@@ -79,7 +85,6 @@ class TaskWrapper(Task):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super(Task, cls).__init_subclass__(**kwargs)
         check_class(cls, TaskWrapper, FREE)
-        check_form(cls, Task)
         task = inspect.Parameter("task", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="Task")
         cls.__signature__ = inspect.Signature([task, *keywords_of(cls, _parameters(cls))])  # type: ignore[attr-defined]
 
@@ -155,7 +160,7 @@ class TaskWrapper(Task):
     ) -> Conditions:
         """Draw the next trials, with conditions that an outer wrapper decides.
 
-        `draw_constrained` of `neurogym_core.tasks.constrained` calls it.
+        `draw_constrained` of `neurogym_core.players` calls it.
 
         Args:
             session: the state of the sessions.

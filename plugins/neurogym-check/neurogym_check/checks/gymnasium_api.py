@@ -173,11 +173,10 @@ def envs_of_a_vector_env_are_independent(candidate: Candidate) -> None:
 
     A hook must treat each row separately: no mean over envs, no `.any()` that decides for all, no
     attribute of the task that one env writes and another reads. Use `now.trial_state`. So must
-    `draw`: keep the history of subjects in arrays on `session`, or write `new_session_one` and
-    `draw_one` and keep it in lists on their `session`. Do not keep it on the task."""
+    `draw`: keep the history of subjects in arrays on `session`, not on the task."""
     _actions_of_others_change_nothing(candidate)
     task = candidate.task
-    if not task.reads_outcomes and task.draw_one is None:
+    if not task.reads_outcomes:
         return  # trials do not depend on actions
     try:
         difference = first_difference(task)
