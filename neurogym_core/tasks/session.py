@@ -83,9 +83,9 @@ class Session:
         elif not self._has_row_per_subject(value):
             owner = "session" if "subject" in vars(self) else "session.subject"
             raise TaskDefinitionError(
-                f"{owner}.{name} was set to {_described(value)}. Expected an array with"
-                f" one row for each of the {self._n} subjects that are played"
-                " side by side. Begin with np.zeros(len(session)), say, or an array of dtype object."
+                f"{owner}.{name} was set to {_described(value)}. Expected an array with one row for"
+                f" each of the {self._n} subjects that are played side by side. Begin with"
+                " np.zeros(len(session)), say, or an array of dtype object."
             )
         super().__setattr__(name, value)
 

@@ -9,7 +9,7 @@ from collections import deque
 import numpy as np
 import pytest
 
-from neurogym_core import Choice, Outcome, Session, Task, make, make_vec, run
+from neurogym_core import Choice, Outcome, Session, Task, make_vec, run
 from neurogym_core.errors import TaskDefinitionError, UnknownNameError
 from neurogym_core.tasks.describe import describe
 from neurogym_core.tasks.drawing import answers_of, fresh_session
@@ -56,18 +56,6 @@ class Reversing(Reversal):
             "reversals": session.reversals,
             "day": session.subject.day,
         }
-
-
-def played(env, actions):
-    """Play and return good, bonus, reversals and day of every trial."""
-    rows = []
-    for action in actions:
-        *_, over, info = env.step(action)
-        if "trial" in info:
-            rows.append([info["trial"][name] for name in ("good", "bonus", "reversals", "day")])
-        if over:
-            env.reset()
-    return rows
 
 
 def choices(n, seed=0):
