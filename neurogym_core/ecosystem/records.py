@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 from neurogym_core.ecosystem.names import CORE, canonical
@@ -49,8 +51,16 @@ class Problem:
 
 def worst_of(problems: Sequence[Problem]) -> str:
     """Return the code of the first problem of the worst level; "" for warnings only."""
-    codes = {problem.level: problem.code for problem in reversed(problems)}
-    return codes.get("fatal") or codes.get("note") or codes.get("error") or ""
+    for level in ("fatal", "note", "error"):
+        for problem in problems:
+            if problem.level == level:
+                return problem.code
+    return ""
+
+
+def mark_of(problems: Sequence[Problem]) -> str:
+    """Return ``! CODE`` of the worst problem, e.g. ``! incompatible``; "" for warnings only."""
+    return f"! {code}" if (code := worst_of(problems)) else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,6 +126,11 @@ class Offer:
         return f"{self.namespace}/{self.name}"
 
     @property
+    def kind(self) -> str:
+        """Kind of thing in the singular, e.g. ``task`` of the group ``neurogym.tasks``."""
+        return self.group.removeprefix("neurogym.").removesuffix("s")
+
+    @property
     def usable(self) -> bool:
         """Whether the offer may be imported; the import itself can still fail."""
         return not any(
@@ -124,7 +139,11 @@ class Offer:
 
     def has(self, code: str) -> bool:
         """Return whether one of the problems has this code."""
-        return any(problem.code == code for problem in self.problems)
+        return code in map(attrgetter("code"), self.problems)
+
+    def implements(self, hook: str) -> bool:
+        """Return whether a plug-in has the name of this hook, or of no hook: it may have any."""
+        return self.name == hook or not self.name.startswith("ngym_")
 
     @property
     def status(self) -> str:
@@ -211,7 +230,13 @@ class PackageInfo(Offers):
     @property
     def offers(self) -> tuple[Offer, ...]:
         """All offers, of every kind."""
-        return tuple(offer for kind in KINDS for offer in getattr(self, kind))
+        return tuple(chain.from_iterable(attrgetter(*KINDS)(self)))
+
+    @property
+    def all_problems(self) -> tuple[Problem, ...]:
+        """Problems of the package and of its offers."""
+        of_offers = map(attrgetter("problems"), self.offers)
+        return tuple(dict.fromkeys(chain(self.problems, chain.from_iterable(of_offers))))
 
     def names(self) -> dict[str, list[str]]:
         """Return {kind, or group of the others without ``neurogym.``: names of the offers}."""
@@ -238,11 +263,6 @@ class Installed(Offers):
 
     core_version: str
     packages: tuple[PackageInfo, ...] = ()
-
-    def __post_init__(self) -> None:
-        for kind in KINDS:
-            offers = (offer for package in self.packages for offer in getattr(package, kind))
-            object.__setattr__(self, kind, tuple(offers))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -238,6 +238,7 @@ def test_json_has_all_trials_and_the_summary(ngym, tmp_path):
         "trials", "csv", "experiment",
     ]  # fmt: skip
     assert (said["schema"], said["command"], said["seed"], said["stopped"]) == (1, "run", 2, False)
+    assert said["split"] == "none"  # as in `ngym evaluate --json`
     assert said["csv"] == str(csv)
     record = read_csv(csv)
     assert [row["outcome"] for row in said["trials"]] == record["outcome"].tolist()
@@ -373,7 +374,7 @@ def test_reward_and_action_may_be_passed(ngym, wrappers):
         (["--subject", "oracel:wait=1"], "Did you mean 'oracle'?"),
         (["--subject", "late_oracle:wiat=1"], "Did you mean 'wait'?"),
         (["--subject", "late_oracle:wait=x"], "Expected a number"),
-        (["--subject", "late_oracle:wait"], "Expected its name and settings"),
+        (["--subject", "late_oracle:wait"], "Expected a name and a value"),
         (["--subject", "integrator:channel=stimulis"], "Did you mean 'stimulus'?"),
         (["--subjects", "0"], "0"),
         (["--n-steps", "0"], "0"),

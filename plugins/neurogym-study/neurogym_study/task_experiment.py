@@ -22,8 +22,9 @@
     name = "core/ReactionTime"
     urgency = -0.01
 
-A task in a Python file, ``task = "my_task.py:MyTask"``, is looked for beside the experiment's file.
-Its code is run only if you allow it (`trust`). The table ``[train]`` has the settings of
+A task in a Python file, ``task = "my_task.py:MyTask"``, and the run of a trained subject,
+``subject = "./net"``, are looked for beside the experiment's file. The code of the task is run only
+if you allow it (`trust`). The table ``[train]`` has the settings of
 `ngym train`."""
 
 from __future__ import annotations
@@ -54,16 +55,16 @@ from neurogym_core import (
     make_vec,
 )
 from neurogym_core.play.make import as_list, is_task, read_wrapper, wraps_tasks
-from neurogym_core.players import Dealer, resolve
+from neurogym_core.players import Dealer, named_subject, resolve
 from neurogym_core.tasks.identity import plain_settings
 from neurogym_core.terminal.settings import SPLIT_NAMES
 from neurogym_core.tools import (
+    find_task,
     find_wrapper,
     installed,
     is_file_reference,
     load_wrapper,
     replacing,
-    task_id,
     unknown,
 )
 
@@ -99,7 +100,7 @@ class TaskExperiment:
         subject: name of the subject, perhaps with settings: ``"diffusion:bound=50"``.
         subjects: number of subjects, which share the trials; None: one.
         train: settings of training.
-        folder: folder in which files of tasks are looked for; it is not saved.
+        folder: folder in which files of tasks and folders of runs are looked for; it is not saved.
 
     Example:
         >>> from neurogym_study import TaskExperiment
@@ -153,6 +154,21 @@ class TaskExperiment:
     def _beside(self, name: str) -> str:
         there = is_file_reference(name) and self.folder is not None
         return str(self.folder / name) if there else name  # type: ignore[operator]
+
+    @property
+    def player(self) -> str | None:
+        """The subject for `run`; the folder of a run is found from the experiment's folder."""
+        return self._with_run(lambda run: str(self.folder / run) if self.folder else run)
+
+    def _with_run(self, place: Callable[[str], str]) -> str | None:
+        """Return the subject, with `place` applied to the folder of a run."""
+        if self.subject is None:
+            return None
+        name, settings = named_subject(self.subject)
+        if name != "trained" or "run" not in settings:
+            return self.subject
+        others = [f"{key}={value}" for key, value in settings.items() if key != "run"]
+        return ":".join([place(settings["run"]), *([",".join(others)] if others else [])])
 
     @property
     def wrappers(self) -> list[tuple[str, dict[str, Any]]]:
@@ -223,7 +239,7 @@ class TaskExperiment:
         return "\n".join(lines) + "\n"
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the file, completely or not at all; paths of tasks become relative to its folder.
+        """Write the file, completely or not at all; paths become relative to its folder.
 
         Args:
             path: the file, TOML.
@@ -238,7 +254,7 @@ class TaskExperiment:
         return Path(path)
 
     def _moved_to(self, folder: Path) -> TaskExperiment:
-        """Return the experiment with paths of tasks relative to another folder."""
+        """Return the experiment with its paths relative to another folder."""
 
         def moved(name: str) -> str:
             if not is_file_reference(name):
@@ -246,8 +262,12 @@ class TaskExperiment:
             file, colon, inside = self._beside(name).partition(".py")
             return Path(os.path.relpath(file + colon, folder)).as_posix() + inside
 
+        def run_moved(run: str) -> str:
+            path = Path(os.path.relpath(self.folder / run if self.folder else run, folder))
+            return path.as_posix() if len(path.parts) > 1 else f"./{path.as_posix()}"
+
         wrap = tuple((name, _with_tasks(settings, moved)) for name, settings in self.wrap)
-        return replace(self, task=moved(self.task), wrap=wrap)
+        return replace(self, task=moved(self.task), wrap=wrap, subject=self._with_run(run_moved))
 
     @classmethod
     def of(cls, task: Any, *, wrap: Any = (), **settings: Any) -> TaskExperiment:
@@ -411,7 +431,7 @@ class _Reader:
                 )
         elif not isinstance(name, str) or not _TASK_ID.fullmatch(name):
             try:
-                hint = f"Write {task_id(name)!r}."
+                hint = f"Write {find_task(name).id!r}."
             except DiscoveryError as error:
                 hint = str(error)
             raise self.wrong(
@@ -553,7 +573,7 @@ def _full_id_of(task: Any) -> str:
             f"{task!r} has no id. Expected the id of an installed task, or 'file.py:Class', which a"
             " file can refer to. Give that."
         )
-    return task if is_file_reference(task) else task_id(task)
+    return task if is_file_reference(task) else find_task(task).id
 
 
 def _named_wrapper(item: Any) -> tuple[str, dict[str, Any]]:
