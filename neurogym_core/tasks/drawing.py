@@ -140,7 +140,7 @@ def draw_conditions(
 
 
 class _Given(NamedTuple):
-    """What a wrapper has decided about the trial that these tasks draw."""
+    """Values that a wrapper has decided for the trial that these tasks draw."""
 
     tasks: tuple[TaskLike, ...]
     conditions: Mapping[str, Array]
