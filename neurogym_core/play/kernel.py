@@ -46,7 +46,7 @@ if cython.compiled:
 else:
     from neurogym_core.play import plain as memory
 
-VERSION = 12
+VERSION = 13
 """Version of this file and of the memory of the compiled kernel. A compiled kernel of another
 version was built from other sources, and is not used."""
 STAY, END = -1, -2
@@ -89,7 +89,7 @@ class Kernel:
         n, key: as above; setting the key changes the noise of all following steps.
         current: index of the block of stride 1 that trials are dealt from.
         last_reward: (N,) reward of the last step; 0 after a reset.
-        full: whether the infos of a step have more than the results of a trial at its end.
+        full: whether the infos of a step have its target and period.
         own: whether `vector_step` returns the kernel's own arrays, which the next step overwrites.
     """
 
@@ -114,7 +114,7 @@ class Kernel:
         self.blocks: list[Block | None] = []
         self.locks: list[Any] = []
         self.n_blocks, self.units, self.ended, self.unchecked, self.count = 0, 0, 0, 1, 0
-        self.last_reward, self.full, self.own = np.zeros(n), True, False
+        self.last_reward, self.full, self.own = np.zeros(n), False, False
         # Arrays of the kernel, and their memory. Target and period are written when a segment is
         # entered.
         self.reward, self.out_reward = memory.twice(n, np.float64)
@@ -763,11 +763,6 @@ class Kernel:
         self.claim()
         try:
             self._check_standing()
-            # Targets and periods are read before the step: the actions were chosen on the current
-            # observations.
-            if self._settle_all() < 0:
-                self._fail(BAD_STATE)
-            target, period = memory.fresh(self.target), memory.fresh(self.period)
             memory.read_actions(self.o_actions, actions, self.n)
             memory.read_given(self.given, given, self.n)
             try:
@@ -777,7 +772,7 @@ class Kernel:
             finished = self._finished() if self.count else None
             reward, ended = memory.fresh(self.reward), memory.fresh(self.has_ended)
             over, performance = memory.fresh(self.over), memory.fresh(self.performance)
-            moved = Moved(reward, ended, over, target, period, performance, finished)
+            moved = Moved(reward, ended, over, performance, finished)
             # Only now, when all have played: trials on demand depend on the outcomes of this step.
             if self.count:
                 self._begin_all(self.count)
@@ -843,24 +838,20 @@ class Kernel:
             self._check_standing()  # checking the action can have run Python
             if not self._settle(0) or not 0 <= chosen < place.rules.n_actions:
                 self._fail(BAD_STATE)
-        info: dict[str, Any] = {}
+        info: dict[str, Any] = {"new_trial": False}
+        # Before the step: the action was chosen on the current observation.
         if self.full:
-            info = {
-                "gt": self.o_target[0],
-                "period": self.period_names[self.o_period[0]],
-                "new_trial": False,
-            }
+            info["gt"] = self.o_target[0]
+            info["period"] = self.period_names[self.o_period[0]]
         code = self.advance_one(0, chosen, self.given)
         if code < 0:
             self._fail(code)
         reward, over = self.o_reward[0], False
         if code == OVER:
             over = place.left == self.per_session
-            if self.full:
-                info["new_trial"] = True
-            performance = place.rules.log_performance[place.row]
+            info["new_trial"] = True
             info["trial"] = TrialInfo(self.blocks[place.block], place.row)
-            info["performance"] = performance
+            info["performance"] = place.rules.log_performance[place.row]
             self.o_envs[0] = 0
             self._begin_all(1)
         seen = memory.new_seen(1, self.units, 1)
@@ -889,9 +880,11 @@ class Kernel:
             self._check_standing()
         if self._settle_all() < 0:
             self._fail(BAD_STATE)
+        info: dict[str, Any] = {}
         if self.full:
-            target, names = memory.fresh(self.target), self.names
-            period = memory.named(names, self.o_period, self.n)
+            info["gt"], info["_gt"] = memory.fresh(self.target), memory.truths(self.n, True)
+            info["period"] = memory.named(self.names, self.o_period, self.n)
+            info["_period"] = memory.truths(self.n, True)
         self._step_all(self.given)
         reward, over, never = self.out_reward, self.out_over, self.out_never
         seen, out = self.out_seen, self.seen
@@ -899,15 +892,8 @@ class Kernel:
             reward, over = memory.fresh(self.reward), memory.fresh(self.over)
             seen = out = memory.new_seen(self.n, self.units, 2)
             never = memory.truths(self.n, False)
-        info: dict[str, Any] = {}
-        if self.full or self.count:
-            ended = memory.fresh(self.has_ended)
-        if self.full:
-            always = memory.truths(self.n, True)
-            info = {
-                "gt": target, "_gt": always, "period": period, "_period": always,
-                "new_trial": ended, "_new_trial": always,
-            }  # fmt: skip
+        ended = memory.fresh(self.has_ended)
+        info["new_trial"], info["_new_trial"] = ended, memory.truths(self.n, True)
         if self.count:
             info["trial"], info["_trial"] = VectorInfo(self._finished(), self.n), ended
             info["performance"], info["_performance"] = memory.fresh(self.performance), ended

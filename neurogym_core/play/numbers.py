@@ -14,8 +14,6 @@ from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.results import TrialResults
 from neurogym_core.trials.arrays import Array
 
-FORMS = ("full", "trial", "numeric")
-
 _OF_TRIALS = {
     "performance": np.float64,
     "trial_reward": np.float64,
@@ -27,22 +25,17 @@ _OF_TRIALS = {
 """The infos that are 0 until a trial ends, and their types."""
 
 
-def is_numeric(info: str, render_mode: str | None) -> bool:
-    """Return whether infos are numeric.
+def checked_form(info: str) -> str:
+    """Return the form of infos.
 
     Raises:
-        InvalidValueError: there is no such form, or figures need another one.
+        InvalidValueError: there is no such form.
     """
-    if info not in FORMS:
+    if info not in ("small", "full", "numeric"):
         raise InvalidValueError(
-            f"info={info!r} was given. Expected 'full', 'trial' or 'numeric'. Use one of them."
+            f"info={info!r} was given. Expected 'small', 'full' or 'numeric'. Use one of them."
         )
-    if info == "trial" and render_mode:
-        raise InvalidValueError(
-            f"info='trial' was given with render_mode={render_mode!r}. Expected one of them, since"
-            " figures need the infos of every step. Leave one out."
-        )
-    return info == "numeric"
+    return info
 
 
 def numeric_info(
@@ -66,12 +59,6 @@ def numeric_info(
         for name in _OF_TRIALS:
             info[name][envs] = getattr(finished, name.removeprefix("trial_"))
     return info
-
-
-def of_trial(info: dict[str, Any]) -> dict[str, Any]:
-    """Return the results of trials that ended, which are the infos of ``info="trial"``."""
-    names = ("trial", "_trial", "performance", "_performance")
-    return {name: info[name] for name in names if name in info}
 
 
 def of_one(info: dict[str, Array]) -> dict[str, Any]:

@@ -56,8 +56,6 @@ class Moved(NamedTuple):
     Attributes:
         reward: (N,) float64.
         ended, over: (N,) bool, whether a trial, and whether a session ended.
-        target: (N,) int64, correct action of the step that was scored; 0 for continuous actions.
-        period: (N,) int64, period of that step.
         performance: (N,) float64, of the trials that ended; 0 elsewhere.
         finished: the trials that ended, or None.
     """
@@ -65,8 +63,6 @@ class Moved(NamedTuple):
     reward: Floats
     ended: Bools
     over: Bools
-    target: Ints
-    period: Ints
     performance: Floats
     finished: TrialResults | None
 
@@ -411,16 +407,3 @@ class VectorInfo(LazyDict):
         out = np.zeros((self._n, *values.shape[1:]), values.dtype)
         out[envs] = values
         return out
-
-
-def vector_info(target: Array, period: Array, ended: Array) -> dict[str, Any]:
-    """Return the infos of a step of a vector env, each with its mask; all envs have values."""
-    always = np.ones(len(ended), np.bool_)
-    return {
-        "gt": target,
-        "_gt": always,
-        "period": period,
-        "_period": always,
-        "new_trial": ended,
-        "_new_trial": always,
-    }

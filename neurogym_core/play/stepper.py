@@ -155,7 +155,7 @@ class Stepper:
         self._current = 0  # index of the block that shared trials are dealt from
         self._one: Block | None = None  # the block of all envs, if they are in the same one
         self._attached = False  # whether `_one` has to be found again
-        self.full, self.own = True, False  # of the kernel
+        self.full, self.own = False, False  # of the kernel
         self._make_kernel()
 
     def _make_kernel(self) -> None:
