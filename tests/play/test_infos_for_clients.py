@@ -68,9 +68,7 @@ def form(info):
 @pytest.mark.parametrize("mode", ["sync", "async"])
 def test_native_vector_infos_have_the_form_of_gymnasiums(mode, infos):
     theirs = gymnasium.make_vec(ID, num_envs=2, vectorization_mode=mode, info=infos)
-    ours = gymnasium.make_vec(
-        ID, num_envs=2, vectorization_mode="vector_entry_point", info=infos
-    )
+    ours = gymnasium.make_vec(ID, num_envs=2, vectorization_mode="vector_entry_point", info=infos)
     try:
         assert form(theirs.reset(seed=1)[1]) == form(ours.reset(seed=1)[1])
         for theirs_info, ours_info in zip(played(theirs), played(ours), strict=True):

@@ -74,7 +74,10 @@ def assert_same(one, other):
 @held(20)
 @given(task=random_tasks.tasks(), seed=SEEDS)
 def test_a_vector_env_of_one_is_the_single_env_in_all_sessions(kernel, task, seed, mode):
-    single, vector = TaskEnv(task, info="full"), TaskVectorEnv(task, 1, autoreset_mode=mode, info="full")
+    single, vector = (
+        TaskEnv(task, info="full"),
+        TaskVectorEnv(task, 1, autoreset_mode=mode, info="full"),
+    )
     rng = np.random.default_rng(seed)
     seen, wide = single.reset(seed=seed)[0], vector.reset(seed=seed)[0]
     for _ in range(80):
@@ -273,7 +276,11 @@ def test_copies_in_mid_trial_go_on_alike_and_alone_also_with_the_other_kernel(
 @given(task=random_tasks.tasks(), seed=SEEDS)
 def test_overwriting_what_was_returned_changes_nothing_later(kernel, n, task, seed):
     def said(spoil: bool) -> list:
-        env = TaskEnv(task, info="full") if n is None else TaskVectorEnv(task, n, autoreset_mode="SameStep", info="full")
+        env = (
+            TaskEnv(task, info="full")
+            if n is None
+            else TaskVectorEnv(task, n, autoreset_mode="SameStep", info="full")
+        )
         rng, kept = np.random.default_rng(seed), []
         returned = [env.reset(seed=seed)[0]]
         for _ in range(60):

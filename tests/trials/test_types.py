@@ -59,7 +59,11 @@ def test_players_do_not_notice(n, description, seed):
     task = random_tasks.playable(description, conditions=FEW)
 
     def env():
-        return TaskEnv(task, info="full") if n is None else TaskVectorEnv(task, n, autoreset_mode="SameStep", info="full")
+        return (
+            TaskEnv(task, info="full")
+            if n is None
+            else TaskVectorEnv(task, n, autoreset_mode="SameStep", info="full")
+        )
 
     one, other = env(), env()
     assert_same(played(one, seed), played(other, seed, shared=False))

@@ -127,7 +127,9 @@ class Candidate:
 
     def vector_env(self, num_envs: int) -> TaskVectorEnv:
         """Return a vector env of the task."""
-        return self.with_small_blocks(TaskVectorEnv(self.task, num_envs, autoreset_mode="SameStep", info="full"))
+        return self.with_small_blocks(
+            TaskVectorEnv(self.task, num_envs, autoreset_mode="SameStep", info="full")
+        )
 
     def fresh_env(self, **settings: Any) -> Any:
         """Return a new env built from the source; a name or class gives a new task."""

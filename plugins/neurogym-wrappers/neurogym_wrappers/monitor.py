@@ -157,9 +157,7 @@ class VectorMonitor(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
                 _first(finished, self._watch.task) if ended and finished is not None else {}
             )
             action = np.asarray(actions)[0]
-            self._watch.see(
-                action, rewards[0], target, period, observations[0], ended, conditions
-            )
+            self._watch.see(action, rewards[0], target, period, observations[0], ended, conditions)
         if finished is not None:
             self._watch.add(finished)
         return observations, rewards, terminated, truncated, info

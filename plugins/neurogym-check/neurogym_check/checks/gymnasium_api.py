@@ -130,7 +130,9 @@ def _play_single_and_vector(candidate: Candidate) -> None:
         (short, "NextStep", 60, most),
     ):
         single = candidate.with_small_blocks(TaskEnv(task, info="full"))
-        vector = candidate.with_small_blocks(TaskVectorEnv(task, 1, autoreset_mode=mode, info="full"))
+        vector = candidate.with_small_blocks(
+            TaskVectorEnv(task, 1, autoreset_mode=mode, info="full")
+        )
         play_both(single, vector, mode, steps, seed=7, most=limit)
 
 
