@@ -47,6 +47,7 @@ from neurogym_core.trials.splits import sequence_of as sequence_of
 # Envs and subjects:
 from neurogym_core.play.make import resolve as resolve
 from neurogym_core.play.env_form import EnvForm as EnvForm
+from neurogym_core.ecosystem.discovery import named_subject as named_subject
 from neurogym_core.subjects import subject_named as subject_named
 from neurogym_core.subjects import player_of as player_of
 

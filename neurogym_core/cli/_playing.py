@@ -33,7 +33,7 @@ def asked(what: str, hook: str, **given: Any) -> Any:
     """Return the answer of a plug-in about experiment files; `what` is the request."""
     answer = ask(hook, **given)
     if answer is None:
-        raise MissingDependencyError(comes_with(what, brought("plugins").get("experiments")))
+        raise MissingDependencyError(comes_with(what, brought("plugins").get(hook)))
     return answer
 
 
@@ -272,7 +272,7 @@ def show_json(
         "task": game.task,
         "subject": game.subject_name,
         "seed": game.seed,
-        "split": game.game.split,
+        "split": game.game.split or "none",
         "stopped": game.stopped,
     }
     print_report({**report, **found, "csv": None if record is None else csv, "experiment": save})

@@ -93,6 +93,12 @@ def offers_of(group: str) -> list[Offer]:
     return sorted(found, key=lambda one: one.name)
 
 
+def plugins_for(*hooks: str) -> list[Offer]:
+    """Return the plug-ins that may implement one of these hooks, without importing them."""
+    found = () if is_on(DISABLE) else declared().plugins
+    return [one for one in found if not one.has("blocked") and any(map(one.implements, hooks))]
+
+
 def refresh() -> None:
     """Discard the scan, after a package was installed or removed while this process runs."""
     importlib.invalidate_caches()
@@ -169,7 +175,17 @@ RUN_FILE = "settings.json"
 
 
 def named_subject(text: str) -> tuple[str, dict[str, Any]]:
-    """Return name and settings of a subject, as `read_subject` does."""
+    """Return name and settings of a subject: ``"diffusion:bound=50"`` is a name and settings.
+
+    The folder of a run, ``"runs/net"``, is the subject "trained" with the setting ``run``; a folder
+    in the current one needs no slash unless a subject has its name.
+
+    Args:
+        text: the subject as on the command line.
+
+    Raises:
+        InvalidValueError: the text is not a name with settings.
+    """
     name, settings = read_subject(text)
     known = (*subject_names(), *advice.brought("subjects"))
     if name and (Path(name) / RUN_FILE).is_file() and name not in known:
@@ -392,7 +408,7 @@ def _one_of(names: Iterable[str]) -> str:
 
 def elsewhere(kind: str, name: str, known: Iterable[str] = ()) -> str:
     """Return the advice of plug-ins about an unknown name; see the hook ``ngym_unknown_name``."""
-    if not declared().plugins:
+    if not plugins_for("ngym_unknown_name"):
         return ""
     from neurogym_core.ecosystem.hooks import ask  # imports this module, and pluggy
 

@@ -1,7 +1,8 @@
 """Hooks of plug-ins (pluggy), and a loader that isolates broken plug-ins from the others.
 
 A package names a module (or object) with hook implementations in the entry-point group
-``neurogym.plugins``::
+``neurogym.plugins``: once per hook, by an entry point with the name of the hook, or once under
+another name, by which it is imported for every hook::
 
     from neurogym_core import hookimpl
 
@@ -9,11 +10,10 @@ A package names a module (or object) with hook implementations in the entry-poin
     def ngym_wrap_env(env, spec):
         return MyLogger(env)
 
-`Hooks` has them all. Plug-ins are imported when the first hook is called, at the latest by the
-first `make`, so that their modules should import the rest of a package in the hooks; listing tasks
-imports none. Each plug-in is loaded separately: if one fails, the failure is kept as a
-`PluginFailureError`, a warning is issued once, and the others work. `discovery` describes
-`NGYM_BLOCK`, `NGYM_DISABLE_PLUGIN_AUTOLOAD` and `NGYM_STRICT`.
+`Hooks` has them all. Plug-ins are imported when one of their hooks is first called; the first `make`
+calls ``ngym_wrap_env`` and ``ngym_trial_end``. Each plug-in is loaded separately: if one fails, the
+failure is kept as a `PluginFailureError`, a warning is issued once, and the others work.
+`discovery` describes `NGYM_BLOCK`, `NGYM_DISABLE_PLUGIN_AUTOLOAD` and `NGYM_STRICT`.
 
 There is no hook per step: calling pluggy costs a quarter of a step even without a plug-in.
 """
@@ -29,7 +29,7 @@ from typing import Any
 
 import pluggy
 
-from neurogym_core.ecosystem.discovery import DISABLE, STRICT, declared, is_on
+from neurogym_core.ecosystem.discovery import STRICT, declared, is_on, plugins_for
 from neurogym_core.ecosystem.names import clean, said_by
 from neurogym_core.ecosystem.records import (
     Installed,
@@ -194,21 +194,26 @@ class PluginFailureError(PluginError):
 
 @dataclass
 class Plugins:
-    """The loaded plug-ins by the id of their entry points, and the failures of the others."""
+    """The plug-ins loaded for a hook, by the id of their entry points, and failures of others."""
+
+    hook: str
 
     manager: pluggy.PluginManager
     loaded: dict[str, tuple[Offer, Any]] = field(default_factory=dict)
     failures: list[PluginFailureError] = field(default_factory=list)
 
-    def implementing(self, hook: str) -> Iterator[tuple[Offer, Callable[..., list[Any]]]]:
-        """Yield each plug-in with this hook, and a callable that runs its implementation only."""
-        order = dict.fromkeys(
-            one.plugin_name for one in reversed(getattr(self.manager.hook, hook).get_hookimpls())
-        )
-        for name in order:
+    @property
+    def caller(self) -> pluggy.HookCaller:
+        """Calls the hook in all plug-ins."""
+        return getattr(self.manager.hook, self.hook)
+
+    def implementing(self) -> Iterator[tuple[Offer, Callable[..., list[Any]]]]:
+        """Yield each plug-in with the hook, and a callable that runs its implementation only."""
+        for name in dict.fromkeys(one.plugin_name for one in reversed(self.caller.get_hookimpls())):
+            offer, _ = self.loaded[name]
             others = [plugin for key, (_, plugin) in self.loaded.items() if key != name]
-            offer = self.loaded[name][0]
-            yield offer, partial(_phase, offer, hook, self.manager.subset_hook_caller(hook, others))
+            alone = self.manager.subset_hook_caller(self.hook, others)
+            yield offer, partial(_phase, offer, self.hook, alone)
 
     def keep(self, failure: PluginFailureError) -> None:
         """Keep a failure, and warn of it."""
@@ -216,9 +221,9 @@ class Plugins:
         warnings.warn(str(failure), RuntimeWarning, stacklevel=2)
 
 
-def plugins() -> Plugins:
-    """Return the plug-ins of the installed packages, which are loaded by the first call."""
-    found = _loaded(declared(), not is_on(DISABLE))
+def plugins(hook: str) -> Plugins:
+    """Return the plug-ins that may implement a hook, which are loaded by the first call for it."""
+    found = _loaded(hook, declared(), tuple(plugins_for(hook)))
     if found.failures and is_on(STRICT):
         raise PluginError(
             "NGYM_STRICT is set and plug-ins failed:\n" + "\n".join(map(str, found.failures))
@@ -228,7 +233,7 @@ def plugins() -> Plugins:
 
 def wrap_env(env: Any, spec: Any) -> Any:
     """Apply ``ngym_wrap_env`` of every plug-in to an environment, one after another."""
-    for offer, call in plugins().implementing("ngym_wrap_env"):
+    for offer, call in plugins("ngym_wrap_env").implementing():
         for env in call(env=env, spec=spec):  # noqa: B020
             if not (hasattr(env, "step") and hasattr(env, "reset")):
                 message = (
@@ -240,7 +245,7 @@ def wrap_env(env: Any, spec: Any) -> Any:
 
 def trial_end_listeners() -> tuple[Callable[[Any, Any], None], ...]:
     """Return the functions to call with ``(env, trial)`` after each trial, one per plug-in."""
-    found = plugins()
+    found = plugins("ngym_trial_end")
 
     def listen(offer: Offer, call: Callable[..., list[Any]], env: Any, trial: Any) -> None:
         try:
@@ -252,25 +257,23 @@ def trial_end_listeners() -> tuple[Callable[[Any, Any], None], ...]:
             if same not in {(one.distribution, one.name, one.phase) for one in found.failures}:
                 found.keep(error)
 
-    return tuple(
-        partial(listen, offer, call) for offer, call in found.implementing("ngym_trial_end")
-    )
+    return tuple(partial(listen, offer, call) for offer, call in found.implementing())
 
 
 def ask(hook: str, **given: Any) -> Any:
     """Return the answer of the first plug-in that has one; None if none has."""
-    return getattr(plugins().manager.hook, hook)(**given)
+    return plugins(hook).caller(**given)
 
 
 def answers(hook: str, **given: Any) -> list[Any]:
     """Return the answers of all plug-ins that have a hook of lists, in one list."""
-    found = plugins().implementing(hook)
+    found = plugins(hook).implementing()
     return [one for _, call in found for some in call(**given) for one in some]
 
 
 def has(hook: str) -> bool:
     """Return whether a plug-in has a hook."""
-    return bool(getattr(plugins().manager.hook, hook).get_hookimpls())
+    return bool(plugins(hook).caller.get_hookimpls())
 
 
 def load_plugin(manager: pluggy.PluginManager, offer: Offer) -> Any:
@@ -297,6 +300,8 @@ def load_plugin(manager: pluggy.PluginManager, offer: Offer) -> Any:
             raise _failure(offer, "hooks", f"{said} Known: {listed(HOOKS)}")
         if not callers:
             raise _failure(offer, "hooks", f"it implements no hook. Known: {listed(HOOKS)}")
+        if not any(offer.implements(caller.name) for caller in callers):
+            raise _failure(offer, "hooks", f"it does not implement {offer.name}")
     except PluginFailureError:
         # pluggy registers hook by hook: a plug-in that failed may be registered in part.
         if manager.has_plugin(offer.id):
@@ -312,14 +317,12 @@ def new_manager() -> pluggy.PluginManager:
     return manager
 
 
-@lru_cache(maxsize=8)
-def _loaded(scan: Installed, wanted: bool) -> Plugins:
-    """Load the plug-ins of a scan; a new scan, as after `refresh`, loads them again."""
-    found = Plugins(new_manager())
+@lru_cache(maxsize=32)
+def _loaded(hook: str, _: Installed, offers: tuple[Offer, ...]) -> Plugins:
+    """Load plug-ins for a hook; a new scan, as after `refresh`, loads them again."""
+    found = Plugins(hook, new_manager())
     # pluggy calls the last registered plug-in first; this order makes the calls alphabetical.
-    for offer in reversed(scan.plugins if wanted else ()):
-        if offer.has("blocked"):
-            continue
+    for offer in reversed(offers):
         try:
             found.loaded[offer.id] = offer, load_plugin(found.manager, offer)
         except PluginFailureError as error:

@@ -33,7 +33,7 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,11 +50,16 @@ MAX_DOTS = 300  # in a line; a DOI has three
 
 _DOI = re.compile(r"10\.\d{4,9}/[^\s\x00-\x1f{}\\]+")
 _FIELDS = ("name", "title", "summary", "tags", "species", "aliases", "reference")
-_KINDS = {
-    "task": (*_FIELDS, "expected", "shortcuts", "admitted", "figure"),
-    "wrapper": (*_FIELDS, "presets"),
+_TABLES = {
+    "task": {
+        "expected": "a number between 0 and 1",
+        "shortcuts": "a number between 0 and 1",
+        "admitted": "words of the task's docstring",
+        "figure": "the value of a condition",
+    },
+    "wrapper": {"presets": "settings, in a table of strings"},
 }
-_CODE = "manifest"  # of problems
+"""{kind of row: {table: an expected value in words}}"""
 _REFERENCE_FIELDS = ("doi", "kind", "title", "authors", "journal", "year")
 
 
@@ -107,12 +112,14 @@ class Vocabulary(NamedTuple):
 def vocabulary() -> Vocabulary:
     """Return the controlled vocabulary of the core; cached."""
     tables = tomllib.loads(Path(__file__).with_name("vocabulary.toml").read_text("utf-8"))
-    words = {kind: tuple(tables[kind]) for kind in ("tags", "species", "reference", "expected")}
-    spellings = {
-        kind: {tag_key(also): word for word in found for also in tables[kind][word].get("also", ())}
-        | {tag_key(word): word for word in found}
-        for kind, found in words.items()
-    }
+    words: dict[str, tuple[str, ...]] = {}
+    spellings: dict[str, dict[str, str]] = {}
+    for kind in ("tags", "species", "reference", "expected"):
+        words[kind] = tuple(tables[kind])
+        spellings[kind] = {}
+        for word, row in tables[kind].items():
+            for spelling in (word, *row.get("also", ())):
+                spellings[kind][tag_key(spelling)] = word
     return Vocabulary(words, spellings)
 
 
@@ -137,26 +144,20 @@ def parse_manifest(text: str, file: str = "ngym.toml") -> Manifest:
         file: its name, for messages.
     """
     # tomllib's time grows with the square of the parts of a dotted key.
-    if max(line.count(".") for line in text.split("\n")) > MAX_DOTS:
+    if any(line.count(".") > MAX_DOTS for line in text.split("\n")):
         return _unreadable(file, f"It has a line with more than {MAX_DOTS} dots.")
     try:
         tables = tomllib.loads(text.removeprefix("\ufeff"))  # some editors begin files with it
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         return _unreadable(file, f"It is not valid TOML: {clean(said_by(error))}.")
-    if tables.get("schema", SCHEMA) != SCHEMA:
-        return _unreadable(
-            file,
-            f"schema is {tables['schema']!r}; this core reads schema {SCHEMA}. Use a newer core.",
-        )
+    if tables.pop("schema", SCHEMA) != SCHEMA:
+        return _unreadable(file, f"This core reads schema {SCHEMA}. Use a newer core.")
     top = _Reader(file, "")
-    top.check_fields("", [key for key in tables if key != "schema"], [*_KINDS], "table")
+    top.check_fields("", tables, [*_TABLES], "table")
     rows: dict[tuple[str, str], Row] = {}
-    for kind in _KINDS:
+    for kind in _TABLES:
         top.row = ""
-        if not isinstance(tables.get(kind, []), list):
-            top.note(kind, f"is {_type(tables[kind])}, expected rows written as [[{kind}]].")
-            continue
-        for number, table in enumerate(tables.get(kind, []), 1):
+        for number, table in enumerate(top.rows(kind, tables, f"[[{kind}]]"), 1):
             top.row = f"[[{kind}]] number {number}"
             name = table.get("name") if isinstance(table, dict) else None
             if not isinstance(name, str) or not name.strip():
@@ -164,13 +165,12 @@ def parse_manifest(text: str, file: str = "ngym.toml") -> Manifest:
             elif (kind, name) in rows:
                 top.note("name", f"{clean(name)!r} has a row already; only the first is used.")
             else:
-                reader = _Reader(file, f"[[{kind}]] {clean(name)!r}")
-                rows[kind, name] = reader.read(kind, name, table)
+                rows[kind, name] = _Reader(file, f"[[{kind}]] {clean(name)!r}").read(kind, table)
     return Manifest(file=file, rows=tuple(rows.values()), problems=tuple(top.problems))
 
 
 def _unreadable(file: str, message: str) -> Manifest:
-    problem = Problem(level="error", code=_CODE, message=message, file=file)
+    problem = Problem(level="error", code="manifest", message=message, file=file)
     return Manifest(file=file, problems=(problem,))
 
 
@@ -181,8 +181,10 @@ class _Reader:
         self.file, self.row = file, row
         self.problems: list[Problem] = []
 
-    def note(self, field: str, message: str, level: Level = "error", code: str = _CODE) -> None:
-        place = {"file": self.file, "row": self.row, "field": field}
+    def note(
+        self, field: str, message: str, level: Level = "error", code: str = "manifest"
+    ) -> None:
+        place = {"file": self.file, "row": self.row, "field": clean(field)}
         self.problems.append(Problem(level=level, code=code, message=message, **place))
 
     def check_fields(
@@ -191,35 +193,49 @@ class _Reader:
         for name in names:
             if name not in known:
                 message = f"unknown {what}.{did_you_mean(name, known)} Known: {listed(known)}."
-                self.note(f"{prefix}{clean(name)}", message, "warning")
+                self.note(f"{prefix}{name}", message, "warning")
 
-    def read(self, kind: str, name: str, table: dict[str, Any]) -> Row:
-        self.check_fields("", table, _KINDS[kind])
-        grammar = TASK_NAME if kind == "task" else WRAPPER_NAME
-        if grammar.fullmatch(name) is None:
-            form = f"CapitalizedWords{'-v0' if kind == 'task' else ''}"
-            self.note("name", f"is {clean(name)!r}, expected a name of the form {form}.")
-        of_task = table if kind == "task" else {}
-        if isinstance(of_task.get("expected"), dict):
-            self.check_fields("expected ", of_task["expected"], vocabulary().words["expected"])
-        found = Description(
-            title=self.line("title", table.get("title"), TITLE_LENGTH),
-            summary=self.line("summary", table.get("summary"), SUMMARY_LENGTH),
-            tags=self.words("tags", table),
-            species=self.words("species", table),
-            aliases=self.strings("aliases", table),
-            references=self.references(kind, table.get("reference", [])),
-            presets=self.presets(table) if kind == "wrapper" else {},
-            **{field: self.leaves(field, of_task, *rule) for field, rule in _LEAVES.items()},
+    def read(self, kind: str, row: dict[str, Any]) -> Row:
+        tables = _TABLES[kind]
+        self.check_fields("", row, (*_FIELDS, *tables))
+        form = "CapitalizedWords-v0" if kind == "task" else "CapitalizedWords"
+        if re.fullmatch(TASK_NAME if kind == "task" else WRAPPER_NAME, row["name"]) is None:
+            self.note("name", f"is {clean(row['name'])!r}, expected a name of the form {form}.")
+        fields: dict[str, Any] = {table: self.leaves(table, row, tables[table]) for table in tables}
+        self.check_fields("expected ", fields.get("expected", ()), vocabulary().words["expected"])
+        fields["aliases"] = self.texts("aliases", row)
+        for name, text in fields.get("presets", {}).items():
+            if name not in fields["aliases"]:
+                self.note(f"presets {name}", "is not an alias; expected one of the aliases.")
+            fields["presets"][name] = self.plain(f"presets {name}", text, SUMMARY_LENGTH)
+        return Row(
+            kind=kind,
+            name=row["name"],
+            title=self.line("title", row, TITLE_LENGTH),
+            summary=self.line("summary", row, SUMMARY_LENGTH),
+            tags=self.texts("tags", row, "tags"),
+            species=self.texts("species", row, "species"),
+            references=self.references(kind, row),
+            problems=tuple(self.problems),
+            **fields,
         )
-        return Row(kind=kind, name=name, problems=tuple(self.problems), **vars(found))
 
-    def line(self, field: str, text: Any, length: int) -> str:
+    def rows(self, field: str, table: dict[str, Any], form: str) -> list[Any]:
+        found = table.get(field, [])
+        if isinstance(found, list):
+            return found
+        self.note(field, f"is {_type(found)}, expected rows written as {form}.")
+        return []
+
+    def line(self, field: str, row: dict[str, Any], length: int) -> str:
         """Return a required text of one line."""
-        if _is_text(text):
+        text = row.get(field)
+        if _is_valid("admitted", text):
             return self.plain(field, text, length)
-        given, level = ("missing", "warning") if text is None else (_type(text), "error")
-        self.note(field, f"is {given}; expected one line of text.", level)  # type: ignore[arg-type]
+        if text is None:
+            self.note(field, "is missing; expected one line of text.", "warning")
+        else:
+            self.note(field, f"is {_type(text)}; expected one line of text.")
         return ""
 
     def plain(self, field: str, text: str, length: int) -> str:
@@ -236,63 +252,58 @@ class _Reader:
             self.note(field, f"has {len(tidy)} characters; at most {length} are shown.")
         return tidy[:length]
 
-    def strings(self, field: str, table: dict[str, Any]) -> tuple[str, ...]:
-        values = table.get(field, [])
-        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+    def texts(self, field: str, row: dict[str, Any], kind: str = "") -> tuple[str, ...]:
+        """Return the texts of a list; with a kind of the vocabulary, its words."""
+        values = row.get(field, [])
+        if not isinstance(values, list) or not {str}.issuperset(map(type, values)):
             self.note(field, f"is {_type(values)}, expected a list of strings.")
             return ()
-        return tuple(self.plain(field, value, TITLE_LENGTH) for value in values)
-
-    def words(self, field: str, table: dict[str, Any]) -> tuple[str, ...]:
-        """Return the controlled words of a field; keep unknown words, with a warning."""
-        found = (self.word(field, value, field) for value in self.strings(field, table))
+        found = []
+        for value in values:
+            text = self.plain(field, value, TITLE_LENGTH)
+            found.append(self.word(field, text, kind) if kind else text)
         return tuple(dict.fromkeys(found))
 
     def word(self, field: str, value: str, kind: str) -> str:
-        word = vocabulary().resolve(kind, value)
+        """Return the controlled word; keep an unknown one, with a warning."""
+        key = tag_key(value)
+        word = vocabulary().spellings[kind].get(key)
         if word is None:
             self.note(field, vocabulary().unknown(kind, value), "warning", "vocabulary")
-            return tag_key(value)
-        if word != value:
+        elif word != value:
             self.note(field, f"{value!r} should be {word!r}.", "warning", "vocabulary")
-        return word
+        return word or key
 
-    def references(self, kind: str, tables: Any) -> tuple[Reference, ...]:
-        if not isinstance(tables, list):
-            message = f"is {_type(tables)}, expected rows written as [[{kind}.reference]]."
-            self.note("reference", message)
-            return ()
-        read = (self.reference(f"reference {k}", table) for k, table in enumerate(tables, 1))
-        return tuple(reference for reference in read if reference is not None)
+    def references(self, kind: str, row: dict[str, Any]) -> tuple[Reference, ...]:
+        found = []
+        for number, table in enumerate(self.rows("reference", row, f"[[{kind}.reference]]"), 1):
+            field = f"reference {number}"
+            if not isinstance(table, dict):
+                self.note(field, f"is {_type(table)}, expected a table with a doi.")
+                continue
+            self.check_fields(f"{field} ", table, _REFERENCE_FIELDS)
+            doi, year = table.get("doi"), table.get("year")
+            if not isinstance(doi, str) or _DOI.fullmatch(doi) is None or clean(doi) != doi:
+                self.note(
+                    f"{field} doi",
+                    f"is {clean(repr(doi))}, expected a bare DOI such as '10.1038/nature12742'.",
+                )
+                continue
+            if year is not None and type(year) is not int:
+                self.note(f"{field} year", f"is {_type(year)}, expected a whole number.")
+                year = None
+            texts = {}
+            for key in ("kind", "title", "authors", "journal"):
+                value = table.get(key, "original" if key == "kind" else "")
+                if not isinstance(value, str):
+                    self.note(f"{field} {key}", f"is {_type(value)}, expected a string.")
+                    value = ""
+                texts[key] = self.plain(f"{field} {key}", value, 3 * SUMMARY_LENGTH)
+            texts["kind"] = self.word(f"{field} kind", texts["kind"], "reference")
+            found.append(Reference(doi=doi, year=year, **texts))
+        return tuple(found)
 
-    def reference(self, field: str, table: Any) -> Reference | None:
-        if not isinstance(table, dict):
-            self.note(field, f"is {_type(table)}, expected a table with a doi.")
-            return None
-        self.check_fields(f"{field} ", table, _REFERENCE_FIELDS)
-        doi, year = table.get("doi"), table.get("year")
-        if not isinstance(doi, str) or _DOI.fullmatch(doi) is None or clean(doi) != doi:
-            self.note(
-                f"{field} doi",
-                f"is {clean(repr(doi))}, expected a bare DOI such as '10.1038/nature12742'.",
-            )
-            return None
-        if year is not None and (isinstance(year, bool) or not isinstance(year, int)):
-            self.note(f"{field} year", f"is {_type(year)}, expected a whole number.")
-            year = None
-        texts = {}
-        for key in ("kind", "title", "authors", "journal"):
-            value = table.get(key, "original" if key == "kind" else "")
-            if not isinstance(value, str):
-                self.note(f"{field} {key}", f"is {_type(value)}, expected a string.")
-                value = ""
-            texts[key] = self.plain(f"{field} {key}", value, 3 * SUMMARY_LENGTH)
-        texts["kind"] = self.word(f"{field} kind", texts["kind"], "reference")
-        return Reference(doi=doi, year=year, **texts)
-
-    def leaves(
-        self, field: str, row: dict[str, Any], is_valid: Callable[[Any], bool], expected: str
-    ) -> dict[str, Any]:
+    def leaves(self, field: str, row: dict[str, Any], expected: str) -> dict[str, Any]:
         """Return the valid values of a table by their dotted names, such as ``channel.motion``."""
         table = row.get(field, {})
         if not isinstance(table, dict):
@@ -300,29 +311,15 @@ class _Reader:
             return {}
         found: dict[str, Any] = {}
         for key, value in table.items():
-            inner = value.items() if isinstance(value, dict) else ()
-            for name, one in [(f"{key}.{part}", one) for part, one in inner] or [(key, value)]:
-                if is_valid(one):
-                    found[clean(name)] = one
+            inner = value if isinstance(value, dict) and value else {"": value}
+            for part, one in inner.items():
+                name = clean(f"{key}.{part}" if part else key)
+                if _is_valid(field, one):
+                    found[name] = one
                 else:
-                    given = clean(repr(one)) if is_valid is _is_share else _type(one)
-                    self.note(clean(f"{field} {name}"), f"is {given}, expected {expected}.")
+                    given = clean(repr(one)) if isinstance(one, int | float) else _type(one)
+                    self.note(f"{field} {name}", f"is {given}, expected {expected}.")
         return found
-
-    def presets(self, row: dict[str, Any]) -> dict[str, str]:
-        """Return the settings by former name."""
-        table = row.get("presets", {})
-        if not isinstance(table, dict) or not all(isinstance(one, str) for one in table.values()):
-            self.note("presets", f"is {_type(table)}, expected a table of strings.")
-            return {}
-        valid = {}
-        aliases = row["aliases"] if isinstance(row.get("aliases"), list) else []
-        for name, text in table.items():
-            field = f"presets {clean(name)}"
-            if name not in aliases:
-                self.note(field, "is not an alias; expected one of the aliases.")
-            valid[clean(name)] = self.plain(field, text, SUMMARY_LENGTH)
-        return valid
 
 
 def _type(value: Any) -> str:
@@ -332,23 +329,11 @@ def _type(value: Any) -> str:
     return words.get(type(value), "a date")
 
 
-def _is_share(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-
-
-def _is_text(value: Any) -> bool:
+def _is_valid(table: str, value: Any) -> bool:
+    """Return whether a table of a row may have this value."""
+    if table in ("expected", "shortcuts"):
+        return type(value) in (int, float) and 0 <= value <= 1
+    if table == "figure":
+        values = value if isinstance(value, list) else [value]
+        return bool(values) and {bool, int, float, str}.issuperset(map(type, values))
     return isinstance(value, str) and bool(value.strip())
-
-
-def _is_condition(value: Any) -> bool:
-    values = value if isinstance(value, list) else [value]
-    return bool(values) and all(isinstance(one, bool | int | float | str) for one in values)
-
-
-_LEAVES: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "expected": (_is_share, "a number between 0 and 1"),
-    "shortcuts": (_is_share, "a number between 0 and 1"),
-    "admitted": (_is_text, "words of the task's docstring"),
-    "figure": (_is_condition, "the value of a condition"),
-}
-"""{table of a task's row: (check of a value, the expected value in words)}"""

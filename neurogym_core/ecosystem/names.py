@@ -7,7 +7,6 @@ import re
 import unicodedata
 from typing import Any
 
-from neurogym_core._patterns import Pattern
 from neurogym_core.ecosystem.advice import brought, of_missing_module
 from neurogym_core.errors import InvalidValueError
 
@@ -15,12 +14,12 @@ CORE = "neurogym-core"
 _OWN_NAMESPACES = {CORE: "core", "neurogym-wrappers": "wrappers"}
 TASK_PREFIX = "neurogym-task-"
 
-TASK_NAME = Pattern(r"[A-Z][A-Za-z0-9]*-v(0|[1-9][0-9]*)")
-WRAPPER_NAME = Pattern(r"[A-Z][A-Za-z0-9]*")
-COMMAND_NAME = Pattern(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-SUBJECT_NAME = Pattern(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-VALUE = Pattern(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
-MODULE_VALUE = Pattern(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[^\W\d]\w*(\.[^\W\d]\w*)*)?")
+TASK_NAME = r"[A-Z][A-Za-z0-9]*-v(0|[1-9][0-9]*)"
+WRAPPER_NAME = r"[A-Z][A-Za-z0-9]*"
+COMMAND_NAME = r"[a-z][a-z0-9]*(-[a-z0-9]+)*"
+SUBJECT_NAME = r"[a-z][a-z0-9]*(_[a-z0-9]+)*"
+VALUE = r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*"
+MODULE_VALUE = r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[^\W\d]\w*(\.[^\W\d]\w*)*)?"
 
 SUBJECTS = {
     "random": "Takes a random action on every step.",
@@ -49,16 +48,14 @@ RESERVED_COMMANDS = (
 )  # fmt: skip
 """Names that users would take for commands of this project; no package can use them."""
 
-_DISTRIBUTION = Pattern(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
-_SETTING_END = Pattern(r",(?![^\[]*\])")  # a comma outside of [brackets]
-_WORD_START = Pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+DISTRIBUTION_NAME = r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?"
 
 
 def read_subject(text: str) -> tuple[str, dict[str, Any]]:
     """Return name and settings of a subject from ``name`` or ``name:key=value,key=value``."""
     name, colon, rest = text.partition(":")
     settings: dict[str, Any] = {}
-    for part in _SETTING_END().split(rest) if colon else []:
+    for part in re.split(r",(?![^\[]*\])", rest) if colon else []:  # commas outside of [brackets]
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not (key and equals and value) or key in settings:
             raise InvalidValueError(
@@ -99,11 +96,6 @@ def one_letter_apart(one: str, other: str) -> bool:
     return len(apart) <= 1 or (apart == [i, i + 1] and one[i : i + 2] == other[i : i + 2][::-1])
 
 
-def is_distribution_name(name: str) -> bool:
-    """Return whether pip accepts this name; other names are not printed as part of a command."""
-    return _DISTRIBUTION.fullmatch(name) is not None
-
-
 def canonical(distribution: str) -> str:
     """Return the normalised name of a distribution: ``foo-bar-baz`` for ``Foo_Bar.baz``."""
     return re.sub(r"[-_.]+", "-", distribution).lower()
@@ -129,7 +121,7 @@ def namespace_of(distribution: str) -> str:
 
 def snake_case(name: str) -> str:
     """Return ``reaction_time`` for ``ReactionTime`` and for ``reaction_time``."""
-    return _WORD_START.sub("_", name).lower()
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 def tag_key(text: str) -> str:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 from neurogym_core.ecosystem.names import CORE, canonical
@@ -49,8 +51,11 @@ class Problem:
 
 def worst_of(problems: Sequence[Problem]) -> str:
     """Return the code of the first problem of the worst level; "" for warnings only."""
-    codes = {problem.level: problem.code for problem in reversed(problems)}
-    return codes.get("fatal") or codes.get("note") or codes.get("error") or ""
+    for level in ("fatal", "note", "error"):
+        for problem in problems:
+            if problem.level == level:
+                return problem.code
+    return ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +129,11 @@ class Offer:
 
     def has(self, code: str) -> bool:
         """Return whether one of the problems has this code."""
-        return any(problem.code == code for problem in self.problems)
+        return code in map(attrgetter("code"), self.problems)
+
+    def implements(self, hook: str) -> bool:
+        """Return whether a plug-in has the name of this hook, or of no hook: it may have any."""
+        return self.name == hook or not self.name.startswith("ngym_")
 
     @property
     def status(self) -> str:
@@ -211,7 +220,7 @@ class PackageInfo(Offers):
     @property
     def offers(self) -> tuple[Offer, ...]:
         """All offers, of every kind."""
-        return tuple(offer for kind in KINDS for offer in getattr(self, kind))
+        return tuple(chain.from_iterable(attrgetter(*KINDS)(self)))
 
     def names(self) -> dict[str, list[str]]:
         """Return {kind, or group of the others without ``neurogym.``: names of the offers}."""
@@ -241,7 +250,7 @@ class Installed(Offers):
 
     def __post_init__(self) -> None:
         for kind in KINDS:
-            offers = (offer for package in self.packages for offer in getattr(package, kind))
+            offers = chain.from_iterable(map(attrgetter(kind), self.packages))
             object.__setattr__(self, kind, tuple(offers))
 
 

@@ -5,6 +5,7 @@ No package is imported. A problem with one package is kept in the record of that
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.util
 import json
@@ -12,13 +13,12 @@ import os
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from neurogym_core._patterns import Pattern
 from neurogym_core.ecosystem import names
 from neurogym_core.ecosystem.names import CORE, canonical, clean, namespace_of, said_by
 from neurogym_core.ecosystem.records import (
@@ -33,30 +33,30 @@ from neurogym_core.ecosystem.records import (
     WrapperInfo,
     removal,
 )
-from neurogym_core.errors import listed, nearest
+from neurogym_core.errors import listed
 
 if TYPE_CHECKING:
-    from neurogym_core.ecosystem.manifest import Manifest
+    from neurogym_core.ecosystem.manifest import Manifest, Row
 
 GROUPS = tuple(f"neurogym.{kind}" for kind in KINDS[:-1])
 """Groups that the core reads, beside that of manifests."""
 MANIFEST_GROUP = "neurogym.manifest"
 MAX_POINTS = 65_536  # characters of entry_points.txt
-MAX_METADATA = 2_000_000  # characters of METADATA, which has a README in it
+MAX_METADATA = 2_000_000  # bytes of METADATA, which has a README in it
 UNKNOWN = "unknown"  # version of a distribution whose metadata cannot be read
 
 _PREFIX = "neurogym."
-_MANIFEST_VALUE = Pattern(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([\w.-]+\.toml)")
+_MANIFEST_VALUE = r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([\w.-]+\.toml)"
 _FORMS = {
     "neurogym.tasks": (names.TASK_NAME, "CapitalizedWords-v0"),
     "neurogym.wrappers": (names.WRAPPER_NAME, "CapitalizedWords"),
     "neurogym.commands": (names.COMMAND_NAME, "lower-case-words"),
     "neurogym.subjects": (names.SUBJECT_NAME, "lower_case_words"),
 }
+_DESCRIBED = {"tasks": TaskInfo, "wrappers": WrapperInfo}
 _fatal = functools.partial(Problem, level="fatal")
 _warning = functools.partial(Problem, level="warning", code="metadata")
 _manifest_problem = functools.partial(Problem, level="error", code="manifest", file="manifest")
-_DescribedT = TypeVar("_DescribedT", bound=Described)
 
 
 class Declaration(NamedTuple):
@@ -79,7 +79,7 @@ def declarations(thorough: bool = True) -> tuple[Declaration, ...]:
     for one in _read_all(thorough):
         key = canonical(one.name)
         found[key] = _choose(found[key], one) if key in found else one
-    return tuple(found[key] for key in sorted(found))
+    return tuple(map(found.__getitem__, sorted(found)))
 
 
 def _read_all(thorough: bool) -> Iterator[Declaration]:
@@ -97,7 +97,8 @@ def _read_all(thorough: bool) -> Iterator[Declaration]:
         except Exception:  # most distributions have nothing to do with this project
             continue
         # pip leaves folders that begin with ~ behind if it is interrupted.
-        if text is not None and _PREFIX in text and not _folder_of(distribution).startswith("~"):
+        left_behind = os.path.basename(str(getattr(distribution, "_path", ""))).startswith("~")
+        if text is not None and _PREFIX in text and not left_behind:
             yield _read(distribution, text)
 
 
@@ -134,74 +135,62 @@ def _folders() -> Iterator[_Folder]:
 
 def _read(distribution: Any, entry_points: str) -> Declaration:
     """Return the declaration of a distribution; without offers if its metadata is unreadable."""
+    folder = str(getattr(distribution, "_path", UNKNOWN))
     location = ""
     try:
         location = str(distribution.locate_file(""))
-        if len(entry_points) > MAX_POINTS or _size(distribution) > MAX_METADATA:
-            raise ValueError(
-                f"it has more than {MAX_METADATA:,} bytes, or entry_points.txt {MAX_POINTS:,}"
-            )
+        with contextlib.suppress(OSError):  # METADATA is in an archive, or missing
+            if os.path.getsize(os.path.join(folder, "METADATA")) > MAX_METADATA:
+                raise ValueError(f"it has more than {MAX_METADATA:,} bytes")
+        if len(entry_points) > MAX_POINTS:
+            raise ValueError(f"entry_points.txt has more than {MAX_POINTS:,} characters")
         text = distribution.read_text("METADATA")
         if text is None:  # an old egg-info has its requirements elsewhere
-            fields = [("requires-dist", one) for one in distribution.requires or ()]
+            requires = tuple(distribution.requires or ())
             name, version = distribution.metadata["Name"], distribution.version
         else:
             # Parsed by hand, because importing the email parser takes longer than a scan. The key
             # of a continuation line begins with a blank, so it matches no field.
-            head = (line.partition(":") for line in text.partition("\n\n")[0].splitlines())
-            fields = [(key.lower(), value.strip()) for key, _, value in head]
-            first = dict(reversed(fields))
-            name, version = first.get("name"), first.get("version")
+            fields = defaultdict(list)
+            for line in text.partition("\n\n")[0].splitlines():
+                key, _, value = line.partition(":")
+                fields[key.lower()].append(value.strip())
+            requires = tuple(fields["requires-dist"])
+            name, version = (*fields["name"], "")[0], (*fields["version"], "")[0]
         if not name or not version:
             raise ValueError("METADATA has no name or no version")
-        if not names.is_distribution_name(name):
+        if re.fullmatch(names.DISTRIBUTION_NAME, name) is None:
             raise ValueError(f"its name {clean(name)!r} is not a valid name of a distribution")
     except Exception as error:
-        folder = _folder_of(distribution)
+        folder = os.path.basename(folder)
         stem = folder.removesuffix(".dist-info").removesuffix(".egg-info").split("-")[0]
         message = (
             f"The metadata in {clean(folder)} cannot be read ({clean(said_by(error))}), so nothing"
             " of the package is offered. Install the package again, or remove that folder."
         )
+        valid = re.fullmatch(names.DISTRIBUTION_NAME, stem)
         return Declaration(
-            name=stem if names.is_distribution_name(stem) else "unreadable-metadata",
+            name=stem if valid else "unreadable-metadata",
             version=UNKNOWN,
             location=location,
             problems=(_fatal(code="metadata", message=message),),
             unreadable=clean(os.path.join(location, folder)),
         )
-    return Declaration(
-        name=name,
-        version=clean(version),
-        requires=tuple(value for key, value in fields if key == "requires-dist"),
-        entry_points=tuple(sorted(_points(entry_points))),
-        location=location,
-        editable=_editable(distribution),
-    )
-
-
-def _folder_of(distribution: Any) -> str:
-    """Return the name of the folder with the metadata."""
-    return os.path.basename(str(getattr(distribution, "_path", UNKNOWN)))
-
-
-def _size(distribution: Any) -> int:
-    """Return the bytes of METADATA; 0 if it is in an archive, or missing."""
-    try:
-        return os.path.getsize(os.path.join(str(distribution._path), "METADATA"))
-    except (OSError, AttributeError):
-        return 0
-
-
-def _points(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the entry points of this project in the text of an ``entry_points.txt``."""
-    group = ""
-    for line in map(str.strip, text.splitlines()):
+    points, group = [], ""
+    for line in map(str.strip, entry_points.splitlines()):
         if line.startswith("[") and line.endswith("]"):
             group = line[1:-1]
         elif line and line[0] not in "#;" and group.startswith(_PREFIX):
-            name, _, value = line.partition("=")
-            yield group, name.strip(), value.strip()
+            point, _, value = line.partition("=")
+            points.append((group, point.strip(), value.strip()))
+    return Declaration(
+        name=name,
+        version=clean(version),
+        requires=requires,
+        entry_points=tuple(sorted(points)),
+        location=location,
+        editable=_editable(distribution),
+    )
 
 
 def _editable(distribution: Any) -> str | None:
@@ -237,10 +226,10 @@ def _choose(first: Declaration, second: Declaration) -> Declaration:
 
 def scan(blocked: frozenset[str] = frozenset(), *, manifests: bool = True) -> Installed:
     """Return all installed packages with their offers."""
-    found = declarations(manifests)
-    core = next((one.version for one in found if canonical(one.name) == CORE), UNKNOWN)
+    found = {canonical(one.name): one for one in declarations(manifests)}
+    core = found[CORE].version if CORE in found else UNKNOWN
     packages = []
-    for one in found:
+    for one in found.values():
         try:
             packages.append(_package(one, core, blocked, manifests))
         except Exception as error:
@@ -248,13 +237,13 @@ def scan(blocked: frozenset[str] = frozenset(), *, manifests: bool = True) -> In
             problem = _fatal(code="metadata", message=message)
             broken = Declaration(one.name, one.version, problems=(*one.problems, problem))
             packages.append(_package(broken, core, blocked, manifests))
-    return Installed(core_version=core, packages=tuple(_with_duplicates(packages)))
+    return Installed(core_version=core, packages=_without_duplicates(packages))
 
 
 def _package(
     declared: Declaration, core: str, blocked: frozenset[str], manifests: bool
 ) -> PackageInfo:
-    distribution, version, manifest = declared.name, declared.version, None
+    distribution, version = declared.name, declared.version
     key, namespace = canonical(distribution), namespace_of(distribution)
     specifier = core_specifier(declared.requires, CORE)
     compatible = None if specifier is None else satisfies(core, specifier)
@@ -279,34 +268,40 @@ def _package(
             ' `dependencies = ["neurogym-core>=1.0,<2"]`.'
         )
         problems.append(_warning(message=message))
-    offers: dict[str, list[Offer]] = {group: [] for group in GROUPS}
-    known = [group.removeprefix(_PREFIX) for group in (*GROUPS, MANIFEST_GROUP)]
+    rows: dict[tuple[str, str], Row] = {}
+    manifest = None
+    if manifests:
+        manifest, wrong = _manifest(declared)
+        problems += wrong
+    for row in manifest.rows if manifest is not None else ():
+        rows[f"neurogym.{row.kind}s", row.name] = row
+    offers: dict[str, list[Any]] = {kind: [] for kind in KINDS}
     owner = {"distribution": distribution, "version": version, "namespace": namespace}
     for group, name, value in declared.entry_points:
         if group == MANIFEST_GROUP:
             continue
-        # Packages define further groups; a name that is almost the core's is a mistake.
-        meant = None if group in GROUPS else nearest(group.removeprefix(_PREFIX), known, 0.8)
-        if meant is not None:
-            meant = f"Did you mean {_PREFIX + meant!r}?"
-            problems.append(
-                _warning(message=f"unknown entry-point group {clean(group)!r}. {meant}")
-            )
+        if group not in GROUPS and (meant := _resembling_group(group)):
+            said = f"unknown entry-point group {clean(group)!r}. Did you mean {meant!r}?"
+            problems.append(_warning(message=said))
             continue
-        wrong = (*shared, *_form_problems(distribution, group, name, value))
-        offer = Offer(group=group, name=name, value=value, problems=wrong, **owner)
-        offers.setdefault(group, []).append(offer)
-    if manifests:
-        manifest, wrong_manifest = _manifest(declared)
-        problems += wrong_manifest
-    for row in manifest.rows if manifest is not None else ():
-        if all(row.name != offer.name for offer in offers[f"neurogym.{row.kind}s"]):
-            message = (
-                f"the package has no such entry point in neurogym.{row.kind}s. Add the entry"
-                " point, or remove the row."
-            )
-            where = f"[[{row.kind}]] {clean(row.name)!r}"
-            problems.append(_manifest_problem(message=message, file=manifest.file, row=where))  # type: ignore[union-attr]
+        fields: dict[str, Any] = {"group": group, "name": name, "value": value, **owner}
+        wrong = [*shared, *_form_problems(distribution, group, name, value)]
+        kind = group.removeprefix(_PREFIX) if group in GROUPS else "others"
+        row = rows.pop((group, name), None)
+        if row is not None:
+            fields |= {key: getattr(row, key) for key in Description.__dataclass_fields__}
+            wrong += row.problems
+        elif kind in _DESCRIBED and manifest is not None and not manifest.problems:
+            said = f"has no row for {clean(name)!r}; expected [[{kind[:-1]}]] with this name."
+            wrong.append(_manifest_problem(message=said, level="warning", file=manifest.file))
+        offers[kind].append(_DESCRIBED.get(kind, Offer)(problems=tuple(wrong), **fields))
+    for row in rows.values():
+        message = (
+            f"the package has no such entry point in neurogym.{row.kind}s. Add the entry point, or"
+            " remove the row."
+        )
+        where = f"[[{row.kind}]] {clean(row.name)!r}"
+        problems.append(_manifest_problem(message=message, file=manifest.file, row=where))
     return PackageInfo(
         **owner,
         requires_core=specifier,
@@ -315,19 +310,23 @@ def _package(
         location=declared.location,
         editable=declared.editable if manifests else None,
         unreadable=declared.unreadable,
-        tasks=_described(TaskInfo, offers["neurogym.tasks"], manifest),
-        wrappers=_described(WrapperInfo, offers["neurogym.wrappers"], manifest),
         problems=tuple(problems),
-        others=tuple(offer for group in offers if group not in GROUPS for offer in offers[group]),
-        **{kind: tuple(offers[_PREFIX + kind]) for kind in ("commands", "subjects", "plugins")},
+        **dict(zip(offers, map(tuple, offers.values()), strict=True)),
     )
 
 
-def _form_problems(distribution: str, group: str, name: str, value: str) -> Iterator[Problem]:
+def _resembling_group(group: str) -> str:
+    """Return the core's group that a name almost is; packages define further groups."""
+    known = (*GROUPS, MANIFEST_GROUP)
+    return next((one for one in known if names.one_letter_apart(group.casefold(), one)), "")
+
+
+def _form_problems(distribution: str, group: str, name: str, value: str) -> list[Problem]:
     said = []
-    if group in _FORMS and _FORMS[group][0].fullmatch(name) is None:
+    form, words = _FORMS.get(group, ("", ""))
+    if form and re.fullmatch(form, name) is None:
         claim = " The namespace follows from the package's name." if "/" in name else ""
-        said.append(f"is not a valid name in {group}; expected {_FORMS[group][1]}.{claim}")
+        said.append(f"is not a valid name in {group}; expected {words}.{claim}")
     if group == "neurogym.subjects" and name in names.SUBJECTS:
         said.append("is a subject of the core. Its author should choose another name.")
     if group == "neurogym.commands" and (taken := names.taken_command(name, distribution)):
@@ -335,35 +334,16 @@ def _form_problems(distribution: str, group: str, name: str, value: str) -> Iter
             f"is, or resembles, the command {taken!r} of this project, and cannot be used. Its"
             " author should choose another name."
         )
-    yield from (_fatal(code="name", message=f"{clean(name)!r} {text}") for text in said)
+    problems = [_fatal(code="name", message=f"{clean(name)!r} {text}") for text in said]
     form = names.MODULE_VALUE if group == "neurogym.plugins" else names.VALUE
-    if form.fullmatch(value) is None:
+    if re.fullmatch(form, value) is None:
         message = f"{clean(value)!r} is not a valid value; expected `module:attribute`."
-        yield _fatal(code="value", message=message)
+        problems.append(_fatal(code="value", message=message))
+    return problems
 
 
-def _described(
-    kind: Callable[..., _DescribedT], offers: list[Offer], manifest: Manifest | None
-) -> tuple[_DescribedT, ...]:
-    """Return the offers with their manifest rows; warn if a valid manifest lacks a row."""
-    described = []
-    for offer in offers:
-        fields: dict[str, Any] = dict(offer.__dict__)
-        row_kind = offer.group.removeprefix(_PREFIX).removesuffix("s")
-        row = manifest.row(row_kind, offer.name) if manifest is not None else None
-        wrong: tuple[Problem, ...] = ()
-        if row is not None:
-            fields |= {key: getattr(row, key) for key in Description.__dataclass_fields__}
-            wrong = row.problems
-        elif manifest is not None and not manifest.problems:
-            said = f"has no row for {clean(offer.name)!r}; expected [[{row_kind}]] with this name."
-            wrong = (_manifest_problem(message=said, level="warning", file=manifest.file),)
-        described.append(kind(**{**fields, "problems": (*offer.problems, *wrong)}))
-    return tuple(described)
-
-
-def _with_duplicates(packages: list[PackageInfo]) -> Iterator[PackageInfo]:
-    """Yield the packages; offers that share an id, or a name without namespace, are unusable."""
+def _without_duplicates(packages: list[PackageInfo]) -> tuple[PackageInfo, ...]:
+    """Return the packages; offers that share an id, or a name without namespace, are unusable."""
     claims = defaultdict(list)
     for package in packages:
         for offer in package.offers:
@@ -374,11 +354,11 @@ def _with_duplicates(packages: list[PackageInfo]) -> Iterator[PackageInfo]:
     for (group, called), offers in claims.items():
         if len(offers) < 2:
             continue
-        owners = [offer.distribution for offer in offers]
         if isinstance(offers[0], Described):
             values = listed(offer.value for offer in offers)
             message = f"{called} is declared {len(offers)} times, as {values}; neither is used."
         else:
+            owners = [offer.distribution for offer in offers]
             ways = ", ".join(f"`{removal(owner)}`" for owner in dict.fromkeys(owners))
             kind = group.removeprefix(_PREFIX).removesuffix("s")
             message = (
@@ -387,29 +367,33 @@ def _with_duplicates(packages: list[PackageInfo]) -> Iterator[PackageInfo]:
             )
         problem = _fatal(code="duplicate", message=clean(message))
         wrong |= {id(one): replace(one, problems=(*one.problems, problem)) for one in offers}
-    for package in packages:
-        changed: dict[str, Any] = {
+    if not wrong:
+        return tuple(packages)
+    return tuple(
+        replace(package, **{
             kind: tuple(wrong.get(id(one), one) for one in getattr(package, kind)) for kind in KINDS
-        }
-        yield replace(package, **changed) if wrong else package
+        })
+        for package in packages
+    )  # fmt: skip
 
 
 def manifest_of(declared: Declaration) -> Path | None:
     """Return the path of a package's manifest; None if it has none, or if the file is missing."""
-    found = _locate(values[0], declared) if (values := _values(declared)) else None
+    found = _locate(values[0], declared) if (values := _manifests(declared)) else None
     return found if isinstance(found, Path) else None
 
 
-def _values(declared: Declaration) -> list[str]:
+def _manifests(declared: Declaration) -> list[str]:
     return [value for group, _, value in declared.entry_points if group == MANIFEST_GROUP]
 
 
 def _manifest(declared: Declaration) -> tuple[Manifest | None, list[Problem]]:
     """Return the package's manifest, and the problems of the whole file."""
-    values = _values(declared)
+    values = _manifests(declared)
     if not values:
-        groups = {group for group, _, _ in declared.entry_points}
-        if groups.isdisjoint(("neurogym.tasks", "neurogym.wrappers")):
+        if not any(
+            group in ("neurogym.tasks", "neurogym.wrappers") for group, *_ in declared.entry_points
+        ):
             return None, []
         message = "the package has none, so catalogues cannot describe its tasks and wrappers."
         return None, [_manifest_problem(message=message, level="warning")]
@@ -429,37 +413,32 @@ def _manifest(declared: Declaration) -> tuple[Manifest | None, list[Problem]]:
 
 def _locate(value: str, declared: Declaration) -> Path | Problem:
     """Return the path of the manifest that an entry point names, or the problem with it."""
-    match = _MANIFEST_VALUE.fullmatch(value)
+    match = re.fullmatch(_MANIFEST_VALUE, value)
     if match is None:
         message = f"{clean(value)!r} is not a valid value; expected `package:ngym.toml`."
         return _manifest_problem(message=message)
     package, file = match.groups()
     top, *inner = package.split(".")
-    folders: Iterable[str] = ()
     if declared.location and declared.editable is None:
-        folders = [os.path.join(declared.location, top)]
-    path = _first_file(folders, *inner, file)
-    if path is None:
-        try:
-            spec = importlib.util.find_spec(top)
-        except (ImportError, ValueError, AttributeError):
-            spec = None
-        if spec is None:
-            message = (
-                f"the package {top!r} is missing, although its metadata is installed. Install it"
-                " again, or remove it."
-            )
-            return _manifest_problem(message=message, code="stale", file=file)
-        path = _first_file(spec.submodule_search_locations or (), *inner, file)
-    if path is None:
-        message = f"is not in the package {package!r}. Its author should add it to the wheel."
-        return _manifest_problem(message=message, file=file)
-    return path
-
-
-def _first_file(folders: Iterable[str], *parts: str) -> Path | None:
-    paths = (os.path.join(folder, *parts) for folder in folders)
-    return next((Path(path) for path in paths if os.path.isfile(path)), None)
+        path = Path(declared.location, top, *inner, file)
+        if path.is_file():
+            return path
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError, AttributeError):
+        spec = None
+    if spec is None:
+        message = (
+            f"the package {top!r} is missing, although its metadata is installed. Install it again,"
+            " or remove it."
+        )
+        return _manifest_problem(message=message, code="stale", file=file)
+    for folder in spec.submodule_search_locations or ():
+        path = Path(folder, *inner, file)
+        if path.is_file():
+            return path
+    message = f"is not in the package {package!r}. Its author should add it to the wheel."
+    return _manifest_problem(message=message, file=file)
 
 
 _CLAUSE = re.compile(
@@ -473,16 +452,18 @@ _REQUIREMENT = re.compile(
 def release(version: str) -> tuple[int, ...]:
     """Return the release number, ``(1, 2, 0)`` for ``1.2.0rc1``; ``()`` if there is none."""
     found = re.match(r"\s*v?(?:\d+!)?(\d+(?:\.\d+)*)", version)
-    return tuple(int(part) for part in found.group(1).split(".")) if found else ()
+    return tuple(map(int, found.group(1).split("."))) if found else ()
 
 
 def satisfies(version: str, specifier: str) -> bool | None:
     """Return whether a version satisfies a specifier such as ``>=1.0,<2``; None if unreadable."""
-    clauses = [clause.strip() for clause in specifier.split(",") if clause.strip()]
-    parsed = [_CLAUSE.fullmatch(clause) for clause in clauses]
-    if not release(version) or not all(parsed):
-        return None
-    return all(_meets(release(version), *match.groups()) for match in parsed if match is not None)
+    have, met = release(version), True
+    for clause in filter(None, map(str.strip, specifier.split(","))):
+        match = _CLAUSE.fullmatch(clause)
+        if match is None:
+            return None
+        met = met and _meets(have, *match.groups())
+    return met if have else None
 
 
 def core_specifier(requirements: Iterable[str], name: str) -> str | None:
@@ -490,15 +471,13 @@ def core_specifier(requirements: Iterable[str], name: str) -> str | None:
     found = []
     for requirement in requirements:
         match = _REQUIREMENT.fullmatch(requirement)
-        if match is None or re.sub(r"[-_.]+", "-", match.group(1)).lower() != name:
-            continue
-        if "extra" not in (match.group(3) or ""):
-            found.append(match.group(2).strip().strip("()").replace(" ", ""))
-    return ",".join(part for part in found if part) if found else None
+        if match and canonical(match[1]) == name and "extra" not in (match[3] or ""):
+            found.append(match[2].strip().strip("()").replace(" ", ""))
+    return ",".join(filter(None, found)) if found else None
 
 
 def _meets(have: tuple[int, ...], operator: str, number: str, star: str | None) -> bool:
-    want = tuple(int(part) for part in number.split("."))
+    want = release(number)
     size = max(len(have), len(want))
     left, right = have + (0,) * (size - len(have)), want + (0,) * (size - len(want))
     same = left[: len(want)] == want if star else left == right

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
@@ -134,10 +133,7 @@ def make(
     env: Any = OrderEnforcingOnce(bare)
     for wrapper, settings in env_wrappers:
         env = applied(wrapper, env, settings=settings)
-    if not plugins or (
-        "neurogym_core.ecosystem.hooks" not in sys.modules
-        and not any(package.plugins for package in discovery.declared().packages)
-    ):
+    if not (plugins and discovery.plugins_for("ngym_wrap_env", "ngym_trial_end")):
         return cast("MadeEnv", env)
     # Imported only if there is a plug-in to call, because importing pluggy takes a while.
     from neurogym_core.ecosystem import hooks

@@ -80,7 +80,7 @@ def no_renderer(maker: str) -> Any:
     from neurogym_core.ecosystem.hooks import has  # imports pluggy
 
     if not has("ngym_render"):
-        raise MissingDependencyError(comes_with("render()", brought("plugins").get("render")))
+        raise MissingDependencyError(comes_with("render()", brought("plugins").get("ngym_render")))
     raise NotSupportedError(
         f"render() was called on an env of its class. Expected an env of neurogym_core.{maker},"
         f" which draws. Make it with {maker}(task, render_mode='rgb_array')."

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import Any
 
 import numpy as np
 
-from neurogym_core._patterns import Pattern
 from neurogym_core.tasks.building import build_trials
 from neurogym_core.tasks.drawing import draw_independent
 from neurogym_core.tasks.identity import parameters_of, plain_settings
@@ -19,7 +19,7 @@ from neurogym_core.trials.encoders import Ring
 
 UNTIMED = "until an action"
 """The written duration of a period without a timer."""
-REFERENCE = Pattern(r"(as in|see) `?[\w.]+`?\.?")
+REFERENCE = r"(as in|see) `?[\w.]+`?\.?"
 """The text on a parameter that refers to another class."""
 
 
@@ -93,7 +93,7 @@ def argument_docs(cls: type) -> dict[str, str]:
     docs: dict[str, str] = {}
     for base in reversed(cls.__mro__):
         for name, text in _read_arguments(inspect.cleandoc(base.__doc__ or "")).items():
-            if name not in docs or not REFERENCE.fullmatch(text):
+            if name not in docs or not re.fullmatch(REFERENCE, text):
                 docs[name] = text
     return docs
 

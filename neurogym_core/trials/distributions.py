@@ -24,7 +24,6 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core._patterns import Pattern
 from neurogym_core.errors import InvalidValueError, did_you_mean, listed
 
 Plain = Any
@@ -360,7 +359,7 @@ _NEEDED = {
     "choice": "a list of values, and optionally their probabilities",
     "truncated_exponential": "scale, low and high",
 }
-_CALL = Pattern(r"^\s*([a-z_]+)\s*\((.*)\)\s*$", re.DOTALL)
+_CALL = r"\s*([a-z_]+)\s*\((.*)\)\s*"
 
 
 def parse(spec: Any) -> Distribution:
@@ -404,7 +403,7 @@ def parse(spec: Any) -> Distribution:
 
 def _read_text(text: str) -> Any:
     """Return the number, list of values, or {name: arguments} that a text spells."""
-    call = _CALL.match(text)
+    call = re.fullmatch(_CALL, text, re.DOTALL)
     if call is None:
         with suppress(ValueError):
             value = float(text)

@@ -49,7 +49,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from neurogym_core._patterns import Pattern
 from neurogym_core.errors import InvalidValueError, UnknownNameError, listed, unknown
 from neurogym_core.files import replacing
 from neurogym_core.lazy import optional
@@ -124,7 +123,7 @@ RECORD_NAMES = frozenset(
 )
 """Columns that players write; conditions and covariates must have other names."""
 
-SPREAD = Pattern(r"(?P<name>.+)\[(?P<index>\d+)\]", re.DOTALL)
+SPREAD = r"(?P<name>.+)\[(?P<index>\d+)\]"
 """The form of ``name[k]``, one of several columns of a file that are one column of a record."""
 
 
@@ -437,7 +436,7 @@ def _rebuild(columns: dict[str, np.ndarray], meta: dict[str, Any]) -> TrialRecor
 
 
 def _checked_name(name: object) -> str:
-    if isinstance(name, str) and name and not SPREAD.fullmatch(name):
+    if isinstance(name, str) and name and not re.fullmatch(SPREAD, name, re.DOTALL):
         return name
     raise InvalidValueError(
         f"{name!r} cannot name a column. Expected a non-empty string that does not end in [number],"

@@ -238,6 +238,7 @@ def test_json_has_all_trials_and_the_summary(ngym, tmp_path):
         "trials", "csv", "experiment",
     ]  # fmt: skip
     assert (said["schema"], said["command"], said["seed"], said["stopped"]) == (1, "run", 2, False)
+    assert said["split"] == "none"  # as in `ngym evaluate --json`
     assert said["csv"] == str(csv)
     record = read_csv(csv)
     assert [row["outcome"] for row in said["trials"]] == record["outcome"].tolist()

@@ -36,8 +36,8 @@ def test_entry_point_groups():
 
 
 def test_the_names_that_are_given_as_examples_are_valid():
-    assert names.TASK_NAME.fullmatch("RandomDots-v0")
-    assert names.COMMAND_NAME.fullmatch("lower-case-words")
+    assert re.fullmatch(names.TASK_NAME, "RandomDots-v0")
+    assert re.fullmatch(names.COMMAND_NAME, "lower-case-words")
     for row in re.findall(
         r"^\| (?:any other, )?`([a-z-]+)` \| `([a-z-]+)` \|$", section("Ids and namespaces"), re.M
     ):
@@ -50,10 +50,10 @@ def test_the_manifest_has_every_field_and_breaks_no_rule():
     read = manifest.parse_manifest(text)
     assert not read.all_problems
     row = tomllib.loads(text)["task"][0]
-    assert set(row) == set(manifest._KINDS["task"])
+    assert set(row) == {*manifest._FIELDS, *manifest._TABLES["task"]}
     assert set(row["reference"][0]) == set(manifest._REFERENCE_FIELDS)
     assert set(row["expected"]) == set(manifest.vocabulary().words["expected"])
-    only_tasks = set(manifest._KINDS["task"]) - set(manifest._KINDS["wrapper"])
+    only_tasks = set(manifest._TABLES["task"]) - set(manifest._TABLES["wrapper"])
     assert only_tasks == {"expected", "shortcuts", "admitted", "figure"}
     kinds = re.search(r'kind = "original" +# (.*)', text)[1]
     assert tuple(kinds.split(", ")) == manifest.vocabulary().words["reference"]

@@ -57,7 +57,7 @@ def test_every_kind_of_thing_is_found_in_the_list():
     wanted = {
         "commands": ("plot", "neurogym-plot"),
         "subjects": ("integrator", "neurogym-study"),
-        "plugins": ("render", "neurogym-plot"),
+        "plugins": ("ngym_render", "neurogym-plot"),
         "wrappers": ("Mixture", "neurogym-wrappers"),
         "former wrappers": ("CurriculumLearning", "neurogym-wrappers"),
         "tasks": ("GoNogo-v0", "neurogym-task-control"),
@@ -67,5 +67,5 @@ def test_every_kind_of_thing_is_found_in_the_list():
     }
     for kind, (name, package) in wanted.items():
         assert advice.brought(kind)[name] == package
-    assert advice.brought("plugins")["experiments"] == "neurogym-study"
-    assert advice.brought("plugins")["registry"] == "neurogym-registry"
+    assert advice.brought("plugins")["ngym_read_experiment"] == "neurogym-study"
+    assert advice.brought("plugins")["ngym_checkup"] == "neurogym-registry"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from pathlib import Path
 
@@ -65,7 +66,7 @@ def test_acronyms_keep_their_word_ends() -> None:
     "name", ["Foo", "foo-v0", "Foo-v01", "Foo-v", "a/Foo-v0", "Foo-v0 ", "Foo_Bar-v0", "Foo-v0\n"]
 )
 def test_a_task_name_is_capitalized_and_versioned(name: str) -> None:
-    assert TASK_NAME.fullmatch(name) is None
+    assert re.fullmatch(TASK_NAME, name) is None
 
 
 def test_tags_are_compared_without_their_spelling() -> None:

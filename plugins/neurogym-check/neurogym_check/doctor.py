@@ -108,7 +108,7 @@ def _counts(finding: Finding) -> bool:
 
 def _add_packages(page: Page, found: Any, results: list[Finding]) -> None:
     """Add a table of the packages, and the problems of each."""
-    registry = brought("plugins").get("registry")
+    registry = brought("plugins").get("ngym_checkup")
     if registry not in {offer.distribution for offer in found.plugins}:
         page.heading("not checked")
         page.table(("", ""), [("revoked versions", comes_with("ngym registry", registry))])

@@ -96,7 +96,8 @@ def _by_plugins(found: Any, imports: bool, broken: set[str]) -> Iterator[Found]:
     """
     for offer in found.plugins:
         ours = brought("plugins").get(offer.name) == offer.distribution
-        if not offer.usable or offer.id in broken or not (imports or ours):
+        wanted = offer.implements("ngym_checkup") and (imports or ours)
+        if not (wanted and offer.usable) or offer.id in broken:
             continue
         try:
             manager = new_manager()

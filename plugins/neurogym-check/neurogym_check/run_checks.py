@@ -183,7 +183,7 @@ def plugin_results(
     except Exception:
         return []  # the task cannot be made; G000 reports the error
     results = []
-    for offer, call in plugins().implementing("ngym_check_task"):
+    for offer, call in plugins("ngym_check_task").implementing():
         try:
             answers = call(spec=spec)
         except PluginFailureError as error:

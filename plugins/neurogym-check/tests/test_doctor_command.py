@@ -73,7 +73,7 @@ def add_checkup(site, name: str, canary) -> None:
     site.add(
         name,
         files={"plugin.py": CHECKUP.format(canary=str(canary))},
-        groups={"neurogym.plugins": {"registry": value}},
+        groups={"neurogym.plugins": {"ngym_checkup": value}},
     )
 
 

@@ -90,6 +90,7 @@ def test_a_hook_that_fails_does_not_replace_the_error(monkeypatch):
     def fail(**_):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(hooks.plugins().manager.hook, "ngym_unknown_name", fail)
+    found = hooks.plugins("ngym_unknown_name")
+    monkeypatch.setattr(found.manager.hook, "ngym_unknown_name", fail)
     with pytest.raises(UnknownNameError, match="Unknown parameter 'cohs'"):
         make_task("PerceptualDecisionMaking-v0", cohs=[0])

@@ -32,7 +32,7 @@ def read_csv(
 
     Raises:
         InvalidValueError: the file is not a CSV table in UTF-8: rows of different lengths, text
-            after a quote, or a name that occurs twice.
+            after a quote, a NUL character, or a name that occurs twice.
         OSError: the file cannot be read.
 
     Example:
@@ -43,14 +43,7 @@ def read_csv(
         >>> read_csv("trials.csv") == record
         True
     """
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            text = file.read()
-    except UnicodeDecodeError as error:
-        raise InvalidValueError(
-            f"{path} is not text in UTF-8 ({str(error)[:80]}). Expected UTF-8. Save it so: in Excel"
-            ' as "CSV UTF-8".'
-        ) from error
+    text = text_of(path)
     lines = list(_csv_lines(text, str(path)))
     if not lines or lines == [[_Cell("", quoted=False)]]:
         return TrialRecord({}, meta=meta)
@@ -62,6 +55,29 @@ def read_csv(
     cells = zip(*lines[1:], strict=True) if len(lines) > 1 else [()] * len(names)
     columns = {name: _typed(values) for name, values in zip(names, cells, strict=True)}
     return TrialRecord(gathered(columns), meta=meta)
+
+
+def text_of(path: str | os.PathLike[str]) -> str:
+    """Return the text of a table's file.
+
+    Raises:
+        InvalidValueError: it is not UTF-8, or has a NUL character, as interrupted copies leave.
+    """
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            text = file.read()
+    except UnicodeDecodeError as error:
+        raise InvalidValueError(
+            f"{path} is not text in UTF-8 ({str(error)[:80]}). Expected UTF-8. Save it so: in Excel"
+            ' as "CSV UTF-8".'
+        ) from error
+    if (nul := text.find("\0")) >= 0:
+        row = text.count("\n", 0, nul) + 1
+        raise InvalidValueError(
+            f"{path}, row {row}: a NUL character. Expected text; the file seems to be damaged. Copy"
+            " it again, or remove that row."
+        )
+    return text
 
 
 class _Cell(NamedTuple):

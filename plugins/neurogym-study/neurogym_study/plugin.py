@@ -21,6 +21,7 @@ def ngym_read_experiment(path: str, trust: bool) -> dict[str, Any]:
         "task": said.source,
         "settings": said.settings,
         "wrap": said.wrappers,
+        "subject": said.player,
         **{
             name: getattr(said, name)
             for name in (
@@ -29,7 +30,6 @@ def ngym_read_experiment(path: str, trust: bool) -> dict[str, Any]:
                 "split",
                 "trials",
                 "steps",
-                "subject",
                 "subjects",
                 "train",
             )

@@ -12,7 +12,7 @@ import numpy as np
 
 from neurogym_core import InvalidValueError, TrialRecord
 from neurogym_core.tools import listed, unknown
-from neurogym_study.csv_files import gathered, read_csv
+from neurogym_study.csv_files import gathered, read_csv, text_of
 from neurogym_study.recipes import Recipe, evaluated, names_in, read_recipe, unit_factor
 
 SUFFIXES = (".csv", ".tsv", ".nwb", ".parquet")
@@ -138,6 +138,8 @@ def _by_pandas(path: Path, suffix: str, *, ours: bool) -> dict[str, np.ndarray]:
     import pandas as pd
 
     names: list[str] = []
+    if suffix != ".parquet":
+        text_of(path)
     try:
         if suffix == ".parquet":
             frame = pd.read_parquet(path)
@@ -158,11 +160,6 @@ def _by_pandas(path: Path, suffix: str, *, ours: bool) -> dict[str, np.ndarray]:
                 skipinitialspace=not ours,
                 **exact,
             )
-    except UnicodeDecodeError as error:
-        raise InvalidValueError(
-            f"{path} is not text in UTF-8 ({str(error)[:80]}). Expected UTF-8. Save it so: in Excel"
-            ' as "CSV UTF-8".'
-        ) from error
     except ValueError as error:  # pandas's errors are ValueErrors
         raise InvalidValueError(
             f"{path} is not a table ({str(error)[:80]}). Expected a header line and one row per"

@@ -22,7 +22,8 @@
     name = "core/ReactionTime"
     urgency = -0.01
 
-A task in a Python file, ``task = "my_task.py:MyTask"``, is looked for beside the experiment's file.
+A task in a Python file, ``task = "my_task.py:MyTask"``, and a trained subject, ``subject = "./net"``,
+are looked for beside the experiment's file.
 Its code is run only if you allow it (`trust`). The table ``[train]`` has the settings of
 `ngym train`."""
 
@@ -54,7 +55,7 @@ from neurogym_core import (
     make_vec,
 )
 from neurogym_core.play.make import as_list, is_task, read_wrapper, wraps_tasks
-from neurogym_core.players import Dealer, resolve
+from neurogym_core.players import Dealer, named_subject, resolve
 from neurogym_core.tasks.identity import plain_settings
 from neurogym_core.terminal.settings import SPLIT_NAMES
 from neurogym_core.tools import (
@@ -99,7 +100,7 @@ class TaskExperiment:
         subject: name of the subject, perhaps with settings: ``"diffusion:bound=50"``.
         subjects: number of subjects, which share the trials; None: one.
         train: settings of training.
-        folder: folder in which files of tasks are looked for; it is not saved.
+        folder: folder in which files of tasks and folders of runs are looked for; it is not saved.
 
     Example:
         >>> from neurogym_study import TaskExperiment
@@ -153,6 +154,21 @@ class TaskExperiment:
     def _beside(self, name: str) -> str:
         there = is_file_reference(name) and self.folder is not None
         return str(self.folder / name) if there else name  # type: ignore[operator]
+
+    @property
+    def player(self) -> str | None:
+        """The subject for `run`: its text, or its run folder, found from the experiment's folder."""
+        return self._with_run(lambda run: str(self.folder / run) if self.folder else run)
+
+    def _with_run(self, place: Callable[[str], str]) -> str | None:
+        """Return the subject, the folder of a trained one replaced by what `place` makes of it."""
+        if self.subject is None:
+            return None
+        name, settings = named_subject(self.subject)
+        if name != "trained" or "run" not in settings:
+            return self.subject
+        others = [f"{key}={value}" for key, value in settings.items() if key != "run"]
+        return ":".join([place(settings["run"]), *([",".join(others)] if others else [])])
 
     @property
     def wrappers(self) -> list[tuple[str, dict[str, Any]]]:
@@ -223,7 +239,7 @@ class TaskExperiment:
         return "\n".join(lines) + "\n"
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the file, completely or not at all; paths of tasks become relative to its folder.
+        """Write the file, completely or not at all; paths become relative to its folder.
 
         Args:
             path: the file, TOML.
@@ -238,7 +254,7 @@ class TaskExperiment:
         return Path(path)
 
     def _moved_to(self, folder: Path) -> TaskExperiment:
-        """Return the experiment with paths of tasks relative to another folder."""
+        """Return the experiment with its paths relative to another folder."""
 
         def moved(name: str) -> str:
             if not is_file_reference(name):
@@ -246,8 +262,12 @@ class TaskExperiment:
             file, colon, inside = self._beside(name).partition(".py")
             return Path(os.path.relpath(file + colon, folder)).as_posix() + inside
 
+        def run_moved(run: str) -> str:
+            path = Path(os.path.relpath(self.folder / run if self.folder else run, folder))
+            return path.as_posix() if len(path.parts) > 1 else f"./{path.as_posix()}"
+
         wrap = tuple((name, _with_tasks(settings, moved)) for name, settings in self.wrap)
-        return replace(self, task=moved(self.task), wrap=wrap)
+        return replace(self, task=moved(self.task), wrap=wrap, subject=self._with_run(run_moved))
 
     @classmethod
     def of(cls, task: Any, *, wrap: Any = (), **settings: Any) -> TaskExperiment:

@@ -24,6 +24,7 @@ def test_files_of_others_without_quotes_are_read(tmp_path):
         ("a,b\n1\n", "row 2: 1 cells under a header of 2"),
         ('a\n"x"y\n', "row 2: a cell with text beside its quotes"),
         ('a\n"x\n', "row 2: .* never closed"),
+        ("a\n1\n\0\0\n", "row 3: a NUL character"),
         ("a,a\n1,2\n", "the name 'a' more than once"),
         ("a,\n1,2\n", "a column without a name"),
         ("a[0],a[2]\n1,2\n", r"the columns 'a\[0\]', 'a\[2\]'"),

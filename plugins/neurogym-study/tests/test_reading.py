@@ -270,6 +270,15 @@ def test_optional_columns_of_a_recipe_may_be_absent(tmp_path):
 LAB = "subject,trial,correct,contrast\nm1,0,1,25\nm1,1,0,50\nm2,0,1,25\n"
 
 
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+def test_a_damaged_file_with_nul_characters_is_no_record(tmp_path, suffix):
+    between = "," if suffix == "csv" else "\t"
+    path = tmp_path / f"t.{suffix}"
+    path.write_text(f"trial{between}correct\n0{between}1\n\0\0{between}\0\n", "utf-8")
+    with pytest.raises(InvalidValueError, match="row 3: a NUL character"):
+        read_record(path)
+
+
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
 def test_another_encoding_is_named(encoding, tmp_path):
     path = tmp_path / "lab.csv"

@@ -296,6 +296,24 @@ def test_a_run_in_this_folder_needs_no_slash_unless_a_subject_has_its_name(ngym,
     assert run(sides, "guess", 30, seed=1)["performance"].mean() < 1
 
 
+@pytest.mark.parametrize("said", ["net", "./net:which=0", "trained:run=net"])
+def test_a_saved_experiment_finds_its_trained_subject_from_other_folders(
+    ngym, toys, sides, said, tmp_path, monkeypatch
+):
+    words = ("train", sides, "--model", "toy", "--option", "rate=1.0", "--updates", "10")
+    assert ngym(*words, "--out", "net", "--quiet")[0] == 0
+    Path("saved").mkdir()
+    code, text = ngym("run", sides, "--subject", said, "--n-trials", "9", "--save", "saved/e.toml")
+    assert code == 0, text
+    (tmp_path / "elsewhere").mkdir()
+    saved = Path("saved/e.toml").resolve()
+    assert 'subject = "../net' in saved.read_text("utf-8")
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    code, text = ngym("run", str(saved), "--trust")
+    assert code == 0, text
+    assert "of 9 answers" in text
+
+
 def test_a_run_plays_new_trials_unless_another_split_is_given(ngym, toys, sides):
     words = ("train", sides, "--model", "toy", "--option", "rate=1.0", "--updates", "10")
     assert ngym(*words, "--out", "here", "--quiet")[0] == 0

@@ -127,7 +127,7 @@ def play(job: Job) -> list[dict[str, Any]]:
     else:
         experiment = how["experiment"]
         played = play_task(
-            experiment.make_task(), experiment.subject, experiment.trials, seed=experiment.seed,
+            experiment.make_task(), experiment.player, experiment.trials, seed=experiment.seed,
             split=read_split(experiment.split), imposed=experiment.imposed,
         )  # fmt: skip
     return [_means(played) if job.what["do"] == "evaluate" else _effects(played)]
