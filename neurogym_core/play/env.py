@@ -3,22 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
+from gymnasium import spaces
 
 from neurogym_core.play.actions import checked_all, checked_one
-from neurogym_core.play.env_base import BoundStep, action_space, observation_space
 from neurogym_core.play.kernel import Stepped
-from neurogym_core.play.numbers import checked_form, numeric_info, of_one
 from neurogym_core.play.options import checked_render_mode, no_renderer, read_options
-from neurogym_core.play.results import TrialInfo
+from neurogym_core.play.results import TrialInfo, checked_form, numeric_info, of_one
 from neurogym_core.play.stepper import Stepper
+from neurogym_core.tasks.former_names import missing
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.splits import checked_split
+
+
+class BoundStep:
+    """Bind the kernel's step as ``self.step`` if nothing is added to it, to save a call per step.
+
+    Copies and pickles leave the bound step out, and bind that of the copied kernel.
+    """
+
+    def _kernel_step(self) -> Callable[..., Any] | None:
+        """Return the kernel's step, or None if hooks, figures or a subclass add to it."""
+        raise NotImplementedError
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            return missing(self, name, "env")
+
+    def _bind(self) -> None:
+        step = self._kernel_step()
+        if step is not None:
+            self.__dict__["step"] = step
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "step"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._bind()
+
+
+def observation_space(task: Task) -> spaces.Box:
+    """Return the space of observations: float32 vectors, unbounded because noise is Gaussian."""
+    return spaces.Box(-np.inf, np.inf, (task.channels.size,), np.float32)
+
+
+def action_space(task: Task) -> spaces.Discrete | spaces.Box:
+    """Return the space of actions: discrete ids, or float32 vectors in [-1, 1]."""
+    if task.actions.continuous:
+        return spaces.Box(-1.0, 1.0, (task.actions.size,), np.float32)
+    return spaces.Discrete(task.actions.size)
 
 
 class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):

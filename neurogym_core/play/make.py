@@ -16,7 +16,7 @@ from neurogym_core.ecosystem.settings_text import read_wrap
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
 from neurogym_core.play.env import TaskEnv
 from neurogym_core.play.env_form import applied, form_of, is_env_class
-from neurogym_core.play.numbers import checked_form
+from neurogym_core.play.results import checked_form
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.tasks.former_names import missing
 from neurogym_core.tasks.identity import plain_settings, with_settings

@@ -1,5 +1,5 @@
 """`TrialResults`: results of ended trials, and the ``info["trial"]`` dicts. Both compute their
-columns on first access.
+columns on first access. Numeric infos have results of trials as numbers.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.blocks import NOT_VISITED, Block
 from neurogym_core.trials.arrays import Array, Bools, Floats, Ints
 from neurogym_core.trials.record import (
@@ -407,3 +408,46 @@ class VectorInfo(LazyDict):
         out = np.zeros((self._n, *values.shape[1:]), values.dtype)
         out[envs] = values
         return out
+
+
+# ------------------------------------------------------------------ the forms of infos
+
+_OF_TRIALS = {
+    "performance": np.float64,
+    "trial_reward": np.float64,
+    "outcome": np.int64,
+    "choice": np.int64,
+    "trial_steps": np.int64,
+    "aborts": np.int64,
+}
+"""The infos that are 0 until a trial ends, and their types."""
+
+
+def checked_form(info: str) -> str:
+    """Return the form of infos: "small", "full" or "numeric"."""
+    if info not in ("small", "full", "numeric"):
+        raise InvalidValueError(
+            f"info={info!r} was given. Expected 'small', 'full' or 'numeric'. Use one of them."
+        )
+    return info
+
+
+def numeric_info(
+    n: int, target: Array, period: Array, finished: TrialResults | None = None
+) -> dict[str, Array]:
+    """Return the numeric infos of a step of N envs, (N, …), or (N, D) targets; see `TaskEnv`."""
+    # An int: `SyncVectorEnv` would store a bool of NumPy as an object.
+    info: dict[str, Array] = {"gt": target, "period": period.astype(np.int64)}
+    info["new_trial"] = np.zeros(n, np.int64)
+    info |= {name: np.zeros(n, kind) for name, kind in _OF_TRIALS.items()}
+    if finished is not None:
+        envs = finished.envs
+        info["new_trial"][envs] = 1
+        for name in _OF_TRIALS:
+            info[name][envs] = getattr(finished, name.removeprefix("trial_"))
+    return info
+
+
+def of_one(info: dict[str, Array]) -> dict[str, Any]:
+    """Return the numeric infos of the only env: numbers of NumPy, because TorchRL reads types."""
+    return {name: values[0] for name, values in info.items()}

@@ -11,9 +11,8 @@ from gymnasium.vector.utils import batch_space
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.actions import checked_all
-from neurogym_core.play.env_base import BoundStep, action_space, observation_space
+from neurogym_core.play.env import BoundStep, action_space, observation_space
 from neurogym_core.play.kernel import VectorStepped
-from neurogym_core.play.numbers import checked_form, numeric_info
 from neurogym_core.play.options import (
     checked_render_mode,
     no_renderer,
@@ -21,7 +20,7 @@ from neurogym_core.play.options import (
     reset_mask,
     whole_number,
 )
-from neurogym_core.play.results import VectorInfo
+from neurogym_core.play.results import VectorInfo, checked_form, numeric_info
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
