@@ -145,11 +145,7 @@ class Kernel:
     # ------------------------------------------------------------------ threads, exceptions
 
     def claim(self) -> None:
-        """Keep other threads out until `release`; calls nest.
-
-        Raises:
-            RuntimeError: another thread is in a step.
-        """
+        """Keep other threads out until `release`; calls nest. `RuntimeError` if one is in."""
         if cython.compiled and not self.n:
             raise RuntimeError("The kernel was not made; call Kernel(...).")
         if not memory.take(self.turn):
@@ -755,10 +751,7 @@ class Kernel:
     def advance(self, actions: Ints, given: Given | None = None) -> Moved:
         """Play one step of every env that does not wait, and start the next trials.
 
-        Args:
-            actions: (N,) action ids, or columns of the tables for continuous actions; the caller
-                has checked them.
-            given: contributions of hooks and continuous actions.
+        `actions` are (N,) columns of the tables, which the caller has checked.
         """
         self.claim()
         try:
@@ -812,10 +805,7 @@ class Kernel:
     # ------------------------------------------------------------------ steps for Gymnasium
 
     def step(self, action: Any) -> Stepped:
-        """Play a step of the only env; return the tuple of `gymnasium.Env.step`.
-
-        Discrete actions only.
-        """
+        """Play a step of the only env, with a discrete action, as `gymnasium.Env.step`."""
         self.claim()
         try:
             return self._step(action)
@@ -861,10 +851,7 @@ class Kernel:
         return seen, reward, False, over, info
 
     def vector_step(self, actions: Any) -> VectorStepped:
-        """Play a step of all envs; return the tuple of Gymnasium's `VectorEnv.step`.
-
-        Discrete actions only.
-        """
+        """Play a step of all envs, with discrete actions, as Gymnasium's `VectorEnv.step`."""
         self.claim()
         try:
             return self._vector_step(actions)

@@ -154,11 +154,7 @@ def bare_env(
     info: str = "small",
     **params: Any,
 ) -> gymnasium.Env[Any, Any]:
-    """Return the env of a task with its wrappers, without the order check and plug-ins of `make`.
-
-    Args:
-        task, wrap, render_mode, seed, split, info, params: as in `make`.
-    """
+    """Return an env with its wrappers, without the order check and plug-ins of `make`."""
     env, env_wrappers = _bare(task, wrap, render_mode, seed, split, info, params)
     for wrapper, settings in env_wrappers:
         env = applied(wrapper, env, settings=settings)
