@@ -152,7 +152,7 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
             InvalidValueError: the action is not in the action space.
         """
         if self.stepper.hooked:
-            with self.stepper.alone():
+            with self.stepper.kernel:
                 result = self._step_with_hooks(action)
         else:
             result = self.stepper.kernel.step(action)

@@ -156,6 +156,12 @@ class Kernel:
         if not cython.compiled or self.n:
             memory.leave(self.turn)
 
+    def __enter__(self) -> None:
+        self.claim()
+
+    def __exit__(self, *error: object) -> None:
+        self.release()
+
     def _check_standing(self) -> None:
         """Raise `RuntimeError` unless every env is in a trial.
 

@@ -180,7 +180,7 @@ class TaskVectorEnv(BoundStep, VectorEnv):
             )
         if self.stepper.hooked:
             checked = checked_all(self.task, self.num_envs, actions)
-            with self.stepper.alone():
+            with self.stepper.kernel:
                 result = self._step_with_hooks(checked)
         else:
             result = self.stepper.kernel.vector_step(actions)
