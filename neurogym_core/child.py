@@ -1,6 +1,6 @@
 """Run foreign code in a child process, with a time limit and separate output.
 
-The parent calls `run_child`. The child begins with `claim_stdout` and ends with `leave`.
+The parent calls `run_child`, the child writes `Answers`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple
 
 SECONDS = 20.0
 MAX_OUTPUT = 4_000_000  # bytes to read back; an ordinary description has some thousands
@@ -90,41 +90,42 @@ def run_child(
         return Child(process.returncode, timed_out, tuple(values), _content(errors))
 
 
-def claim_stdout() -> tuple[TextIO, int]:
-    """Redirect stdout in the child to a file, so that foreign code cannot print into the answer.
+class Answers:
+    """The answers of a child to its parent: JSON values, one per line of stdout.
 
-    Returns:
-        The stream for the answer, and the descriptor of the file for everything that is printed.
+    Everything else that is printed goes to a file: foreign code cannot print into an answer.
+    As a context manager, it ends the process without waiting for threads or exit handlers of
+    foreign code.
+
+    Attributes:
+        descriptor: the descriptor of the file for everything else.
     """
-    answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    printed = tempfile.TemporaryFile()  # noqa: SIM115
-    descriptor = os.dup(printed.fileno())
-    os.dup2(descriptor, 1)
-    return answer, descriptor
 
+    def __init__(self) -> None:
+        self._stream = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        printed = tempfile.TemporaryFile()  # noqa: SIM115
+        self.descriptor = os.dup(printed.fileno())
+        os.dup2(self.descriptor, 1)
 
-def printed_bytes(descriptor: int) -> int:
-    """Return how many bytes foreign code has printed so far in the child."""
-    # Code that has replaced or closed stdout has nothing left to flush.
-    with contextlib.suppress(Exception):
-        sys.stdout.flush()
-    return os.fstat(descriptor).st_size
+    @property
+    def printed(self) -> int:
+        """Number of bytes that foreign code has printed so far."""
+        # Code that has replaced or closed stdout has nothing left to flush.
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+        return os.fstat(self.descriptor).st_size
 
+    def write(self, value: Any) -> None:
+        """Write a JSON value without a delay; values that JSON lacks become text."""
+        self._stream.write(json.dumps(value, default=str) + "\n")
+        self._stream.flush()
 
-def answer_with(answer: TextIO, value: Any) -> None:
-    """Write a JSON value to the parent, without a delay.
+    def __enter__(self) -> Answers:
+        return self
 
-    Args:
-        answer: the stream of `claim_stdout`.
-        value: the value; values that JSON lacks become text.
-    """
-    answer.write(json.dumps(value, default=str) + "\n")
-    answer.flush()
-
-
-def leave() -> None:
-    """End the child without waiting for threads or exit handlers of foreign code."""
-    os._exit(0)
+    def __exit__(self, kind: Any, *_: object) -> None:
+        if kind is None:
+            os._exit(0)
 
 
 def _content(stream: Any) -> str:

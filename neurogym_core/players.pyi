@@ -22,7 +22,6 @@ from neurogym_core.tasks.building import layout_of as layout_of
 
 # Tables and how they are dealt:
 from neurogym_core.trials.tables import Tables as Tables
-from neurogym_core.trials.tables import Wide as Wide
 from neurogym_core.trials.rendering import Steps as Steps
 from neurogym_core.play.dealer import Dealer as Dealer
 from neurogym_core.play.blocks import Block as Block
@@ -47,7 +46,7 @@ from neurogym_core.trials.splits import sequence_of as sequence_of
 # Envs and subjects:
 from neurogym_core.play.make import resolve as resolve
 from neurogym_core.play.env_form import EnvForm as EnvForm
-from neurogym_core.ecosystem.discovery import named_subject as named_subject
+from neurogym_core.ecosystem.settings_text import named_subject as named_subject
 from neurogym_core.subjects import subject_named as subject_named
 from neurogym_core.subjects import player_of as player_of
 

@@ -18,8 +18,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from neurogym_core.ecosystem.discovery import find_subject, load, named_subject
+from neurogym_core.ecosystem.discovery import find_subject, load
 from neurogym_core.ecosystem.records import remedy
+from neurogym_core.ecosystem.settings_text import named_subject
 from neurogym_core.errors import (
     InvalidValueError,
     NotSupportedError,

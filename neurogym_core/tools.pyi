@@ -10,10 +10,7 @@ from neurogym_core.terminal.settings import read_conditions as read_conditions
 from neurogym_core.terminal.settings import task_settings as task_settings
 from neurogym_core.terminal.settings import SubjectName as SubjectName
 from neurogym_core.terminal.settings import play_options as play_options
-from neurogym_core.terminal.complete import complete_task as complete_task
-from neurogym_core.terminal.complete import complete_word as complete_word
-from neurogym_core.terminal.complete import complete_package as complete_package
-from neurogym_core.terminal.complete import complete_target as complete_target
+from neurogym_core.terminal.complete import complete as complete
 
 # Pages in the terminal:
 from neurogym_core.terminal.output import Page as Page
@@ -30,16 +27,13 @@ from neurogym_core.ecosystem.settings_text import read_value as read_value
 from neurogym_core.ecosystem.settings_text import read_wrap as read_wrap
 from neurogym_core.ecosystem.settings_text import split_values as split_values
 from neurogym_core.ecosystem.files import is_file_reference as is_file_reference
-from neurogym_core.ecosystem.files import load_from_file as load_from_file
 from neurogym_core.files import replacing as replacing
 
 # Installed packages:
 from neurogym_core.ecosystem.discovery import installed as installed
-from neurogym_core.ecosystem.discovery import declared as declared
 from neurogym_core.ecosystem.discovery import refresh as refresh
 from neurogym_core.ecosystem.discovery import find_task as find_task
 from neurogym_core.ecosystem.discovery import load_task as load_task
-from neurogym_core.ecosystem.discovery import task_id as task_id
 from neurogym_core.ecosystem.discovery import find_wrapper as find_wrapper
 from neurogym_core.ecosystem.discovery import load_wrapper as load_wrapper
 from neurogym_core.ecosystem.discovery import load as load
@@ -71,9 +65,7 @@ from neurogym_core.lazy import optional as optional
 
 # Code of others in a child process:
 from neurogym_core.child import run_child as run_child
-from neurogym_core.child import answer_with as answer_with
-from neurogym_core.child import claim_stdout as claim_stdout
-from neurogym_core.child import leave as leave
+from neurogym_core.child import Answers as Answers
 
 # Errors:
 from neurogym_core.errors import unknown as unknown

@@ -10,7 +10,7 @@ import inspect
 import sys
 from typing import Any
 
-from neurogym_core.child import answer_with, claim_stdout, leave
+from neurogym_core.child import Answers
 from neurogym_core.ecosystem.discovery import load_task, load_wrapper
 from neurogym_core.ecosystem.names import said_by
 from neurogym_core.errors import NeurogymError
@@ -19,13 +19,12 @@ from neurogym_core.terminal.description import describe_class
 
 def main(arguments: list[str]) -> None:
     """Describe the class that the two arguments name, and end the process."""
-    answer, _ = claim_stdout()
-    try:
-        value: dict[str, Any] = {"description": describe(*arguments)}
-    except BaseException as error:
-        value = {"failure": str(error) if isinstance(error, NeurogymError) else said_by(error)}
-    answer_with(answer, value)
-    leave()
+    with Answers() as answers:
+        try:
+            value: dict[str, Any] = {"description": describe(*arguments)}
+        except BaseException as error:
+            value = {"failure": str(error) if isinstance(error, NeurogymError) else said_by(error)}
+        answers.write(value)
 
 
 def describe(kind: str, name: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import click
 
 from neurogym_core.ecosystem import advice
 from neurogym_core.ecosystem.discovery import declared, installed, load
-from neurogym_core.ecosystem.names import COMMANDS, clean
+from neurogym_core.ecosystem.names import COMMANDS, CORE, clean
 from neurogym_core.ecosystem.records import Offer, remedy
 from neurogym_core.errors import BrokenTaskError, NeurogymError, did_you_mean
 
@@ -155,15 +155,8 @@ def require_command(offer: Offer, found: Any) -> click.Command:
     )
 
 
-def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted and not ctx.resilient_parsing:
-        click.echo(f"ngym {installed().core_version}")
-        ctx.exit()
-
-
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False,
-              callback=_print_version, help="Show the version and exit.")  # fmt: skip
+@click.version_option(None, package_name=CORE, prog_name="ngym", message="%(prog)s %(version)s")
 def main() -> None:
     """List, inspect, run and plot the tasks that are installed.
 

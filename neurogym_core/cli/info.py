@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any, TypeAlias
 
 import click
@@ -26,6 +27,7 @@ from neurogym_core.ecosystem.records import (
     Reference,
     TaskInfo,
     WrapperInfo,
+    mark_of,
     remedy,
 )
 from neurogym_core.errors import (
@@ -35,7 +37,7 @@ from neurogym_core.errors import (
     UnknownTaskError,
     did_you_mean,
 )
-from neurogym_core.terminal.complete import complete_anything
+from neurogym_core.terminal.complete import complete
 from neurogym_core.terminal.description import (
     NOT_PLAYED,
     add_description,
@@ -51,7 +53,8 @@ _EXPECTED = {"chance": "chance level", "oracle_min": "oracle, at least"}
 
 
 @click.command()
-@click.argument("name", metavar="TASK|WRAPPER|PACKAGE", shell_complete=complete_anything)
+@click.argument("name", metavar="TASK|WRAPPER|PACKAGE",
+                shell_complete=partial(complete, ("tasks", "wrappers", "packages")))  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for programs.")
 @click.option("--bibtex", "as_bibtex", is_flag=True, help="Print the references as BibTeX.")
 @click.option("--offline", is_flag=True, help="Do not look for the name on the network.")
@@ -151,8 +154,7 @@ def _listed(name: str, offline: bool) -> Listed | None:
 
 
 def _print_package(package: PackageInfo, as_json: bool) -> None:
-    every = (*package.problems, *(one for offer in package.offers for one in offer.problems))
-    problems = [(problem.level, str(problem)) for problem in dict.fromkeys(every)]
+    problems = [(problem.level, str(problem)) for problem in package.all_problems]
     if as_json:
         same = ("version", "namespace", "requires_core", "compatible", "blocked", "location",
                 "editable")  # fmt: skip
@@ -173,23 +175,13 @@ def _print_package(package: PackageInfo, as_json: bool) -> None:
         )
     )
     for title, offers in (("tasks", package.tasks), ("wrappers", package.wrappers)):
-        rows = [(one.name, one.title, _status(one.status)) for one in offers]
-        _add(page, title, ("name", "title", "problem"), rows)
+        rows = [(one.name, one.title, mark_of(one.problems)) for one in offers]
+        page.table(("name", "title", "problem"), rows, heading=title)
     others = (offer for offer in package.offers if not isinstance(offer, Described))
     rows = [(one.group.removeprefix("neurogym."), one.name, one.value) for one in others]
-    _add(page, "also", ("", "name", "object"), rows)
-    _add(page, "problems", ("", ""), problems)
+    page.table(("", "name", "object"), rows, heading="also")
+    page.table(("", ""), problems, heading="problems")
     page.show()
-
-
-def _add(page: Page, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    if rows:
-        page.heading(title)
-        page.table(columns, rows)
-
-
-def _status(status: str) -> str:
-    return "" if status == "ok" else f"! {status}"
 
 
 def _print_class(name: str, entry: Entry | None, as_json: bool) -> None:
@@ -201,7 +193,7 @@ def _print_class(name: str, entry: Entry | None, as_json: bool) -> None:
             left_out = ("distribution", "group", "value")
             row = {
                 "id": entry.id,
-                "kind": "task" if isinstance(entry, TaskInfo) else "wrapper",
+                "kind": entry.kind,
                 **{key: one for key, one in asdict(entry).items() if key not in left_out},
                 "package": entry.distribution,
                 "status": entry.status,
@@ -222,8 +214,8 @@ def _describe(name: str, entry: Entry | None) -> tuple[dict[str, Any] | None, st
         return None, next(
             str(one) for one in entry.problems if one.level == "fatal" or one.code == "blocked"
         )
-    kind = "wrapper" if isinstance(entry, WrapperInfo) else "task"
-    child = run_child(f"{__package__}._describe", [kind, name if entry is None else entry.id])
+    what = ["task", name] if entry is None else [entry.kind, entry.id]
+    child = run_child(f"{__package__}._describe", what)
     value = child.values[-1] if child.values and isinstance(child.values[-1], dict) else {}
     if isinstance(value.get("description"), dict):
         return value["description"], None
@@ -240,7 +232,7 @@ def _show_class(
     if entry is None:
         page.heading(name)
     else:
-        page.heading(entry.id, mark=_status(entry.status))
+        page.heading(entry.id, mark=mark_of(entry.problems))
         for text in filter(None, (entry.title, entry.summary)):
             page.text(text, indent=2)
         page.facts(
@@ -255,7 +247,7 @@ def _show_class(
             )
         )
         problems = [(problem.level, str(problem)) for problem in entry.problems]
-        _add(page, "problems", ("", ""), problems)
+        page.table(("", ""), problems, heading="problems")
         if name in entry.presets:
             page.text(f"{name} is now {entry.id}, with {entry.presets[name]}", indent=2)
     if failure is not None:

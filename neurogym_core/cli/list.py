@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from functools import partial
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 import click
@@ -13,19 +14,21 @@ from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.manifest import vocabulary
 from neurogym_core.ecosystem.names import clean, tag_key
 from neurogym_core.ecosystem.published import how_to_install
-from neurogym_core.ecosystem.records import Problem, TaskInfo, WrapperInfo, worst_of
+from neurogym_core.ecosystem.records import PackageInfo, TaskInfo, WrapperInfo, mark_of, worst_of
 from neurogym_core.errors import did_you_mean
-from neurogym_core.terminal.complete import complete_word
+from neurogym_core.terminal.complete import complete
 from neurogym_core.terminal.output import Page, print_json
 
 Entry: TypeAlias = TaskInfo | WrapperInfo
 
 
 @click.command()
-@click.option("--tag", "tags", multiple=True, metavar="TAG", shell_complete=complete_word,
+@click.option("--tag", "tags", multiple=True, metavar="TAG",
+              shell_complete=partial(complete, ("tags",)),
               help="Only tasks with this tag. Repeat it for tasks with all of the"
               " tags.")  # fmt: skip
-@click.option("--species", multiple=True, metavar="NAME", shell_complete=complete_word,
+@click.option("--species", multiple=True, metavar="NAME",
+              shell_complete=partial(complete, ("species",)),
               help="Only tasks for this species. Repeat it for tasks of any of the"
               " species.")  # fmt: skip
 @click.option("--wrappers", is_flag=True, help="List wrappers, which modify tasks, instead.")
@@ -50,51 +53,50 @@ def command(
 
     Tasks are grouped by package. An exclamation mark (!) marks a problem found in a package's
     metadata. No package is imported; `ngym doctor` imports them and finds more."""
-    wanted = {_word("tags", one) for one in tags}
-    species = tuple(_word("species", one) for one in species)
+    tags = tuple(map(partial(_word, "tags"), tags))
+    species = tuple(map(partial(_word, "species"), species))
     kinds: tuple[str, ...] = ("wrappers",) if wrappers else ("tasks",)
     if everything or (broken and not wrappers):
         kinds = ("tasks", "wrappers")
-
-    def is_wanted(entry: Entry) -> bool:
-        return (
-            (everything or not entry.has("blocked"))
-            and not (broken and entry.status == "ok")
-            and wanted.issubset(entry.tags)
-            and (not species or not set(species).isdisjoint(entry.species))
-        )
-
-    found = [
-        (package, [one for kind in kinds for one in getattr(package, kind) if is_wanted(one)])
-        for package in installed().packages
-    ]
+    found = installed()
+    shown: dict[PackageInfo, list[Entry]] = {}
+    for package in found.packages:
+        entries = []
+        for kind in kinds:
+            for one in getattr(package, kind):
+                if (
+                    (everything or not one.has("blocked"))
+                    and not (broken and one.status == "ok")
+                    and set(tags).issubset(one.tags)
+                    and not (species and set(species).isdisjoint(one.species))
+                ):
+                    entries.append(one)
+        # A broken package is shown even if it has no entries, and all packages with --all.
+        too = mark_of(package.problems) or (everything and not broken)
+        if entries or (too and "tasks" in kinds and not tags and not species):
+            shown[package] = entries
     if as_json:
-        print_json([_row(entry) for _, entries in found for entry in entries])
+        print_json([_row(entry) for entries in shown.values() for entry in entries])
         return
-    # A broken package is shown even if it has no entries, and all packages with --all.
-    too = "tasks" in kinds and not tags and not species
-    shown = [
-        (package, rows)
-        for package, rows in found
-        if rows or (too and (_mark(package.problems) or (everything and not broken)))
-    ]
     if not shown:
         click.echo(_nothing("wrappers" if wrappers else "tasks"))
         return
-    page = Page()
-    often = Counter(entry.name for entry in (*installed().tasks, *installed().wrappers))
-    for package, entries in shown:
+    page, problem = Page(), False
+    often = Counter(map(attrgetter("name"), (*found.tasks, *found.wrappers)))
+    for package, entries in shown.items():
         title = f"{package.distribution} {package.version} ({package.namespace})"
-        page.heading(title, mark=_mark(package.problems))
+        page.heading(title, mark=mark_of(package.problems))
         rows = []
         for one in entries:
             name = one.name if often[one.name] == 1 and not one.has("name") else one.id
-            rows.append((name, _mark(one.problems), one.title or one.summary, ", ".join(one.tags)))
+            title, tagged = one.title or one.summary, ", ".join(one.tags)
+            rows.append((name, mark_of(one.problems), title, tagged))
         page.table(("name", "!", "title", "tags"), rows)
         for kind, names in package.names().items() if everything else ():
             if names and kind not in ("tasks", "wrappers"):
                 page.text(f"{clean(kind)}: {', '.join(map(clean, names))}", indent=2)
-    if any(_mark(one.problems) or any(it.status != "ok" for it in one.offers) for one, _ in shown):
+        problem = problem or bool(worst_of(package.all_problems))
+    if problem:
         page.text("")
         page.text("!: a problem. `ngym doctor` describes it and its remedy.")
     page.show()
@@ -126,7 +128,7 @@ def _word(kind: str, text: str) -> str:
 def _row(entry: Entry) -> dict[str, Any]:
     return {
         "id": clean(entry.id),
-        "kind": "task" if isinstance(entry, TaskInfo) else "wrapper",
+        "kind": entry.kind,
         "name": clean(entry.name),
         "title": entry.title,
         "summary": entry.summary,
@@ -138,11 +140,6 @@ def _row(entry: Entry) -> dict[str, Any]:
         "status": entry.status,
         "problems": [clean(str(problem)) for problem in entry.problems],
     }
-
-
-def _mark(problems: Sequence[Problem]) -> str:
-    """Return ``! CODE`` of the worst problem, e.g. ``! incompatible``; "" for warnings only."""
-    return f"! {code}" if (code := worst_of(problems)) else ""
 
 
 @click.command(name="search", short_help="Search the tasks of this project's packages.")

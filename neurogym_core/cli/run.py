@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from neurogym_core.terminal.complete import complete_task
 from neurogym_core.terminal.settings import (
     PlayCommand,
+    complete,
     play_options,
     read_conditions,
     split_option,
@@ -20,7 +21,7 @@ _INTERRUPTED = 130  # exit code after Ctrl-C
 
 
 @click.command(cls=PlayCommand)
-@click.argument("task", metavar="TASK|FILE.toml", shell_complete=complete_task)
+@click.argument("task", metavar="TASK|FILE.toml", shell_complete=partial(complete, ("tasks",)))
 @click.option("--n-steps", metavar="N", type=click.IntRange(min=1),
               help="Number of steps.  [default: 200]")  # fmt: skip
 @click.option("-n", "--n-trials", metavar="N", type=click.IntRange(min=1),

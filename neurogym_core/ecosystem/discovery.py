@@ -25,16 +25,16 @@ import importlib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from neurogym_core.ecosystem import advice
 from neurogym_core.ecosystem.files import is_file_reference, load_from_file
 from neurogym_core.ecosystem.names import (
+    RUN_FILE,
     SUBJECTS,
     canonical,
     clean,
     namespace_of,
-    read_subject,
     said_by,
     snake_case,
 )
@@ -63,8 +63,6 @@ from neurogym_core.errors import (
 BLOCK = "NGYM_BLOCK"
 DISABLE = "NGYM_DISABLE_PLUGIN_AUTOLOAD"
 STRICT = "NGYM_STRICT"
-
-_InfoT = TypeVar("_InfoT", bound=Described)
 
 
 def installed() -> Installed:
@@ -95,8 +93,11 @@ def offers_of(group: str) -> list[Offer]:
 
 def plugins_for(*hooks: str) -> list[Offer]:
     """Return the plug-ins that may implement one of these hooks, without importing them."""
-    found = () if is_on(DISABLE) else declared().plugins
-    return [one for one in found if not one.has("blocked") and any(map(one.implements, hooks))]
+    found = []
+    for one in () if is_on(DISABLE) else declared().plugins:
+        if any(map(one.implements, hooks)) and not one.has("blocked"):
+            found.append(one)
+    return found
 
 
 def refresh() -> None:
@@ -104,6 +105,7 @@ def refresh() -> None:
     importlib.invalidate_caches()
     declarations.cache_clear()
     _scanned.cache_clear()
+    _found.cache_clear()
 
 
 def find_task(name: str) -> TaskInfo:
@@ -113,17 +115,11 @@ def find_task(name: str) -> TaskInfo:
         UnknownTaskError: no package offers it; gives its new name, or the nearest one.
         AmbiguousTaskError: several packages offer this bare name; lists them.
     """
-    return _find("task", name, installed().tasks)
+    return _found("task", name, installed())
 
 
 def task_id(name: str) -> str:
-    """Return the full id of the task of this id or bare name.
-
-    Faster than ``find_task(name).id`` because it reads no manifest.
-
-    Raises:
-        UnknownTaskError, AmbiguousTaskError: see `find_task`.
-    """
+    """Return ``find_task(name).id`` without reading manifests."""
     return _quickly("task", name).id
 
 
@@ -139,7 +135,7 @@ def find_wrapper(name: str) -> WrapperInfo:
             the nearest name.
         AmbiguousTaskError: several packages offer this bare name; lists them.
     """
-    return _find("wrapper", name, installed().wrappers)
+    return _found("wrapper", name, installed())
 
 
 def load_task(name: str) -> type:
@@ -168,29 +164,6 @@ def load_wrapper(name: str) -> type:
 def subject_names() -> tuple[str, ...]:
     """Return the names of all subjects: those of the core, then those of installed packages."""
     return (*SUBJECTS, *sorted({offer.name for offer in declared().subjects if offer.usable}))
-
-
-RUN_FILE = "settings.json"
-"""The file by which the folder of a run is known."""
-
-
-def named_subject(text: str) -> tuple[str, dict[str, Any]]:
-    """Return name and settings of a subject: ``"diffusion:bound=50"`` is a name and settings.
-
-    The folder of a run, ``"runs/net"``, is the subject "trained" with the setting ``run``; a folder
-    in the current one needs no slash unless a subject has its name.
-
-    Args:
-        text: the subject as on the command line.
-
-    Raises:
-        InvalidValueError: the text is not a name with settings.
-    """
-    name, settings = read_subject(text)
-    known = (*subject_names(), *advice.brought("subjects"))
-    if name and (Path(name) / RUN_FILE).is_file() and name not in known:
-        return "trained", {"run": name, **settings}
-    return name, settings
 
 
 def find_subject(name: str) -> Offer:
@@ -244,9 +217,9 @@ def _scanned(block_list: frozenset[str], manifests: bool) -> Installed:
 def _quickly(kind: str, name: str) -> Described:
     """Return the offer of this name without its manifest row."""
     try:
-        return _find(kind, name, declared().tasks if kind == "task" else declared().wrappers)
-    except UnknownTaskError:
-        return find_task(name) if kind == "task" else find_wrapper(name)
+        return _found(kind, name, declared())
+    except UnknownTaskError:  # manifests have the former names, for the message
+        return _found(kind, name, installed())
 
 
 def _attempt(offer: Offer, phase: str, action: Callable[..., Any], *args: Any) -> Any:
@@ -273,15 +246,17 @@ def is_on(variable: str) -> bool:
 
 def blocked() -> frozenset[str]:
     """Return the canonical names in `NGYM_BLOCK`."""
-    return frozenset(
-        canonical(part.strip()) for part in os.environ.get(BLOCK, "").split(",") if part.strip()
-    )
+    names = map(str.strip, os.environ.get(BLOCK, "").split(","))
+    return frozenset(map(canonical, filter(None, names)))
 
 
 _SHORTEST_PART = 3  # letters of a part of a name that is looked for in the names
 
 
-def _find(kind: str, name: str, offers: Sequence[_InfoT]) -> _InfoT:
+@functools.lru_cache(maxsize=256)
+def _found(kind: str, name: str, scan: Installed) -> Any:
+    """Return the task or wrapper of this id or bare name in a scan."""
+    offers: tuple[Described, ...] = scan.tasks if kind == "task" else scan.wrappers
     if not isinstance(name, str):
         raise UnknownTaskError(
             f"{name!r} was given as the name of a {kind}. Expected a string such as"
@@ -345,7 +320,7 @@ def _our_package(wrapper: str) -> str | None:
     return packages.get(snake_case(wrapper))
 
 
-def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
+def _unknown(kind: str, name: str, offers: Sequence[Described]) -> str:
     """Return the error message for a name without an offer, with the most helpful hint."""
     package = missing_package(kind, name)
     if kind == "wrapper" and package:

@@ -30,18 +30,7 @@ def is_file_reference(text: str) -> bool:
 
 
 def load_from_file(reference: str) -> type:
-    """Return the class of ``file.py:Class``; a file that defines a single class needs no name.
-
-    Loading the same unchanged file again returns the same class. The folder of the file is on the
-    import path while the file runs, so that it can import modules beside it.
-
-    Args:
-        reference: ``file.py:Class``, or ``file.py``.
-
-    Raises:
-        UnknownTaskError: the file does not exist, or has no such class.
-        BrokenTaskError: the file raises an exception when it runs.
-    """
+    """Return the class of ``file.py:Class``; a file that defines a single class needs no name."""
     match = _FILE.fullmatch(reference)
     if match is None:
         raise UnknownTaskError(
@@ -66,7 +55,10 @@ class _Loader(importlib.machinery.SourceFileLoader):
 
 
 def _module(path: Path) -> ModuleType:
-    """Return the module of a file; run the file unless it was run before in the same state."""
+    """Return the module of a file; run the file unless it was run before in the same state.
+
+    Its folder is on the import path meanwhile, so that it can import modules beside it.
+    """
     status = path.stat()
     spelled = "".join(
         chr(byte) if chr(byte).isalnum() and byte < 128 else f"_{byte:02x}"

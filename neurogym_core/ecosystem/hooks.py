@@ -10,8 +10,8 @@ another name, by which it is imported for every hook::
     def ngym_wrap_env(env, spec):
         return MyLogger(env)
 
-`Hooks` has them all. Plug-ins are imported when one of their hooks is first called; the first `make`
-calls ``ngym_wrap_env`` and ``ngym_trial_end``. Each plug-in is loaded separately: if one fails, the
+`Hooks` has them all. Plug-ins are imported when one of their hooks is first called; `make` calls
+``ngym_wrap_env`` and ``ngym_trial_end``. Each plug-in is loaded separately: if one fails, the
 failure is kept as a `PluginFailureError`, a warning is issued once, and the others work.
 `discovery` describes `NGYM_BLOCK`, `NGYM_DISABLE_PLUGIN_AUTOLOAD` and `NGYM_STRICT`.
 

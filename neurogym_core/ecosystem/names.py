@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 import unicodedata
-from typing import Any
+from collections.abc import Iterable
 
 from neurogym_core.ecosystem.advice import brought, of_missing_module
-from neurogym_core.errors import InvalidValueError
 
 CORE = "neurogym-core"
 _OWN_NAMESPACES = {CORE: "core", "neurogym-wrappers": "wrappers"}
@@ -48,33 +46,10 @@ RESERVED_COMMANDS = (
 )  # fmt: skip
 """Names that users would take for commands of this project; no package can use them."""
 
+RUN_FILE = "settings.json"
+"""The file by which the folder of a run is known."""
+
 DISTRIBUTION_NAME = r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?"
-
-
-def read_subject(text: str) -> tuple[str, dict[str, Any]]:
-    """Return name and settings of a subject from ``name`` or ``name:key=value,key=value``."""
-    name, colon, rest = text.partition(":")
-    settings: dict[str, Any] = {}
-    for part in re.split(r",(?![^\[]*\])", rest) if colon else []:  # commas outside of [brackets]
-        key, equals, value = (piece.strip() for piece in part.partition("="))
-        if not (key and equals and value) or key in settings:
-            raise InvalidValueError(
-                f"The subject was given as {text!r}. Expected its name and settings, each once, as"
-                " in diffusion:bound=50,non_decision=200. Write it so."
-            )
-        settings[key] = _value(value)
-    if "/" in name or os.sep in name:
-        return "trained", {"run": name.strip(), **settings}
-    return name.strip(), settings
-
-
-def _value(text: str) -> Any:
-    import tomllib  # imported late: names are read on every start
-
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
 
 
 def taken_command(name: str, distribution: str) -> str | None:
@@ -82,18 +57,26 @@ def taken_command(name: str, distribution: str) -> str | None:
     ours = brought("commands")
     if ours.get(name) == canonical(distribution):
         return None
-    known = (*COMMANDS, *ours, *RESERVED_COMMANDS)
-    return next((one for one in known if one_letter_apart(name, one)), None)
+    return resembling(name, (*COMMANDS, *ours, *RESERVED_COMMANDS))
+
+
+def resembling(name: str, known: Iterable[str]) -> str | None:
+    """Return the first known name that equals another, or is one letter apart; None if none is."""
+    for one in known:
+        if one_letter_apart(name, one):
+            return one
+    return None
 
 
 def one_letter_apart(one: str, other: str) -> bool:
     """Return whether two texts are equal, or differ by one letter or one swap of neighbours."""
     short, long = sorted((one, other), key=len)
+    while short and short[0] == long[0]:
+        short, long = short[1:], long[1:]
     if len(long) > len(short):
-        return any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
-    apart = [i for i in range(len(one)) if one[i] != other[i]]
-    i = apart[0] if apart else 0
-    return len(apart) <= 1 or (apart == [i, i + 1] and one[i : i + 2] == other[i : i + 2][::-1])
+        return long[1:] == short
+    swapped = long[:2] == short[1::-1] and long[2:] == short[2:]
+    return long[1:] == short[1:] or swapped
 
 
 def canonical(distribution: str) -> str:

@@ -58,6 +58,11 @@ def worst_of(problems: Sequence[Problem]) -> str:
     return ""
 
 
+def mark_of(problems: Sequence[Problem]) -> str:
+    """Return ``! CODE`` of the worst problem, e.g. ``! incompatible``; "" for warnings only."""
+    return f"! {code}" if (code := worst_of(problems)) else ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Reference:
     """A publication that a task or wrapper is based on.
@@ -119,6 +124,11 @@ class Offer:
     def id(self) -> str:
         """``namespace/name``; unique, since the namespace follows from the package's name."""
         return f"{self.namespace}/{self.name}"
+
+    @property
+    def kind(self) -> str:
+        """Kind of thing in the singular, e.g. ``task`` of the group ``neurogym.tasks``."""
+        return self.group.removeprefix("neurogym.").removesuffix("s")
 
     @property
     def usable(self) -> bool:
@@ -222,6 +232,12 @@ class PackageInfo(Offers):
         """All offers, of every kind."""
         return tuple(chain.from_iterable(attrgetter(*KINDS)(self)))
 
+    @property
+    def all_problems(self) -> tuple[Problem, ...]:
+        """Problems of the package and of its offers."""
+        of_offers = map(attrgetter("problems"), self.offers)
+        return tuple(dict.fromkeys(chain(self.problems, chain.from_iterable(of_offers))))
+
     def names(self) -> dict[str, list[str]]:
         """Return {kind, or group of the others without ``neurogym.``: names of the offers}."""
         found: dict[str, list[str]] = {kind: [] for kind in KINDS[:-1]}
@@ -247,11 +263,6 @@ class Installed(Offers):
 
     core_version: str
     packages: tuple[PackageInfo, ...] = ()
-
-    def __post_init__(self) -> None:
-        for kind in KINDS:
-            offers = chain.from_iterable(map(attrgetter(kind), self.packages))
-            object.__setattr__(self, kind, tuple(offers))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -15,6 +15,8 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -24,7 +26,6 @@ from neurogym_core.ecosystem.names import CORE, canonical, clean, namespace_of, 
 from neurogym_core.ecosystem.records import (
     KINDS,
     Described,
-    Description,
     Installed,
     Offer,
     PackageInfo,
@@ -36,7 +37,10 @@ from neurogym_core.ecosystem.records import (
 from neurogym_core.errors import listed
 
 if TYPE_CHECKING:
-    from neurogym_core.ecosystem.manifest import Manifest, Row
+    from neurogym_core.ecosystem.manifest import Manifest
+
+if TYPE_CHECKING:
+    pass
 
 GROUPS = tuple(f"neurogym.{kind}" for kind in KINDS[:-1])
 """Groups that the core reads, beside that of manifests."""
@@ -226,10 +230,12 @@ def _choose(first: Declaration, second: Declaration) -> Declaration:
 
 def scan(blocked: frozenset[str] = frozenset(), *, manifests: bool = True) -> Installed:
     """Return all installed packages with their offers."""
-    found = {canonical(one.name): one for one in declarations(manifests)}
-    core = found[CORE].version if CORE in found else UNKNOWN
+    found, core = declarations(manifests), UNKNOWN
+    for one in found:
+        if canonical(one.name) == CORE:
+            core = one.version
     packages = []
-    for one in found.values():
+    for one in found:
         try:
             packages.append(_package(one, core, blocked, manifests))
         except Exception as error:
@@ -237,7 +243,11 @@ def scan(blocked: frozenset[str] = frozenset(), *, manifests: bool = True) -> In
             problem = _fatal(code="metadata", message=message)
             broken = Declaration(one.name, one.version, problems=(*one.problems, problem))
             packages.append(_package(broken, core, blocked, manifests))
-    return Installed(core_version=core, packages=_without_duplicates(packages))
+    usable = _without_duplicates(packages)
+    offers = {}
+    for kind in KINDS:
+        offers[kind] = tuple(chain.from_iterable(map(attrgetter(kind), usable)))
+    return Installed(core_version=core, packages=usable, **offers)
 
 
 def _package(
@@ -268,40 +278,17 @@ def _package(
             ' `dependencies = ["neurogym-core>=1.0,<2"]`.'
         )
         problems.append(_warning(message=message))
-    rows: dict[tuple[str, str], Row] = {}
+    path, wrong = _located(declared) if manifests else (None, [])
+    problems += wrong
     manifest = None
-    if manifests:
-        manifest, wrong = _manifest(declared)
-        problems += wrong
-    for row in manifest.rows if manifest is not None else ():
-        rows[f"neurogym.{row.kind}s", row.name] = row
-    offers: dict[str, list[Any]] = {kind: [] for kind in KINDS}
+    if path is not None:
+        # Imported here because tomllib would slow down `make`, which reads no manifest.
+        from neurogym_core.ecosystem.manifest import read_manifest
+
+        manifest = read_manifest(path)
+        problems += manifest.problems
     owner = {"distribution": distribution, "version": version, "namespace": namespace}
-    for group, name, value in declared.entry_points:
-        if group == MANIFEST_GROUP:
-            continue
-        if group not in GROUPS and (meant := _resembling_group(group)):
-            said = f"unknown entry-point group {clean(group)!r}. Did you mean {meant!r}?"
-            problems.append(_warning(message=said))
-            continue
-        fields: dict[str, Any] = {"group": group, "name": name, "value": value, **owner}
-        wrong = [*shared, *_form_problems(distribution, group, name, value)]
-        kind = group.removeprefix(_PREFIX) if group in GROUPS else "others"
-        row = rows.pop((group, name), None)
-        if row is not None:
-            fields |= {key: getattr(row, key) for key in Description.__dataclass_fields__}
-            wrong += row.problems
-        elif kind in _DESCRIBED and manifest is not None and not manifest.problems:
-            said = f"has no row for {clean(name)!r}; expected [[{kind[:-1]}]] with this name."
-            wrong.append(_manifest_problem(message=said, level="warning", file=manifest.file))
-        offers[kind].append(_DESCRIBED.get(kind, Offer)(problems=tuple(wrong), **fields))
-    for row in rows.values():
-        message = (
-            f"the package has no such entry point in neurogym.{row.kind}s. Add the entry point, or"
-            " remove the row."
-        )
-        where = f"[[{row.kind}]] {clean(row.name)!r}"
-        problems.append(_manifest_problem(message=message, file=manifest.file, row=where))
+    offers, wrong = _offers(declared, owner, shared, manifest)
     return PackageInfo(
         **owner,
         requires_core=specifier,
@@ -310,21 +297,54 @@ def _package(
         location=declared.location,
         editable=declared.editable if manifests else None,
         unreadable=declared.unreadable,
-        problems=tuple(problems),
-        **dict(zip(offers, map(tuple, offers.values()), strict=True)),
+        problems=(*problems, *wrong),
+        **offers,
     )
 
 
-def _resembling_group(group: str) -> str:
-    """Return the core's group that a name almost is; packages define further groups."""
-    known = (*GROUPS, MANIFEST_GROUP)
-    return next((one for one in known if names.one_letter_apart(group.casefold(), one)), "")
+def _offers(
+    declared: Declaration, owner: dict[str, str], shared: list[Problem], manifest: Manifest | None
+) -> tuple[dict[str, Any], list[Problem]]:
+    """Return the offers by kind with their rows of the manifest, and problems of the package."""
+    offers: dict[str, Any] = dict.fromkeys(KINDS, ())
+    problems = []
+    rows = {}
+    for row in manifest.rows if manifest is not None else ():
+        rows[f"{_PREFIX}{row.kind}s", row.name] = row
+    unused = dict(rows)
+    for group, name, value in declared.entry_points:
+        if group == MANIFEST_GROUP:
+            continue
+        # Packages define further groups; a name that is almost the core's is a mistake.
+        known = () if group in GROUPS else (*GROUPS, MANIFEST_GROUP)
+        if meant := names.resembling(group.casefold(), known):
+            said = f"unknown entry-point group {clean(group)!r}. Did you mean {meant!r}?"
+            problems.append(_warning(message=said))
+            continue
+        kind = group.removeprefix(_PREFIX) if group in GROUPS else "others"
+        wrong = [*shared, *_form_problems(owner["distribution"], group, name, value)]
+        fields: dict[str, Any] = {"group": group, "name": name, "value": value, **owner}
+        if row := rows.get((group, name)):
+            unused.pop((group, name), None)
+            fields |= vars(row)
+            del fields["kind"]
+            wrong += row.problems
+        elif kind in _DESCRIBED and manifest is not None and not manifest.problems:
+            said = f"has no row for {clean(name)!r}; expected [[{kind[:-1]}]] with this name."
+            wrong.append(_manifest_problem(message=said, level="warning", file=manifest.file))
+        fields["problems"] = tuple(wrong)
+        offers[kind] += (_DESCRIBED.get(kind, Offer)(**fields),)
+    for group, name in unused:
+        message = f"the package has no such entry point in {group}. Add it, or remove the row."
+        where = f"[[{group.removeprefix(_PREFIX)[:-1]}]] {clean(name)!r}"
+        problems.append(_manifest_problem(message=message, file=manifest.file, row=where))  # type: ignore[union-attr]
+    return offers, problems
 
 
 def _form_problems(distribution: str, group: str, name: str, value: str) -> list[Problem]:
     said = []
-    form, words = _FORMS.get(group, ("", ""))
-    if form and re.fullmatch(form, name) is None:
+    form, words = _FORMS.get(group, (".*", ""))
+    if re.fullmatch(form, name, re.DOTALL) is None:
         claim = " The namespace follows from the package's name." if "/" in name else ""
         said.append(f"is not a valid name in {group}; expected {words}.{claim}")
     if group == "neurogym.subjects" and name in names.SUBJECTS:
@@ -334,7 +354,9 @@ def _form_problems(distribution: str, group: str, name: str, value: str) -> list
             f"is, or resembles, the command {taken!r} of this project, and cannot be used. Its"
             " author should choose another name."
         )
-    problems = [_fatal(code="name", message=f"{clean(name)!r} {text}") for text in said]
+    problems = []
+    for text in said:
+        problems.append(_fatal(code="name", message=f"{clean(name)!r} {text}"))
     form = names.MODULE_VALUE if group == "neurogym.plugins" else names.VALUE
     if re.fullmatch(form, value) is None:
         message = f"{clean(value)!r} is not a valid value; expected `module:attribute`."
@@ -351,7 +373,7 @@ def _without_duplicates(packages: list[PackageInfo]) -> tuple[PackageInfo, ...]:
                 called = offer.id if isinstance(offer, Described) else offer.name
                 claims[offer.group, called].append(offer)
     wrong: dict[int, Offer] = {}
-    for (group, called), offers in claims.items():
+    for (_, called), offers in claims.items():
         if len(offers) < 2:
             continue
         if isinstance(offers[0], Described):
@@ -360,10 +382,9 @@ def _without_duplicates(packages: list[PackageInfo]) -> tuple[PackageInfo, ...]:
         else:
             owners = [offer.distribution for offer in offers]
             ways = ", ".join(f"`{removal(owner)}`" for owner in dict.fromkeys(owners))
-            kind = group.removeprefix(_PREFIX).removesuffix("s")
             message = (
-                f"The {kind} {called!r} is claimed by {listed(owners)}; none is used. Remove all"
-                f" but one: {ways}."
+                f"The {offers[0].kind} {called!r} is claimed by {listed(owners)}; none is used."
+                f" Remove all but one: {ways}."
             )
         problem = _fatal(code="duplicate", message=clean(message))
         wrong |= {id(one): replace(one, problems=(*one.problems, problem)) for one in offers}
@@ -379,36 +400,27 @@ def _without_duplicates(packages: list[PackageInfo]) -> tuple[PackageInfo, ...]:
 
 def manifest_of(declared: Declaration) -> Path | None:
     """Return the path of a package's manifest; None if it has none, or if the file is missing."""
-    found = _locate(values[0], declared) if (values := _manifests(declared)) else None
-    return found if isinstance(found, Path) else None
+    return _located(declared)[0]
 
 
-def _manifests(declared: Declaration) -> list[str]:
-    return [value for group, _, value in declared.entry_points if group == MANIFEST_GROUP]
-
-
-def _manifest(declared: Declaration) -> tuple[Manifest | None, list[Problem]]:
-    """Return the package's manifest, and the problems of the whole file."""
-    values = _manifests(declared)
-    if not values:
-        if not any(
-            group in ("neurogym.tasks", "neurogym.wrappers") for group, *_ in declared.entry_points
-        ):
-            return None, []
-        message = "the package has none, so catalogues cannot describe its tasks and wrappers."
-        return None, [_manifest_problem(message=message, level="warning")]
+def _located(declared: Declaration) -> tuple[Path | None, list[Problem]]:
+    """Return the path of the manifest that the entry points name, and the problems with it."""
+    values, describes = [], False
+    for group, _, value in declared.entry_points:
+        describes = describes or group in ("neurogym.tasks", "neurogym.wrappers")
+        if group == MANIFEST_GROUP:
+            values.append(value)
     problems = []
+    if not values and describes:
+        message = "the package has none, so catalogues cannot describe its tasks and wrappers."
+        problems.append(_manifest_problem(message=message, level="warning"))
     if len(values) > 1:
         message = f"{len(values)} are declared; expected one. Only the first is read."
         problems.append(_manifest_problem(message=message))
-    path = _locate(values[0], declared)
+    path = _locate(values[0], declared) if values else None
     if isinstance(path, Problem):
         return None, [*problems, path]
-    # Imported here because tomllib would slow down `make`, which reads no manifest.
-    from neurogym_core.ecosystem.manifest import read_manifest
-
-    manifest = read_manifest(path)
-    return manifest, [*problems, *manifest.problems]
+    return path, problems
 
 
 def _locate(value: str, declared: Declaration) -> Path | Problem:

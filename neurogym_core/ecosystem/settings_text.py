@@ -1,18 +1,22 @@
-"""Settings as text: values, pairs of a name and a value, and wrappers with their settings.
+"""Settings as text: values, pairs of a name and a value, wrappers and subjects with settings.
 
-`ngym` reads options with these functions, and `make` and `run` the wrappers that are given as text.
+`ngym` reads options with these functions, and `make` and `run` wrappers and subjects given as text.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import tomllib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from neurogym_core.ecosystem.discovery import load_wrapper
+from neurogym_core.ecosystem.advice import brought
+from neurogym_core.ecosystem.discovery import load_wrapper, subject_names
+from neurogym_core.ecosystem.names import RUN_FILE
 from neurogym_core.errors import InvalidValueError
 
 _WORDS = {"true": True, "yes": True, "false": False, "no": False, "none": None}
@@ -25,16 +29,44 @@ def read_wrap(text: str) -> tuple[str, dict[str, Any]]:
         InvalidValueError: the text has another form.
         DiscoveryError: there is no such wrapper.
     """
-    name, _, settings = text.partition(":")
-    wrapper = load_wrapper(name.strip())
+    name, pairs = _named("wrapper", text)
+    wrapper = load_wrapper(name)
+    return name, {key: _setting(value, getattr(wrapper, key, None)) for key, value in pairs}
+
+
+def named_subject(text: str) -> tuple[str, dict[str, Any]]:
+    """Return name and settings of a subject: ``"diffusion:bound=50"`` is a name and settings.
+
+    The folder of a run, ``"runs/net"``, is the subject "trained" with the setting ``run``; a folder
+    in the current one needs no slash unless a subject has its name.
+
+    Args:
+        text: the subject as on the command line.
+
+    Raises:
+        InvalidValueError: the text is not a name with settings.
+    """
+    name, pairs = _named("subject", text)
+    settings = {key: _setting(value, "") for key, value in pairs}
+    if len(settings) < len(pairs):
+        raise InvalidValueError(f"{text!r} has a setting twice. Expected each once. Write it so.")
+    known = (*subject_names(), *brought("subjects"))
+    is_run = name and name not in known and (Path(name) / RUN_FILE).is_file()
+    if is_run or "/" in name or os.sep in name:
+        return "trained", {"run": name, **settings}
+    return name, settings
+
+
+def _named(kind: str, text: str) -> tuple[str, list[tuple[str, str]]]:
+    """Return the name and the pairs of ``name:key=value,key=value``."""
+    name, colon, settings = text.partition(":")
     parts: list[str] = []
-    for part in split_values(settings):
+    for part in (split_values(settings) or [""]) if colon else []:
         if parts and not re.match(r"\s*\w+\s*=", part):  # one more value of the name before
             parts[-1] += f",{part}"
         else:
             parts.append(part)
-    pairs = read_pairs(f"The wrapper {name.strip()}", parts)
-    return name.strip(), {key: _setting(value, getattr(wrapper, key, None)) for key, value in pairs}
+    return name.strip(), read_pairs(f"The {kind} {name.strip()}", parts)
 
 
 def _setting(text: str, default: Any) -> Any:

@@ -67,9 +67,8 @@ def add_description(page: Page, description: Mapping[str, Any]) -> None:
             if repeated := [clean(str(row.get("name"))) for row in rows if row.get("repeats")]:
                 page.text(f"A trial may visit several times: {', '.join(repeated)}.", indent=2)
         else:
-            page.heading(key)
             cells = [[_value(row.get(name)) for name in columns] for row in rows]
-            page.table(list(columns.values()), cells)
+            page.table(list(columns.values()), cells, heading=key)
     rewards = description.get("rewards")
     if isinstance(rewards, dict) and rewards:
         page.heading("rewards")

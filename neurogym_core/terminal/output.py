@@ -70,7 +70,7 @@ def plain(value: Any) -> Any:
 
 def print_text(text: str) -> None:
     """Print lines without wrapping them; characters that stdout cannot encode are replaced."""
-    click.echo(encodable(clean(text, keep_lines=True), getattr(sys.stdout, "encoding", None)))
+    click.echo(encodable(clean(text, keep_lines=True)))
 
 
 def print_paragraph(text: str, *, indent: int = 0) -> None:
@@ -107,9 +107,9 @@ def reflowed(text: str) -> list[tuple[int, str]]:
     return lines
 
 
-def encodable(text: str, encoding: str | None) -> str:
-    """Return the text with ASCII spellings, or ``?``, if the encoding lacks its characters."""
-    encoding = encoding or "ascii"
+def encodable(text: str) -> str:
+    """Return the text with ASCII spellings, or ``?``, if stdout's encoding lacks its characters."""
+    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
@@ -138,12 +138,8 @@ class Page:
             highlight=False,
             legacy_windows=False,
         )
+        self.width = self.console.width  # columns of the terminal
         self.parts: list[Any] = []
-
-    @property
-    def width(self) -> int:
-        """Number of columns of the terminal."""
-        return self.console.width
 
     def prose(self, text: str, *, indent: int = 0) -> None:
         """Add a docstring; on a terminal its paragraphs get lines as long as the terminal's.
@@ -186,25 +182,32 @@ class Page:
         body = rich.text.Text(clean(text, keep_lines=keep_lines), style=style, overflow="fold")
         self.parts.append(rich.padding.Padding(body, (0, 0, 0, indent)))
 
-    def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    def table(
+        self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, heading: str = ""
+    ) -> None:
         """Add rows under column heads; if the terminal is too narrow, stack the cells of a row.
 
         Args:
             columns: their heads; columns without values are left out.
             rows: values, one per column.
+            heading: a heading, which is left out if there are no rows.
         """
-        body = [tuple(clean(str(cell)) for cell in row) for row in rows]
-        used = [index for index in range(len(columns)) if any(row[index] for row in body)]
-        if not body:
+        cells = [[*map(clean, map(str, row))] for row in rows]
+        used, widths = [], []
+        for column in zip(columns, *cells, strict=True):
+            if any(column[1:]):
+                used.append(column)
+                widths.append(max(map(len, column)))
+        if not used:
             return
-        heads = [columns[index] for index in used]
-        cells = [[row[index] for index in used] for row in body]
-        widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+        if heading:
+            self.heading(heading)
+        heads, *body = zip(*used, strict=True)
         # The widest column needs 24 columns of the terminal at least, the others their full width.
-        longest = max(widths, default=0)
+        longest = max(widths)
         least = 2 + sum(widths) - longest + min(longest, 24) + 2 * len(heads)
         if least > self.width:
-            self._stack(heads, cells)
+            self._stack(heads, body)
             return
         rich = self._rich
         table = rich.table.Table(
@@ -213,8 +216,8 @@ class Page:
         )  # fmt: skip
         for head, width in zip(heads, widths, strict=True):
             table.add_column(rich.text.Text(head), overflow="fold", no_wrap=width < longest)
-        for row in cells:
-            table.add_row(*(rich.text.Text(cell) for cell in row))
+        for row in body:
+            table.add_row(*map(rich.text.Text, row))
         self.parts.append(rich.padding.Padding(table, (0, 0, 0, 2), expand=False))
 
     def facts(self, pairs: Iterable[tuple[str, Any]]) -> None:
@@ -231,9 +234,8 @@ class Page:
         with self.console.capture() as capture:
             for part in self.parts:
                 self.console.print(part)
-        lines = [line.rstrip() for line in capture.get().rstrip("\n").split("\n")]
-        text = encodable("\n".join(lines), getattr(sys.stdout, "encoding", None))
-        click.echo(text, color=self.console.is_terminal)
+        text = re.sub("[^\\S\n]+$", "", capture.get().rstrip("\n"), flags=re.MULTILINE)
+        click.echo(encodable(text), color=self.console.is_terminal)
 
     def _stack(self, heads: Sequence[str], cells: Iterable[Sequence[str]]) -> None:
         for first, *rest in cells:

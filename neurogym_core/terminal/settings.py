@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from neurogym_core.ecosystem import advice
-from neurogym_core.ecosystem.discovery import declared, find_subject, named_subject, subject_names
+from neurogym_core.ecosystem.discovery import declared, find_subject, subject_names
 from neurogym_core.ecosystem.names import SUBJECTS, clean
-from neurogym_core.ecosystem.settings_text import read_pairs, read_value
+from neurogym_core.ecosystem.settings_text import named_subject, read_pairs, read_value
 from neurogym_core.errors import InvalidValueError, UnknownNameError
-from neurogym_core.terminal.complete import complete_wrapper
+from neurogym_core.terminal.complete import complete
 
 SUBJECT_HELP = "The subject that plays; `ngym run --help` lists the subjects."
 
@@ -103,7 +104,7 @@ def play_options(subject: str | None, seed: int | None = 0) -> Callable[[Callabl
         click.option("--condition", "conditions", multiple=True, metavar="NAME=VALUE",
                      help="Impose a condition on all trials, e.g. coherence=51.2."),
         click.option("--wrap", "wrap", multiple=True, metavar="NAME[:KEY=VALUE,...]",
-                     shell_complete=complete_wrapper,
+                     shell_complete=partial(complete, ("wrappers",)),
                      help="Apply a wrapper with its settings, e.g. reaction_time:urgency=-0.01;"
                      " innermost first."),
     )  # fmt: skip

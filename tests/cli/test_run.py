@@ -374,7 +374,7 @@ def test_reward_and_action_may_be_passed(ngym, wrappers):
         (["--subject", "oracel:wait=1"], "Did you mean 'oracle'?"),
         (["--subject", "late_oracle:wiat=1"], "Did you mean 'wait'?"),
         (["--subject", "late_oracle:wait=x"], "Expected a number"),
-        (["--subject", "late_oracle:wait"], "Expected its name and settings"),
+        (["--subject", "late_oracle:wait"], "Expected a name and a value"),
         (["--subject", "integrator:channel=stimulis"], "Did you mean 'stimulus'?"),
         (["--subjects", "0"], "0"),
         (["--n-steps", "0"], "0"),

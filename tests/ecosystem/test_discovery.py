@@ -12,6 +12,7 @@ import pytest
 
 from neurogym_core import errors
 from neurogym_core.ecosystem import advice
+from neurogym_core.ecosystem.discovery import task_id
 from neurogym_core.ecosystem.scan import declarations
 from neurogym_core.tools import (
     find_task,
@@ -21,7 +22,6 @@ from neurogym_core.tools import (
     load_task,
     load_wrapper,
     refresh,
-    task_id,
 )
 
 

@@ -10,6 +10,7 @@ import pytest
 from neurogym_core import Choice, Task, errors, run, subjects
 from neurogym_core.ecosystem import advice, names
 from neurogym_core.ecosystem.discovery import find_subject, subject_names
+from neurogym_core.ecosystem.settings_text import named_subject
 from neurogym_core.tools import installed
 
 GROUP = "neurogym.subjects"
@@ -82,7 +83,7 @@ def test_the_settings_in_help_texts_are_those_of_the_classes():
     ],
 )
 def test_settings_are_read_from_the_name_of_a_subject(text, read):
-    assert names.read_subject(text) == read
+    assert named_subject(text) == read
 
 
 def test_a_subject_of_a_package_carries_state_unless_it_says_otherwise(site):

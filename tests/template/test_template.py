@@ -340,12 +340,12 @@ def test_a_package_of_each_kind_works_as_a_wheel(environment, tmp_path: Path, ki
 def test_the_template_ships_the_digest_of_its_task(rendered: dict, kind: str) -> None:
     from neurogym_check.digest import agree, digest_of, stored
 
-    from neurogym_core.tools import load_from_file
+    from neurogym_core.tools import load_task
 
     folder = rendered["MIT", kind, AUTHORS[0]]
     module = folder / folder.name.replace("-", "_")
     known = stored(module / "digests.toml")["SideMemory-v0"]
-    fresh = digest_of(load_from_file(f"{module / 'side_memory.py'}:SideMemory")())
+    fresh = digest_of(load_task(f"{module / 'side_memory.py'}:SideMemory")())
     assert known.keys() == fresh.keys()
     assert all(agree(known[part], fresh[part]) for part in known)
 

@@ -20,8 +20,7 @@ from typing import Any
 from neurogym_check.candidate import Candidate
 from neurogym_check.checks.determinism import reference_trajectory
 from neurogym_check.global_state import NamedObjects, global_state, peak_memory
-from neurogym_core.child import printed_bytes
-from neurogym_core.tools import answer_with, claim_stdout, clean, leave, load_task, said_by
+from neurogym_core.tools import Answers, clean, load_task, said_by
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_TRUNC
 _FILE_EVENTS = frozenset(
@@ -83,18 +82,18 @@ class Watch:
             self.effects.append(effect)
 
     @contextlib.contextmanager
-    def listening(self, printed: int) -> Iterator[list[str]]:
+    def listening(self, answers: Answers) -> Iterator[list[str]]:
         """Yield a list of the side effects of the block; it is complete when the block ends."""
         effects: list[str] = []
         before, names = global_state(), NamedObjects()
-        bytes_before = printed_bytes(printed)
+        bytes_before = answers.printed
         self.effects = effects
         try:
             yield effects
         finally:
             self.effects = None
             after = global_state()
-            if (more := printed_bytes(printed) - bytes_before) > 0:
+            if (more := answers.printed - bytes_before) > 0:
                 effects.append(f"printed {more} bytes")
             effects += [effect for effect in before if before[effect] != after[effect]]
             if patched := names.changed():
@@ -115,23 +114,22 @@ def main(arguments: list[str]) -> None:
     before, *names = arguments
     # Python's bytecode cache would count as files written by the task.
     sys.dont_write_bytecode = True
-    answer, printed = claim_stdout()
-    os.dup2(printed, 2)
-    for module in filter(None, before.split(",")):
-        with contextlib.suppress(Exception):  # a module that only the task can import
-            importlib.import_module(module)
-    watch = Watch()
-    for name in names:
-        answer_with(answer, {"name": name, **examine(name, watch, printed)})
-    leave()
+    with Answers() as answers:
+        os.dup2(answers.descriptor, 2)
+        for module in filter(None, before.split(",")):
+            with contextlib.suppress(Exception):  # a module that only the task can import
+                importlib.import_module(module)
+        watch = Watch()
+        for name in names:
+            answers.write({"name": name, **examine(name, watch, answers)})
 
 
-def examine(name: str, watch: Watch, printed: int) -> dict[str, Any]:
+def examine(name: str, watch: Watch, answers: Answers) -> dict[str, Any]:
     """Return the side effects of importing a task, and its trajectory."""
     row: dict[str, Any] = {"effects": [], "costs": [], "others": [], "failure": None}
     known, bytes_before, started = set(sys.modules), peak_memory(), time.perf_counter()
     try:
-        with watch.listening(printed) as row["effects"]:
+        with watch.listening(answers) as row["effects"]:
             found = load_task(name)
             seconds, size = time.perf_counter() - started, peak_memory() - bytes_before
         row["costs"] = [

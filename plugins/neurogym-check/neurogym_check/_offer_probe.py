@@ -11,31 +11,29 @@ from __future__ import annotations
 import sys
 
 from neurogym_core import NeurogymError
-from neurogym_core.child import printed_bytes
 from neurogym_core.cli import require_command
 from neurogym_core.ecosystem.hooks import load_plugin, new_manager
 from neurogym_core.ecosystem.records import Offer
-from neurogym_core.tools import answer_with, claim_stdout, installed, leave, load, said_by
+from neurogym_core.tools import Answers, installed, load, said_by
 
 
 def main(arguments: list[str]) -> None:
     """Import the offers of the distribution that the first argument names, and end the process."""
-    answer, descriptor = claim_stdout()
     distribution, first = arguments
-    packages = [one for one in installed().packages if one.distribution == distribution]
-    offers = [offer for package in packages for offer in package.offers if offer.usable]
-    for index, offer in enumerate(offers):
-        if index < int(first):
-            continue
-        answer_with(answer, {"start": index})
-        before, message = printed_bytes(descriptor), None
-        try:
-            _import(offer)
-        except BaseException as error:
-            message = str(error) if isinstance(error, NeurogymError) else said_by(error)
-        printed = printed_bytes(descriptor) - before
-        answer_with(answer, {"done": index, "message": message, "printed": printed})
-    leave()
+    with Answers() as answers:
+        packages = [one for one in installed().packages if one.distribution == distribution]
+        offers = [offer for package in packages for offer in package.offers if offer.usable]
+        for index, offer in enumerate(offers):
+            if index < int(first):
+                continue
+            answers.write({"start": index})
+            before, message = answers.printed, None
+            try:
+                _import(offer)
+            except BaseException as error:
+                message = str(error) if isinstance(error, NeurogymError) else said_by(error)
+            printed = answers.printed - before
+            answers.write({"done": index, "message": message, "printed": printed})
 
 
 def _import(offer: Offer) -> None:

@@ -19,7 +19,6 @@ from neurogym_core.players import Dealer, EnvForm, TaskView, resolve
 from neurogym_core.tools import (
     TaskInfo,
     canonical,
-    declared,
     find_task,
     installed,
     is_file_reference,
@@ -298,7 +297,7 @@ def tasks_of_package(name: str) -> tuple[TaskInfo, ...] | None:
     Raises:
         UnknownTaskError: the folder has no project, or its project is not installed.
     """
-    for package in declared().packages:
+    for package in installed().packages:
         if name == package.namespace or canonical(name) == canonical(package.distribution):
             return next(
                 one.tasks

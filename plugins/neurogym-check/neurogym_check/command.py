@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import click
 
-from neurogym_core.tools import complete_target, print_json
+from neurogym_core.tools import complete, print_json
 
 
 @click.command(short_help="Run the conformance checks on tasks.")
-@click.argument("targets", metavar="ID|PACKAGE|PATH...", nargs=-1, shell_complete=complete_target)
+@click.argument(
+    "targets",
+    metavar="ID|PACKAGE|PATH...",
+    nargs=-1,
+    shell_complete=partial(complete, ("tasks", "packages")),
+)
 @click.option(
     "--level",
     default="quick",

@@ -9,7 +9,7 @@ from typing import Any
 from neurogym_check.candidate import Candidate
 from neurogym_check.check_types import CheckFailedError
 from neurogym_core.child import Child
-from neurogym_core.tools import declared, run_child
+from neurogym_core.tools import installed, run_child
 
 SECONDS = 60.0
 HASH_SEED = "4242"
@@ -56,8 +56,8 @@ def imported(candidate: Candidate) -> Imported:
 def _rows(candidate: Candidate) -> dict[str, Any]:
     """Return the rows of all tasks of the package; one process for all saves start-up time."""
     if candidate.info is None:
-        return _rows_of((candidate.source,), _Scan(declared()))
-    scan = declared()
+        return _rows_of((candidate.source,), _Scan(installed()))
+    scan = installed()
     package = [
         task.id
         for task in scan.tasks

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
 
 from neurogym_core.terminal.settings import PlayCommand
-from neurogym_core.tools import clean, complete_task, play_options
+from neurogym_core.tools import clean, complete, play_options
 
 SUFFIXES = (".png", ".svg", ".pdf", ".mp4", ".gif")
 FORMATS = ("png", "svg", "pdf")
@@ -16,7 +17,9 @@ STYLES = ("screen", "paper", "slide")
 
 
 @click.command(cls=PlayCommand)
-@click.argument("task", metavar="[TASK]", required=False, shell_complete=complete_task)
+@click.argument(
+    "task", metavar="[TASK]", required=False, shell_complete=partial(complete, ("tasks",))
+)
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path),
               help="Write the figure (.png, .svg, .pdf) or a film (.mp4, .gif) here.")  # fmt: skip
 @click.option("--all", "folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),

@@ -15,30 +15,19 @@ from typing import Any, Literal, cast
 from neurogym_check import check_task
 
 from neurogym_core import UnknownTaskError
-from neurogym_core.tools import (
-    answer_with,
-    canonical,
-    claim_stdout,
-    clean,
-    installed,
-    leave,
-    said_by,
-)
+from neurogym_core.tools import Answers, canonical, clean, installed, said_by
 
 
 def main(arguments: list[str]) -> None:
     """Check the task, print the result, and exit."""
-    answer, _ = claim_stdout()
     distribution, name, level, excuses = arguments
-    try:
-        known = cast(Literal["quick", "full"], level)
-        value = summary(
-            distribution, name, known, json.loads(excuses), lambda code: answer_with(answer, code)
-        )
-    except BaseException as error:
-        value = {"failure": f"failed with {said_by(error)}"}
-    answer_with(answer, value)
-    leave()
+    with Answers() as answers:
+        try:
+            known = cast(Literal["quick", "full"], level)
+            value = summary(distribution, name, known, json.loads(excuses), answers.write)
+        except BaseException as error:
+            value = {"failure": f"failed with {said_by(error)}"}
+        answers.write(value)
 
 
 def summary(

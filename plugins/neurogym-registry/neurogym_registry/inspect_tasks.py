@@ -19,12 +19,10 @@ from neurogym_core import NeurogymError, NotSupportedError
 from neurogym_core.players import describe
 from neurogym_core.terminal.description import describe_class
 from neurogym_core.tools import (
+    Answers,
     TaskInfo,
-    answer_with,
     canonical,
-    claim_stdout,
     installed,
-    leave,
     load,
     said_by,
 )
@@ -32,13 +30,12 @@ from neurogym_core.tools import (
 
 def main(arguments: list[str]) -> None:
     """Describe the tasks of the distribution, and exit."""
-    answer, _ = claim_stdout()
     distribution, folder = arguments
-    for package in installed().packages:
-        if canonical(package.distribution) == distribution:
-            for task in package.tasks:
-                answer_with(answer, {"task": task.name, **inspect_task(task, Path(folder))})
-    leave()
+    with Answers() as answers:
+        for package in installed().packages:
+            if canonical(package.distribution) == distribution:
+                for task in package.tasks:
+                    answers.write({"task": task.name, **inspect_task(task, Path(folder))})
 
 
 def inspect_task(task: TaskInfo, folder: Path) -> dict[str, Any]:

@@ -61,9 +61,9 @@ def ngym_unknown_name(kind: str, name: str) -> str | None:
 
 def _owner(found: Sequence[Listed]) -> Listed | None:
     """Return the entry of the only package with a task, unless that is installed already."""
-    from neurogym_core.tools import declared
+    from neurogym_core.tools import installed
 
-    present = {canonical(package.distribution) for package in declared().packages}
+    present = {canonical(package.distribution) for package in installed().packages}
     owners = {
         one.package: one
         for one in found

@@ -22,9 +22,9 @@
     name = "core/ReactionTime"
     urgency = -0.01
 
-A task in a Python file, ``task = "my_task.py:MyTask"``, and a trained subject, ``subject = "./net"``,
-are looked for beside the experiment's file.
-Its code is run only if you allow it (`trust`). The table ``[train]`` has the settings of
+A task in a Python file, ``task = "my_task.py:MyTask"``, and the run of a trained subject,
+``subject = "./net"``, are looked for beside the experiment's file. The code of the task is run only
+if you allow it (`trust`). The table ``[train]`` has the settings of
 `ngym train`."""
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ from neurogym_core.players import Dealer, named_subject, resolve
 from neurogym_core.tasks.identity import plain_settings
 from neurogym_core.terminal.settings import SPLIT_NAMES
 from neurogym_core.tools import (
+    find_task,
     find_wrapper,
     installed,
     is_file_reference,
     load_wrapper,
     replacing,
-    task_id,
     unknown,
 )
 
@@ -157,11 +157,11 @@ class TaskExperiment:
 
     @property
     def player(self) -> str | None:
-        """The subject for `run`: its text, or its run folder, found from the experiment's folder."""
+        """The subject for `run`; the folder of a run is found from the experiment's folder."""
         return self._with_run(lambda run: str(self.folder / run) if self.folder else run)
 
     def _with_run(self, place: Callable[[str], str]) -> str | None:
-        """Return the subject, the folder of a trained one replaced by what `place` makes of it."""
+        """Return the subject, with `place` applied to the folder of a run."""
         if self.subject is None:
             return None
         name, settings = named_subject(self.subject)
@@ -431,7 +431,7 @@ class _Reader:
                 )
         elif not isinstance(name, str) or not _TASK_ID.fullmatch(name):
             try:
-                hint = f"Write {task_id(name)!r}."
+                hint = f"Write {find_task(name).id!r}."
             except DiscoveryError as error:
                 hint = str(error)
             raise self.wrong(
@@ -573,7 +573,7 @@ def _full_id_of(task: Any) -> str:
             f"{task!r} has no id. Expected the id of an installed task, or 'file.py:Class', which a"
             " file can refer to. Give that."
         )
-    return task if is_file_reference(task) else task_id(task)
+    return task if is_file_reference(task) else find_task(task).id
 
 
 def _named_wrapper(item: Any) -> tuple[str, dict[str, Any]]:

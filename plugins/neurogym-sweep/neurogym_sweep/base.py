@@ -16,7 +16,7 @@ from neurogym_study.experiment import task_entry
 
 from neurogym_core import InvalidValueError, make_task
 from neurogym_core.tasks.parameters import parameter_types
-from neurogym_core.tools import is_file_reference, load_task, task_id, unknown
+from neurogym_core.tools import find_task, is_file_reference, load_task, unknown
 from neurogym_sweep.store import Job
 
 SECTIONS = ("timing", "rewards", "conditions")
@@ -78,7 +78,7 @@ class Tasks:
                 source = hashlib.sha256(Path(path).read_bytes()).hexdigest()
                 self._described[text] = [Path(path).name, inside, source, repr(task)]
             else:
-                self._described[text] = [task_id(name), repr(task)]
+                self._described[text] = [find_task(name).id, repr(task)]
         return self._described[text]
 
 
@@ -91,7 +91,7 @@ def with_settings(
     if "task" in changes and is_file_reference(changes["task"]):
         changes["task"] = task_entry(changes["task"])["task"]
     elif "task" in changes:
-        changes["task"] = task_id(changes["task"])
+        changes["task"] = find_task(changes["task"]).id
     task = replace(base, **changes).source
     sections = {name: dict(getattr(base, name)) for name in ("parameters", *SECTIONS)}
     subject: dict[str, Any] = {}

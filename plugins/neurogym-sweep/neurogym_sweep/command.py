@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from neurogym_study.options import running_options
 
-from neurogym_core.tools import Page, complete_task, print_json, read_value, usage_errors
+from neurogym_core.tools import Page, complete, print_json, read_value, usage_errors
 
 if TYPE_CHECKING:
     from neurogym_sweep.plan import SweepAxis
@@ -40,7 +41,12 @@ def command() -> None:
 
 
 @command.command("run", short_help="Do the runs that are missing, and write the table.")
-@click.argument("source", required=False, metavar="[FILE.toml|TASK]", shell_complete=complete_task)
+@click.argument(
+    "source",
+    required=False,
+    metavar="[FILE.toml|TASK]",
+    shell_complete=partial(complete, ("tasks",)),
+)
 @click.option(
     "--do",
     "work",

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from neurogym_core import InvalidValueError, NotSupportedError
-from neurogym_core.tools import load_from_file
+from neurogym_core.tools import load_task
 from neurogym_torch.networks import Network, State
 from neurogym_torch.trainers import SupervisedTrainer
 
@@ -99,7 +99,7 @@ class OwnTrainer(SupervisedTrainer):
                 " Expected whole trials. Leave it out, or write the network as a subclass of"
                 " neurogym_torch.Network."
             )
-        found = load_from_file(module) if isinstance(module, str) else module
+        found = load_task(module) if isinstance(module, str) else module
         if not (isinstance(found, type) and issubclass(found, nn.Module)):
             raise NotSupportedError(
                 f"{module!r} was given as a network. Expected a class of torch.nn.Module. Give"

@@ -15,7 +15,6 @@ from neurogym_core.tools import (
     RegistryError,
     canonical,
     clean,
-    declared,
     installed,
     refresh,
 )
@@ -206,7 +205,7 @@ def _install(name: str, version: str, steps: Sequence[pip.Step]) -> None:
 
 def _version_of(name: str) -> str | None:
     return next(
-        (one.version for one in declared().packages if canonical(one.distribution) == name), None
+        (one.version for one in installed().packages if canonical(one.distribution) == name), None
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -12,10 +13,10 @@ import click
 from neurogym_core.tools import (
     Page,
     canonical,
-    complete_word,
-    declared,
+    complete,
     did_you_mean,
     how_to_install,
+    installed,
     print_json,
     vocabulary,
 )
@@ -33,7 +34,7 @@ MOST_PACKAGES = 50
 @click.option(
     "--tag",
     "tags",
-    shell_complete=complete_word,
+    shell_complete=partial(complete, ("tags",)),
     multiple=True,
     metavar="TAG",
     help="Only tasks with this tag; if repeated, with all of them.",
@@ -113,7 +114,7 @@ def _text(task: Mapping[str, Any]) -> str:
 
 
 def _installed() -> dict[str, str]:
-    return {canonical(package.distribution): package.version for package in declared().packages}
+    return {canonical(package.distribution): package.version for package in installed().packages}
 
 
 def _row(listing: Listing, task: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from neurogym_core import UnknownTaskError
@@ -9,9 +11,9 @@ from neurogym_core.tools import (
     PackageInfo,
     canonical,
     clean,
-    complete_package,
-    declared,
+    complete,
     did_you_mean,
+    installed,
     refresh,
 )
 from neurogym_registry import pip
@@ -22,7 +24,7 @@ from neurogym_registry.sources import forget
 
 
 @click.command(short_help="Remove an installed package.")
-@click.argument("package", metavar="PACKAGE", shell_complete=complete_package)
+@click.argument("package", metavar="PACKAGE", shell_complete=partial(complete, ("other packages",)))
 @click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 def command(package: str, yes: bool) -> None:
     """Remove an installed package with pip, without running its code.
@@ -56,7 +58,7 @@ def command(package: str, yes: bool) -> None:
 
 
 def _find(name: str) -> PackageInfo:
-    packages = declared().packages
+    packages = installed().packages
     for package in packages:
         if canonical(name) == canonical(package.distribution) or name == package.namespace:
             return package
@@ -69,7 +71,7 @@ def _find(name: str) -> PackageInfo:
 
 def _require_gone(found: PackageInfo) -> None:
     refresh()
-    for package in declared().packages:
+    for package in installed().packages:
         if package.distribution == found.distribution and package.location == found.location:
             raise InstallError(
                 f"pip left {found.distribution} in {clean(found.location)}. Expected pip to remove"
