@@ -129,8 +129,10 @@ def _play_single_and_vector(candidate: Candidate) -> None:
         (short, "SameStep", 60, most),
         (short, "NextStep", 60, most),
     ):
-        single = candidate.with_small_blocks(TaskEnv(task))
-        vector = candidate.with_small_blocks(TaskVectorEnv(task, 1, autoreset_mode=mode))
+        single = candidate.with_small_blocks(TaskEnv(task, info="full"))
+        vector = candidate.with_small_blocks(
+            TaskVectorEnv(task, 1, autoreset_mode=mode, info="full")
+        )
         play_both(single, vector, mode, steps, seed=7, most=limit)
 
 
