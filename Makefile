@@ -13,13 +13,15 @@ BUILDS := cython editables hatchling numpy setuptools
 KERNEL := hatch_build.py neurogym_core/play/kernel.py $(wildcard neurogym_core/play/*.pxd neurogym_core/play/*.h)
 # One thread a process: the tests already run on two.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+# Each takes its half of the files in order, so that fixtures of modules and sessions are made once.
+WORKERS := -n 2 --dist worksteal
 export PYTHON
 # venv --clear follows a link, and would empty the environment that it leads to.
 new_environment = if [ -L $(1) ]; then echo "$(1) is a link to $$(readlink $(1)), which would be emptied. Remove the link." >&2; exit 1; fi; \
 	python=$$(.ci/find-python) && echo "Making $(1) with $$python" && "$$python" -m venv --clear $(1)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-lowest test-newest test-all test-browser lint bench train-examples train-agents train-gallery leaderboard site site-sample test-site clean
+.PHONY: help install demo test test-lowest test-newest test-all test-browser mutants lint bench train-examples train-agents train-gallery leaderboard site site-sample test-site clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -31,16 +33,19 @@ demo: $(VENV)/installed-study  ## random-dot motion played by three subjects: a 
 	@$(ONE_THREAD) $(RUN) -m neurogym_study.demo
 
 test: $(VENV)/installed-test  ## the fast tests
-	$(ONE_THREAD) $(RUN) -m pytest -q -m "not slow" -n 2
+	$(ONE_THREAD) $(RUN) -m pytest -q -m "not slow" $(WORKERS)
 
 test-lowest: .venv-lowest/installed  ## the fast tests with the lowest declared version of every dependency
-	$(ONE_THREAD) .venv-lowest/bin/python -m pytest -q -m "not slow" -n 2
+	$(ONE_THREAD) .venv-lowest/bin/python -m pytest -q -m "not slow" $(WORKERS)
 
 test-newest: .venv-newest/installed  ## the fast tests with the newest version of every dependency
-	$(ONE_THREAD) .venv-newest/bin/python -m pytest -q -m "not slow" -n 2
+	$(ONE_THREAD) .venv-newest/bin/python -m pytest -q -m "not slow" $(WORKERS)
 
 test-all: $(VENV)/installed-dev  ## all tests, the slow ones with Stable-Baselines3 and torch too
-	$(ONE_THREAD) $(RUN) -m pytest -q -n 2
+	$(ONE_THREAD) $(RUN) -m pytest -q $(WORKERS)
+
+mutants: $(VENV)/installed-mutants  ## break the core in 300 places, and list the changes that no test notices (hours)
+	$(RUN) tests/mutants.py
 
 test-browser: $(VENV)/installed-test  ## the catalogue page in Chromium (Debian: chromium chromium-driver)
 	$(ONE_THREAD) $(RUN) -m pytest -q plugins/neurogym-registry/tests/browser
@@ -86,11 +91,12 @@ clean:  ## remove the environments and the files of the tools
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 CHOSEN := $(PLUGINS)
-$(VENV)/installed-test: CHOSEN := $(LIGHT)
+$(VENV)/installed-test $(VENV)/installed-mutants: CHOSEN := $(LIGHT)
 # The demo needs no extra of the core.
 $(VENV)/installed-study: CHOSEN := $(filter plugins/neurogym-plot plugins/neurogym-study plugins/neurogym-task-%,$(PLUGINS))
 EXTRA = [$*]
 $(VENV)/installed-study: EXTRA :=
+$(VENV)/installed-mutants: EXTRA := [test,mutants]
 
 # The core with an extra, and plugins, in one call of pip: it resolves them together, from this checkout.
 $(VENV)/installed-%: constraints.txt pyproject.toml $(KERNEL) $(PLUGINS:%=%/pyproject.toml) | $(RUN)

@@ -1,4 +1,4 @@
-"""Settings of Hypothesis for all tests, the core's and the plug-ins'."""
+"""Settings of Hypothesis for all tests, the core's and the plug-ins', and the names of failures."""
 
 from __future__ import annotations
 
@@ -12,3 +12,13 @@ with contextlib.suppress(ImportError):
     # red for everybody.
     settings.register_profile("neurogym", deadline=None, derandomize=True)
     settings.load_profile("neurogym")
+
+
+def pytest_report_teststatus(report):
+    """Name a test that fails at once, in place of a letter: a run takes minutes."""
+    if report.failed:
+        category, letter = ("failed", "F") if report.when == "call" else ("error", "E")
+        crash = getattr(report.longrepr, "reprcrash", None)
+        reason = crash.message.partition("\n")[0] if crash else ""
+        return category, f"{letter} {report.nodeid} {reason}\n", category.upper()
+    return None

@@ -22,7 +22,6 @@ from neurogym_core.tasks.building import layout_of as layout_of
 
 # Tables and how they are dealt:
 from neurogym_core.trials.tables import Tables as Tables
-from neurogym_core.trials.tables import Wide as Wide
 from neurogym_core.trials.rendering import Steps as Steps
 from neurogym_core.play.dealer import Dealer as Dealer
 from neurogym_core.play.blocks import Block as Block

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from neurogym_core.errors import MissingDependencyError
-from neurogym_core.play import kernels
+from neurogym_core.play import dataset, dealer, kernels
 
 
 @pytest.fixture(params=["plain", "compiled"])
@@ -17,3 +17,14 @@ def kernel(request, monkeypatch) -> str:
     except MissingDependencyError as error:
         pytest.skip(str(error))
     return request.param
+
+
+@pytest.fixture(scope="module")
+def few_trials_at_a_time():
+    """Draw blocks of few trials, so that short tests build few that they do not play, and play
+    several blocks.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dealer, "BLOCK_STEPS", 128)
+        patch.setattr(dataset, "CHUNK_STEPS", 128)
+        yield

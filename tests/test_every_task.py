@@ -224,6 +224,7 @@ def play_trial(task, conditions, trials, i, actions):
         },
     }
     env = TaskEnv(task)
+    env.stepper.dealer.block_rows = 1
     env.reset(seed=0, options={"conditions": imposed})
     for action in actions:
         info = env.step(action)[4]

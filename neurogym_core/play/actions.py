@@ -200,7 +200,7 @@ def _judged(stepper: Stepper, values: Floats) -> tuple[Floats, Floats | None, Fl
     Rewards are NaN for a slot whose reward does not depend on the distance. Without a trigger they
     are those of the answer, right or wrong.
     """
-    types, kind, actions = stepper.any_block.types, stepper.state("type"), stepper.task.actions
+    types, kind, actions = stepper.any_block.tables, stepper.state("type"), stepper.task.actions
     aim = stepper.gathered(lambda block, envs: block.tables.aim[kind[envs]])
     tolerance = stepper.gathered(lambda block, envs: block.tables.tolerance[kind[envs]])
     distance = np.zeros(tolerance.shape)

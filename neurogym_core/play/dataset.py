@@ -104,13 +104,13 @@ class Part:
     @property
     def types(self) -> Tables:
         """The types of the block's trials."""
-        return self.block.types
+        return self.block.tables
 
     @property
     def trials(self) -> TrialBatch:
         """The trials."""
         block, rows = self.block, self.rows
-        return TrialBatch(block.types, block.kind, block.conditions, block.columns).take(rows)
+        return TrialBatch(block.tables, block.kind, block.conditions, block.columns).take(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -621,7 +621,7 @@ class _Streams(_TaskBatches):
         block = self.dealer.block()
         kept = self._lengths[stays - self._first :]
         self._blocks = [*needed, (stays + len(kept), block)]
-        self._lengths = np.concatenate([kept, block.types.steps[block.kind]])
+        self._lengths = np.concatenate([kept, block.tables.steps[block.kind]])
         self._first = stays
 
     def _parts(
@@ -634,7 +634,7 @@ class _Streams(_TaskBatches):
             which = number[here] - first
             kind = block.kind[which]
             steps = Steps(
-                kind, block.first_serial + which, block.types.path[kind], skip[here], played[here]
+                kind, block.first_serial + which, block.tables.path[kind], skip[here], played[here]
             )
             yield Part(block, which, steps, row[here], start[here])
 

@@ -233,7 +233,7 @@ class Dealer:
         block, used = self._open, self._used
         if (
             block is None
-            or block.types is not types
+            or block.tables is not types
             or used + n > len(block)
             or not _fits(block.conditions, conditions)
             or not _fits(block.columns, columns)

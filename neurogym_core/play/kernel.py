@@ -46,7 +46,7 @@ if cython.compiled:
 else:
     from neurogym_core.play import plain as memory
 
-VERSION = 12
+VERSION = 13
 """Version of this file and of the memory of the compiled kernel. A compiled kernel of another
 version was built from other sources, and is not used."""
 STAY, END = -1, -2

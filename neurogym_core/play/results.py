@@ -168,7 +168,7 @@ class TrialResults:
         return self._gather(
             lambda block, rows: (
                 block.log.slot_choice[rows, 0]
-                if block.types.n_slots
+                if block.tables.n_slots
                 else np.full(len(rows), RESTING)
             )
         )
@@ -211,10 +211,10 @@ class TrialResults:
                 ``onset.<period>`` and ``offset.<period>``, ms since the trial began, and
                 ``rest_correct``.
         """
-        names = dict.fromkeys(name for block, _ in self._parts for name in block.types.slots.names)
+        names = dict.fromkeys(name for block, _ in self._parts for name in block.tables.slots.names)
         columns = self._table(timed=True) if timed else self.columns
         order = joined_names(
-            [{NAMES: block.names, SLOTS: block.types.slots.names} for block, _ in self._parts],
+            [{NAMES: block.names, SLOTS: block.tables.slots.names} for block, _ in self._parts],
             columns,
         )
         return TrialRecord(columns, meta={SLOTS: tuple(names), NAMES: order})
@@ -234,7 +234,7 @@ def _condition(name: str, block: Block, rows: Array) -> Array:
 
 
 def _columns(block: Block, rows: Array) -> dict[str, Array]:
-    log, types, kind = block.log, block.types, block.kind[rows]
+    log, types, kind = block.log, block.tables, block.kind[rows]
     columns: dict[str, Array] = {
         "trial": log.number[rows],
         "env": log.env[rows],
@@ -265,7 +265,7 @@ def _columns(block: Block, rows: Array) -> dict[str, Array]:
 
 def _times(block: Block, rows: Array) -> dict[str, Array]:
     """Return the columns of times as played, ms since each trial began, and of right rests."""
-    log, types, kind = block.log, block.types, block.kind[rows]
+    log, types, kind = block.log, block.tables, block.kind[rows]
     dt = types.dt
     columns = {"trial_start": np.zeros(len(rows)), "trial_stop": log.steps[rows] * dt}
     for k, name in enumerate(types.slots.names):
@@ -286,8 +286,8 @@ def _choice(block: Block, rows: Array, k: int) -> Array:
     if not log.values.shape[2]:
         choice: Array = log.slot_choice[rows, k]
         return choice
-    actions = block.types.interface.actions
-    values = actions.read(log.values[rows, k], block.types.slots.units[k])
+    actions = block.tables.interface.actions
+    values = actions.read(log.values[rows, k], block.tables.slots.units[k])
     # A point in the middle of a circle has no angle; only reaction times are NaN in records.
     values = np.where((log.slot_choice[rows, k, None] >= 0) & ~np.isnan(values), values, 0.0)
     whole: Array = values[:, 0] if values.shape[1] == 1 else values

@@ -107,7 +107,7 @@ class _Conditions(Mapping[str, Array]):
                 return block.conditions[name][stepper.state("row")[envs]]
             if name in block.columns:
                 return block.columns[name][stepper.state("row")[envs]]
-            return block.types.notes[name][stepper.state("type")[envs]]
+            return block.tables.notes[name][stepper.state("type")[envs]]
 
         return stepper.gathered(values_of)
 
@@ -461,7 +461,7 @@ class Stepper:
     def remaining(self) -> Array:
         """(N,) steps until the end of the period, including the current one."""
         kind, segment = self.state("type"), self.state("segment")
-        ahead = self.gathered(lambda block, envs: block.types.ahead[kind[envs], segment[envs]])
+        ahead = self.gathered(lambda block, envs: block.tables.ahead[kind[envs], segment[envs]])
         return np.asarray(ahead - (self.state("clock") - self.state("entered")))
 
     def table_targets(self) -> Array:

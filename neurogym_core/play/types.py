@@ -15,7 +15,7 @@ import numpy as np
 
 from neurogym_core.tasks.building import build_trials
 from neurogym_core.tasks.task import Task
-from neurogym_core.trials.arrays import Array, Bools, Columns, Ints, Wholes
+from neurogym_core.trials.arrays import Array, Bools, Columns, Ints, Wholes, one_row
 from neurogym_core.trials.tables import Tables
 
 FEW = 16
@@ -166,6 +166,6 @@ def _alike(tables: Tables, first: Wholes, kind: Wholes) -> bool:
     """Return whether all trials of a type have equal durations, observations, targets and notes."""
     seen = (tables.duration, tables.target, tables.weight, tables.shown, tables.sd)
     return all(
-        len(values) == 1 or np.array_equal(values, values[first][kind])
+        len(one_row(values)) == 1 or np.array_equal(values, values[first][kind])
         for values in (*seen, *tables.notes.values())
     )

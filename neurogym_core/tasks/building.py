@@ -208,8 +208,6 @@ def factorial(task: TaskLike, repeats: int, levels: Mapping[str, Any]) -> Condit
 def _values_of(task: TaskLike, name: str, levels: Mapping[str, Any]) -> Array | None:
     """The values of a condition, or None if it cannot be enumerated."""
     state = state_of(task)
-    if name in state.recorded:
-        return None
     if name in levels:
         return np.atleast_1d(np.asarray(levels[name]))
     distribution = state.imposed.get(name, state.declared[name])

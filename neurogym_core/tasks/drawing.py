@@ -239,18 +239,21 @@ def impose_on(
         n: number of trials.
         imposed: condition -> value, or (n, …).
     """
-    if state_of(task).wraps is not None:
-        decided: Conditions = cast(Any, task).impose_on(drawn, rng, n, imposed)
-        return decided
     state = state_of(task)
-    fixed: dict[str, Any] = {
-        name: dist.sample(rng, n) for name, dist in state.imposed.items() if name in state.declared
+    given = {
+        name: for_each_trial(task, name, value, n)
+        for name, value in imposed.items()
+        if name in state.declared
     }
-    fixed.update({name: value for name, value in imposed.items() if name in state.declared})
-    return {
-        **drawn,
-        **{name: for_each_trial(task, name, value, n) for name, value in fixed.items()},
+    if state.wraps is not None:
+        decided: Conditions = cast(Any, task).impose_on(drawn, rng, n, given)
+        return decided
+    fixed = {
+        name: for_each_trial(task, name, dist.sample(rng, n), n)
+        for name, dist in state.imposed.items()
+        if name in state.declared
     }
+    return {**drawn, **fixed, **given}
 
 
 # ---------------------------------------------------------------------- sessions

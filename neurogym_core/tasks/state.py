@@ -68,7 +68,6 @@ class TaskState:
         columns: shape of one trial's values of each column of `session.record`, by its name.
         trial_columns: names of the arrays of `trial_state` whose last values are recorded.
         repeated: periods that a trial may visit more than once.
-        recorded: conditions that a wrapper draws for the record; they are not enumerated.
         stateful: whether trials depend on their session.
         joint: whether the task combines several tasks.
         wraps: the wrapped task, for a task wrapper.
@@ -100,7 +99,6 @@ class TaskState:
     columns: dict[str, tuple[int, ...]] = field(default_factory=dict)
     trial_columns: tuple[str, ...] = ()
     repeated: frozenset[str] = frozenset()
-    recorded: set[str] = field(default_factory=set)
     stateful: bool = False
     joint: bool = False
     wraps: TaskLike | None = None

@@ -96,11 +96,6 @@ class TaskView:
         return MappingProxyType(state_of(self._task).imposed)
 
     @property
-    def recorded(self) -> frozenset[str]:
-        """Conditions that a wrapper draws for the record only; they cannot be enumerated."""
-        return frozenset(state_of(self._task).recorded)
-
-    @property
     def example(self) -> Mapping[str, Array]:
         """Condition -> its value in one drawn trial, () or (k,)."""
         return MappingProxyType(state_of(self._task).example)

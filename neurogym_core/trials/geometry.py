@@ -50,7 +50,7 @@ class Geometry:
         self.period_steps = [edges[-1] for edges in self.edges]
         counts = [len(edges) - 1 for edges in self.edges]
         self.first = np.concatenate([[0], np.cumsum(counts)]).astype(int)
-        self.period = np.repeat(np.arange(len(counts)), counts)
+        self.period = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
         self.duration = np.concatenate([np.diff(edges, axis=0) for edges in self.edges]).T.astype(
             np.int64
         )

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import TrialLayoutError
-from neurogym_core.trials.arrays import Array
+from neurogym_core.trials.arrays import Array, one_row
 from neurogym_core.trials.checks import check_clocks, check_lasts, check_overlaps, check_periods
 from neurogym_core.trials.geometry import Coverage, Geometry
 from neurogym_core.trials.layout import END, STAY, Hold, Layout, Show, Slot, Span
 from neurogym_core.trials.record import Outcome
-from neurogym_core.trials.tables import ARRAYS, Slots, Tables, one_row
+from neurogym_core.trials.tables import ARRAYS, Slots, Tables
 
 ALL = slice(None)
 
@@ -35,10 +35,10 @@ def lay_out(layout: Layout) -> Tables:
     check_lasts(layout, geometry)
     check_overlaps(layout, geometry)
     arrays = _observed(layout, geometry) | _wanted(layout, geometry)
-    arrays["duration"] = one_row(geometry.duration)
+    arrays["duration"] = geometry.duration
     timed = geometry.duration[:, ~np.isin(geometry.period, _places(geometry, time.untimed))]
     limit = np.maximum(interface.max_steps_of(timed.sum(axis=1)), 1)
-    arrays["limit"] = one_row(np.minimum(limit, np.iinfo(np.int32).max))
+    arrays["limit"] = np.minimum(limit, np.iinfo(np.int32).max)
     period_then = np.full(len(geometry.names), STAY, np.int16)
     for name, target in time.then.items():
         period_then[geometry.names.index(name)] = _goto(geometry, target)
@@ -49,9 +49,8 @@ def lay_out(layout: Layout) -> Tables:
         arrays["script_at"], *scripts = _scripts(layout, geometry, arrays)  # type: ignore[assignment]
     return Tables(
         layout.n, interface, geometry.names, geometry.period, period_then,
-        frozenset(time.untimed), arrays, *scripts, notes=dict(layout.notes),
-        slots=_slots(layout), later=partial(_payoffs, layout, geometry), random=layout.random,
-        jumps=_has_jumps(layout), unvisited=_unvisited(layout), layout=layout,
+        frozenset(time.untimed), *scripts, dict(layout.notes), _slots(layout), layout.random,
+        _has_jumps(layout), _unvisited(layout), layout, arrays, partial(_payoffs, layout, geometry),
     )  # fmt: skip
 
 
@@ -110,7 +109,7 @@ class _Rows:
 
     def put(self, name: str, trials: Coverage, at: Any, values: Any, *, add: bool = False) -> None:
         """Write values, a number or (1 or n, …), to the entries `at` of some trials (True: all)."""
-        values = alike(np.asarray(values))
+        values = one_row(np.asarray(values))
         if trials is not True and trials.all():
             trials = True
         array, each = self.arrays[name], values.ndim > 0 and len(values) > 1
@@ -126,15 +125,9 @@ class _Rows:
             array[(rows, *at)] = values
 
 
-def alike(values: Array) -> Array:
-    """Return the first row of an array that repeats it in memory."""
-    repeats = values.ndim and len(values) > 1 and values.strides[0] == 0
-    return values[:1] if repeats else values
-
-
 def _column(values: Any) -> Array:
     """Return a number or (n,) as (1 or n, 1)."""
-    return alike(np.atleast_1d(np.asarray(values, np.float64)))[:, None]
+    return one_row(np.atleast_1d(np.asarray(values, np.float64)))[:, None]
 
 
 # ---------------------------------------------------------------------- observations and targets
@@ -192,7 +185,7 @@ def _wanted(layout: Layout, geometry: Geometry) -> dict[str, Array]:
                     index, _ = actions.trigger
                     rows.put("target", now, (segment, index), actions.high[index])
                 continue
-            aim = alike(np.asarray(slot.aim))
+            aim = one_row(np.asarray(slot.aim))
             ids = np.where(aim >= 0, units.start + aim, actions.rest or 0)
             if aimed is not True:
                 now = aimed if now is True else now & aimed
@@ -335,9 +328,8 @@ class _Payoffs:
         scored = {slot.name: slot.scored for slot in reversed(self.layout.slots)}
         self.terms["asked"] &= np.array([scored[name] for name in self.names], bool)
         best = self.layout.best_pay
-        self.terms["best"] = np.full(1, np.nan) if best is None else alike(best)
-        arrays = self.rows.arrays | self.terms
-        return {name: one_row(values) for name, values in arrays.items()}
+        self.terms["best"] = np.full(1, np.nan) if best is None else one_row(best)
+        return self.rows.arrays | self.terms
 
     def _acting(self) -> slice:
         """The columns of all actions except resting; none if there is no action of resting."""
@@ -393,7 +385,7 @@ class _Payoffs:
             return {
                 "reward": slot.amounts, "outcome": Outcome.OTHER, "score": slot.worth, "goto": goto
             }  # fmt: skip
-        right = np.ones((1, 1), bool) if slot.right is None else alike(slot.right)
+        right = np.ones((1, 1), bool) if slot.right is None else one_row(slot.right)
         correct, error = (_goto(self.geometry, slot.then[one]) for one in ("correct", "error"))
         goto = correct if correct == error else np.where(right, correct, error)
         goto = goto if slot.leads is None else slot.leads

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, assume, reject, settings
+from hypothesis import HealthCheck, Phase, reject, settings
 from hypothesis import strategies as st
 from neurogym_wrappers import Mixture, Transfer
 
@@ -311,7 +311,7 @@ def where():
 
 
 @st.composite
-def descriptions(draw, fixed=False, jumps=True, drawn=(None,), untimed=False):
+def descriptions(draw, fixed=False, jumps=True, drawn=(None,), untimed=False, dt=None):
     """Any task.
 
     Args:
@@ -319,8 +319,9 @@ def descriptions(draw, fixed=False, jumps=True, drawn=(None,), untimed=False):
         jumps: whether trials may leave the order of their periods.
         drawn: values of `Description.drawn`.
         untimed: whether a period may have no timer.
+        dt: time step, ms; None: any.
     """
-    dt = draw(st.sampled_from([100.0, 50.0, 20.0, 16.0, 7.5]))
+    dt = dt or draw(st.sampled_from([100.0, 50.0, 20.0, 16.0, 7.5]))
     periods = PERIODS[: draw(st.integers(1, 4))]
     timing, computed, least = {}, {}, {}
     for name in periods:
@@ -667,8 +668,9 @@ def steered(draw):
 @st.composite
 def sequences(draw):
     """Two tasks in one session: at random, in turn, by performance, or in sequence."""
-    one, other = (draw(descriptions(drawn=(None, "before", "outcomes"))) for _ in range(2))
-    assume(one.dt == other.dt)
+    drawn = (None, "before", "outcomes")
+    one = draw(descriptions(drawn=drawn))
+    other = draw(descriptions(drawn=drawn, dt=one.dt))
     length, made_with = (
         draw(st.integers(1, 3)),
         {"other_tasks": (playable(other),), "rule": draw(st.booleans())},

@@ -20,7 +20,10 @@ from neurogym_core.tasks.drawing import stateful
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.record import OUTCOME_NAMES
 
-pytestmark = pytest.mark.filterwarnings("ignore:Period .* lasts:UserWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Period .* lasts:UserWarning"),
+    pytest.mark.usefixtures("few_trials_at_a_time"),
+]
 
 
 def written(batch) -> list:
@@ -260,14 +263,13 @@ class Stream:
         if not queue:
             block = self.dealer.block()
             for row in range(len(block)):
-                trial = written_trial(self.task, block, row)
-                self.queues[row % len(self.queues)].append(trial)
-        return queue.pop(0)
+                self.queues[row % len(self.queues)].append((block, row))
+        return written_trial(self.task, *queue.pop(0))
 
 
 def written_trial(task, block, row):
     """The trial of a row, built again, with the durations that were drawn for it."""
-    types, kind = block.types, block.kind[row]
+    types, kind = block.tables, block.kind[row]
     conditions = {name: values[row : row + 1] for name, values in block.conditions.items()}
     durations = {
         name: float(steps[kind] * types.dt)

@@ -22,7 +22,10 @@ from neurogym_core.play import kernels
 from neurogym_core.play.kernel import Kernel
 from neurogym_core.tasks.drawing import stateful
 
-pytestmark = pytest.mark.filterwarnings("ignore:Period .* lasts:UserWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Period .* lasts:UserWarning"),
+    pytest.mark.usefixtures("few_trials_at_a_time"),
+]
 SEEDS = st.integers(0, 99)
 MODES = ("NextStep", "SameStep")
 

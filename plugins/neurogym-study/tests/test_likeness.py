@@ -202,6 +202,7 @@ def test_a_random_subject_is_not_better_when_the_evidence_is_strong():
     assert not scored("motion-threshold", "RoitmanShadlen-v0", "guess", seeds=1).rows
 
 
+@pytest.mark.slow
 def test_a_random_subject_makes_no_bets_by_confidence_and_does_not_follow_the_prior():
     bets = scored("sure-bets-when-weak", "PostDecisionWager-v0", "guess", seeds=6, n=4000)
     assert bets.subject.sign == "no"
@@ -210,6 +211,7 @@ def test_a_random_subject_makes_no_bets_by_confidence_and_does_not_follow_the_pr
     assert shift.within == "no"
 
 
+@pytest.mark.slow
 def test_only_a_subject_with_a_model_rewards_by_the_transition():
     seeds = range(4)
     interaction, reward = KNOWN["two-step-interaction"], KNOWN["two-step-reward"]

@@ -12,8 +12,7 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 
-from neurogym_core import InvalidValueError, NotSupportedError, TrialRecord
-from neurogym_core.wrappers.record_trials import finished_in_env, finished_in_envs
+from neurogym_core import InvalidValueError, NotSupportedError, RecordTrials, TrialRecord
 
 
 class _Watch:
@@ -147,7 +146,7 @@ class VectorMonitor(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
 
     def step(self, actions: Any) -> tuple:
         observations, rewards, terminated, truncated, info = self.env.step(actions)
-        finished = finished_in_envs(info)
+        finished = RecordTrials.vector.finished(info)
         if self._watch.folder is not None:
             ended = bool(info["new_trial"][0])
             conditions = (
@@ -201,7 +200,7 @@ class Monitor(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
 
     def step(self, action: Any) -> tuple:
         observation, reward, terminated, truncated, info = self.env.step(action)
-        finished = finished_in_env(info)
+        finished = RecordTrials.finished(info)
         if self._watch.folder is not None:
             conditions = {} if finished is None else _first(finished, self._watch.task)
             ended = info["new_trial"]
