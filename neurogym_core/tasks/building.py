@@ -15,9 +15,9 @@ from neurogym_core.errors import (
     listed,
     unknown,
 )
-from neurogym_core.tasks.constrained import draw_constrained
 from neurogym_core.tasks.drawing import (
     answer_of,
+    draw_constrained,
     draw_independent,
     fresh_session,
     impose_on,

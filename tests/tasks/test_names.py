@@ -11,7 +11,7 @@ import pytest
 
 from neurogym_core import Choice, Task, TaskWrapper, TrialBuilder, make
 from neurogym_core.errors import TaskDefinitionError
-from neurogym_core.tasks import building, constrained, drawing, identity, making
+from neurogym_core.tasks import building, drawing, identity, making
 from neurogym_core.tasks.building import max_steps
 from neurogym_core.tasks.drawing import answer_of
 from neurogym_core.tasks.identity import parameters_of, with_settings
@@ -32,9 +32,7 @@ FIELDS = {field.name for cls in (TaskState, Layout) for field in dataclasses.fie
 PRIVATE = sorted(
     {
         f"_{name.lstrip('_')}"
-        for name in FIELDS.union(
-            *map(functions_of, (drawing, constrained, identity, building, making))
-        )
+        for name in FIELDS.union(*map(functions_of, (drawing, identity, building, making)))
     }
     | {
         name
