@@ -21,7 +21,7 @@ from neurogym_core.play.replay import replay
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.building import hooked
 from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.former_names import missing
+from neurogym_core.tasks.unknown_names import missing
 from neurogym_core.trials.arrays import Array, Bools, Columns, Singles, Wholes, per_row
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.record import TrialRecord
@@ -81,6 +81,11 @@ class Placed:
 
 def _itself(trials: TrialBatch) -> TrialBatch:
     return trials
+
+
+def _windowed(placed: Callable[[], Placed], begin: int, steps: int) -> Placed:
+    """Return the trials of one batch among those of a chunk."""
+    return placed().window(begin, steps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,23 +190,6 @@ class Chunk:
 
 ARRAYS = ("inputs", "targets", "weights", "new_trial")
 """Attributes of a batch that have one value for every step."""
-
-
-@dataclass(frozen=True, eq=False)
-class Window:
-    """Finds the trials of one batch among those of a chunk, when it is called.
-
-    Attributes:
-        placed: returns the trials of the chunk.
-        begin, steps: first step of the batch in the chunk, and number of its steps.
-    """
-
-    placed: Callable[[], Placed]
-    begin: int
-    steps: int
-
-    def __call__(self) -> Placed:
-        return self.placed().window(self.begin, self.steps)
 
 
 @lru_cache(maxsize=64)
@@ -431,11 +419,7 @@ class Dataset:
             return missing(self, name, "dataset")
 
     def __call__(self) -> NoReturn:
-        """Refuse to be called, as datasets of NeuroGym are.
-
-        Raises:
-            NotSupportedError: always.
-        """
+        """Refuse to be called, as datasets of NeuroGym are."""
         raise NotSupportedError(CALLED)
 
     def _check_supervised(self) -> None:
@@ -553,7 +537,7 @@ class _Streams(_TaskBatches):
         inputs, targets, weights, new_trial = (
             array[:, begin : begin + steps].copy() for array in self._arrays
         )
-        placed = Window(self._placed, begin, steps)
+        placed = partial(_windowed, self._placed, begin, steps)
         return Batch(inputs, targets, weights, new_trial, placed, self.dataset)
 
     def next_chunk(self) -> Chunk:

@@ -40,14 +40,9 @@ class TypeIndex:
     def find(
         self, conditions: Columns, n: int, rng: np.random.Generator, durations: Columns
     ) -> tuple[Tables, Ints]:
-        """Return the types of `n` trials with these conditions and durations, and each one's type.
+        """Return the types of `n` trials with these conditions, and (n,) each one's type.
 
-        Args:
-            conditions: name -> (n, …).
-            n: number of trials.
-            rng: generator of durations, and of `new_trial`.
-            durations: imposed durations, name -> ms. They are not part of the conditions, so trials
-                with imposed durations are always built.
+        Imposed durations are no conditions, so trials with them are always built.
         """
         self._asked += n
         found = None

@@ -12,15 +12,16 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError
 from neurogym_core.tasks import making
-from neurogym_core.tasks.constrained import draw_constrained, draw_one_by_one
 from neurogym_core.tasks.drawing import (
     answer_condition,
     draw_conditions,
+    draw_constrained,
     draw_once,
+    draw_one_by_one,
     impose_on,
 )
 from neurogym_core.tasks.imposed import read_condition
-from neurogym_core.tasks.names import check_assignment, check_class, check_form
+from neurogym_core.tasks.names import check_assignment, check_class
 from neurogym_core.tasks.parameters import checked, keywords_of, own_annotations
 from neurogym_core.tasks.session import RECORDED, Session
 from neurogym_core.tasks.state import STATE, Conditions, state_of
@@ -86,7 +87,6 @@ class TaskWrapper(Task):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super(Task, cls).__init_subclass__(**kwargs)
         check_class(cls, TaskWrapper, FREE)
-        check_form(cls, Task)
         task = inspect.Parameter("task", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="Task")
         cls.__signature__ = inspect.Signature([task, *keywords_of(cls, _parameters(cls))])  # type: ignore[attr-defined]
 
