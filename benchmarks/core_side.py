@@ -107,7 +107,7 @@ def _vector(case: Case) -> slices.Slice:
 def _buffers(case: Case) -> slices.Slice:
     """Time a vector env whose steps are written into its own arrays."""
     name, params = TASKS[case.task]
-    env = ngym.make_vec(name, case.size, info="trial", out=True, **params)
+    env = ngym.make_vec(name, case.size, out=True, **params)
     drawn = _alone(env.single_action_space)
     return slices.vector(
         env, [np.resize(np.roll(drawn, row, axis=0), env.action_space.shape) for row in range(50)]

@@ -13,7 +13,7 @@ from neurogym_core.tasks.drawing import evidence_of as evidence_of
 
 # Draw and build trials:
 from neurogym_core.tasks.drawing import fresh_session as fresh_session
-from neurogym_core.tasks.constrained import draw_constrained as draw_constrained
+from neurogym_core.tasks.drawing import draw_constrained as draw_constrained
 from neurogym_core.tasks.drawing import impose_on as impose_on
 from neurogym_core.tasks.building import build_trials as build_trials
 from neurogym_core.tasks.building import build_imposed as build_imposed
@@ -22,7 +22,6 @@ from neurogym_core.tasks.building import layout_of as layout_of
 
 # Tables and how they are dealt:
 from neurogym_core.trials.tables import Tables as Tables
-from neurogym_core.trials.tables import Wide as Wide
 from neurogym_core.trials.rendering import Steps as Steps
 from neurogym_core.play.dealer import Dealer as Dealer
 from neurogym_core.play.blocks import Block as Block

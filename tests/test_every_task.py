@@ -131,7 +131,7 @@ def test_dataset_is_what_an_env_shows_and_wants(task_id, seq_len):
     if task.sample(50, seed=0).tables.jumps:
         pytest.skip("where time alone leads is not the oracle's path")
     dataset = Dataset(task, batch_size=1, seq_len=seq_len, seed=4)
-    env = TaskEnv(task)
+    env = TaskEnv(task, info="full")
     obs, _ = env.reset(seed=4)
     steps = 0
     while steps < 400:

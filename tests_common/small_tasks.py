@@ -140,7 +140,7 @@ class Tally(Arms):
 
 
 class Counted(Arms):
-    """In the form for one subject: it counts its trials, and the hits among the last three."""
+    """It counts its trials, and the hits among the last three."""
 
     reads_outcomes = True
 
@@ -148,13 +148,16 @@ class Counted(Arms):
         super().define()
         self.vary(number=int, hits=int)
 
-    def new_session_one(self, session, rng):
-        session.number, session.outcomes = 0, []
+    def new_session(self, session, rng):
+        session.number = np.zeros(len(session), int)
+        session.outcomes = np.zeros((len(session), 3), bool)
 
-    def draw_one(self, session, rng):
-        session.number += 1
-        session.outcomes.append(session.previous["outcome"] == Outcome.CORRECT)
-        return {"number": session.number, "hits": sum(session.outcomes[-3:])}
+    def draw(self, session, rng):
+        session.number = session.number + 1
+        hit = session.previous["outcome"] == Outcome.CORRECT
+        session.outcomes = np.column_stack((session.outcomes[:, 1:], hit))
+        decided = {"number": session.number, "hits": session.outcomes.sum(axis=1)}
+        return self.draw_conditions(rng, len(session), decided)
 
 
 class Blocked(Choosing):

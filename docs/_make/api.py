@@ -59,8 +59,7 @@ MADE_BY_THE_CORE = {
     "PackageInfo": "in `installed().packages`",
     "PlayCommand": "give it to `click.command(cls=…)`",
     "Reference": "in `TaskInfo.references`",
-    "Tables": "`TrialBatch.tables`, or `Block.types`",
-    "Wide": "`Tables.wide`",
+    "Tables": "`TrialBatch.tables`, or `Block.tables`",
     "TaskInfo": "returned by `find_task`",
 }
 # Classes whose signature hides their arguments: `__new__` chooses a class, or subclasses change it.
@@ -223,7 +222,8 @@ def _members(name: str, package: ModuleType) -> Iterator[Entry]:
                 for parent in one.__mro__
             }
             inherited = any(member in vars(parent) for parent in above)
-            if doc or not inherited:
+            # Other attributes are in the text of the class.
+            if doc or not (inherited or kind == "property"):
                 yield Entry(f"{name}.{member}", function, kind, doc)
 
 

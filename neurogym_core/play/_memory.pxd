@@ -24,7 +24,7 @@ from libc.string cimport memcpy, memset
 from numpy cimport (
     NPY_BOOL, NPY_CORDER, NPY_DOUBLE, NPY_FLOAT, NPY_INT64, NPY_UNICODE, PyArray_BASE, PyArray_Check,
     PyArray_CheckExact, PyArray_DATA, PyArray_DESCR, PyArray_DIM, PyArray_ISCARRAY, PyArray_ISCARRAY_RO,
-    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_NewCopy, PyArray_SimpleNew, PyArray_SIZE, PyArray_TYPE,
+    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_NewCopy, PyArray_SimpleNew, PyArray_SIZE, PyArray_STRIDE, PyArray_TYPE,
     PyArray_ZEROS, dtype, import_array, ndarray, npy_intp,
 )
 
@@ -228,6 +228,13 @@ cdef inline Py_ssize_t dimension(object owner, str name, int dimensions, int axi
     return PyArray_DIM(<ndarray>array, axis)
 
 
+cdef inline object stored(object values):
+    """Return the only row of an array that repeats it in memory, else the array."""
+    if PyArray_Check(values) and PyArray_NDIM(<ndarray>values) and PyArray_STRIDE(<ndarray>values, 0) == 0:
+        return values[:1]
+    return values
+
+
 # ---------------------------------------------------------------------- a block
 
 cdef inline int bad_table(str name) except -1:
@@ -237,7 +244,7 @@ cdef inline int bad_table(str name) except -1:
 cdef inline int read_tables(rules_t *r, object tables) except -1:
     """Copy the tables into one allocation, and check every index in them.
 
-    An array with an entry per type has one row for each of k types, or one for all.
+    An array with an entry per type has k rows in memory, or one for all.
     """
     cdef Py_ssize_t k = len(tables), S, A, K, G, U, P, R, i, s, u, row
     cdef Py_ssize_t n_cells, n_terms, n_windows
@@ -277,8 +284,9 @@ cdef inline int read_tables(rules_t *r, object tables) except -1:
         ("error_goto", b"i2", K, 1), ("due", b"f8", K, 1), ("tolerance", b"f8", K, 1),
         ("graded", b"f8", times(K, G), 1), ("graded_from", b"i4", K, 1), ("target", b"i8", S, 1),
     )
-    for name, _, _, _ in named:
-        arrays.append(getattr(tables, name))
+    for name, _, _, per_type in named:
+        values = getattr(tables, name)
+        arrays.append(stored(values) if per_type else values)
     for i in range(31 - r.continuous):  # the stepper reads targets of continuous actions itself
         name, kind, each[i], per_type = named[i]
         t[i] = held(arrays[i], name, (<const char *>kind)[0], (<const char *>kind)[1] - 48, -1, False)
@@ -810,7 +818,7 @@ cdef inline void add_noise(
 
 cdef struct filling_t:
     Py_ssize_t types, segments, columns, units, dimensions, trials, places, script_rows, target_rows
-    bint apart[4]  # whether shown, sd, target, weight have a row for each type
+    bint apart[5]  # whether shown, sd, target, weight, script_at have a row for each type
     bint continuous, padded
     unsigned long long key
     const float *lines
@@ -855,7 +863,7 @@ cdef inline int fill_trial(filling_t *f, Py_ssize_t i) except -1:
         here = kind * f.segments + s
         if not 0 <= path[column] < longest - onset:
             out_of_range("path")
-        script = (<long long *>f.a[F_SCRIPT_AT])[here]
+        script = (<long long *>f.a[F_SCRIPT_AT])[here if f.apart[F_SCRIPT_AT] else s]
         if rows and not -1 <= script <= rows:  # before any sum with it, which could overflow
             out_of_range("script_at")
         edge = onset + path[column]
@@ -940,7 +948,8 @@ cdef inline int fill_trials(
     if S < 1 or f.columns % S or S > MOST_SEGMENTS or not 0 < U <= MOST_UNITS or k < 1:
         out_of_range("path")
     for i in range(F_OFFSET):
-        arrays.append(getattr(shown if i < F_KIND else steps, named[i]))
+        values = getattr(shown if i < F_KIND else steps, named[i])
+        arrays.append(stored(values) if i <= F_SCRIPT_AT else values)
     arrays.extend((offset, inputs, targets, weights, real))
     if arrays[F_SKIP] is None or arrays[F_PLAYED] is None:  # default: whole trials
         path = arrays[F_PATH]
@@ -960,8 +969,8 @@ cdef inline int fill_trials(
     f.places = PyArray_SIZE(<ndarray>arrays[F_WEIGHTS])
     count[F_SHOWN] = count[F_SD] = times(S, U)
     count[F_TARGET] = times(S, D if f.continuous else 1)
-    count[F_WEIGHT] = count[F_ENDLESS] = S
-    count[F_SCRIPT_AT], count[F_SCRIPT] = times(k, S), times(f.script_rows, U)
+    count[F_WEIGHT] = count[F_ENDLESS] = count[F_SCRIPT_AT] = S
+    count[F_SCRIPT] = times(f.script_rows, U)
     count[F_TARGET_SCRIPT], count[F_PATH] = times(f.target_rows, D), times(f.trials, f.columns)
     count[F_KIND] = count[F_SERIAL] = count[F_SKIP] = count[F_PLAYED] = count[F_OFFSET] = f.trials
     count[F_INPUTS], count[F_WEIGHTS] = times(f.places, U), f.places
@@ -971,7 +980,7 @@ cdef inline int fill_trials(
         is_flag = i == F_REAL or i == F_ENDLESS
         bytes_of[i] = 1 if is_flag else 8 if is_whole else 4
         many = count[i]
-        if i < F_SCRIPT_AT and k > 1 and PyArray_Check(arrays[i]):
+        if i <= F_SCRIPT_AT and k > 1 and PyArray_Check(arrays[i]):
             f.apart[i] = PyArray_SIZE(<ndarray>arrays[i]) != many
             many = times(k, many) if f.apart[i] else many
         f.a[i] = held(

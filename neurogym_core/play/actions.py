@@ -22,11 +22,7 @@ NO_ENVS: Wholes = np.zeros(0, np.int64)
 
 
 def checked_one(task: Task, action: Any) -> int:
-    """Return an action id as an int.
-
-    Raises:
-        InvalidValueError: the action is not an integer, or is out of range.
-    """
+    """Return an action id as an int, or raise `InvalidValueError`."""
     array, size, name = np.asarray(action), task.actions.size, task.name
     if array.size != 1 or array.dtype.kind not in "iu":
         raise InvalidValueError(
@@ -43,11 +39,7 @@ def checked_one(task: Task, action: Any) -> int:
 
 
 def checked_all(task: Task, n: int, actions: Any) -> Array:
-    """Return the actions of all envs: ids (N,) int64, or continuous actions (N, D) float64.
-
-    Raises:
-        InvalidValueError: the actions have a wrong type or shape, or are out of range.
-    """
+    """Return ids (N,) int64, or continuous actions (N, D) float64, or raise `InvalidValueError`."""
     array, name, size = np.asarray(actions), task.name, task.actions.size
     continuous = task.actions.continuous
     shape = (n, size) if continuous else (n,)
@@ -97,10 +89,7 @@ def columns_of(task: Task, actions: Array) -> tuple[Ints, Floats | None]:
 def added_by(stepper: Stepper, action: Array, values: Floats | None) -> Given | None:
     """Return the contributions of hooks and continuous actions to the step, or None.
 
-    Args:
-        stepper: the envs, before the step.
-        action: (N,) action ids, or (N, D) in task units.
-        values: (N, D) continuous actions in task units; None for discrete actions.
+    `action` is (N,) ids, or (N, D) in task units, which are also the `values`.
     """
     task, given = stepper.task, None
     if values is not None:
@@ -157,11 +146,7 @@ def _each(task: Task, what: str, value: Any, n: int, dtype: type[np.generic]) ->
 
 
 def from_hook(task: Task, hook: str, returned: Any, shape: tuple[int, ...]) -> Array:
-    """Return the value of a hook as an array.
-
-    Raises:
-        TaskDefinitionError: it has another shape.
-    """
+    """Return the value of a hook as an array, or raise `TaskDefinitionError` for its shape."""
     array = np.asarray(returned)
     if array.shape != shape:
         raise _misshapen(task, hook, f"an array of shape {array.shape}", shape)
@@ -200,7 +185,7 @@ def _judged(stepper: Stepper, values: Floats) -> tuple[Floats, Floats | None, Fl
     Rewards are NaN for a slot whose reward does not depend on the distance. Without a trigger they
     are those of the answer, right or wrong.
     """
-    types, kind, actions = stepper.any_block.types, stepper.state("type"), stepper.task.actions
+    types, kind, actions = stepper.any_block.tables, stepper.state("type"), stepper.task.actions
     aim = stepper.gathered(lambda block, envs: block.tables.aim[kind[envs]])
     tolerance = stepper.gathered(lambda block, envs: block.tables.tolerance[kind[envs]])
     distance = np.zeros(tolerance.shape)

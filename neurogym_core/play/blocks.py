@@ -11,7 +11,7 @@ import numpy as np
 
 from neurogym_core.trials.arrays import Array, Bools, Columns, Reals, Wholes
 from neurogym_core.trials.record import RESTING
-from neurogym_core.trials.tables import Tables, Wide
+from neurogym_core.trials.tables import Tables
 
 NOT_VISITED = -1
 """Onset and offset of periods that were not played."""
@@ -106,7 +106,7 @@ class Block:
     """n trials: rows (type, serial number, conditions), and their log.
 
     Args:
-        types: the types of trials.
+        tables: the types of trials.
         kind: (n,) int64, the type of each trial.
         first_serial: serial number of row 0; the others follow. The noise of a trial depends on
             its serial number.
@@ -116,9 +116,9 @@ class Block:
     """
 
     def __init__(
-        self, types: Tables, kind: Wholes, first_serial: int, conditions: Columns, stride: int
+        self, tables: Tables, kind: Wholes, first_serial: int, conditions: Columns, stride: int
     ) -> None:
-        self.types, self.first_serial, self.stride = types, first_serial, stride
+        self.tables, self.first_serial, self.stride = tables, first_serial, stride
         self.kind = carved({"kind": (kind.shape, np.int64)})["kind"]
         self.kind[:] = kind
         self.conditions = conditions
@@ -140,7 +140,7 @@ class Block:
     @cached_property
     def names(self) -> dict[str, tuple[str, ...]]:
         """Names of the values of conditions, and of choices, by column of the record."""
-        types, interface = self.types, self.types.interface
+        tables, interface = self.tables, self.tables.interface
         names = {
             name: one
             for name, one in interface.names.items()
@@ -148,17 +148,12 @@ class Block:
         }
         if interface.actions.continuous:
             return names
-        firsts = [units.start for units in types.slots.units]
-        for slot, first in zip(types.slots.names, firsts, strict=True):
+        firsts = [units.start for units in tables.slots.units]
+        for slot, first in zip(tables.slots.names, firsts, strict=True):
             before = min((at for at in firsts if at > first), default=None)
             if one := interface.actions.choices(first, before):
                 names[f"{slot}.choice" if len(firsts) > 1 else "choice"] = one
         return names
-
-    @cached_property
-    def tables(self) -> Wide:
-        """The tables with all rows."""
-        return self.types.wide
 
     def __len__(self) -> int:
         return len(self.kind)

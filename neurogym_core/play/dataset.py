@@ -21,7 +21,7 @@ from neurogym_core.play.replay import replay
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.building import hooked
 from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.former_names import missing
+from neurogym_core.tasks.unknown_names import missing
 from neurogym_core.trials.arrays import Array, Bools, Columns, Singles, Wholes, per_row
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.record import TrialRecord
@@ -83,6 +83,11 @@ def _itself(trials: TrialBatch) -> TrialBatch:
     return trials
 
 
+def _windowed(placed: Callable[[], Placed], begin: int, steps: int) -> Placed:
+    """Return the trials of one batch among those of a chunk."""
+    return placed().window(begin, steps)
+
+
 @dataclass(frozen=True, eq=False)
 class Part:
     """Trials of one block, and their places in a chunk.
@@ -104,13 +109,13 @@ class Part:
     @property
     def types(self) -> Tables:
         """The types of the block's trials."""
-        return self.block.types
+        return self.block.tables
 
     @property
     def trials(self) -> TrialBatch:
         """The trials."""
         block, rows = self.block, self.rows
-        return TrialBatch(block.types, block.kind, block.conditions, block.columns).take(rows)
+        return TrialBatch(block.tables, block.kind, block.conditions, block.columns).take(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,23 +190,6 @@ class Chunk:
 
 ARRAYS = ("inputs", "targets", "weights", "new_trial")
 """Attributes of a batch that have one value for every step."""
-
-
-@dataclass(frozen=True, eq=False)
-class Window:
-    """Finds the trials of one batch among those of a chunk, when it is called.
-
-    Attributes:
-        placed: returns the trials of the chunk.
-        begin, steps: first step of the batch in the chunk, and number of its steps.
-    """
-
-    placed: Callable[[], Placed]
-    begin: int
-    steps: int
-
-    def __call__(self) -> Placed:
-        return self.placed().window(self.begin, self.steps)
 
 
 @lru_cache(maxsize=64)
@@ -431,11 +419,7 @@ class Dataset:
             return missing(self, name, "dataset")
 
     def __call__(self) -> NoReturn:
-        """Refuse to be called, as datasets of NeuroGym are.
-
-        Raises:
-            NotSupportedError: always.
-        """
+        """Refuse to be called, as datasets of NeuroGym are."""
         raise NotSupportedError(CALLED)
 
     def _check_supervised(self) -> None:
@@ -553,7 +537,7 @@ class _Streams(_TaskBatches):
         inputs, targets, weights, new_trial = (
             array[:, begin : begin + steps].copy() for array in self._arrays
         )
-        placed = Window(self._placed, begin, steps)
+        placed = partial(_windowed, self._placed, begin, steps)
         return Batch(inputs, targets, weights, new_trial, placed, self.dataset)
 
     def next_chunk(self) -> Chunk:
@@ -621,7 +605,7 @@ class _Streams(_TaskBatches):
         block = self.dealer.block()
         kept = self._lengths[stays - self._first :]
         self._blocks = [*needed, (stays + len(kept), block)]
-        self._lengths = np.concatenate([kept, block.types.steps[block.kind]])
+        self._lengths = np.concatenate([kept, block.tables.steps[block.kind]])
         self._first = stays
 
     def _parts(
@@ -634,7 +618,7 @@ class _Streams(_TaskBatches):
             which = number[here] - first
             kind = block.kind[which]
             steps = Steps(
-                kind, block.first_serial + which, block.types.path[kind], skip[here], played[here]
+                kind, block.first_serial + which, block.tables.path[kind], skip[here], played[here]
             )
             yield Part(block, which, steps, row[here], start[here])
 

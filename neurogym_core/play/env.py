@@ -3,31 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
+from gymnasium import spaces
 
 from neurogym_core.play.actions import checked_all, checked_one
-from neurogym_core.play.env_base import BoundStep, action_space, observation_space
 from neurogym_core.play.kernel import Stepped
-from neurogym_core.play.numbers import is_numeric, numeric_info, of_one, of_trial
 from neurogym_core.play.options import checked_render_mode, no_renderer, read_options
-from neurogym_core.play.results import TrialInfo
+from neurogym_core.play.results import TrialInfo, checked_form, numeric_info, of_one
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
+from neurogym_core.tasks.unknown_names import missing
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.splits import checked_split
+
+
+class BoundStep:
+    """Bind the kernel's step as ``self.step`` if nothing is added to it, to save a call per step.
+
+    Copies and pickles leave the bound step out, and bind that of the copied kernel.
+    """
+
+    def _kernel_step(self) -> Callable[..., Any] | None:
+        """Return the kernel's step, or None if hooks, figures or a subclass add to it."""
+        raise NotImplementedError
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            return missing(self, name, "env")
+
+    def _bind(self) -> None:
+        step = self._kernel_step()
+        if step is not None:
+            self.__dict__["step"] = step
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "step"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._bind()
+
+
+def observation_space(task: Task) -> spaces.Box:
+    """Return the space of observations: float32 vectors, unbounded because noise is Gaussian."""
+    return spaces.Box(-np.inf, np.inf, (task.channels.size,), np.float32)
+
+
+def action_space(task: Task) -> spaces.Discrete | spaces.Box:
+    """Return the space of actions: discrete ids, or float32 vectors in [-1, 1]."""
+    if task.actions.continuous:
+        return spaces.Box(-1.0, 1.0, (task.actions.size,), np.float32)
+    return spaces.Discrete(task.actions.size)
 
 
 class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
     """A Gymnasium env of one task, for one subject that plays trial after trial.
 
     ``step(action)`` scores the action on the current observation and returns the next one. `info`
-    has `gt` and `period` (target and period of the step that was scored), and `new_trial` (whether
-    a trial ended); if a trial ended, also `trial` (its record, as a dict) and `performance`. The
-    properties `target`, `period` and `conditions` belong to the current observation.
+    has `new_trial` (whether a trial ended); if a trial ended, also `trial` (its record, as a dict)
+    and `performance`. The properties `target`, `period` and `conditions` belong to the current
+    observation.
 
     Args:
         task: the task.
@@ -35,11 +75,11 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
             `neurogym_core.make` made.
         seed: seed until `reset` is given another one.
         split: None, "train", "validation" or "test": disjoint streams of trials, of every seed.
-        info: "full"; "trial": only the results of a trial, at its end (faster); or "numeric" for
-            clients that store infos: the same keys on every step and
-            reset, and numbers only. These are `gt`, `period` (its index), `new_trial`, and, 0 until
-            a trial ends, `performance`, `trial_reward`, `outcome` (an `Outcome`), `choice` (of the
-            first slot), `trial_steps` and `aborts`.
+        info: "small", as above; "full": with `gt` and `period` (target and period of the step
+            that was scored, as in NeuroGym); or "numeric" for clients that store infos: the same
+            keys on every step and reset, and numbers only. These are `gt`, `period` (its index),
+            `new_trial`, and, 0 until a trial ends, `performance`, `trial_reward`, `outcome` (an
+            `Outcome`), `choice` (of the first slot), `trial_steps` and `aborts`.
 
     Raises:
         InvalidValueError: `render_mode` is neither None nor "rgb_array", or `info` is not one of
@@ -65,7 +105,7 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
         render_mode: str | None = None,
         seed: int | None = None,
         split: str | None = None,
-        info: str = "full",
+        info: str = "small",
     ) -> None:
         self.task = task
         self.split = checked_split(split, type(self).__name__)
@@ -75,7 +115,7 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
         self.stepper = Stepper(task, 1, seed, split=self.split)
         self._once = task.trials_per_session == 1
         self._names, self._size = period_names_of(task), task.actions.size
-        self._numeric, self._full = is_numeric(info, render_mode), info != "trial"
+        self._numeric, self._full = checked_form(info) == "numeric", info != "small"
         self.stepper.full = self.stepper.kernel.full = self._full
         self._bind()
 
@@ -86,7 +126,7 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """Start a session; return the first observation (obs,) and `info` with `period`.
+        """Start a session; return the first observation, (obs,), and `info`.
 
         Without `seed` and `options` the stream of trials continues with the next one.
 
@@ -112,12 +152,10 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
             InvalidValueError: the action is not in the action space.
         """
         if self.stepper.hooked:
-            with self.stepper.alone():
+            with self.stepper.kernel:
                 result = self._step_with_hooks(action)
         else:
             result = self.stepper.kernel.step(action)
-        if not self._full:
-            return (*result[:4], of_trial(result[4]))
         return (*result[:4], self._numbers(result[4])) if self._numeric else result
 
     def _numbers(self, info: dict[str, Any]) -> dict[str, Any]:
@@ -134,13 +172,9 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
         else:
             known = type(action) is int and 0 <= action < self._size
             actions = np.array([action if known else checked_one(self.task, action)])
-        target = stepper.targets()[0]
+        info: dict[str, Any] = {"gt": self.target, "period": self.period} if self._full else {}
         moved = stepper.step(actions)
-        info: dict[str, Any] = {
-            "gt": target if np.ndim(target) else target.item(),
-            "period": self._names[moved.period[0]],
-            "new_trial": moved.finished is not None,
-        }
+        info["new_trial"] = moved.finished is not None
         if moved.finished is not None:
             info["trial"] = TrialInfo.of(moved.finished)
             info["performance"] = moved.performance.item(0)
@@ -175,7 +209,7 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
     @property
     def period(self) -> str:
         """Name of the current period."""
-        return period_names_of(self.task)[self.stepper.period.item(0)]
+        return self._names[self.stepper.period.item(0)]
 
     @property
     def conditions(self) -> dict[str, Any]:

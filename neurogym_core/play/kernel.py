@@ -46,7 +46,7 @@ if cython.compiled:
 else:
     from neurogym_core.play import plain as memory
 
-VERSION = 12
+VERSION = 13
 """Version of this file and of the memory of the compiled kernel. A compiled kernel of another
 version was built from other sources, and is not used."""
 STAY, END = -1, -2
@@ -89,7 +89,7 @@ class Kernel:
         n, key: as above; setting the key changes the noise of all following steps.
         current: index of the block of stride 1 that trials are dealt from.
         last_reward: (N,) reward of the last step; 0 after a reset.
-        full: whether the infos of a step have more than the results of a trial at its end.
+        full: whether the infos of a step have its target and period.
         own: whether `vector_step` returns the kernel's own arrays, which the next step overwrites.
     """
 
@@ -114,7 +114,7 @@ class Kernel:
         self.blocks: list[Block | None] = []
         self.locks: list[Any] = []
         self.n_blocks, self.units, self.ended, self.unchecked, self.count = 0, 0, 0, 1, 0
-        self.last_reward, self.full, self.own = np.zeros(n), True, False
+        self.last_reward, self.full, self.own = np.zeros(n), False, False
         # Arrays of the kernel, and their memory. Target and period are written when a segment is
         # entered.
         self.reward, self.out_reward = memory.twice(n, np.float64)
@@ -145,11 +145,7 @@ class Kernel:
     # ------------------------------------------------------------------ threads, exceptions
 
     def claim(self) -> None:
-        """Keep other threads out until `release`; calls nest.
-
-        Raises:
-            RuntimeError: another thread is in a step.
-        """
+        """Keep other threads out until `release`; calls nest. `RuntimeError` if one is in."""
         if cython.compiled and not self.n:
             raise RuntimeError("The kernel was not made; call Kernel(...).")
         if not memory.take(self.turn):
@@ -159,6 +155,12 @@ class Kernel:
         """Let other threads in again, after `claim`."""
         if not cython.compiled or self.n:
             memory.leave(self.turn)
+
+    def __enter__(self) -> None:
+        self.claim()
+
+    def __exit__(self, *error: object) -> None:
+        self.release()
 
     def _check_standing(self) -> None:
         """Raise `RuntimeError` unless every env is in a trial.
@@ -755,19 +757,11 @@ class Kernel:
     def advance(self, actions: Ints, given: Given | None = None) -> Moved:
         """Play one step of every env that does not wait, and start the next trials.
 
-        Args:
-            actions: (N,) action ids, or columns of the tables for continuous actions; the caller
-                has checked them.
-            given: contributions of hooks and continuous actions.
+        `actions` are (N,) columns of the tables, which the caller has checked.
         """
         self.claim()
         try:
             self._check_standing()
-            # Targets and periods are read before the step: the actions were chosen on the current
-            # observations.
-            if self._settle_all() < 0:
-                self._fail(BAD_STATE)
-            target, period = memory.fresh(self.target), memory.fresh(self.period)
             memory.read_actions(self.o_actions, actions, self.n)
             memory.read_given(self.given, given, self.n)
             try:
@@ -777,7 +771,7 @@ class Kernel:
             finished = self._finished() if self.count else None
             reward, ended = memory.fresh(self.reward), memory.fresh(self.has_ended)
             over, performance = memory.fresh(self.over), memory.fresh(self.performance)
-            moved = Moved(reward, ended, over, target, period, performance, finished)
+            moved = Moved(reward, ended, over, performance, finished)
             # Only now, when all have played: trials on demand depend on the outcomes of this step.
             if self.count:
                 self._begin_all(self.count)
@@ -817,10 +811,7 @@ class Kernel:
     # ------------------------------------------------------------------ steps for Gymnasium
 
     def step(self, action: Any) -> Stepped:
-        """Play a step of the only env; return the tuple of `gymnasium.Env.step`.
-
-        Discrete actions only.
-        """
+        """Play a step of the only env, with a discrete action, as `gymnasium.Env.step`."""
         self.claim()
         try:
             return self._step(action)
@@ -843,24 +834,20 @@ class Kernel:
             self._check_standing()  # checking the action can have run Python
             if not self._settle(0) or not 0 <= chosen < place.rules.n_actions:
                 self._fail(BAD_STATE)
-        info: dict[str, Any] = {}
+        info: dict[str, Any] = {"new_trial": False}
+        # Before the step: the action was chosen on the current observation.
         if self.full:
-            info = {
-                "gt": self.o_target[0],
-                "period": self.period_names[self.o_period[0]],
-                "new_trial": False,
-            }
+            info["gt"] = self.o_target[0]
+            info["period"] = self.period_names[self.o_period[0]]
         code = self.advance_one(0, chosen, self.given)
         if code < 0:
             self._fail(code)
         reward, over = self.o_reward[0], False
         if code == OVER:
             over = place.left == self.per_session
-            if self.full:
-                info["new_trial"] = True
-            performance = place.rules.log_performance[place.row]
+            info["new_trial"] = True
             info["trial"] = TrialInfo(self.blocks[place.block], place.row)
-            info["performance"] = performance
+            info["performance"] = place.rules.log_performance[place.row]
             self.o_envs[0] = 0
             self._begin_all(1)
         seen = memory.new_seen(1, self.units, 1)
@@ -870,10 +857,7 @@ class Kernel:
         return seen, reward, False, over, info
 
     def vector_step(self, actions: Any) -> VectorStepped:
-        """Play a step of all envs; return the tuple of Gymnasium's `VectorEnv.step`.
-
-        Discrete actions only.
-        """
+        """Play a step of all envs, with discrete actions, as Gymnasium's `VectorEnv.step`."""
         self.claim()
         try:
             return self._vector_step(actions)
@@ -889,9 +873,11 @@ class Kernel:
             self._check_standing()
         if self._settle_all() < 0:
             self._fail(BAD_STATE)
+        info: dict[str, Any] = {}
         if self.full:
-            target, names = memory.fresh(self.target), self.names
-            period = memory.named(names, self.o_period, self.n)
+            info["gt"], info["_gt"] = memory.fresh(self.target), memory.truths(self.n, True)
+            info["period"] = memory.named(self.names, self.o_period, self.n)
+            info["_period"] = memory.truths(self.n, True)
         self._step_all(self.given)
         reward, over, never = self.out_reward, self.out_over, self.out_never
         seen, out = self.out_seen, self.seen
@@ -899,15 +885,8 @@ class Kernel:
             reward, over = memory.fresh(self.reward), memory.fresh(self.over)
             seen = out = memory.new_seen(self.n, self.units, 2)
             never = memory.truths(self.n, False)
-        info: dict[str, Any] = {}
-        if self.full or self.count:
-            ended = memory.fresh(self.has_ended)
-        if self.full:
-            always = memory.truths(self.n, True)
-            info = {
-                "gt": target, "_gt": always, "period": period, "_period": always,
-                "new_trial": ended, "_new_trial": always,
-            }  # fmt: skip
+        ended = memory.fresh(self.has_ended)
+        info["new_trial"], info["_new_trial"] = ended, memory.truths(self.n, True)
         if self.count:
             info["trial"], info["_trial"] = VectorInfo(self._finished(), self.n), ended
             info["performance"], info["_performance"] = memory.fresh(self.performance), ended

@@ -16,10 +16,11 @@ from neurogym_core.ecosystem.settings_text import read_wrap
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
 from neurogym_core.play.env import TaskEnv
 from neurogym_core.play.env_form import applied, form_of, is_env_class
+from neurogym_core.play.results import checked_form
 from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.tasks.former_names import missing
 from neurogym_core.tasks.identity import plain_settings, with_settings
 from neurogym_core.tasks.task import Task
+from neurogym_core.tasks.unknown_names import missing
 from neurogym_core.tasks.wrapper import TaskWrapper
 from neurogym_core.trials.splits import checked_split, plain_seed
 
@@ -79,7 +80,7 @@ def make(
     render_mode: str | None = None,
     seed: int | None = None,
     split: str | None = None,
-    info: str = "full",
+    info: str = "small",
     plugins: bool = True,
     **params: Any,
 ) -> MadeEnv:
@@ -96,8 +97,8 @@ def make(
         split: None, "train", "validation" or "test": disjoint streams of trials, so that an agent
             is tested on trials that it has not seen, whatever the seeds are. Envs that are not
             Tasks have no such streams; there, each split has other seeds (`SplitSeeds`).
-        info: "full"; "trial": only the results of a trial, at its end; or "numeric": numbers only,
-            for clients that store infos; see `TaskEnv`.
+        info: "small"; "full": with `gt` and `period` on every step; or "numeric": numbers only, for
+            clients that store infos; see `TaskEnv`.
         plugins: whether installed plug-ins can wrap the env (hook ``ngym_wrap_env``) and are
             called after each trial (hook ``ngym_trial_end``).
 
@@ -105,7 +106,7 @@ def make(
         >>> from neurogym_core import make
         >>> env = make("perceptual/PerceptualDecisionMaking-v0", timing={"delay": 500})
         >>> observation, info = env.reset(seed=0)
-        >>> observation.shape, info["period"]
+        >>> observation.shape, env.unwrapped.period
         ((3,), 'fixation')
         >>> observation, reward, terminated, truncated, info = env.step(0)
         >>> reward
@@ -116,7 +117,7 @@ def make(
     else:
         found = resolve(task)
         name = f"{(found if isinstance(found, type) else type(found)).__name__}-v0"
-    given = {"info": info} if info != "full" else {}
+    given = {"info": info} if info != "small" else {}
     given |= {} if split is None else {"split": split}
     wrapping = {} if wrap is None or wrap == () else {"wrap": wrap}
     spec = EnvSpec(
@@ -150,14 +151,10 @@ def bare_env(
     render_mode: str | None = None,
     seed: int | None = None,
     split: str | None = None,
-    info: str = "full",
+    info: str = "small",
     **params: Any,
 ) -> gymnasium.Env[Any, Any]:
-    """Return the env of a task with its wrappers, without the order check and plug-ins of `make`.
-
-    Args:
-        task, wrap, render_mode, seed, split, info, params: as in `make`.
-    """
+    """Return an env with its wrappers, without the order check and plug-ins of `make`."""
     env, env_wrappers = _bare(task, wrap, render_mode, seed, split, info, params)
     for wrapper, settings in env_wrappers:
         env = applied(wrapper, env, settings=settings)
@@ -176,7 +173,8 @@ def _bare(
     found = resolve(task)
     if is_env_class(found):
         params = {**params, "render_mode": render_mode} if render_mode else params
-        params = params if info == "full" else {**params, "info": info}
+        # Such envs have the infos of their class; numeric ones are theirs to offer.
+        params = {**params, "info": info} if checked_form(info) == "numeric" else params
         wrappers = [read_wrapper(item) for item in as_list(wrap)]
         for wrapper, _ in wrappers:
             if wraps_tasks(wrapper):
@@ -211,7 +209,7 @@ def make_vec(
     seed: int | None = None,
     split: str | None = None,
     render_mode: str | None = None,
-    info: str = "full",
+    info: str = "small",
     out: bool = False,
     **params: Any,
 ) -> TaskVectorEnv:
@@ -224,7 +222,7 @@ def make_vec(
         seed: seed until `reset` is given one.
         split: stream of trials, as in `make`.
         render_mode: None or "rgb_array".
-        info: "full", "trial" or "numeric", as in `make`.
+        info: "small", "full" or "numeric", as in `make`.
         out: whether `step` may return arrays of the env, which the next `step` overwrites.
 
     Example:

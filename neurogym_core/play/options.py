@@ -18,12 +18,7 @@ from neurogym_core.trials.arrays import Bools
 
 
 def read_options(options: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Return the conditions that `options` impose, or None.
-
-    Raises:
-        UnknownNameError: an option is not ``conditions``.
-        InvalidValueError: the conditions are not a mapping.
-    """
+    """Return the conditions that the options of `reset` impose, or None."""
     if not options:
         return None
     for name in options:
@@ -41,11 +36,7 @@ def read_options(options: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
 def reset_mask(
     options: Mapping[str, Any] | None, num_envs: int
 ) -> tuple[Bools, Mapping[str, Any] | None]:
-    """Return (num_envs,) which envs `reset` resets, and its other options.
-
-    Raises:
-        InvalidValueError: the option ``reset_mask`` is not (num_envs,) bool, or selects no env.
-    """
+    """Return (num_envs,) which envs `reset` resets, and its other options."""
     if not isinstance(options, Mapping) or "reset_mask" not in options:
         return np.ones(num_envs, np.bool_), options
     mask = np.asarray(options["reset_mask"])
@@ -58,11 +49,7 @@ def reset_mask(
 
 
 def checked_render_mode(render_mode: str | None) -> str | None:
-    """Return the render mode.
-
-    Raises:
-        InvalidValueError: it is neither None nor "rgb_array".
-    """
+    """Return the render mode, None or "rgb_array"."""
     if render_mode not in (None, "rgb_array"):
         raise InvalidValueError(
             f"render_mode={render_mode!r} was given. Expected None or 'rgb_array'. Use one of them."
@@ -71,12 +58,7 @@ def checked_render_mode(render_mode: str | None) -> str | None:
 
 
 def no_renderer(maker: str) -> Any:
-    """Raise the error of `render` on an env that no package wrapped; `maker` makes such envs.
-
-    Raises:
-        MissingDependencyError: no installed package draws envs.
-        NotSupportedError: the env was made in another way.
-    """
+    """Raise the error of `render` on an env that no package wrapped; `maker` makes such envs."""
     from neurogym_core.ecosystem.hooks import has  # imports pluggy
 
     if not has("ngym_render"):

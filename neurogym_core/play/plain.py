@@ -123,9 +123,8 @@ class Rules:
         self.stride, self.first_serial, self.cursor = block.stride, block.first_serial, 0
         for name in ("period", "follows", "endless", "entry", "needs", "first_action", "again"):
             setattr(self, name, getattr(tables, name).tolist())
-        self.limit, self.best = _each(tables.limit, k, 1), _each(tables.best, k, 1)
-        self.window = _each(tables.window, k, self.n_segments * self.n_slots)
-        self.graded = _each(tables.graded, k, self.n_slots * self.n_grades)
+        self.limit, self.best = _flat(tables.limit), _flat(tables.best)
+        self.window, self.graded = _flat(tables.window), _flat(tables.graded)
         self.cells_apart = self.n_segments * self.n_actions
         self.terms_apart, self.window_apart = self.n_slots, self.n_segments * self.n_slots
         self.cells, self.spots, self.terms = self._cells(), self._spots(), self._terms()
@@ -140,10 +139,7 @@ class Rules:
 
     def _cells(self) -> _Entries:
         names = ("reward", "score", "goto", "slot", "outcome", "aborts")
-        flat = [
-            _each(getattr(self.tables, name), self.types, self.n_segments * self.n_actions)
-            for name in names
-        ]
+        flat = [_flat(getattr(self.tables, name)) for name in names]
 
         def made(i: int) -> Cell:
             reward, score, goto, slot, outcome, aborts = (values[i] for values in flat)
@@ -153,8 +149,8 @@ class Rules:
 
     def _spots(self) -> _Entries:
         period, many = self.tables.period, self.n_segments
-        duration = _each(self.tables.duration, self.types, many)
-        target = None if self.continuous else _each(self.tables.target, self.types, many)
+        duration = _flat(self.tables.duration)
+        target = None if self.continuous else _flat(self.tables.target)
 
         def made(i: int) -> Spot:
             return Spot(duration[i], period.item(i % many), 0 if target is None else target[i])
@@ -162,9 +158,7 @@ class Rules:
         return _Entries(made)
 
     def _terms(self) -> _Entries:
-        flat = [
-            _each(getattr(self.tables, name), self.types, self.n_slots) for name in Terms._fields
-        ]
+        flat = [_flat(getattr(self.tables, name)) for name in Terms._fields]
         return _Entries(lambda i: Terms(*(values[i] for values in flat)))
 
     def _rendered(self, key: int) -> tuple[Singles, memoryview]:
@@ -172,21 +166,14 @@ class Rules:
         begins.
         """
         block = self.block
-        duration = block.tables.duration[block.kind % len(block.tables.duration)]
+        duration = block.tables.duration[block.kind]
         lengths = duration.sum(axis=1)
         steps = Steps(block.kind, block.first_serial + np.arange(len(block)), duration)
         return render(block.tables, steps, key), (np.cumsum(lengths) - lengths).data
 
 
-def _flat(values: Array) -> memoryview:
+def _flat(values: Array) -> Any:
     return np.ascontiguousarray(values).reshape(-1).data
-
-
-def _each(values: Array, types: int, many: int) -> Any:
-    """Return a flat table of `many` entries per type; one row serves all types."""
-    if len(values) < types:
-        values = np.repeat(values, types, axis=0)
-    return _flat(values)
 
 
 # ------------------------------------------------------------------ blocks and states

@@ -1,5 +1,5 @@
 """`TrialResults`: results of ended trials, and the ``info["trial"]`` dicts. Both compute their
-columns on first access.
+columns on first access. Numeric infos have results of trials as numbers.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.blocks import NOT_VISITED, Block
 from neurogym_core.trials.arrays import Array, Bools, Floats, Ints
 from neurogym_core.trials.record import (
@@ -56,8 +57,6 @@ class Moved(NamedTuple):
     Attributes:
         reward: (N,) float64.
         ended, over: (N,) bool, whether a trial, and whether a session ended.
-        target: (N,) int64, correct action of the step that was scored; 0 for continuous actions.
-        period: (N,) int64, period of that step.
         performance: (N,) float64, of the trials that ended; 0 elsewhere.
         finished: the trials that ended, or None.
     """
@@ -65,8 +64,6 @@ class Moved(NamedTuple):
     reward: Floats
     ended: Bools
     over: Bools
-    target: Ints
-    period: Ints
     performance: Floats
     finished: TrialResults | None
 
@@ -168,7 +165,7 @@ class TrialResults:
         return self._gather(
             lambda block, rows: (
                 block.log.slot_choice[rows, 0]
-                if block.types.n_slots
+                if block.tables.n_slots
                 else np.full(len(rows), RESTING)
             )
         )
@@ -211,10 +208,10 @@ class TrialResults:
                 ``onset.<period>`` and ``offset.<period>``, ms since the trial began, and
                 ``rest_correct``.
         """
-        names = dict.fromkeys(name for block, _ in self._parts for name in block.types.slots.names)
+        names = dict.fromkeys(name for block, _ in self._parts for name in block.tables.slots.names)
         columns = self._table(timed=True) if timed else self.columns
         order = joined_names(
-            [{NAMES: block.names, SLOTS: block.types.slots.names} for block, _ in self._parts],
+            [{NAMES: block.names, SLOTS: block.tables.slots.names} for block, _ in self._parts],
             columns,
         )
         return TrialRecord(columns, meta={SLOTS: tuple(names), NAMES: order})
@@ -234,7 +231,7 @@ def _condition(name: str, block: Block, rows: Array) -> Array:
 
 
 def _columns(block: Block, rows: Array) -> dict[str, Array]:
-    log, types, kind = block.log, block.types, block.kind[rows]
+    log, types, kind = block.log, block.tables, block.kind[rows]
     columns: dict[str, Array] = {
         "trial": log.number[rows],
         "env": log.env[rows],
@@ -265,7 +262,7 @@ def _columns(block: Block, rows: Array) -> dict[str, Array]:
 
 def _times(block: Block, rows: Array) -> dict[str, Array]:
     """Return the columns of times as played, ms since each trial began, and of right rests."""
-    log, types, kind = block.log, block.types, block.kind[rows]
+    log, types, kind = block.log, block.tables, block.kind[rows]
     dt = types.dt
     columns = {"trial_start": np.zeros(len(rows)), "trial_stop": log.steps[rows] * dt}
     for k, name in enumerate(types.slots.names):
@@ -286,8 +283,8 @@ def _choice(block: Block, rows: Array, k: int) -> Array:
     if not log.values.shape[2]:
         choice: Array = log.slot_choice[rows, k]
         return choice
-    actions = block.types.interface.actions
-    values = actions.read(log.values[rows, k], block.types.slots.units[k])
+    actions = block.tables.interface.actions
+    values = actions.read(log.values[rows, k], block.tables.slots.units[k])
     # A point in the middle of a circle has no angle; only reaction times are NaN in records.
     values = np.where((log.slot_choice[rows, k, None] >= 0) & ~np.isnan(values), values, 0.0)
     whole: Array = values[:, 0] if values.shape[1] == 1 else values
@@ -413,14 +410,44 @@ class VectorInfo(LazyDict):
         return out
 
 
-def vector_info(target: Array, period: Array, ended: Array) -> dict[str, Any]:
-    """Return the infos of a step of a vector env, each with its mask; all envs have values."""
-    always = np.ones(len(ended), np.bool_)
-    return {
-        "gt": target,
-        "_gt": always,
-        "period": period,
-        "_period": always,
-        "new_trial": ended,
-        "_new_trial": always,
-    }
+# ------------------------------------------------------------------ the forms of infos
+
+_OF_TRIALS = {
+    "performance": np.float64,
+    "trial_reward": np.float64,
+    "outcome": np.int64,
+    "choice": np.int64,
+    "trial_steps": np.int64,
+    "aborts": np.int64,
+}
+"""The infos that are 0 until a trial ends, and their types."""
+
+
+def checked_form(info: str) -> str:
+    """Return the form of infos: "small", "full" or "numeric"."""
+    if info not in ("small", "full", "numeric"):
+        raise InvalidValueError(
+            f"info={info!r} was given. Expected 'small', 'full' or 'numeric'. Use one of them."
+        )
+    return info
+
+
+def numeric_info(
+    n: int, target: Array, period: Array, finished: TrialResults | None = None
+) -> dict[str, Array]:
+    """Return the numeric infos of a step of N envs, (N, …), or (N, D) targets; see `TaskEnv`."""
+    # An int: `SyncVectorEnv` would store a bool of NumPy as an object.
+    info: dict[str, Array] = {"gt": target, "period": period.astype(np.int64)}
+    info["new_trial"] = np.zeros(n, np.int64)
+    info |= {name: np.zeros(n, kind) for name, kind in _OF_TRIALS.items()}
+    if finished is not None:
+        envs = finished.envs
+        info["new_trial"][envs] = 1
+        for name in _OF_TRIALS:
+            info[name][envs] = getattr(finished, name.removeprefix("trial_"))
+    return info
+
+
+def of_one(info: dict[str, Array]) -> dict[str, Any]:
+    """Return the numeric infos of the only env: numbers of NumPy, because TorchRL reads types."""
+    return {name: values[0] for name, values in info.items()}

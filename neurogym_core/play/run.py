@@ -284,11 +284,7 @@ def facts_of(
 ) -> dict[str, Any]:
     """Return the facts of a record, in values that JSON has; see `TrialRecord.meta`.
 
-    Args:
-        task: the task that is played.
-        named: the task as the user gave it.
-        subject, seed, wrap: as in `run`.
-        split: the split that was played; `Game.split`.
+    `named` is the task as the user gave it.
     """
     bare = task
     while (inner := state_of(bare).wraps) is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -107,7 +106,7 @@ class _Conditions(Mapping[str, Array]):
                 return block.conditions[name][stepper.state("row")[envs]]
             if name in block.columns:
                 return block.columns[name][stepper.state("row")[envs]]
-            return block.types.notes[name][stepper.state("type")[envs]]
+            return block.tables.notes[name][stepper.state("type")[envs]]
 
         return stepper.gathered(values_of)
 
@@ -155,7 +154,7 @@ class Stepper:
         self._current = 0  # index of the block that shared trials are dealt from
         self._one: Block | None = None  # the block of all envs, if they are in the same one
         self._attached = False  # whether `_one` has to be found again
-        self.full, self.own = True, False  # of the kernel
+        self.full, self.own = False, False  # of the kernel
         self._make_kernel()
 
     def _make_kernel(self) -> None:
@@ -197,19 +196,6 @@ class Stepper:
         for name, values in places.items():
             self.kernel.set(name, values)
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Keep other threads out.
-
-        Raises:
-            RuntimeError: another thread is in a step.
-        """
-        self.kernel.claim()
-        try:
-            yield
-        finally:
-            self.kernel.release()
-
     # ------------------------------------------------------------------ sessions begin
 
     def reset(
@@ -222,41 +208,34 @@ class Stepper:
         Without seed and conditions, current trials are dropped, and the new sessions begin with the
         next trials of the stream.
         """
-        with self.alone():
-            return self._reset(seed, conditions)
-
-    def _reset(
-        self,
-        seed: int | np.random.SeedSequence | None,
-        conditions: Mapping[str, Any] | None,
-    ) -> Singles:
-        # A trial that was begun and dropped keeps its number, so that the record shows the gap.
-        number = self.state("number") + self._started
-        session = self.state("session") + self._session_begun
-        if seed is not None:
-            self.dealer.seed(seed)
-            self.kernel.key = self.dealer.key
-            number, session = np.zeros((2, self.n), np.int64)
-        if conditions is not None:
-            self.dealer.impose(conditions)
-        redraw = not self.begun or seed is not None or conditions is not None
-        # A second reset in a row changes nothing: no trial is skipped.
-        if not redraw and not (self._session_begun | self._ended).any():
+        with self.kernel:
+            # A trial that was begun and dropped keeps its number, so that the record shows the gap.
+            number = self.state("number") + self._started
+            session = self.state("session") + self._session_begun
+            if seed is not None:
+                self.dealer.seed(seed)
+                self.kernel.key = self.dealer.key
+                number, session = np.zeros((2, self.n), np.int64)
+            if conditions is not None:
+                self.dealer.impose(conditions)
+            redraw = not self.begun or seed is not None or conditions is not None
+            # A second reset in a row changes nothing: no trial is skipped.
+            if not redraw and not (self._session_begun | self._ended).any():
+                return self.observations()
+            played = np.flatnonzero(self._started | self._ended)
+            self.kernel.set("number", number)
+            self.kernel.set("session", session)
+            self.kernel.set("left", np.full(self.n, self.task.trials_per_session or NEVER))
+            self.kernel.set("waiting", np.zeros(self.n, np.int64))
+            self.kernel.last_reward = np.zeros(self.n)
+            # Trials of a session depend on its earlier ones, so a new session needs new blocks.
+            # Shared trials do not: an env whose trial was not started keeps it.
+            if redraw or stateful(self.task):
+                self._begin()
+            else:
+                self._reset_trial_state(played)
+                self.kernel.begin_next(played.tolist())
             return self.observations()
-        played = np.flatnonzero(self._started | self._ended)
-        self.kernel.set("number", number)
-        self.kernel.set("session", session)
-        self.kernel.set("left", np.full(self.n, self.task.trials_per_session or NEVER))
-        self.kernel.set("waiting", np.zeros(self.n, np.int64))
-        self.kernel.last_reward = np.zeros(self.n)
-        # Trials of a session depend on its earlier ones, so a new session needs new blocks. Shared
-        # trials do not: an env whose trial was not started keeps it.
-        if redraw or stateful(self.task):
-            self._begin()
-        else:
-            self._reset_trial_state(played)
-            self.kernel.begin_next(played.tolist())
-        return self.observations()
 
     def reset_some(self, mask: Bools) -> Singles:
         """Start sessions in the envs of a mask; return the observations of all envs, (N, U).
@@ -376,18 +355,15 @@ class Stepper:
 
     def _index(self, block: Block) -> int:
         """Return the kernel's index of a block; attach the block if it has none."""
-        for index, held in enumerate(self._blocks):
-            if held is block:
-                return index
-        free = next(
-            (index for index, held in enumerate(self._blocks) if held is None), len(self._blocks)
-        )
+        blocks = self._blocks
+        if block in blocks:
+            return blocks.index(block)
+        free = blocks.index(None) if None in blocks else len(blocks)
         self._hold(free, block)
         return free
 
     def _hold(self, index: int, block: Block | None) -> None:
-        self._blocks += [None] * (index + 1 - len(self._blocks))
-        self._blocks[index] = block
+        self._blocks[index : index + 1] = [block]
         self._attached = True
         if block is not None and not block.states:
             for name in state_of(self.task).trial_columns:
@@ -461,7 +437,7 @@ class Stepper:
     def remaining(self) -> Array:
         """(N,) steps until the end of the period, including the current one."""
         kind, segment = self.state("type"), self.state("segment")
-        ahead = self.gathered(lambda block, envs: block.types.ahead[kind[envs], segment[envs]])
+        ahead = self.gathered(lambda block, envs: block.tables.ahead[kind[envs], segment[envs]])
         return np.asarray(ahead - (self.state("clock") - self.state("entered")))
 
     def table_targets(self) -> Array:
@@ -540,19 +516,16 @@ class Stepper:
         Args:
             actions: (N,) action ids, or (N, D) in [-1, 1]; the caller has checked them.
         """
-        with self.alone():
-            return self._step(actions)
-
-    def _step(self, actions: Any) -> Moved:
-        if not self.begun:
-            self.reset()
-        columns, values = columns_of(self.task, actions)
-        given = added_by(self, actions if values is None else values, values)
-        moved = self.kernel.advance(columns, given)
-        # The next trials have begun already; their state must not be that of the last ones.
-        if self.trial_state and moved.finished is not None:
-            ended = np.flatnonzero(moved.ended)
-            for name in state_of(self.task).trial_columns:
-                moved.finished.keep(name, self.trial_state[name][ended])
-            self._reset_trial_state(ended)
-        return moved
+        with self.kernel:
+            if not self.begun:
+                self.reset()
+            columns, values = columns_of(self.task, actions)
+            given = added_by(self, actions if values is None else values, values)
+            moved = self.kernel.advance(columns, given)
+            # The next trials have begun already; their state must not be that of the last ones.
+            if self.trial_state and moved.finished is not None:
+                ended = np.flatnonzero(moved.ended)
+                for name in state_of(self.task).trial_columns:
+                    moved.finished.keep(name, self.trial_state[name][ended])
+                self._reset_trial_state(ended)
+            return moved

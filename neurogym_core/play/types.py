@@ -15,7 +15,7 @@ import numpy as np
 
 from neurogym_core.tasks.building import build_trials
 from neurogym_core.tasks.task import Task
-from neurogym_core.trials.arrays import Array, Bools, Columns, Ints, Wholes
+from neurogym_core.trials.arrays import Array, Bools, Columns, Ints, Wholes, one_row
 from neurogym_core.trials.tables import Tables
 
 FEW = 16
@@ -40,14 +40,9 @@ class TypeIndex:
     def find(
         self, conditions: Columns, n: int, rng: np.random.Generator, durations: Columns
     ) -> tuple[Tables, Ints]:
-        """Return the types of `n` trials with these conditions and durations, and each one's type.
+        """Return the types of `n` trials with these conditions, and (n,) each one's type.
 
-        Args:
-            conditions: name -> (n, …).
-            n: number of trials.
-            rng: generator of durations, and of `new_trial`.
-            durations: imposed durations, name -> ms. They are not part of the conditions, so trials
-                with imposed durations are always built.
+        Imposed durations are no conditions, so trials with them are always built.
         """
         self._asked += n
         found = None
@@ -166,6 +161,6 @@ def _alike(tables: Tables, first: Wholes, kind: Wholes) -> bool:
     """Return whether all trials of a type have equal durations, observations, targets and notes."""
     seen = (tables.duration, tables.target, tables.weight, tables.shown, tables.sd)
     return all(
-        len(values) == 1 or np.array_equal(values, values[first][kind])
+        len(one_row(values)) == 1 or np.array_equal(values, values[first][kind])
         for values in (*seen, *tables.notes.values())
     )

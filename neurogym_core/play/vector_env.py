@@ -11,9 +11,8 @@ from gymnasium.vector.utils import batch_space
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.actions import checked_all
-from neurogym_core.play.env_base import BoundStep, action_space, observation_space
+from neurogym_core.play.env import BoundStep, action_space, observation_space
 from neurogym_core.play.kernel import VectorStepped
-from neurogym_core.play.numbers import is_numeric, numeric_info, of_trial
 from neurogym_core.play.options import (
     checked_render_mode,
     no_renderer,
@@ -21,7 +20,7 @@ from neurogym_core.play.options import (
     reset_mask,
     whole_number,
 )
-from neurogym_core.play.results import VectorInfo, vector_info
+from neurogym_core.play.results import VectorInfo, checked_form, numeric_info
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
@@ -33,10 +32,9 @@ class TaskVectorEnv(BoundStep, VectorEnv):
     """A native Gymnasium vector env: `num_envs` envs of one task, stepped together.
 
     ``step(actions)`` scores the actions on the current observations and returns the next ones.
-    `info` has arrays (num_envs,): `gt` and `period` (target and period of the step that was
-    scored), and `new_trial` (whether a trial ended); if trials ended, also `performance`, and
-    `trial` (column -> array). Each `name` has a mask ``_name``, also within `trial`, as in the
-    vector envs of Gymnasium.
+    `info` has the array `new_trial`, (num_envs,), whether a trial ended; if trials ended, also
+    `performance`, and `trial` (column -> array). Each `name` has a mask ``_name``, also within
+    `trial`, as in the vector envs of Gymnasium.
 
     Args:
         task: the task.
@@ -48,7 +46,7 @@ class TaskVectorEnv(BoundStep, VectorEnv):
         split: None, "train", "validation" or "test": disjoint streams of trials, of every seed.
         render_mode: None, or "rgb_array": `render` draws the trial so far of every env
             that `neurogym_core.make_vec` made.
-        info: "full", "trial" or "numeric", as in `TaskEnv`; numeric infos have no masks.
+        info: "small", "full" or "numeric", as in `TaskEnv`; numeric infos have no masks.
         out: whether `step` may return arrays of the env, which the next `step` overwrites: faster,
             for code that is done with them, or has copied them, by then.
 
@@ -80,7 +78,7 @@ class TaskVectorEnv(BoundStep, VectorEnv):
         seed: int | None = None,
         split: str | None = None,
         render_mode: str | None = None,
-        info: str = "full",
+        info: str = "small",
         out: bool = False,
     ) -> None:
         self.task = task
@@ -96,7 +94,7 @@ class TaskVectorEnv(BoundStep, VectorEnv):
         next_step = self.autoreset_mode is AutoresetMode.NEXT_STEP
         self.stepper = Stepper(task, self.num_envs, seed, next_step, self.split)
         self._names = np.asarray(period_names_of(task))
-        self._numeric, self._full = is_numeric(info, render_mode), info != "trial"
+        self._numeric, self._full = checked_form(info) == "numeric", info != "small"
         if out and render_mode:
             raise InvalidValueError(
                 f"out=True was given with render_mode={render_mode!r}. Expected one of them, since"
@@ -122,7 +120,7 @@ class TaskVectorEnv(BoundStep, VectorEnv):
         seed: int | list[int | None] | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> tuple[Array, dict[str, Any]]:
-        """Start sessions in all envs; return observations (num_envs, obs) and `info` with `period`.
+        """Start sessions in all envs; return observations, (num_envs, obs), and `info`.
 
         Args:
             seed: determines all following trials and noise; a list of seeds (one per env) is
@@ -182,12 +180,10 @@ class TaskVectorEnv(BoundStep, VectorEnv):
             )
         if self.stepper.hooked:
             checked = checked_all(self.task, self.num_envs, actions)
-            with self.stepper.alone():
+            with self.stepper.kernel:
                 result = self._step_with_hooks(checked)
         else:
             result = self.stepper.kernel.vector_step(actions)
-        if not self._full:
-            result = (*result[:4], of_trial(result[4]))
         if self._numeric:
             result = (*result[:4], self._numbers(result[4]))
         if self.autoreset_mode is AutoresetMode.DISABLED:
@@ -206,9 +202,13 @@ class TaskVectorEnv(BoundStep, VectorEnv):
         stepper = self.stepper
         if not stepper.begun:
             stepper.reset()
-        target = stepper.targets()
+        always = np.ones(self.num_envs, np.bool_)
+        info: dict[str, Any] = {}
+        if self._full:
+            info |= {"gt": stepper.targets(), "_gt": always, "period": self.period}
+            info["_period"] = always
         moved = stepper.step(actions)
-        info = vector_info(target, self._names[moved.period], moved.ended)
+        info |= {"new_trial": moved.ended, "_new_trial": always}
         if moved.finished is not None:
             info["trial"], info["_trial"] = VectorInfo(moved.finished, self.num_envs), moved.ended
             info["performance"], info["_performance"] = moved.performance, moved.ended

@@ -15,9 +15,9 @@ from neurogym_core.errors import (
     listed,
     unknown,
 )
-from neurogym_core.tasks.constrained import draw_constrained
 from neurogym_core.tasks.drawing import (
     answer_of,
+    draw_constrained,
     draw_independent,
     fresh_session,
     impose_on,
@@ -208,8 +208,6 @@ def factorial(task: TaskLike, repeats: int, levels: Mapping[str, Any]) -> Condit
 def _values_of(task: TaskLike, name: str, levels: Mapping[str, Any]) -> Array | None:
     """The values of a condition, or None if it cannot be enumerated."""
     state = state_of(task)
-    if name in state.recorded:
-        return None
     if name in levels:
         return np.atleast_1d(np.asarray(levels[name]))
     distribution = state.imposed.get(name, state.declared[name])
@@ -217,11 +215,6 @@ def _values_of(task: TaskLike, name: str, levels: Mapping[str, Any]) -> Array | 
 
 
 # ---------------------------------------------------------------------- lengths of trials
-
-
-def typical_steps(task: TaskLike) -> int:
-    """Return the median number of steps of a few trials."""
-    return state_of(task).typical_steps
 
 
 def hooked(task: TaskLike) -> bool:

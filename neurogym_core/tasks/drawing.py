@@ -1,9 +1,13 @@
-"""Draw the conditions of a task's trials, and compute the right answers from them."""
+"""Draw the conditions of a task's trials, and compute the right answers from them.
+
+Wrappers that decide about the next trials (schedules, trial history) can be nested. Each passes its
+decisions on to the task that it wraps, down to the innermost task, which draws the rest."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from contextvars import ContextVar
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -24,11 +28,6 @@ TRIES = 1000
 def stateful(task: TaskLike) -> bool:
     """Whether trials depend on their session."""
     return state_of(task).stateful
-
-
-def has_answer(task: TaskLike) -> bool:
-    """Whether the task declares its right answers."""
-    return state_of(task).correct_choice is not None
 
 
 def answer_condition(task: TaskLike) -> str | None:
@@ -135,15 +134,40 @@ def draw_conditions(
     return _draw_until(task, rng, n, imposed, answer)
 
 
-def without_imposed(
-    task: TaskLike, imposed: Mapping[str, Any], answer: Array | None
-) -> tuple[Mapping[str, Any], Array | None]:
-    """Return the conditions and answers that a task's `draw` imposes, without those of `make`."""
-    fixed = state_of(task).imposed
-    if not fixed:
-        return imposed, answer
-    kept = {name: value for name, value in imposed.items() if name not in fixed}
-    return kept, None if answer_condition(task) in fixed else answer
+class _Given(NamedTuple):
+    """Values that a wrapper has decided for the trial that these tasks draw."""
+
+    tasks: tuple[TaskLike, ...]
+    conditions: Mapping[str, Array]
+    answer: Array | None
+
+
+# The `draw` of an author calls `self.draw_conditions` without its session: the values that a
+# wrapper gives come in beside the call, in each thread apart.
+_GIVEN: ContextVar[_Given | None] = ContextVar("given", default=None)
+
+
+def draw_as_imposed(
+    task: TaskLike,
+    rng: np.random.Generator,
+    n: int,
+    imposed: Mapping[str, Any],
+    answer: Array | None,
+) -> Conditions:
+    """Draw `n` trials as a `draw` asks: `make` overrides it, and a wrapper adds to it."""
+    fixed, name, given = state_of(task).imposed, answer_condition(task), _GIVEN.get()
+    kept = {one: value for one, value in imposed.items() if one not in fixed}
+    wanted = None if name in fixed else answer
+    if given is not None and any(task is one for one in given.tasks):
+        if answer is not None and given.answer is not None:
+            raise InvalidValueError(f"the draw() of {task.name} imposes the right answer.")
+        decided = {*imposed, *([name] if answer is not None else [])}
+        taken = {*given.conditions, *([name] if given.answer is not None else [])}
+        if both := sorted(str(one) for one in decided & taken if one is not None):
+            raise InvalidValueError(f"the draw() of {task.name} imposes {', '.join(both)}.")
+        kept |= given.conditions
+        wanted = given.answer if wanted is None else wanted
+    return draw_conditions(task, rng, n, kept, wanted)
 
 
 def draw_overriding(
@@ -174,8 +198,8 @@ def draw_once(
         elif isinstance(declared, Drawn):
             raise TaskDefinitionError(
                 f"{task.name} declares {name}={declared.kind.__name__}, a condition that only"
-                " draw() or draw_one() sets, and it was not given. Expected a value in every trial."
-                " Return it there, or declare a distribution."
+                " draw() sets, and it was not given. Expected a value in every trial. Return it"
+                " there, or declare a distribution."
             )
         else:
             values = np.asarray(declared(rng, Prior(drawn, n)))
@@ -239,18 +263,21 @@ def impose_on(
         n: number of trials.
         imposed: condition -> value, or (n, …).
     """
-    if state_of(task).wraps is not None:
-        decided: Conditions = cast(Any, task).impose_on(drawn, rng, n, imposed)
-        return decided
     state = state_of(task)
-    fixed: dict[str, Any] = {
-        name: dist.sample(rng, n) for name, dist in state.imposed.items() if name in state.declared
+    given = {
+        name: for_each_trial(task, name, value, n)
+        for name, value in imposed.items()
+        if name in state.declared
     }
-    fixed.update({name: value for name, value in imposed.items() if name in state.declared})
-    return {
-        **drawn,
-        **{name: for_each_trial(task, name, value, n) for name, value in fixed.items()},
+    if state.wraps is not None:
+        decided: Conditions = cast(Any, task).impose_on(drawn, rng, n, given)
+        return decided
+    fixed = {
+        name: for_each_trial(task, name, dist.sample(rng, n), n)
+        for name, dist in state.imposed.items()
+        if name in state.declared
     }
+    return {**drawn, **fixed, **given}
 
 
 # ---------------------------------------------------------------------- sessions
@@ -321,16 +348,7 @@ def without_columns(drawn: Mapping[str, Array]) -> tuple[Conditions, Conditions]
 
 
 def check_columns(task: TaskLike, columns: Conditions, session: Session) -> None:
-    """Check that trials have the columns that the first trials of a task have.
-
-    Args:
-        task: the task that drew them.
-        columns: the columns, by their names.
-        session: the session that drew them.
-
-    Raises:
-        TaskDefinitionError: other columns, or columns that are left in the session.
-    """
+    """Check that trials have the columns of the first trials, and the session none left."""
     if session.take_columns():
         raise TaskDefinitionError(
             f"{task.name}.draw_ahead() calls session.record(…), which records one trial. Expected a"
@@ -366,14 +384,7 @@ def _check_shapes(
 def draw_independent(
     task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
 ) -> Conditions:
-    """Draw the conditions of `n` trials, each the first of a separate session.
-
-    Args:
-        task: a complete task.
-        rng: generator of the conditions.
-        n: number of trials.
-        imposed: condition -> value, or (n, …).
-    """
+    """Draw `n` trials, each the first of a separate session; `imposed`: value, or (n, …)."""
     if not stateful(task):
         return draw_overriding(task, rng, n, imposed)
     session = fresh_session(task, rng, n)
@@ -384,3 +395,84 @@ def imposed_durations(state: TaskState, rng: np.random.Generator, n: int) -> dic
     """Draw the durations that `make` imposes, period -> (n,) ms."""
     imposed = {name: dist for name, dist in state.imposed.items() if name.startswith(DURATION)}
     return {name.removeprefix(DURATION): dist.sample(rng, n) for name, dist in imposed.items()}
+
+
+# ---------------------------------------------------------------------- constrained draws
+
+
+def draw_constrained(
+    task: TaskLike,
+    session: Session,
+    rng: np.random.Generator,
+    trials: int,
+    imposed: Mapping[str, Array] | None = None,
+    answer: Array | None = None,
+) -> Conditions:
+    """Draw the next trials of all sessions, with some conditions given.
+
+    Args:
+        task: the task that draws the other conditions.
+        trials: number of trials of each session. `session.trial` is unchanged.
+        imposed: given conditions, name -> (trials, sessions, …).
+        answer: the right answers, (trials, sessions).
+        rng: generator of the conditions.
+
+    Raises:
+        InvalidValueError: the `draw` of the task imposes a given condition itself.
+    """
+    given = dict(imposed or {})
+    if state_of(task).wraps is not None:
+        drawn: Conditions = cast(Any, task).draw_constrained(session, rng, trials, given, answer)
+        return drawn
+    if stateful(task):
+        return draw_one_by_one(task, session, rng, trials, given, answer)
+    shape = (trials, len(session))
+    n = trials * len(session)
+    flat = {name: np.reshape(values, (n, *values.shape[2:])) for name, values in given.items()}
+    wanted = None if answer is None else np.reshape(answer, n)
+    independent = draw_overriding(task, rng, n, flat, wanted)
+    return {name: values.reshape(*shape, *values.shape[1:]) for name, values in independent.items()}
+
+
+def draw_one_by_one(
+    task: TaskLike,
+    session: Session,
+    rng: np.random.Generator,
+    trials: int,
+    imposed: Mapping[str, Array],
+    answer: Any,
+) -> Conditions:
+    """Draw as `draw_constrained` does, for tasks that draw one trial after another."""
+    before, rows = session.trial.copy(), []
+    for k in range(trials):
+        now = {name: values[k] for name, values in imposed.items()}
+        rows.append(_draw_given(task, session, rng, now, None if answer is None else answer[k]))
+        session.trial += 1
+    session.trial[:] = before
+    return stacked(task, rows)
+
+
+def _draw_given(
+    task: TaskLike,
+    session: Session,
+    rng: np.random.Generator,
+    imposed: dict[str, Array],
+    answer: Array | None,
+) -> Conditions:
+    if not imposed and answer is None:
+        return draw_next(task, session, rng)
+    tasks = [task]
+    while (inner := state_of(tasks[-1]).wraps) is not None:
+        tasks.append(inner)
+    before = _GIVEN.set(_Given(tuple(tasks), imposed, answer))
+    try:
+        drawn = draw_next(task, session, rng)
+    finally:
+        _GIVEN.reset(before)
+    # A `draw` need not call `draw_conditions`, and may change its result.
+    for name, values in imposed.items():
+        if not np.array_equal(drawn[name], values):
+            raise InvalidValueError(f"the draw() of {task.name} decides {name!r} itself.")
+    if answer is not None and not np.array_equal(answer_of(task, drawn), answer):
+        raise InvalidValueError(f"the draw() of {task.name} decides the right answer itself.")
+    return drawn

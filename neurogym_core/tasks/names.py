@@ -24,16 +24,10 @@ METHODS = (
     "new_session",
     "draw",
     "draw_ahead",
-    "new_session_one",
-    "draw_one",
     "step_action",
     "step_observation",
     "step_target",
 )
-ALL_SUBJECTS = ("new_session", "draw", "draw_ahead")
-"""Methods that draw the trials of all subjects at once, with arrays."""
-ONE_SUBJECT = ("new_session_one", "draw_one")
-"""Methods that draw the trials of one subject."""
 DECLARATIONS = (
     "timing",
     "rewards",
@@ -54,16 +48,7 @@ def public_names(cls: type) -> frozenset[str]:
 
 
 def check_class(cls: type, core: type, free: Iterable[str]) -> None:
-    """Refuse a task class that defines a reserved name, in itself or in a mixin.
-
-    Args:
-        cls: the class.
-        core: the base class of the core whose names are reserved.
-        free: further names that may be defined.
-
-    Raises:
-        TaskDefinitionError: a reserved name, or a parameter without a default.
-    """
+    """Refuse a class that defines a name of the class `core`, in itself or in a mixin."""
     mixins = [
         base for base in cls.__mro__ if not (issubclass(base, core) or issubclass(core, base))
     ]
@@ -77,31 +62,6 @@ def check_class(cls: type, core: type, free: Iterable[str]) -> None:
                     f" another. A task class may define {listed(METHODS)}, and set"
                     f" {listed(DECLARATIONS)}."
                 )
-
-
-def check_form(cls: Any, core: Any) -> None:
-    """Refuse a class that mixes the form for all subjects with that for one subject.
-
-    Args:
-        cls: the task class, or a class of task wrappers.
-        core: `Task`.
-
-    Raises:
-        TaskDefinitionError: the class defines methods of both forms, or half of one.
-    """
-    every = [name for name in ALL_SUBJECTS if getattr(cls, name) is not getattr(core, name)]
-    one = [name for name in ONE_SUBJECT if getattr(cls, name) is not None]
-    if one and every:
-        raise TaskDefinitionError(
-            f"{cls.__name__} has {listed(every)}, for all subjects at once, and {listed(one)}, for"
-            " one subject. Expected one of the two forms. Write new_session and draw with arrays,"
-            " or new_session_one and draw_one in plain Python; task wrappers have the first form."
-        )
-    if one == ["new_session_one"]:
-        raise TaskDefinitionError(
-            f"{cls.__name__} has new_session_one() without draw_one(). Expected both: trials depend"
-            " on the state of a session through draw_one(session, rng). Write it."
-        )
 
 
 def _check_parameters(cls: type, declared: Mapping[str, Any], taken: Iterable[str]) -> None:
@@ -124,11 +84,7 @@ def _check_parameters(cls: type, declared: Mapping[str, Any], taken: Iterable[st
 
 
 def check_assignment(task_name: str, name: str, core: type, free: Iterable[str]) -> None:
-    """Refuse an assignment to an attribute of the core's base class.
-
-    Raises:
-        TaskDefinitionError: the name is reserved.
-    """
+    """Refuse an assignment to an attribute of the core's base class."""
     if name == STATE or (
         name in public_names(core) and name not in {*AUTHORS, *BASE_PARAMETERS, *free}
     ):

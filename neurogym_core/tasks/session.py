@@ -39,8 +39,9 @@ class Session:
     """State of `n` parallel sessions; the first axis of every array attribute is over them.
 
     Authors add attributes in `new_session` (``session.p = rng.random((len(session), 2))``) and
-    update them in `draw`. An attribute is an array with one row per subject; all else is refused,
-    because it could not be divided between subjects whose trials end at different times.
+    update them in `draw`. An attribute is an array with one row per subject (of dtype object for
+    lists and the like); all else is refused, because it could not be divided between subjects whose
+    trials end at different times.
 
     Attributes:
         trial: (n,) number of trials drawn in this session.
@@ -82,23 +83,16 @@ class Session:
         elif not self._has_row_per_subject(value):
             owner = "session" if "subject" in vars(self) else "session.subject"
             raise TaskDefinitionError(
-                f"{owner}.{name} was set to {_described(value)}. Expected an array of bools,"
-                f" numbers or texts with one row for each of the {self._n} subjects that are played"
-                " side by side. Begin with np.zeros(len(session)), say; or write the task for one"
-                " subject, with new_session_one and draw_one, where attributes may be any Python"
-                " objects."
+                f"{owner}.{name} was set to {_described(value)}. Expected an array with one row for"
+                f" each of the {self._n} subjects that are played side by side. Begin with"
+                " np.zeros(len(session)), say, or an array of dtype object."
             )
         super().__setattr__(name, value)
 
     def _has_row_per_subject(self, value: Any) -> bool:
         if isinstance(value, Session):
             return len(value) == self._n
-        return (
-            isinstance(value, np.ndarray)
-            and value.dtype != object
-            and value.ndim > 0
-            and len(value) == self._n
-        )
+        return isinstance(value, np.ndarray) and value.ndim > 0 and len(value) == self._n
 
     def __len__(self) -> int:
         return self._n
@@ -161,7 +155,7 @@ class Session:
     def take(self, rows: np.ndarray) -> Session:
         """Return a copy of some of the sessions; `put` writes it back.
 
-        States of single subjects (`SubjectSession`) are shared with the copy.
+        Python objects in arrays are shared with the copy.
 
         Args:
             rows: (m,) indices of sessions.
@@ -234,11 +228,7 @@ class Session:
 
 
 def check_column_name(name: str) -> None:
-    """Refuse a column of `record` that has the name of one that every record has.
-
-    Raises:
-        TaskDefinitionError: `name` is one of these.
-    """
+    """Refuse a column of `record` that has the name of one that every record has."""
     if name in RECORD_NAMES:
         raise TaskDefinitionError(
             f"session.record({name}=…) has the name of a column that every record has. Expected"

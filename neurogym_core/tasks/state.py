@@ -68,12 +68,9 @@ class TaskState:
         columns: shape of one trial's values of each column of `session.record`, by its name.
         trial_columns: names of the arrays of `trial_state` whose last values are recorded.
         repeated: periods that a trial may visit more than once.
-        recorded: conditions that a wrapper draws for the record; they are not enumerated.
         stateful: whether trials depend on their session.
         joint: whether the task combines several tasks.
         wraps: the wrapped task, for a task wrapper.
-        given: for a view that draws with given values: the task, and the conditions and right
-            answers of all subjects.
         settings: the parameters of a task wrapper, without those of the task.
         sealed: whether the task is complete and immutable.
         known: cached results: "answers", "max_steps".
@@ -100,11 +97,9 @@ class TaskState:
     columns: dict[str, tuple[int, ...]] = field(default_factory=dict)
     trial_columns: tuple[str, ...] = ()
     repeated: frozenset[str] = frozenset()
-    recorded: set[str] = field(default_factory=set)
     stateful: bool = False
     joint: bool = False
     wraps: TaskLike | None = None
-    given: tuple[TaskLike, dict[str, Array], Array | None] | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     sealed: bool = False
     known: dict[str, Any] = field(default_factory=dict)
@@ -121,8 +116,6 @@ class TaskLike(Protocol):
     rewards: ClassVar[Mapping[str, float]]
     trial_state: ClassVar[Mapping[str, Any]]
     reads_outcomes: ClassVar[bool]
-    new_session_one: ClassVar[Callable[..., None] | None]
-    draw_one: ClassVar[Callable[..., Mapping[str, Any]] | None]
 
     @property
     def name(self) -> str: ...

@@ -13,16 +13,8 @@ import numpy as np
 
 from neurogym_core.errors import TaskDefinitionError
 from neurogym_core.tasks import building, drawing, identity, making
-from neurogym_core.tasks.names import (
-    ALL_SUBJECTS,
-    ONE_SUBJECT,
-    check_assignment,
-    check_class,
-    check_form,
-)
-from neurogym_core.tasks.one_subject import begin_sessions, draw_subjects
+from neurogym_core.tasks.names import check_assignment, check_class
 from neurogym_core.tasks.parameters import checked, signature_of
-from neurogym_core.tasks.refused_settings import naming_settings
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import Conditions, OfConditions, TaskState, state_of
 from neurogym_core.trials.arrays import Array
@@ -41,8 +33,8 @@ class Task:
 
     You write:
         - `define` and `new_trial`, in every task;
-        - `new_session`, `draw` and `draw_ahead`, with arrays, or `new_session_one` and `draw_one`,
-          in plain Python, where a trial depends on earlier ones;
+        - `new_session` and `draw` (and `draw_ahead`, for speed) where a trial depends on earlier
+          ones;
         - `step_action`, `step_observation` and `step_target`, with their `trial_state`, where
           something must be computed on every step;
         - `timing` and `rewards`, and the declarations `supervised`, `reads_outcomes`,
@@ -112,7 +104,7 @@ class Task:
     supervised: ClassVar[bool] = True
     """False if no answer is right or wrong; the oracle then plays the best-paid action."""
     reads_outcomes: ClassVar[bool] = False
-    """True if `draw` or `draw_one` reads `session.previous`."""
+    """True if `draw` reads `session.previous`."""
     evidence_periods: ClassVar[tuple[str, ...] | None] = None
     """Periods with sufficient evidence for an answer; None: the last one named "stimulus…"."""
     go_cue: ClassVar[str | None] = "fixation"
@@ -145,8 +137,6 @@ class Task:
             session: the sessions.
             rng: generator for the state of sessions.
         """
-        if self.draw_one is not None:
-            begin_sessions(self, session, rng)
 
     def draw(self, session: Session, rng: np.random.Generator) -> Conditions:
         """Draw the conditions of the next trial of every session, name -> (len(session), …).
@@ -157,8 +147,6 @@ class Task:
             session: the state of the sessions.
             rng: generator of conditions.
         """
-        if self.draw_one is not None:
-            return draw_subjects(self, session, rng)
         return self.draw_conditions(rng, len(session))
 
     def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> Conditions:
@@ -178,11 +166,6 @@ class Task:
             session.trial += 1
         return drawing.stacked(self, rows)
 
-    new_session_one: ClassVar[Callable[..., None] | None] = None
-    """For one subject: ``new_session_one(self, session, rng)`` sets attributes of `session`."""
-    draw_one: ClassVar[Callable[..., Mapping[str, Any]] | None] = None
-    """For one subject: ``draw_one(self, session, rng) -> {name: value}``; the conditions that it
-    leaves out are drawn as `vary` declares."""
     step_action: ClassVar[Callable[..., Any] | None] = None
     """Hook: ``step_action(self, now, action) -> reward, goto[, outcome]``; None: the table's."""
     step_observation: ClassVar[Callable[..., Any] | None] = None
@@ -226,8 +209,8 @@ class Task:
         Args:
             conditions: name -> distribution in any written form, or a function
                 ``(rng, prior) -> (n, …)`` of the conditions before it, or a type (bool, int, float
-                or str): one value per trial, which only `draw` or `draw_one` sets. `new_trial`
-                need not read such a condition.
+                or str): one value per trial, which only `draw` sets. `new_trial` need not read
+                such a condition.
 
         Raises:
             TaskDefinitionError: a reserved name, or a call outside of `define`.
@@ -308,8 +291,7 @@ class Task:
         Raises:
             InvalidValueError: values of another number, or a choice that no draw gives.
         """
-        given, choice = drawing.without_imposed(self, imposed or {}, correct_choice)
-        return drawing.draw_conditions(self, rng, n, given, choice)
+        return drawing.draw_as_imposed(self, rng, n, imposed or {}, correct_choice)
 
     def sample(
         self,
@@ -367,7 +349,6 @@ class Task:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         check_class(cls, Task, vars(cls).get("__redefines__", ()))
-        check_form(cls, Task)
         cls.__signature__ = signature_of(cls)  # type: ignore[attr-defined]
 
     def __init__(
@@ -381,12 +362,13 @@ class Task:
         overrides = {"timing": timing, "rewards": rewards, "conditions": conditions}
         making.begin(self, checked(type(self), parameters), overrides)
         # Trials of a task that overrides none of these are independent, and can be drawn at once.
-        own = (
-            getattr(type(self), name) is not getattr(Task, name)
-            for name in (*ALL_SUBJECTS, *ONE_SUBJECT)
+        cls = type(self)
+        self.__ngym__.stateful = (cls.draw, cls.draw_ahead, cls.new_session) != (
+            Task.draw,
+            Task.draw_ahead,
+            Task.new_session,
         )
-        self.__ngym__.stateful = any(own)
-        with naming_settings(self):
+        with making.naming_settings(self):
             self.define()
             making.complete(self)
 

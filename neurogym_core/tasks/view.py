@@ -96,11 +96,6 @@ class TaskView:
         return MappingProxyType(state_of(self._task).imposed)
 
     @property
-    def recorded(self) -> frozenset[str]:
-        """Conditions that a wrapper draws for the record only; they cannot be enumerated."""
-        return frozenset(state_of(self._task).recorded)
-
-    @property
     def example(self) -> Mapping[str, Array]:
         """Condition -> its value in one drawn trial, () or (k,)."""
         return MappingProxyType(state_of(self._task).example)
@@ -113,7 +108,7 @@ class TaskView:
     @property
     def has_answer(self) -> bool:
         """Whether the task declares its right answers; see `answer_of`."""
-        return drawing.has_answer(self._task)
+        return state_of(self._task).correct_choice is not None
 
     @property
     def period_names(self) -> tuple[str, ...]:

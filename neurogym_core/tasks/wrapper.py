@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, cast, dataclass_transform
 
@@ -12,18 +12,26 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError
 from neurogym_core.tasks import making
-from neurogym_core.tasks.constrained import draw_constrained, draw_one_by_one
-from neurogym_core.tasks.drawing import draw_conditions, draw_once, for_each_trial, impose_on
-from neurogym_core.tasks.names import check_assignment, check_class, check_form
+from neurogym_core.tasks.drawing import (
+    answer_condition,
+    draw_conditions,
+    draw_constrained,
+    draw_once,
+    draw_one_by_one,
+    impose_on,
+)
+from neurogym_core.tasks.imposed import read_condition
+from neurogym_core.tasks.names import check_assignment, check_class
 from neurogym_core.tasks.parameters import checked, keywords_of, own_annotations
 from neurogym_core.tasks.session import RECORDED, Session
 from neurogym_core.tasks.state import STATE, Conditions, state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.builder import TrialBuilder
+from neurogym_core.trials.distributions import Choice, Distribution
 
-FREE = ("draw_constrained", "impose_on", "draw_conditions")
-"""Methods that a task wrapper may define, in addition to those of a task."""
+FREE = ("stateful", "draw_constrained", "impose_on", "draw_conditions")
+"""Names that a task wrapper may define, in addition to those of a task."""
 
 
 def _inherited(name: str) -> Any:
@@ -79,7 +87,6 @@ class TaskWrapper(Task):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super(Task, cls).__init_subclass__(**kwargs)
         check_class(cls, TaskWrapper, FREE)
-        check_form(cls, Task)
         task = inspect.Parameter("task", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="Task")
         cls.__signature__ = inspect.Signature([task, *keywords_of(cls, _parameters(cls))])  # type: ignore[attr-defined]
 
@@ -92,10 +99,6 @@ class TaskWrapper(Task):
             )
         own = checked(cls, settings, known=_parameters(cls), overrides=())
         below = state_of(task)
-        changes = any(
-            getattr(cls, name) is not getattr(TaskWrapper, name)
-            for name in ("draw", "draw_ahead", "new_session")
-        )
         self.__dict__[STATE] = replace(
             below,
             name=f"{cls.__name__}({task.name})",
@@ -105,9 +108,7 @@ class TaskWrapper(Task):
             declared=dict(below.declared),
             imposed=dict(below.imposed),
             dimensions=dict(below.dimensions),
-            recorded=set(below.recorded),
             known={},
-            stateful=changes or below.stateful,
             sealed=False,
         )
         # Real attributes, although `__getattr__` would find them: `Task` has class attributes of
@@ -117,6 +118,7 @@ class TaskWrapper(Task):
         }
         for name, value in {**inherited, **own}.items():
             setattr(self, name, value)
+        self.__ngym__.stateful = self.stateful
         self.define()
         making.complete(self)
 
@@ -128,6 +130,19 @@ class TaskWrapper(Task):
         Raises:
             NotSupportedError: the wrapper cannot apply to the task.
         """
+
+    @property
+    def stateful(self) -> bool:
+        """Whether trials depend on their session.
+
+        By default they do if those of the task do, or if the wrapper overrides `draw`, `draw_ahead`
+        or `new_session`.
+        """
+        changes = any(
+            getattr(type(self), name) is not getattr(TaskWrapper, name)
+            for name in ("draw", "draw_ahead", "new_session")
+        )
+        return changes or state_of(self.task).stateful
 
     def new_trial(self, trial: TrialBuilder) -> None:
         self.task.new_trial(trial)
@@ -153,9 +168,10 @@ class TaskWrapper(Task):
         imposed: Conditions,
         answer: Array | None,
     ) -> Conditions:
-        """Draw the next trials, with conditions that an outer wrapper decides.
+        """Draw the next trials, name -> (trials, len(session), …).
 
-        `draw_constrained` of `neurogym_core.tasks.constrained` calls it.
+        An outer wrapper decides some conditions. Columns of `session.record` are among those that
+        are drawn, as ``"record.NAME"``.
 
         Args:
             session: the state of the sessions.
@@ -193,19 +209,11 @@ class TaskWrapper(Task):
             drawn: conditions, name -> (n, …).
             rng: generator of conditions.
             n: number of trials.
-            imposed: name -> one value, or (n, …).
+            imposed: conditions of this task, name -> (n, …).
         """
         inner = {name: value for name, value in imposed.items() if name in self.task.conditions}
-        decided = impose_on(self.task, drawn, rng, n, inner)
-        own = {
-            name: value
-            for name, value in imposed.items()
-            if name in self.conditions and name not in inner
-        }
-        return {
-            **decided,
-            **{name: for_each_trial(self, name, value, n) for name, value in own.items()},
-        }
+        own = {name: values for name, values in imposed.items() if name not in inner}
+        return {**impose_on(self.task, drawn, rng, n, inner), **own}
 
     # ------------------------------------------------------------------ for the methods of wrappers
 
@@ -263,6 +271,72 @@ class TaskWrapper(Task):
                 )
         super().vary(**conditions)
 
+    def add_conditions(self, task: Task, names: Mapping[str, str]) -> None:
+        """Declare the conditions of another task, of which each trial has a part.
+
+        Args:
+            task: the other task.
+            names: name of each of its conditions -> name in this task.
+        """
+        state, declared = making.check_open(self, "add_conditions"), state_of(task).declared
+        state.joint = True
+        state.declared |= {joined: declared[name] for name, joined in names.items()}
+
+    def alternate(
+        self, condition: str, tasks: Mapping[str, Task], names: Sequence[Mapping[str, str]]
+    ) -> None:
+        """Declare that each trial belongs to one of several tasks.
+
+        The conditions are then those of all tasks, and the label of a trial's task. The wrapper
+        draws them in `draw_constrained`; it has no correct choice. A trial may last as long as the
+        task that allows the longest trials.
+
+        Args:
+            condition: name of the condition that has the label.
+            tasks: label -> task.
+            names: for each task, name of each of its conditions -> name in this task. Names may be
+                shared.
+        """
+        state = making.check_open(self, "alternate")
+        states = [state_of(task) for task in tasks.values()]
+        found: dict[str, list[Any]] = {}
+        example = {condition: np.asarray(next(iter(tasks)))}
+        for own, joined in zip(states, names, strict=True):
+            for name in joined:
+                found.setdefault(joined[name], []).append(own.imposed.get(name, own.declared[name]))
+                example[joined[name]] = own.example[name]
+        state.joint, state.correct_choice, state.imposed, state.example = True, None, {}, example
+        state.declared = {condition: Choice(tuple(tasks))}
+        for name, ones in found.items():
+            alike = len(ones) == len(tasks) and all(one == ones[0] for one in ones)
+            shared = alike and isinstance(ones[0], Distribution)
+            state.declared[name] = ones[0] if shared else _drawn_by_tasks
+        state.limits = tuple(dict.fromkeys(limit for own in states for limit in own.limits))
+        state.stages = tuple(
+            {condition: label, **{joined[name]: value for name, value in stage.items()}}
+            for label, own, joined in zip(tasks, states, names, strict=True)
+            for stage in own.stages or ({},)
+        )
+
+    def read_condition(self, name: str, spec: Any) -> Distribution:
+        """Return the distribution of values that are given for a condition.
+
+        Args:
+            name: the condition; "correct_choice": the right answer, also if it is no condition.
+            spec: a distribution in any written form, or values; names for indices.
+
+        Raises:
+            UnknownNameError: a text that is not among the condition's values.
+            InvalidValueError: another value that the condition cannot have.
+        """
+        state = state_of(self)
+        own = answer_condition(self.task) if name == "correct_choice" else name
+        drawn = None if name == "correct_choice" else state.example.get(name)
+        known = state_of(self.task).interface
+        names = known.names.get(own, ()) if known is not None and own is not None else ()
+        declared = None if own is None else state.declared.get(own)
+        return read_condition(self.task.name, name, spec, declared, drawn, names)
+
     # ------------------------------------------------------------------ delegation and identity
 
     def __getattr__(self, name: str) -> Any:
@@ -276,6 +350,13 @@ class TaskWrapper(Task):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _remake, (type(self), self.task, self.__ngym__.settings)
+
+
+def _drawn_by_tasks(rng: np.random.Generator, prior: Mapping[str, Array]) -> Array:
+    raise InvalidValueError(
+        "Conditions of one of several tasks were to be drawn. Expected a call of the wrapper that"
+        " joins the tasks, which draws them. Call its draw_conditions."
+    )
 
 
 def _parameters(cls: type) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Names of the types of arrays that tables of trials hold; and `per_row`."""
+"""Names of the types of arrays that tables of trials hold; and helpers for their rows."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ Reals: TypeAlias = npt.NDArray[np.floating[Any]]
 """Floating-point numbers of any width."""
 Columns: TypeAlias = Mapping[str, Array]
 """Arrays (n, …) by name: conditions, covariates, a design."""
+
+
+def one_row(values: Array) -> Array:
+    """Return the first row, (1, …), of an array that repeats it in memory; others as they are."""
+    return values[:1] if values.ndim and values.strides[0] == 0 else values
 
 
 def per_row(values: Array, like: Any) -> Array:

@@ -9,10 +9,19 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.trials.arrays import Array, Columns, Ints
-from neurogym_core.trials.interface import Interface
 from neurogym_core.trials.noise import noise_key
 from neurogym_core.trials.rendering import Steps, render, render_targets
 from neurogym_core.trials.tables import Tables
+
+
+def _fact(name: str) -> Any:
+    """Make a property that is a fact of all trials."""
+    return property(lambda batch: getattr(batch.tables, name))
+
+
+def _entries(name: str) -> Any:
+    """Make a property that has the entries of an array of the tables, (n, …)."""
+    return property(lambda batch: batch.table(name))
 
 
 class TrialBatch:
@@ -28,6 +37,9 @@ class TrialBatch:
         columns: name -> (n, …), columns that `session.record` adds to the notes of the types.
 
     Attributes:
+        interface: channels, actions and rewards of the task.
+        period_names: names of the periods, in order.
+        untimed: names of the periods without a timer.
         period: (S,) int, the period each segment belongs to.
         duration: (n, S) int, steps; 0: skipped. Without a timer: those that others leave.
         shown: (n, S, obs) float32, values without noise.
@@ -47,6 +59,18 @@ class TrialBatch:
         >>> batch.duration.shape, batch.shown.shape, batch.period_names
         ((3, 4), (3, 4, 3), ('fixation', 'stimulus', 'delay', 'decision'))
     """
+
+    interface = _fact("interface")
+    period_names = _fact("period_names")
+    untimed = _fact("untimed")
+    period = _fact("period")
+    duration = _entries("duration")
+    shown = _entries("shown")
+    noise = _entries("sd")
+    target = _entries("target")
+    weight = _entries("weight")
+    limit = _entries("limit")
+    steps = _entries("steps")
 
     def __init__(
         self,
@@ -79,61 +103,11 @@ class TrialBatch:
 
     def table(self, name: str) -> Array:
         """Return (n, …) the entries of an array of the tables, such as ``reward``."""
-        return self._rows(self.tables.full(name))
+        return self._rows(getattr(self.tables, name))
 
     def _rows(self, values: Array) -> Array:
         one_each = len(self) == len(values) and (self.kind == np.arange(len(self))).all()
         return values if one_each else values[self.kind]
-
-    @property
-    def interface(self) -> Interface:
-        """Channels, actions and rewards of the task."""
-        return self.tables.interface
-
-    @property
-    def period_names(self) -> tuple[str, ...]:
-        """Names of the periods, in order."""
-        return self.tables.period_names
-
-    @property
-    def untimed(self) -> frozenset[str]:
-        """Names of the periods without a timer."""
-        return self.tables.untimed
-
-    @property
-    def period(self) -> Array:
-        """See the class."""
-        return self.tables.period
-
-    @property
-    def duration(self) -> Array:
-        """See the class."""
-        return self.table("duration")
-
-    @property
-    def shown(self) -> Array:
-        """See the class."""
-        return self.table("shown")
-
-    @property
-    def noise(self) -> Array:
-        """See the class."""
-        return self.table("sd")
-
-    @property
-    def target(self) -> Array:
-        """See the class."""
-        return self.table("target")
-
-    @property
-    def weight(self) -> Array:
-        """See the class."""
-        return self.table("weight")
-
-    @property
-    def limit(self) -> Array:
-        """See the class."""
-        return self.table("limit")
 
     @cached_property
     def path(self) -> Array:
@@ -144,11 +118,6 @@ class TrialBatch:
     def first_round(self) -> Array:
         """Steps that the oracle plays until it first returns to an earlier period, (n, S)."""
         return self.path[:, : len(self.period)]
-
-    @property
-    def steps(self) -> Array:
-        """See the class."""
-        return self._rows(self.tables.steps)
 
     @property
     def period_steps(self) -> dict[str, Array]:
@@ -200,7 +169,7 @@ class TrialBatch:
         # A generator serves only to draw a seed: the numbers come from a counter-based generator.
         drawn = int(seed.integers(1 << 63)) if isinstance(seed, np.random.Generator) else seed
         key = None if drawn is None else noise_key(np.random.SeedSequence(drawn))
-        return render(self.tables.wide, self._played(duration), key)
+        return render(self.tables, self._played(duration), key)
 
     def render_targets(self, duration: Array | None = None) -> Array:
         """Return the correct actions of all steps, (total,) int64, or (total, k) in task units.
@@ -208,7 +177,7 @@ class TrialBatch:
         Args:
             duration: (n, S) or (n, V) steps to render; default: the oracle's path.
         """
-        return render_targets(self.tables.wide, self._played(duration))
+        return render_targets(self.tables, self._played(duration))
 
     def _played(self, duration: Array | None) -> Steps:
         path = self.path if duration is None else np.asarray(duration)

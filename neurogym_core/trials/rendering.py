@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neurogym_core.trials.arrays import Array, Bools, Reals, Singles, Wholes
+from neurogym_core.trials.arrays import Array, Bools, Reals, Singles, Wholes, one_row
 from neurogym_core.trials.noise import add_noise
-from neurogym_core.trials.tables import Wide
+from neurogym_core.trials.tables import Tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,34 +41,33 @@ class Steps:
         return np.diff(inside, axis=1, prepend=self.skip[:, None])
 
 
-def render(tables: Wide, steps: Steps, key: int | None) -> Singles:
+def render(tables: Tables, steps: Steps, key: int | None) -> Singles:
     """Return the observations, (steps, U) float32; `key` is that of the noise, None: no noise."""
     column, place, trial, clock = _places(tables, steps)
     if len(tables.script):
         out = tables.script[_script_rows(tables, steps, column, place, trial, clock)]
     else:
-        out = tables.shown.reshape(-1, tables.n_units)[place]
+        out = _entries(tables.shown, place)
     if key is not None:
-        sd = np.broadcast_to(tables.sd, tables.shown.shape).reshape(-1, tables.n_units)
-        add_noise(out, sd, place, key, steps.serial[trial], clock)
+        add_noise(out, *_rows(tables.sd, place), key, steps.serial[trial], clock)
     return out
 
 
-def render_targets(tables: Wide, steps: Steps) -> Wholes | Reals:
+def render_targets(tables: Tables, steps: Steps) -> Wholes | Reals:
     """Return the correct actions, (steps,) int64 or (steps, D) float32 in task units."""
     column, place, trial, clock = _places(tables, steps)
     if len(tables.target_script):
         return tables.target_script[_script_rows(tables, steps, column, place, trial, clock)]
-    return tables.target.reshape(-1, *tables.target.shape[2:])[place]
+    return _entries(tables.target, place)
 
 
-def render_weights(tables: Wide, steps: Steps) -> Singles:
+def render_weights(tables: Tables, steps: Steps) -> Singles:
     """Return the weights of the steps in a supervised loss, (steps,) float32."""
-    return tables.weight.reshape(-1)[_places(tables, steps)[1]]
+    return _entries(tables.weight, _places(tables, steps)[1])
 
 
 def fill(
-    tables: Wide, steps: Steps, offset: Wholes, key: int, inputs: Singles, targets: Array,
+    tables: Tables, steps: Steps, offset: Wholes, key: int, inputs: Singles, targets: Array,
     weights: Singles, real: Bools | None,
 ) -> None:  # fmt: skip
     """Write the steps of m trials into the arrays of a batch.
@@ -94,20 +93,18 @@ def fill(
 
 
 def observation(
-    tables: Wide, kind: int, segment: int, within: int, key: int, serial: int, clock: int
+    tables: Tables, kind: int, segment: int, within: int, key: int, serial: int, clock: int
 ) -> Singles:
     """Return one observation, (U,) float32: step `within` of a segment, at the trial's `clock`."""
     at, within = tables.script_at[kind, segment], 0 if tables.endless[segment] else within
     out = tables.shown[kind, segment].copy() if at < 0 else tables.script[at + within].copy()
-    sd = tables.sd[kind if len(tables.sd) > 1 else 0, segment][None]
+    sd = tables.sd[kind, segment][None]
     add_noise(out[None], sd, np.zeros(1, np.int64), key, np.array([serial]), np.array([clock]))
     return out  # type: ignore[no-any-return]
 
 
-def _places(tables: Wide, steps: Steps) -> tuple[Wholes, Wholes, Wholes, Wholes]:
-    """Return for every step: its column of the path, its row (type, segment) in flat tables, its
-    trial, and its clock.
-    """
+def _places(tables: Tables, steps: Steps) -> tuple[Wholes, Wholes, Wholes, Wholes]:
+    """Return the column, the place type * S + segment, the trial and the clock of every step."""
     duration = steps.duration
     n_segments, columns = tables.shown.shape[1], np.arange(duration.shape[1])
     rows = (steps.kind[:, None] * n_segments + columns % n_segments).ravel()
@@ -123,9 +120,20 @@ def _places(tables: Wide, steps: Steps) -> tuple[Wholes, Wholes, Wholes, Wholes]
 
 
 def _script_rows(
-    tables: Wide, steps: Steps, column: Wholes, place: Wholes, trial: Wholes, clock: Wholes
+    tables: Tables, steps: Steps, column: Wholes, place: Wholes, trial: Wholes, clock: Wholes
 ) -> Wholes:
     onset = np.cumsum(steps.path, axis=1) - steps.path
     within = np.where(tables.endless[place % len(tables.endless)], 0, clock - onset[trial, column])
-    rows: Wholes = tables.script_at.ravel()[place] + within
-    return rows
+    return _entries(tables.script_at, place) + within
+
+
+def _rows(values: Array, place: Wholes) -> tuple[Array, Wholes]:
+    """Return the rows in memory of a table (k, S, …), and the row of each place k * S + s."""
+    stored = one_row(values)
+    rows = stored.reshape(-1, *stored.shape[2:])
+    return rows, place if len(stored) > 1 else place % values.shape[1]
+
+
+def _entries(values: Array, place: Wholes) -> Array:
+    rows, at = _rows(values, place)
+    return rows[at]

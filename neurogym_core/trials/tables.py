@@ -1,4 +1,4 @@
-"""`Tables`: all that can happen in trials of k types, as flat arrays of 1 or k rows.
+"""`Tables`: all that can happen in trials of k types, as flat arrays of k rows.
 
 A trial is a state machine over segments. Each segment has an observation, an SD of the noise and a
 correct action; each action on a segment has a reward, an outcome, a slot that it answers and a
@@ -8,16 +8,24 @@ and renderers interpret these arrays and know nothing else.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from neurogym_core.errors import TrialLayoutError
-from neurogym_core.trials.arrays import Array, Bools, Columns, Floats, Ints, Reals, Wholes
+from neurogym_core.trials.arrays import (
+    Array,
+    Bools,
+    Columns,
+    Floats,
+    Ints,
+    Reals,
+    Wholes,
+    one_row,
+)
 from neurogym_core.trials.interface import Interface
 from neurogym_core.trials.layout import END, STAY, Layout, Pays
 from neurogym_core.trials.record import Outcome
@@ -35,7 +43,7 @@ ARRAYS: dict[str, tuple[str, Any, Any]] = {
     "aim": ("K", np.float64, 0), "target_goto": ("K", np.int16, STAY),
     "error_goto": ("K", np.int16, STAY), "best": ("", np.float64, 0),
 }  # fmt: skip
-"""Arrays of 1 or k rows: axes after the rows, type in kernels, entry for a missing part."""
+"""Arrays of k rows: axes after the rows, type, entry for a missing part."""
 PAYOFFS = tuple(ARRAYS)[7:]
 """Payoffs and effects of actions, built on first access, since datasets mostly do without."""
 
@@ -59,12 +67,41 @@ class Slots:
     pays: tuple[Pays | None, ...] = ()
 
 
-class Tables:
+class _Arrays:
+    duration: Wholes
+    limit: Wholes
+    shown: Reals
+    sd: Reals
+    script_at: Wholes
+    target: Array
+    weight: Reals
+    reward: Reals
+    aborts: Bools
+    goto: Wholes
+    slot: Wholes
+    outcome: Wholes
+    score: Reals
+    window: Bools
+    asked: Bools
+    miss_reward: Reals
+    miss_outcome: Wholes
+    correct_reward: Reals
+    error_reward: Reals
+    error_goto: Wholes
+    target_goto: Wholes
+    due: Reals
+    tolerance: Reals
+    aim: Reals
+    best: Reals
+
+
+@dataclass(eq=False, repr=False)
+class Tables(_Arrays):
     """k types of trials: S segments, P periods, U observation units, A actions, K answer slots.
 
     For continuous actions of D dimensions, A = 2 (resting, acting), or 1 without a trigger. A
-    destination is the index of a period, STAY (-1) or END (-2). An array whose first axis is k has
-    one row where all types are alike.
+    destination is the index of a period, STAY (-1) or END (-2). An array whose first axis is k is
+    read-only, and one row in memory where all types are alike: its first stride is 0.
 
     Attributes:
         interface: channels, actions and rewards of the task.
@@ -74,9 +111,9 @@ class Tables:
             destination.
         untimed: names of the periods without a timer.
         endless: (S,) bool, segments without a timer: the last one of each untimed period.
-        duration: (k, S) steps; segments of 0 steps are skipped; of an endless one, those that the
-            other periods leave it, or 1.
-        limit: (k,) steps after which the trial ends in any case.
+        duration: (k, S) int32, steps; segments of 0 steps are skipped; of an endless one, those
+            that the other periods leave it, or 1.
+        limit: (k,) int32, steps after which the trial ends in any case.
         shown: (k, S, U) float32, the observation without noise.
         sd: (k, S, U) float32, SD of the noise.
         script: (R, U) float32, noiseless observations of types that change within a segment.
@@ -113,70 +150,56 @@ class Tables:
         layout: the calls that these types come from; None if they were joined or pickled.
     """
 
-    duration: Wholes
-    limit: Wholes
-    shown: Reals
-    sd: Reals
-    script_at: Wholes
-    target: Array
-    weight: Reals
-    reward: Reals
-    aborts: Bools
-    goto: Wholes
-    slot: Wholes
-    outcome: Wholes
-    score: Reals
-    window: Bools
-    asked: Bools
-    miss_reward: Reals
-    miss_outcome: Wholes
-    correct_reward: Reals
-    error_reward: Reals
-    error_goto: Wholes
-    target_goto: Wholes
-    due: Reals
-    tolerance: Reals
-    aim: Reals
-    best: Reals
+    n: int
+    interface: Interface
+    period_names: tuple[str, ...]
+    period: Wholes
+    period_then: Wholes
+    untimed: frozenset[str]
+    script: Reals
+    target_script: Reals
+    notes: Columns
+    slots: Slots
+    random: bool
+    jumps: bool
+    unvisited: frozenset[str]
+    layout: Layout | None
+    arrays: InitVar[dict[str, Array]]
+    later: InitVar[Callable[[Tables], dict[str, Array]] | None] = None
 
-    def __init__(
-        self, n: int, interface: Interface, period_names: tuple[str, ...], period: Array,
-        period_then: Array, untimed: frozenset[str], arrays: dict[str, Array],
-        script: Reals, target_script: Reals, notes: Columns, slots: Slots,
-        later: Callable[[Tables], dict[str, Array]] | None, *, random: bool, jumps: bool,
-        unvisited: frozenset[str], layout: Layout | None = None,
-    ) -> None:  # fmt: skip
-        self.n, self.interface, self.period_names, self.untimed = (
-            n,
-            interface,
-            period_names,
-            untimed,
-        )
-        self.period, self.period_then = period.astype(np.int32), period_then
-        self.script, self.target_script, self.notes, self.slots = (
-            script,
-            target_script,
-            notes,
-            slots,
-        )
-        self.random, self.jumps, self.unvisited, self.layout = random, jumps, unvisited, layout
+    def __post_init__(
+        self, arrays: dict[str, Array], later: Callable[[Tables], dict[str, Array]] | None
+    ) -> None:
         self._later = later
-        self._wide: Callable[[], Wide | None] | None = None
-        self.__dict__.update(arrays)
+        self._hold(arrays)
 
     def __getattr__(self, name: str) -> Any:
         if name not in PAYOFFS or self.__dict__.get("_later") is None:
             raise AttributeError(f"{type(self).__name__} has no {name!r}")
-        self.__dict__.update(self._later(self))  # type: ignore[misc]
+        self._hold(self._later(self))  # type: ignore[misc]
         self._later = None
         return self.__dict__[name]
+
+    def _hold(self, arrays: dict[str, Array]) -> None:
+        for name, values in arrays.items():
+            values = np.ascontiguousarray(one_row(values), ARRAYS[name][1])
+            # The first and the last row differ in most arrays that have several.
+            alike = len(values) > 1 and values[0].tobytes() == values[-1].tobytes()
+            if alike and _same(values, values[:1]):
+                values = values[:1]
+            self.__dict__[name] = np.broadcast_to(values, (self.n, *values.shape[1:]))
 
     def __len__(self) -> int:
         return self.n
 
     def __getstate__(self) -> dict[str, Any]:
         self.best  # noqa: B018 - builds the payoffs: a layout has functions, and many trials
-        return {**self.__dict__, "layout": None, "_wide": None}
+        stored = {name: one_row(getattr(self, name)) for name in ARRAYS}
+        return {**self.__dict__, **stored, "layout": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._hold({name: state[name] for name in ARRAYS})
 
     # ------------------------------------------------------------------ facts that follow
 
@@ -246,23 +269,15 @@ class Tables:
     @property
     def rows(self) -> Wholes:
         """(k, S) number of rows of each segment in `script`, where there is one."""
-        return np.where(self.endless, 1, self.full("duration"))
+        return np.where(self.endless, 1, self.duration)
 
     @cached_property
     def _graded(self) -> tuple[Reals, Wholes]:
-        """Rewards of timed answers on each step with a correct answer, and the first step.
-
-        Rewards depend on the time error, which takes few values: they are computed here once, so
-        that kernels only look them up.
-        """
-        due, tolerances = np.broadcast_arrays(self.due, self.tolerance)
-        dt: Any = self.dt
-        start: Array = np.zeros(due.shape, np.int32)
-        timed = [
-            (k, pays)
-            for k, pays in enumerate(self.slots.pays)
-            if pays and np.isfinite(due[:, k]).any()
-        ]
+        """Rewards of timed answers by step, and the first step: kernels only look them up."""
+        due, tolerances = np.broadcast_arrays(one_row(self.due), one_row(self.tolerance))
+        dt, start = self.dt, np.zeros(due.shape, np.int32)
+        finite = np.isfinite(due).any(axis=0)
+        timed = [(k, pays) for k, pays in enumerate(self.slots.pays) if pays and finite[k]]
         if not timed:
             return np.zeros((*due.shape, 0)), start
         first = np.maximum(np.floor((due - tolerances) / dt), 1)
@@ -281,12 +296,13 @@ class Tables:
     @property
     def graded(self) -> Reals:
         """(k, K, G) float64, reward of a correct timed answer, by its step in the window."""
-        return self._graded[0]
+        values = self._graded[0]
+        return np.broadcast_to(values, (self.n, *values.shape[1:]))
 
     @property
     def graded_from(self) -> Wholes:
         """(k, K) int32, step in the window (from 1) of the first entry of `graded`; 0: none."""
-        return self._graded[1]
+        return np.broadcast_to(self._graded[1], (self.n, self.n_slots))
 
     @cached_property
     def path(self) -> Ints:
@@ -307,14 +323,14 @@ class Tables:
         """(k, S) steps from the onset of a segment to the end of its period; inf: no timer."""
         places = np.arange(len(self.period))
         later = (self.period == self.period[:, None]) & (places >= places[:, None])
-        steps: Floats = (self.full("duration") @ later.T.astype(np.int64)).astype(np.float64)
+        steps: Floats = (self.duration @ later.T.astype(np.int64)).astype(np.float64)
         steps[:, np.isin(self.period, self.untimed_places)] = np.inf
         return steps
 
     @cached_property
     def period_steps(self) -> dict[str, Ints]:
         """Drawn steps of each period, name -> (k,); without a timer, those that others leave."""
-        duration, limit = self.full("duration"), self.full("limit")
+        duration, limit = self.duration, self.limit
         steps = {
             name: duration[:, self.period == p].sum(axis=1)
             for p, name in enumerate(self.period_names)
@@ -329,7 +345,7 @@ class Tables:
             kind: (m,) types of the trials.
             segment: (m,) segments, or END.
         """
-        segment, duration, follows = np.array(segment), self.full("duration"), self.follows
+        segment, duration, follows = np.array(segment), self.duration, self.follows
         # As `Kernel._landing`, for many trials: after so many skips it is a cycle.
         for _ in range(2 * len(follows)):
             passed = np.flatnonzero(segment >= 0)
@@ -342,21 +358,6 @@ class Tables:
 
     # ------------------------------------------------------------------ rows
 
-    def full(self, name: str) -> Array:
-        """Return (k, …) an array of 1 or k rows, as a read-only view."""
-        values = getattr(self, name)
-        return np.broadcast_to(values, (self.n, *values.shape[1:]))
-
-    @property
-    def wide(self) -> Wide:
-        """The tables with all rows, for players and compiled code."""
-        # A weak reference: in a cycle, the arrays of a block would stay until they are collected.
-        known = None if self._wide is None else self._wide()
-        if known is None:
-            known = Wide(self)
-            self._wide = weakref.ref(known)
-        return known
-
     def take(self, rows: Wholes) -> Tables:
         """Return some of the types.
 
@@ -367,26 +368,17 @@ class Tables:
             return self
 
         def taken(names: Iterable[str]) -> dict[str, Array]:
-            arrays = ((name, getattr(self, name)) for name in names)
+            arrays = ((name, one_row(getattr(self, name))) for name in names)
             return {
                 name: values if len(values) == 1 else values.take(rows, axis=0)
                 for name, values in arrays
             }
 
         built = tuple(ARRAYS) if self._later is None else tuple(ARRAYS)[:7]
-        return self._with(
-            len(rows), taken(built), script=self.script, target_script=self.target_script,
+        return replace(
+            self, n=len(rows), arrays=taken(built), layout=None,
             notes={name: values[rows] for name, values in self.notes.items()},
             later=None if self._later is None else lambda _: taken(PAYOFFS),
-        )  # fmt: skip
-
-    def _with(self, n: int, arrays: dict[str, Array], **others: Any) -> Tables:
-        """Return other types of the same task."""
-        facts = {name: getattr(self, name) for name in ("period", "slots", "random", "jumps")}
-        return Tables(
-            n, self.interface, self.period_names, period_then=self.period_then,
-            untimed=self.untimed, arrays=arrays, unvisited=self.unvisited,
-            **{**facts, **others},
         )  # fmt: skip
 
     @staticmethod
@@ -396,25 +388,24 @@ class Tables:
         Raises:
             TrialLayoutError: the parts differ in the names of their periods.
         """
-        first, n = parts[0], sum(len(part) for part in parts)
+        first = parts[0]
         if len(parts) == 1:
             return first
         period, slots = _common_segments(parts), _common_slots([part.slots for part in parts])
         scripted = any(len(part.script) for part in parts)
         targeted = any(len(part.target_script) for part in parts)
         scripts = [_scripts_of(part, scripted, targeted) for part in parts]
-        wide = [
+        aligned = [
             part._aligned(period, slots, at)
             for part, (at, _, _) in zip(parts, scripts, strict=True)
         ]
         offset = 0
-        for one, (_, script, targets) in zip(wide, scripts, strict=True):
+        for one, (_, script, targets) in zip(aligned, scripts, strict=True):
             one["script_at"] = np.where(one["script_at"] < 0, -1, one["script_at"] + offset)
             offset += max(len(script), len(targets))
-        sizes = [len(part) for part in parts]
-        return first._with(
-            n, {name: _stacked([one[name] for one in wide], sizes) for name in ARRAYS},
-            period=period, slots=slots, later=None,
+        return replace(
+            first, n=sum(map(len, parts)), period=period, slots=slots, layout=None,
+            arrays={name: _stacked([one[name] for one in aligned]) for name in ARRAYS},
             script=np.concatenate([script for _, script, _ in scripts]),
             target_script=np.concatenate([targets for _, _, targets in scripts]),
             notes={
@@ -440,37 +431,10 @@ class Tables:
             if "K" in axes and slots.names != self.slots.names:
                 values = _spread(values, len(axes), places, len(slots.names), nothing)
             arrays[name] = values
-        renumber = np.array([*places, -1], np.int8)  # the last entry: -1, no slot, stays -1
-        arrays["slot"] = renumber[arrays["slot"]]
+        if slots.names != self.slots.names:
+            renumber = np.array([*places, -1], np.int8)  # the last entry: -1, no slot, stays -1
+            arrays["slot"] = renumber[arrays["slot"]]
         return arrays
-
-
-class Wide(Tables):
-    """`Tables` with all k rows in every array but `sd`, contiguous, of the types of kernels."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # while it is copied
-            raise AttributeError(name)
-        value = getattr(self._tables, name)
-        if name in ARRAYS:
-            if name != "sd":  # kernels read it with one row, too
-                value = np.broadcast_to(value, (len(self), *value.shape[1:]))
-            value = np.ascontiguousarray(value, ARRAYS[name][1] or value.dtype)
-        self.__dict__[name] = value
-        return value
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_tables": self._tables}
-
-
-def one_row(values: Array) -> Array:
-    """Return one row if all rows have the same bits."""
-    if len(values) < 2 or values[0].tobytes() != values[-1].tobytes():
-        return values
-    return values[:1] if _same(values, values[:1]) else values
 
 
 def _same(one: Array, other: Array) -> bool:
@@ -488,13 +452,12 @@ def _spread(values: Array, axis: int, at: Any, size: int, nothing: Any) -> Array
     return out
 
 
-def _stacked(parts: list[Array], sizes: list[int]) -> Array:
-    """Join arrays of 1 or k rows; a row that is the same in all parts stays one."""
-    if all(len(part) == 1 and _same(part, parts[0]) for part in parts):
-        return parts[0]
-    return np.concatenate(
-        [np.broadcast_to(part, (n, *part.shape[1:])) for part, n in zip(parts, sizes, strict=True)]
-    )
+def _stacked(parts: list[Array]) -> Array:
+    """Join arrays of k rows; a row that is the same in all parts stays one."""
+    rows = [one_row(part) for part in parts]
+    if all(len(row) == 1 and _same(row, rows[0]) for row in rows):
+        return rows[0]
+    return np.concatenate(parts)
 
 
 def _last_segments(period: Wholes) -> Bools:
@@ -509,10 +472,10 @@ def _scripts_of(tables: Tables, scripted: bool, targeted: bool) -> tuple[Array, 
     at, script, targets = tables.script_at, tables.script, tables.target_script
     rows = tables.rows
     if not len(script):
-        script = np.repeat(tables.full("shown").reshape(-1, tables.n_units), rows.ravel(), axis=0)
+        script = np.repeat(tables.shown.reshape(-1, tables.n_units), rows.ravel(), axis=0)
         at = (np.cumsum(rows.ravel()) - rows.ravel()).reshape(rows.shape)
     if targeted and not len(targets):
-        target = tables.full("target")
+        target = tables.target
         targets = np.repeat(target.reshape(-1, target.shape[2]), rows.ravel(), axis=0)
     return at, script, targets
 
@@ -528,7 +491,7 @@ def _common_segments(parts: Sequence[Tables]) -> Array:
                 " ones the duration 0."
             )
     counts = np.max([np.bincount(part.period, minlength=len(names)) for part in parts], axis=0)
-    return np.repeat(np.arange(len(names)), counts)
+    return np.repeat(np.arange(len(names), dtype=np.int32), counts)
 
 
 def _common_slots(parts: list[Slots]) -> Slots:
@@ -564,11 +527,11 @@ def _path_of(tables: Tables) -> Array:
     """
     if tables.jumps:
         return _Walk(tables).path()
-    path = tables.full("duration")
+    path = tables.duration
     if tables.unvisited:
         visited = np.array([name not in tables.unvisited for name in tables.period_names])
         path = np.where(visited[tables.period], path, 0)
-    return until(path, tables.full("limit"))
+    return until(path, tables.limit)
 
 
 def until(path: Array, limit: Array) -> Array:
@@ -584,26 +547,26 @@ class _Walk:
 
     def __init__(self, tables: Tables) -> None:
         self.tables, actions = tables, tables.interface.actions
-        self.period, self.duration = tables.period, tables.full("duration").astype(np.int64)
-        self.goto, self.slot = tables.full("goto"), tables.full("slot")
+        self.period, self.duration = tables.period, tables.duration.astype(np.int64)
+        self.goto, self.slot = tables.goto, tables.slot
         self.again = np.array(tables.slots.again, bool)
         # The column of the target of each segment.
-        self.column = tables.full("target")
+        self.column = tables.target
         if actions.continuous:
             self.column = np.zeros(self.duration.shape, np.int64)
             if actions.trigger is not None:
                 index, _ = actions.trigger
-                acts = tables.full("target")[:, :, index] == np.float32(actions.high[index])
+                acts = tables.target[:, :, index] == np.float32(actions.high[index])
                 self.column = acts.astype(np.int64)
 
     def path(self) -> Array:
         tables, duration, period = self.tables, self.duration, self.period
         n, n_periods = len(duration), len(tables.period_names)
-        closing, target_goto = self._closing(), tables.full("target_goto")
+        closing, target_goto = self._closing(), tables.target_goto
         untimed = np.isin(np.arange(n_periods), tables.untimed_places)
         last = np.searchsorted(period, np.arange(n_periods), side="right") - 1
         answered = np.zeros((n, tables.n_slots), bool)
-        left, idle = tables.full("limit").astype(np.int64), np.zeros(n, np.int64)
+        left, idle = tables.limit.astype(np.int64), np.zeros(n, np.int64)
         path, turn = np.zeros((n, 1, duration.shape[1]), np.int64), np.zeros(n, np.int64)
         # The trials that are on the way, and their periods; all go from period to period together.
         rows, at = np.arange(n), np.zeros(n, np.int64)
@@ -637,16 +600,7 @@ class _Walk:
         return path[:, : turn.max(initial=0) + 1].reshape(n, -1)
 
     def _first_exit(self, rows: Array, steps: Array, answered: Array) -> tuple[Array, Array]:
-        """Return where the oracle's answers lead out of a period without a timer, and when.
-
-        Args:
-            rows: (m,) the trials that are in such a period.
-            steps: (m, S) the steps of the period.
-            answered: (n, K) whether each slot was answered; set for those that are answered here.
-
-        Returns:
-            (m, S) steps until an answer leads out, and (m,) where to; STAY: none does.
-        """
+        """Return (m, S) steps until an answer leads out of an untimed period, and (m,) where to."""
         steps, exits = steps.copy(), np.full(len(rows), STAY, np.int64)
         for s in np.flatnonzero(steps.any(axis=0)).tolist():
             column = self.column[rows, s]
@@ -669,7 +623,7 @@ class _Walk:
             [self.duration[:, period == p].sum(axis=1) for p in range(n_periods)], axis=1
         )
         for k in range(tables.n_slots):
-            window = tables.full("window")[:, :, k] & played
+            window = tables.window[:, :, k] & played
             # A window closes in the last of its periods; there the oracle answers, and goes where
             # its answer leads. Elsewhere the period's own successor follows.
             for p in range(n_periods):

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.tasks.task import Task
+from neurogym_core.errors import InvalidValueError
 from neurogym_core.tasks.wrapper import TaskWrapper
 from neurogym_core.trials.builder import TrialBuilder
-from neurogym_core.trials.layout import Layout, Show, Span
 
 
 class Noise(TaskWrapper):
@@ -36,27 +33,10 @@ class Noise(TaskWrapper):
                 f"Noise was given sigma={self.sigma!r}. Expected a number above 0. Give the SD"
                 " times sqrt(ms)."
             )
-        self._noisy = noisy_channels(self.task, self.noisy_channels)
+        for channel in self.noisy_channels:
+            self.task.channels[channel]  # raises for an unknown name
 
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
-        add_noise(trial.layout, self._noisy, self.sigma)
-
-
-def noisy_channels(task: Task, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the channels that get noise: `names`, or all if it is empty.
-
-    Raises:
-        UnknownNameError: the task has no such channel.
-    """
-    for name in names:
-        if name not in task.channels:
-            raise unknown("channel", name, task.channels, of=task.name)
-    return tuple(names) or tuple(task.channels)
-
-
-def add_noise(layout: Layout, channels: tuple[str, ...], sigma: Any) -> None:
-    """Add noise of `sigma`, a number or (n,), to channels on all steps."""
-    layout.shows.extend(
-        Show(channel, 0, Span(layout.timeline.names), sigma) for channel in channels
-    )
+        for channel in self.noisy_channels or self.channels:
+            trial.show(channel, 0, noise=self.sigma, during=trial.layout.timeline.names)

@@ -125,30 +125,6 @@ def cut_half_line(path: Path) -> None:
             file.truncate(end + whole)
 
 
-def finished_in_env(info: Mapping[str, Any]) -> TrialRecord | None:
-    """Return the trial that ended on a step of a single env, as a record of one row, or None."""
-    if "trial" not in info:
-        return None
-    if hasattr(info["trial"], "finished"):
-        return info["trial"].finished.record()
-    return TrialRecord({name: np.asarray(value)[None] for name, value in info["trial"].items()})
-
-
-def finished_in_envs(info: Mapping[str, Any]) -> TrialRecord | None:
-    """Return the trials that ended on a step of a vector env as a record, or None."""
-    trial = info.get("trial")
-    if trial is not None and hasattr(trial, "finished"):
-        return trial.finished.record()
-    rows = [row for part in (info, info.get("final_info")) for row in _rows(part)]
-    if not rows:
-        return None
-    names = dict.fromkeys(name for row in rows for name in row)
-    missing = np.nan  # only reaction times can be absent
-    return TrialRecord(
-        {name: np.stack([np.asarray(row.get(name, missing)) for row in rows]) for name in names}
-    )
-
-
 def _rows(info: Any) -> Iterator[dict[str, Any]]:
     """Yield the rows that Gymnasium's vector envs collect: an array and a ``_`` mask per column."""
     if not isinstance(info, Mapping) or "trial" not in info:
@@ -166,7 +142,7 @@ def _rows(info: Any) -> Iterator[dict[str, Any]]:
 class _Recording(gymnasium.utils.RecordConstructorArgs):
     """The methods of `RecordTrials` and `VectorRecordTrials`."""
 
-    _finished: staticmethod
+    finished: staticmethod
 
     def __init__(
         self, env: Any, file: Any = None, append: bool = False, memory: bool = True
@@ -179,7 +155,7 @@ class _Recording(gymnasium.utils.RecordConstructorArgs):
 
     def step(self, action: Any) -> tuple:
         result = self.env.step(action)  # type: ignore[attr-defined]
-        finished = self._finished(result[4])
+        finished = self.finished(result[4])
         if finished is not None:
             self._log.add(finished)
         return result
@@ -193,7 +169,24 @@ class _Recording(gymnasium.utils.RecordConstructorArgs):
 class VectorRecordTrials(_Recording, VectorWrapper):
     """`RecordTrials` for vector envs."""
 
-    _finished = staticmethod(finished_in_envs)
+    @staticmethod
+    def finished(info: Mapping[str, Any]) -> TrialRecord | None:
+        """Return the trials that ended on a step of a vector env; None: no trial ended.
+
+        Args:
+            info: of the step.
+        """
+        trial = info.get("trial")
+        if trial is not None and hasattr(trial, "finished"):
+            return trial.finished.record()
+        rows = [row for part in (info, info.get("final_info")) for row in _rows(part)]
+        if not rows:
+            return None
+        names = dict.fromkeys(name for row in rows for name in row)
+        missing = np.nan  # only reaction times can be absent
+        return TrialRecord(
+            {name: np.stack([np.asarray(row.get(name, missing)) for row in rows]) for name in names}
+        )
 
 
 class RecordTrials(_Recording, gymnasium.Wrapper):
@@ -216,4 +209,16 @@ class RecordTrials(_Recording, gymnasium.Wrapper):
     """
 
     vector = VectorRecordTrials
-    _finished = staticmethod(finished_in_env)
+
+    @staticmethod
+    def finished(info: Mapping[str, Any]) -> TrialRecord | None:
+        """Return the trial that ended on a step, as a record of one row; None: no trial ended.
+
+        Args:
+            info: of the step.
+        """
+        if "trial" not in info:
+            return None
+        if hasattr(info["trial"], "finished"):
+            return info["trial"].finished.record()
+        return TrialRecord({name: np.asarray(value)[None] for name, value in info["trial"].items()})

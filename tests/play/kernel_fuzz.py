@@ -50,7 +50,7 @@ Rng = np.random.Generator
 
 
 class Made(SimpleNamespace):
-    """The arrays of `Tables` with all rows, as players read them, that were not made by a task."""
+    """The arrays of `Tables`, not made by a task."""
 
     landing = Tables.landing
     n_units = property(lambda self: self.shown.shape[2])
@@ -58,9 +58,6 @@ class Made(SimpleNamespace):
 
     def __len__(self) -> int:
         return getattr(self, "n", len(self.shown))
-
-    def full(self, name: str) -> Any:
-        return getattr(self, name)
 
     def but(self, **changed: Any) -> Made:
         """Return these tables with other arrays."""
@@ -75,16 +72,14 @@ PER_TYPE = (
 
 
 def narrow(tables: Made) -> Made:
-    """Return tables whose arrays have one row where all types are alike."""
+    """Return tables whose arrays have one row in memory where all types are alike."""
     alike = {
-        name: value[:1].copy()
+        name: np.broadcast_to(value[:1].copy(), value.shape)
         for name in PER_TYPE
         for value in [getattr(tables, name)]
         if all(row.tobytes() == value[0].tobytes() for row in value)
     }
-    tables = tables.but(**alike)
-    tables.n = len(tables.script_at)
-    return tables
+    return tables.but(**alike)
 
 
 def valid_tables(rng: Rng) -> Made:
@@ -131,7 +126,9 @@ def valid_tables(rng: Rng) -> Made:
         duration=duration,
         limit=limit,
         shown=rng.random((*segments, n_units), np.float32),
-        sd=(spread * rng.random(spread.shape)).astype(np.float32),
+        sd=np.broadcast_to(
+            (spread * rng.random(spread.shape)).astype(np.float32), (*segments, n_units)
+        ),
         script=rng.random((n_rows, n_units), np.float32),
         script_at=whole(0, LONGEST, segments, np.int64) if n_rows else np.full(segments, -1),
         target=(
@@ -175,7 +172,7 @@ def valid_tables(rng: Rng) -> Made:
 
 def block_of(tables: Made, kind: Any, first_serial: int, stride: int) -> Block:
     """Return a block of tables that were not made by a task."""
-    return Block(SimpleNamespace(wide=tables), np.asarray(kind, np.int64), first_serial, {}, stride)  # type: ignore[arg-type]
+    return Block(tables, np.asarray(kind, np.int64), first_serial, {}, stride)  # type: ignore[arg-type]
 
 
 # ---------------------------------------------------------------------- both kernels play the same

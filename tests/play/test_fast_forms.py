@@ -1,4 +1,4 @@
-"""``info="trial"`` and ``out=True``: the same steps in faster forms."""
+"""Small infos and ``out=True``: the same steps in faster forms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from neurogym_core import InvalidValueError, Task, make, make_vec
 
 pytestmark = pytest.mark.usefixtures("kernel")
 
-RESULTS = {"trial", "_trial", "performance", "_performance"}
+SMALL = {"new_trial", "trial", "performance"}
 
 
 class Plain(Task):
@@ -59,22 +59,23 @@ def made(task, n, **settings):
 
 @pytest.mark.parametrize("task", [Plain, Hooked])
 @pytest.mark.parametrize("n", [None, 1, 5, 300])
-def test_infos_of_trials_are_those_of_full_infos_and_nothing_else(task, n):
-    full, small = (steps(made(task(), n, info=form), n) for form in ("full", "trial"))
+def test_small_infos_are_full_ones_without_target_and_period(task, n):
+    full, small = (steps(made(task(), n, **form), n) for form in ({"info": "full"}, {}))
     assert full[0] == small[0]
+    names = SMALL | {f"_{name}" for name in SMALL}
     for whole, part in zip(full[1:], small[1:], strict=True):
         assert whole[:4] == part[:4]
-        assert part[4] == {name: value for name, value in whole[4].items() if name in RESULTS}
-    assert any(part[4] for part in small[1:])
-    assert not all(part[4] for part in small[1:]) or n == 300
+        assert whole[4].keys() > part[4].keys() >= {"new_trial"}
+        assert part[4] == {name: value for name, value in whole[4].items() if name in names}
+    assert any("trial" in step[4] for step in small[1:])
 
 
 @pytest.mark.parametrize("n", [None, 4])
-def test_infos_of_trials_leave_reset_without_infos(n):
-    assert made(Plain(), n, info="trial").reset(seed=1)[1] == {}
+def test_a_reset_has_no_small_infos(n):
+    assert made(Plain(), n).reset(seed=1)[1] == {}
 
 
-@pytest.mark.parametrize("info", ["full", "trial", "numeric"])
+@pytest.mark.parametrize("info", ["small", "full", "numeric"])
 @pytest.mark.parametrize("task", [Plain, Hooked])
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 def test_steps_in_buffers_are_those_in_new_arrays(task, mode, info):
@@ -105,7 +106,7 @@ def test_the_next_step_overwrites_buffers_and_no_new_arrays():
 def test_what_happens_to_buffers_does_no_harm():
     """A caller can free, move or fill the arrays: the env plays on in its own memory."""
     action = np.zeros(4, np.int64)
-    envs, other = (make_vec(Plain(), 4, seed=1, out=True, info="trial") for _ in range(2))
+    envs, other = (make_vec(Plain(), 4, seed=1, out=True) for _ in range(2))
     for env in (envs, other):
         env.reset(seed=1)
     for _ in range(30):
@@ -125,19 +126,13 @@ def test_what_happens_to_buffers_does_no_harm():
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
 def test_copies_have_the_same_forms(copied):
     action = np.zeros(4, np.int64)
-    envs = make_vec(Plain(), 4, seed=1, out=True, info="trial")
+    envs = make_vec(Plain(), 4, seed=1, out=True)
     envs.reset()
     again = copied(envs)
     first = again.step(action)
     assert again.step(action)[0] is first[0]
-    assert first[4] == {}
+    assert first[4].keys() == {"new_trial", "_new_trial"}
     assert first[0] is not envs.step(action)[0]
-
-
-def test_figures_need_all_infos():
-    for n in (None, 2):
-        with pytest.raises(InvalidValueError, match=r"info='trial' .* figures need the infos"):
-            made(Plain(), n, info="trial", render_mode="rgb_array")
 
 
 def test_figures_and_buffers_exclude_each_other():

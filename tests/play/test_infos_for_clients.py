@@ -64,10 +64,11 @@ def form(info):
 # ------------------------------------------------------------------ one form of infos
 
 
+@pytest.mark.parametrize("infos", ["small", "full"])
 @pytest.mark.parametrize("mode", ["sync", "async"])
-def test_native_vector_infos_have_the_form_of_gymnasiums(mode):
-    theirs = gymnasium.make_vec(ID, num_envs=2, vectorization_mode=mode)
-    ours = gymnasium.make_vec(ID, num_envs=2, vectorization_mode="vector_entry_point")
+def test_native_vector_infos_have_the_form_of_gymnasiums(mode, infos):
+    theirs = gymnasium.make_vec(ID, num_envs=2, vectorization_mode=mode, info=infos)
+    ours = gymnasium.make_vec(ID, num_envs=2, vectorization_mode="vector_entry_point", info=infos)
     try:
         assert form(theirs.reset(seed=1)[1]) == form(ours.reset(seed=1)[1])
         for theirs_info, ours_info in zip(played(theirs), played(ours), strict=True):
@@ -84,8 +85,9 @@ def test_native_vector_infos_have_the_form_of_gymnasiums(mode):
         theirs.close()
 
 
-def test_every_info_of_a_native_vector_env_has_its_mask():
-    for info in played(make_vec(TASK, 2)):
+@pytest.mark.parametrize("infos", ["small", "full"])
+def test_every_info_of_a_native_vector_env_has_its_mask(infos):
+    for info in played(make_vec(TASK, 2, info=infos)):
         named = {name for name in info if not name.startswith("_")}
         assert {f"_{name}" for name in named} | named == set(info)
 
@@ -130,7 +132,7 @@ def test_numeric_infos_of_a_vector_env_are_those_of_its_envs():
 
 
 def test_numeric_infos_hold_the_results_of_the_trial():
-    full, numeric = make(TASK), make(TASK, info="numeric")
+    full, numeric = make(TASK, info="full"), make(TASK, info="numeric")
     outcomes = 0
     for info, numbers in zip(played(full, 300), played(numeric, 300), strict=True):
         assert numbers["gt"] == info["gt"]
@@ -157,7 +159,7 @@ def test_numeric_infos_go_through_gymnasiums_door_and_its_vector_envs():
 
 def test_another_form_of_infos_is_refused():
     for made in (lambda: make(TASK, info="plain"), lambda: make_vec(TASK, 2, info="plain")):
-        with pytest.raises(InvalidValueError, match=r"(?s)'plain'.*'full', 'trial' or 'numeric'"):
+        with pytest.raises(InvalidValueError, match=r"(?s)'plain'.*'small', 'full' or 'numeric'"):
             made()
 
 

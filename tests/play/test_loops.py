@@ -54,7 +54,7 @@ def steps_of(env, actions):
 
 def test_a_slot_is_answered_again_on_each_visit():
     actions = [REST, HARVEST, REST, REST, HARVEST, REST, REST, REST, LEAVE, REST, REST, REST]
-    rewards, periods, results = steps_of(make(Patch), actions)
+    rewards, periods, results = steps_of(make(Patch, info="full"), actions)
     assert rewards == [0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]
     assert periods == [
         *["decide"] * 2, *["harvest"] * 2, "decide", *["harvest"] * 2, *["decide"] * 2,
@@ -68,7 +68,7 @@ def test_a_slot_is_answered_again_on_each_visit():
 
 def test_a_slot_is_answered_once_by_default():
     actions = [HARVEST, REST, REST, HARVEST, LEAVE]
-    rewards, periods, _ = steps_of(make(Patch, again=False), actions)
+    rewards, periods, _ = steps_of(make(Patch, again=False, info="full"), actions)
     assert rewards == [1, 0, 0, 0, 0]
     assert periods[-2:] == ["decide", "decide"]
 
@@ -92,7 +92,7 @@ class Rounds(Task):
 
 @pytest.mark.parametrize(("again", "outcome"), [(False, "miss"), (True, "correct")])
 def test_a_slot_that_was_missed_can_be_answered_on_the_next_visit_only_again(again, outcome):
-    rewards, periods, results = steps_of(make(Rounds(again=again)), (REST, REST, 1))
+    rewards, periods, results = steps_of(make(Rounds(again=again), info="full"), (REST, REST, 1))
     assert periods == ["window", "gap", "window"]
     assert rewards == [-1, 0, float(again)]
     assert results[-1][4]["trial"]["outcome"] == outcome
@@ -117,11 +117,11 @@ def info_period(env):
 def test_envs_side_by_side_play_as_alone():
     """Every env of a vector env is at another visit; its trials are those of an env alone."""
     actions = np.random.default_rng(1).choice([REST, HARVEST, HARVEST, LEAVE], (400, 3))
-    vector = make_vec(Patch, 3, conditions={"richness": 1.0})
+    vector = make_vec(Patch, 3, conditions={"richness": 1.0}, info="full")
     vector.reset(seed=1)
     together = [vector.step(row) for row in actions]
     for k in range(3):
-        env = make(Patch, conditions={"richness": 1.0})
+        env = make(Patch, conditions={"richness": 1.0}, info="full")
         env.reset(seed=1)
         for step, action in enumerate(actions[:, k].tolist()):
             _, reward, *_, info = env.step(action)

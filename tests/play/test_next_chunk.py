@@ -38,7 +38,7 @@ def test_a_chunk_has_the_trials_of_the_batch(seq_len):
     chunk = chunks.next_chunk()
     wide = np.zeros((*chunk.shape, 2), np.float32)
     for part in chunk.parts:
-        shown, done = render(part.types.wide, part.steps, chunk.key), 0
+        shown, done = render(part.types, part.steps, chunk.key), 0
         lengths = part.steps.duration.sum(axis=1)
         for row, start, length in zip(part.row, np.maximum(part.start, 0), lengths, strict=True):
             wide[row, start : start + length] = shown[done : done + length]

@@ -1,12 +1,17 @@
 """Libraries of others make and train on tasks by their ids, as their own documentation does it.
 
 Each test is skipped where its library is not installed: `pip install torchrl tianshou` adds them.
+Those of Gymnasium are in test_gymnasium_wrappers.py, those of Stable-Baselines3 in neurogym-sb3.
 """
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
+
+from neurogym_core import Choice, Task, make_vec
 
 pytest.importorskip("neurogym_task_perceptual")
 pytestmark = pytest.mark.slow
@@ -42,8 +47,6 @@ def test_torchrl_makes_several_envs_from_an_id():
 @pytest.mark.parametrize("mode", ["SameStep", "Disabled"])
 def test_torchrl_wraps_the_native_vector_env(mode):
     envs = pytest.importorskip("torchrl.envs", reason="TorchRL is not installed")
-    from neurogym_core import make_vec
-
     native = make_vec(
         ID.partition(":")[2], 3, autoreset_mode=mode, info="numeric", trials_per_session=2
     )
@@ -73,3 +76,79 @@ def test_tianshou_collects_steps_with_numeric_infos():
     assert ended.sum() > 5
     assert np.isfinite(buffer.info.performance).all()
     assert (buffer.info.trial_steps[:300][ended] > 0).all()
+
+
+class Lights(Task):
+    """The light that is on is the right answer; resting is right before."""
+
+    timing: ClassVar = {"wait": 200, "light": 200}
+    trials_per_session: int | None = 20
+
+    def define(self):
+        self.observe(light=2)
+        self.act(rest=1, choose=2)
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
+
+    def new_trial(self, trial):
+        trial.periods("wait", "light")
+        trial.show("light", np.eye(2)[trial["side"]], during="light", noise=0.5)
+        trial.hold(during="wait")
+        trial.answer("choose", trial["side"], during="light")
+
+
+def test_a_loop_of_proximal_policy_optimisation_learns():
+    """The loop is that of single-file implementations: nothing but Gymnasium's interface."""
+    torch = pytest.importorskip("torch")
+    from gymnasium.wrappers.vector import RecordEpisodeStatistics
+
+    torch.manual_seed(0)
+    envs = RecordEpisodeStatistics(make_vec(Lights, 16, autoreset_mode="SameStep"))
+    size, choices = envs.single_observation_space.shape[0], int(envs.single_action_space.n)
+    actor, critic = (
+        torch.nn.Sequential(torch.nn.Linear(size, 32), torch.nn.Tanh(), torch.nn.Linear(32, out))
+        for out in (choices, 1)
+    )
+    optimizer = torch.optim.Adam([*actor.parameters(), *critic.parameters()], 3e-3)
+    seen = torch.as_tensor(envs.reset(seed=1)[0])
+    performance, returns = [], []
+    for _ in range(60):
+        rows = []
+        with torch.no_grad():
+            for _ in range(32):
+                chances = torch.distributions.Categorical(logits=actor(seen))
+                action = chances.sample()
+                value, said = critic(seen)[:, 0], chances.log_prob(action)
+                coming, reward, terminated, truncated, info = envs.step(action.numpy())
+                over = torch.as_tensor(terminated | truncated)
+                rows.append((seen, action, said, value, torch.as_tensor(reward), over))
+                seen = torch.as_tensor(coming)
+                ended = info.get("final_info", info)
+                if "performance" in ended:
+                    performance += ended["performance"][ended["_performance"]].tolist()
+                if "episode" in info:
+                    returns += info["episode"]["r"][info["_episode"]].tolist()
+            following, advantage = critic(seen)[:, 0], torch.zeros(16)
+            advantages = []
+            for *_, value, reward, over in reversed(rows):
+                delta = reward + 0.9 * following * ~over - value
+                advantage = delta + 0.9 * 0.95 * advantage * ~over
+                following = value
+                advantages.insert(0, advantage)
+        observations, actions, said, values = (
+            torch.cat([row[part] for row in rows]) for part in range(4)
+        )
+        gains = torch.cat(advantages).float()
+        aims, gains = gains + values, (gains - gains.mean()) / (gains.std() + 1e-8)
+        for _ in range(4):
+            chances = torch.distributions.Categorical(logits=actor(observations))
+            ratio = (chances.log_prob(actions) - said).exp()
+            loss = -torch.min(ratio * gains, ratio.clamp(0.8, 1.2) * gains).mean()
+            loss = loss + 0.5 * (critic(observations)[:, 0] - aims).pow(2).mean()
+            loss = loss - 0.01 * chances.entropy().mean()
+            optimizer.zero_grad()
+            loss.float().backward()
+            optimizer.step()
+    assert np.mean(performance[:200]) < 0.6
+    assert np.mean(performance[-500:]) > 0.9
+    assert np.mean(returns[-20:]) > np.mean(returns[:20]) + 5

@@ -72,12 +72,12 @@ def play(env, steps, seed=0):
     seen = []
     for _ in range(steps):
         if isinstance(env, TaskVectorEnv):
-            obs, reward, _, _, info = env.step(rng.integers(0, 3, env.num_envs))
+            obs, reward, _, _, _ = env.step(rng.integers(0, 3, env.num_envs))
         else:
-            obs, reward, terminated, truncated, info = env.step(int(rng.integers(0, 3)))
+            obs, reward, terminated, truncated, _ = env.step(int(rng.integers(0, 3)))
             if truncated or terminated:
                 env.reset()
-        seen.append((obs.tolist(), np.asarray(reward).tolist(), np.asarray(info["gt"]).tolist()))
+        seen.append((obs.tolist(), np.asarray(reward).tolist(), np.asarray(env.target).tolist()))
     return seen
 
 

@@ -36,7 +36,7 @@ class Once(Cue):
 
 
 def test_a_step_scores_the_observation_it_was_chosen_on():
-    env = make(Cue)
+    env = make(Cue, info="full")
     obs, info = env.reset(seed=0)
     assert info == {"period": "cue"}
     for _ in range(20):

@@ -128,7 +128,7 @@ def test_gymnasiums_vector_envs_collect_the_same_as_native_ones():
 
 
 def test_gymnasiums_wrappers_take_it():
-    env = DictInfoToList(RecordEpisodeStatistics(make_vec(TASK, 2)))
+    env = DictInfoToList(RecordEpisodeStatistics(make_vec(TASK, 2, info="full")))
     env.reset(seed=1)
     for _ in range(300):
         infos = env.step(np.zeros(2, int))[4]

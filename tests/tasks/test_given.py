@@ -9,8 +9,7 @@ import pytest
 
 from neurogym_core import Choice, Session, Task, TaskWrapper
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.constrained import draw_constrained
-from neurogym_core.tasks.drawing import fresh_session
+from neurogym_core.tasks.drawing import draw_constrained, fresh_session
 
 
 class Plain(Task):

@@ -42,7 +42,7 @@ class Swap(Task):
         trial.answer("choose", trial["side"], during="choice")
 
 
-class ByArrays(Swap):
+class Remembering(Swap):
     reads_outcomes = True
 
     def new_session(self, session, rng):
@@ -62,23 +62,6 @@ class ByArrays(Swap):
         return self.draw_conditions(rng, len(session), {"side": session.side})
 
 
-class BySubject(Swap):
-    reads_outcomes = True
-
-    def new_session_one(self, session, rng):
-        session.side, session.reversals, session.recent = 0, 0, [False] * 3
-
-    def draw_one(self, session, rng):
-        hit = session.previous["outcome"] == Outcome.CORRECT
-        session.recent = [*session.recent[1:], hit]
-        if all(session.recent):
-            session.recent = [False] * 3
-            session.side, session.reversals = 1 - session.side, session.reversals + 1
-        phase = "later" if session.reversals else "first"
-        session.record(reversals=session.reversals, recent=session.recent, phase=phase)
-        return {"side": session.side}
-
-
 class Clock(Swap):
     """The column does not depend on outcomes, so that trials are drawn in blocks."""
 
@@ -87,28 +70,22 @@ class Clock(Swap):
         return self.draw_conditions(rng, len(session))
 
 
-FORMS = (ByArrays, BySubject)
-
-
-@pytest.mark.parametrize("task", FORMS)
-def test_a_column_is_that_of_the_trial_that_was_drawn(task, kernel):
-    record = run(task, "oracle", 9, num_envs=1, seed=1)
+def test_a_column_is_that_of_the_trial_that_was_drawn(kernel):
+    record = run(Remembering, "oracle", 9, num_envs=1, seed=1)
     assert record["reversals"].tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
     assert record["recent"].sum(axis=1).tolist() == [0, 1, 2] * 3
     assert record["phase"].tolist() == ["first"] * 3 + ["later"] * 6
 
 
-def test_both_forms_give_the_record_of_the_plain_kernel(kernel, monkeypatch):
-    records = [run(task, "guess", 70, num_envs=1, seed=3) for task in FORMS]
+def test_both_kernels_give_the_same_record(kernel, monkeypatch):
+    record = run(Remembering, "guess", 70, num_envs=1, seed=3)
     monkeypatch.setenv("NGYM_KERNEL", "plain")
-    records += [run(task, "guess", 70, num_envs=1, seed=3) for task in FORMS]
-    assert all(one == records[0] for one in records)
+    assert run(Remembering, "guess", 70, num_envs=1, seed=3) == record
 
 
-@pytest.mark.parametrize("task", FORMS)
-def test_subjects_side_by_side_have_the_columns_of_their_own_history(task, kernel):
+def test_subjects_side_by_side_have_the_columns_of_their_own_history(kernel):
     """Columns follow from a subject's own outcomes, not from those of the others."""
-    record = run(task, "guess", 160, num_envs=4, seed=2)
+    record = run(Remembering, "guess", 160, num_envs=4, seed=2)
     for subject in range(4):
         mine = record[record["subject"] == subject]
         reversals, run_of = 0, 0
@@ -125,7 +102,7 @@ def test_subjects_side_by_side_have_the_columns_of_their_own_history(task, kerne
 
 
 def test_env_and_vector_env_report_the_column(kernel):
-    env, vector = make(ByArrays, seed=1), make_vec(ByArrays, 2, seed=1)
+    env, vector = make(Remembering, seed=1), make_vec(Remembering, 2, seed=1)
     env.reset(seed=1)
     vector.reset(seed=1)
     for _ in range(9):
@@ -137,7 +114,7 @@ def test_env_and_vector_env_report_the_column(kernel):
 
 
 def test_a_copy_of_an_env_has_the_columns(kernel):
-    env = make(BySubject, seed=1)
+    env = make(Remembering, seed=1)
     env.reset(seed=1)
     for _ in range(10):
         env.step(env.unwrapped.target)
@@ -152,10 +129,10 @@ def test_a_copy_of_an_env_has_the_columns(kernel):
 
 
 def test_csv_and_record_trials_keep_the_columns(tmp_path):
-    record = run(ByArrays, "oracle", 7, num_envs=1, seed=1)
+    record = run(Remembering, "oracle", 7, num_envs=1, seed=1)
     record.to_csv(tmp_path / "one.csv")
     assert read_csv(tmp_path / "one.csv") == record
-    env = RecordTrials(make(ByArrays, seed=1), tmp_path / "two.csv")
+    env = RecordTrials(make(Remembering, seed=1), tmp_path / "two.csv")
     env.reset(seed=1)
     for _ in range(21):
         env.step(env.unwrapped.target)
@@ -220,19 +197,14 @@ def test_the_line_of_a_refused_column_is_in_the_traceback():
     assert "session.record(**self.columns(session))" in lines
 
 
-def test_a_list_that_grows_is_refused_in_the_form_for_one_subject():
+def test_a_column_that_grows_is_refused():
     class Grows(Swap):
-        def new_session_one(self, session, rng):
-            session.sides = [0]
+        def draw(self, session, rng):
+            session.record(sides=np.zeros((len(session), 1 + session.trial[0])))
+            return self.draw_conditions(rng, len(session))
 
-        def draw_one(self, session, rng):
-            session.record(sides=session.sides)
-            session.sides.append(1)
-            return {}
-
-    task = Grows()
     with pytest.raises(TaskDefinitionError, match="Expected one shape in all"):
-        run(task, "oracle", 5, num_envs=1, seed=1)
+        run(Grows, "oracle", 5, num_envs=1, seed=1)
 
 
 def test_a_column_that_only_some_trials_have_is_refused():

@@ -269,7 +269,7 @@ class Stream:
 
 def written_trial(task, block, row):
     """The trial of a row, built again, with the durations that were drawn for it."""
-    types, kind = block.types, block.kind[row]
+    types, kind = block.tables, block.kind[row]
     conditions = {name: values[row : row + 1] for name, values in block.conditions.items()}
     durations = {
         name: float(steps[kind] * types.dt)
@@ -350,7 +350,7 @@ ANY = random_tasks.descriptions(drawn=(None, None, "before", "outcomes"), untime
 @given(description=ANY, seed=st.integers(0, 99))
 def test_single_env_plays_as_the_reference(kernel, description, seed):
     task = playable(description)
-    env = TaskEnv(task)
+    env = TaskEnv(task, info="full")
     seen = env.reset(seed=seed)[0]
     (subject,) = subjects(task, seed, 1, env if task.reads_outcomes else None)
     key = Dealer(task, 1, seed).key
@@ -386,7 +386,7 @@ def test_single_env_plays_as_the_reference(kernel, description, seed):
 @given(description=ANY, seed=st.integers(0, 99))
 def test_vector_env_plays_as_the_reference(kernel, description, seed, n, mode):
     task = playable(description)
-    env = TaskVectorEnv(task, n, autoreset_mode=mode)
+    env = TaskVectorEnv(task, n, autoreset_mode=mode, info="full")
     seen = env.reset(seed=seed)[0]
     players = subjects(task, seed, n, env if task.reads_outcomes else None)
     key = Dealer(task, n, seed).key

@@ -69,7 +69,7 @@ def test_the_choice_decides_where_the_trial_goes_right_or_wrong(by_answer, fixed
 
 
 def test_vector_env_jumps_as_the_single_env():
-    single, vector = make(Fork, seed=5), make_vec(Fork, 1, seed=5)
+    single, vector = make(Fork, seed=5, info="full"), make_vec(Fork, 1, seed=5, info="full")
     single.reset(seed=5)
     vector.reset(seed=5)
     for action in np.random.default_rng(1).integers(0, 3, 300):

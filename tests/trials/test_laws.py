@@ -77,7 +77,10 @@ def assert_same(one, other):
 @held(20)
 @given(task=random_tasks.tasks(), seed=SEEDS)
 def test_a_vector_env_of_one_is_the_single_env_in_all_sessions(kernel, task, seed, mode):
-    single, vector = TaskEnv(task), TaskVectorEnv(task, 1, autoreset_mode=mode)
+    single, vector = (
+        TaskEnv(task, info="full"),
+        TaskVectorEnv(task, 1, autoreset_mode=mode, info="full"),
+    )
     rng = np.random.default_rng(seed)
     seen, wide = single.reset(seed=seed)[0], vector.reset(seed=seed)[0]
     for _ in range(80):
@@ -113,7 +116,10 @@ def test_a_dataset_shows_what_an_env_shows_and_scores_as_it_pays(kernel, descrip
         n if stateful(task) else 1
     )  # else it is the pace of the envs that says which gets which trial
     dataset = Dataset(task, n, seed=seed, targets="action" if task.supervised else "best")
-    env, rng = TaskVectorEnv(task, n, autoreset_mode="SameStep"), np.random.default_rng(seed)
+    env, rng = (
+        TaskVectorEnv(task, n, autoreset_mode="SameStep", info="full"),
+        np.random.default_rng(seed),
+    )
     now = env.reset(seed=seed)[0]
     batches = [next(dataset) for _ in range(4)]
     actions = [np.zeros(batch.inputs.shape[:2], int) for batch in batches]
@@ -164,7 +170,10 @@ def test_both_kernels_say_the_same_bits_of_several_tasks_in_one_session(task, n,
 @held(20)
 @given(task=random_tasks.sequences(), seed=SEEDS)
 def test_several_tasks_in_one_session_are_the_same_in_a_vector_env_of_one(kernel, task, seed):
-    single, vector = TaskEnv(task), TaskVectorEnv(task, 1, autoreset_mode="SameStep")
+    single, vector = (
+        TaskEnv(task, info="full"),
+        TaskVectorEnv(task, 1, autoreset_mode="SameStep", info="full"),
+    )
     rng = np.random.default_rng(seed)
     np.testing.assert_array_equal(single.reset(seed=seed)[0], vector.reset(seed=seed)[0][0])
     for _ in range(80):
@@ -186,7 +195,7 @@ def assert_kernels_agree(n, task, seed):
         for name in ("plain", "compiled"):
             patch.setenv(kernels.VARIABLE, name)
             skip_unless_built()
-            env = TaskVectorEnv(task, n)
+            env = TaskVectorEnv(task, n, info="full")
             said.append([env.reset(seed=seed)[0], *played(env, np.random.default_rng(seed), 80)])
     assert_same(*said)
 
@@ -209,7 +218,7 @@ def test_trials_and_their_noise_are_the_same_whatever_is_played(kernel, task, se
     if task.reads_outcomes:
         return
     for player in range(3):
-        env, rng = TaskVectorEnv(task, 2), np.random.default_rng([seed, player])
+        env, rng = TaskVectorEnv(task, 2, info="full"), np.random.default_rng([seed, player])
         env.reset(seed=seed)
         for _ in range(60):
             state = {
@@ -241,7 +250,7 @@ def test_copies_in_mid_trial_go_on_alike_and_alone_also_with_the_other_kernel(
 ):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(kernels.VARIABLE, "plain")
-        env = TaskEnv(task) if n is None else TaskVectorEnv(task, n)
+        env = TaskEnv(task, info="full") if n is None else TaskVectorEnv(task, n, info="full")
         rng = np.random.default_rng(seed)
         actions = [acted(task, rng, n or 1)[() if n else 0] for _ in range(before + 40)]
         env.reset(seed=seed)
@@ -276,7 +285,11 @@ def test_copies_in_mid_trial_go_on_alike_and_alone_also_with_the_other_kernel(
 @given(task=random_tasks.tasks(), seed=SEEDS)
 def test_overwriting_what_was_returned_changes_nothing_later(kernel, n, task, seed):
     def said(spoil: bool) -> list:
-        env = TaskEnv(task) if n is None else TaskVectorEnv(task, n, autoreset_mode="SameStep")
+        env = (
+            TaskEnv(task, info="full")
+            if n is None
+            else TaskVectorEnv(task, n, autoreset_mode="SameStep", info="full")
+        )
         rng, kept = np.random.default_rng(seed), []
         returned = [env.reset(seed=seed)[0]]
         for _ in range(60):
@@ -305,7 +318,7 @@ def test_overwriting_what_was_returned_changes_nothing_later(kernel, n, task, se
 @held(15)
 @given(task=random_tasks.tasks(), seed=SEEDS)
 def test_no_two_observations_share_memory(kernel, task, seed):
-    env, rng = TaskEnv(task), np.random.default_rng(seed)
+    env, rng = TaskEnv(task, info="full"), np.random.default_rng(seed)
     returned = [env.reset(seed=seed)[0]]
     for _ in range(40):
         seen, _, terminated, truncated, _ = env.step(acted(task, rng, 1)[0])
@@ -323,7 +336,7 @@ def test_no_two_observations_share_memory(kernel, task, seed):
 @held(12)
 @given(task=random_tasks.tasks(), seed=SEEDS)
 def test_trials_are_counted_without_gaps_and_sessions_have_their_length(kernel, n, task, seed):
-    env = TaskVectorEnv(task, n)
+    env = TaskVectorEnv(task, n, info="full")
     env.reset(seed=seed)
     ended: list[list] = [[] for _ in range(n)]
     for _, *_, last in (

@@ -1,4 +1,4 @@
-"""`Tables`: arrays of 1 or k rows, payoffs on demand, and types that are joined."""
+"""`Tables`: k rows that may be one in memory, payoffs on demand, and types that are joined."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from neurogym_core import Choice, Dataset, Task
+from neurogym_core.trials.arrays import one_row
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.lay_out import lay_out
 from neurogym_core.trials.tables import ARRAYS, PAYOFFS, Tables
@@ -30,13 +31,19 @@ class Sides(Task):
         trial.answer("choose", trial["side"], during="go", correct=trial["pay"])
 
 
-def test_arrays_have_a_row_per_type_only_where_types_differ():
+def stored_rows(tables):
+    return {name: len(one_row(getattr(tables, name))) for name in ARRAYS}
+
+
+def test_arrays_have_a_row_in_memory_per_type_only_where_types_differ():
     tables = Sides().sample(8, side=[0, 1] * 4, pay=[1, 1, 2, 2] * 2).tables
-    rows = {name: len(getattr(tables, name)) for name in ARRAYS}
+    rows = stored_rows(tables)
     differ = {"shown", "target", "reward", "outcome", "score", "correct_reward"}
     assert {name for name, k in rows.items() if k == 8} == differ
     assert {k for name, k in rows.items() if name not in differ} == {1}
-    assert len(Sides().sample(8, side=1, pay=1).tables.reward) == 1
+    assert {len(getattr(tables, name)) for name in ARRAYS} == {8}
+    assert stored_rows(pickle.loads(pickle.dumps(tables))) == rows
+    assert stored_rows(Sides().sample(8, side=1, pay=1).tables)["reward"] == 1
 
 
 def test_all_rows_are_those_of_tables_of_one_trial_each():
@@ -51,7 +58,7 @@ def test_all_rows_are_those_of_tables_of_one_trial_each():
 def test_a_dataset_builds_no_payoffs_until_it_scores():
     dataset = Dataset(Sides(), 4, seed=0)
     batch = next(dataset)
-    tables = dataset._source._blocks[0][1].types
+    tables = dataset._source._blocks[0][1].tables
     assert not set(PAYOFFS) & set(vars(tables))
     batch.score(batch.targets)
     assert set(PAYOFFS) <= set(vars(tables))
@@ -116,7 +123,7 @@ def test_types_that_ask_other_slots_are_joined():
     assert joined.slots.names == ("slot0", "slot1")
     assert joined.asked.tolist() == [[True, False], [False, True]]
     assert joined.miss_reward.tolist() == [[-3, 0], [0, -3]]
-    assert joined.full("slot")[:, 1].max(axis=1).tolist() == [0, 1]
+    assert joined.slot[:, 1].max(axis=1).tolist() == [0, 1]
     assert joined.needs.tolist() == [-1, -1]
 
 

@@ -59,7 +59,11 @@ def test_players_do_not_notice(n, description, seed):
     task = random_tasks.playable(description, conditions=FEW)
 
     def env():
-        return TaskEnv(task) if n is None else TaskVectorEnv(task, n, autoreset_mode="SameStep")
+        return (
+            TaskEnv(task, info="full")
+            if n is None
+            else TaskVectorEnv(task, n, autoreset_mode="SameStep", info="full")
+        )
 
     one, other = env(), env()
     assert_same(played(one, seed), played(other, seed, shared=False))
@@ -149,7 +153,7 @@ class Contrary(Dots):
 
 
 def test_six_types_of_trials_are_six_rows_of_the_tables():
-    env = TaskVectorEnv(Dots(), 16)
+    env = TaskVectorEnv(Dots(), 16, info="full")
     env.stepper.dealer.block_rows = 100
     env.reset(seed=1)
     block = env.stepper.any_block
@@ -162,7 +166,7 @@ def test_six_types_of_trials_are_six_rows_of_the_tables():
 
 @pytest.mark.parametrize("task", [Shuffled, Graded])
 def test_trials_that_draw_beyond_their_conditions_share_no_type(task):
-    env = TaskEnv(task())
+    env = TaskEnv(task(), info="full")
     env.reset(seed=1)
     assert types_in(env) == len(env.stepper.any_block)
 
@@ -209,7 +213,7 @@ TEXTS = [(["x", "xy"], ["yz", "z"]), (["x", "xy", "x"], ["z", "yz", "yz"])]
 
 @pytest.mark.parametrize(("a", "b"), TEXTS)
 def test_texts_of_different_lengths_are_not_mistaken_for_each_other(a, b):
-    env = TaskEnv(Said())
+    env = TaskEnv(Said(), info="full")
     for one, other in zip(a, b, strict=True):
         env.reset(seed=0, options={"conditions": {"a": one, "b": other}})
         for _ in range(2):
@@ -235,16 +239,16 @@ def test_nor_are_they_in_few_trials_or_many(a, b, copies):
 def test_outcome_readers_play_alike_whether_types_are_kept_or_rebuilt(n):
     def env():
         return (
-            TaskEnv(Contrary())
+            TaskEnv(Contrary(), info="full")
             if n is None
-            else TaskVectorEnv(Contrary(), n, autoreset_mode="SameStep")
+            else TaskVectorEnv(Contrary(), n, autoreset_mode="SameStep", info="full")
         )
 
     assert_same(played(env(), 3, 900), played(env(), 3, 900, shared=False))
 
 
 def test_outcome_readers_that_know_all_types_build_none(monkeypatch):
-    env = TaskEnv(Contrary())
+    env = TaskEnv(Contrary(), info="full")
     env.reset(seed=1)
     for _ in range(3000):
         env.step(1)
@@ -267,7 +271,7 @@ def test_outcome_readers_that_meet_something_new_in_every_trial_do_not_keep_it()
         def draw(self, session, rng):
             return {**super().draw(session, rng), "coherence": rng.uniform(0, 50, len(session))}
 
-    env = TaskVectorEnv(Endless(), 3)
+    env = TaskVectorEnv(Endless(), 3, info="full")
     env.reset(seed=1)
     for _ in range(3000):
         env.step(np.ones(3, int))
@@ -312,7 +316,10 @@ class Sometimes(Task):
 @pytest.mark.parametrize("shared", [True, False])
 def test_slots_that_only_some_trials_have(shared, seed):
     """The first trials of an env may lack a slot of later ones, and blocks hold other trials."""
-    env, single = TaskVectorEnv(Sometimes(), 2, autoreset_mode="SameStep"), TaskEnv(Sometimes())
+    env, single = (
+        TaskVectorEnv(Sometimes(), 2, autoreset_mode="SameStep", info="full"),
+        TaskEnv(Sometimes(), info="full"),
+    )
     rng = np.random.default_rng(0)
     for each in (env, single):
         each.stepper.dealer.types.useless = not shared
@@ -334,7 +341,7 @@ def test_slots_that_only_some_trials_have(shared, seed):
                     seen.add((name, name in given[i]))
             given[i] = {}
     assert seen >= {("first", True), ("second", True), ("second", False)}
-    one = TaskVectorEnv(Sometimes(), 1, autoreset_mode="SameStep")
+    one = TaskVectorEnv(Sometimes(), 1, autoreset_mode="SameStep", info="full")
     one.stepper.dealer.types.useless = not shared
     one.reset(seed=5), single.reset(seed=5)
     for action in rng.integers(5, size=600):

@@ -121,12 +121,14 @@ class Candidate:
     def env(self) -> Any:
         """Return a new env of the task, as `make` builds it without plug-ins."""
         return self.with_small_blocks(
-            make(self.task if self.kind == "task" else self.source, plugins=False)
+            make(self.task if self.kind == "task" else self.source, plugins=False, info="full")
         )
 
     def vector_env(self, num_envs: int) -> TaskVectorEnv:
         """Return a vector env of the task."""
-        return self.with_small_blocks(TaskVectorEnv(self.task, num_envs, autoreset_mode="SameStep"))
+        return self.with_small_blocks(
+            TaskVectorEnv(self.task, num_envs, autoreset_mode="SameStep", info="full")
+        )
 
     def fresh_env(self, **settings: Any) -> Any:
         """Return a new env built from the source; a name or class gives a new task."""

@@ -319,16 +319,14 @@ def _steps(task: Task) -> str:
     result = _Digest()
     blank = np.zeros((n, task.channels.size), np.float32)
     for step in range(STEPS):
-        target = stepper.targets()
+        target, period = stepper.targets(), stepper.period
         actions = _actions(task, target, step)
         if task.step_observation is not None:
             result.array("shown", task.step_observation(stepper.now, blank.copy()))
         done = stepper.step(actions)
         result.array("target", target)
         result.array("reward", done.reward)
-        result.plain(
-            "period", [TaskView(task).period_names[period] for period in done.period.tolist()]
-        )
+        result.plain("period", [TaskView(task).period_names[one] for one in period.tolist()])
         result.array("ended", np.flatnonzero(done.ended))
         if done.finished is not None:
             result.array("outcome", done.finished.outcome)

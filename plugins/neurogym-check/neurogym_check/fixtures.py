@@ -22,7 +22,7 @@ def oracle():
     """Function that returns records of trials in which the oracle plays."""
 
     def play(task: Task, trials: int, seed: int = 1, options: dict | None = None) -> list[dict]:
-        env = TaskEnv(task)
+        env = TaskEnv(task, info="full")
         env.reset(seed=seed, options=options)
         return _run(env, lambda: env.target, trials)
 
@@ -36,7 +36,7 @@ def constant():
     def play(
         task: Task, action: int, trials: int, seed: int = 1, options: dict | None = None
     ) -> list[dict]:
-        env = TaskEnv(task)
+        env = TaskEnv(task, info="full")
         env.reset(seed=seed, options=options)
         return _run(env, lambda: action, trials)
 
@@ -85,6 +85,7 @@ def same_in_both():
 
     def check(task: Task, steps: int = 800, seed: int = 3) -> None:
         mode = "SameStep"
-        play_both(TaskEnv(task), TaskVectorEnv(task, 1, autoreset_mode=mode), mode, steps, seed)
+        vector = TaskVectorEnv(task, 1, autoreset_mode=mode, info="full")
+        play_both(TaskEnv(task, info="full"), vector, mode, steps, seed)
 
     return check

@@ -57,14 +57,12 @@ def first_difference(task: Task) -> tuple[int, str, Any, Any] | None:
 
 def _course(task: Task, apart: bool) -> Iterator[dict[str, Any]]:
     """Yield the conditions of each trial of the last subject."""
-    own = task.draw_one is not None  # then each subject has its own generator
-    first: Any = np.random.Generator(np.random.SFC64(1)) if own else SameForAll(0)
-    session = fresh_session(task, first, SUBJECTS)
+    session = fresh_session(task, SameForAll(0), SUBJECTS)  # type: ignore[arg-type]
     for trial in range(min(TRIALS, task.trials_per_session or TRIALS)):
         groups = [[0, 1], [LAST]] if apart and trial % 3 else [[*range(SUBJECTS)]]
         for rows in map(np.array, groups):
             part = session.take(rows)
-            rng = first if own else SameForAll(trial + 1)
+            rng: Any = SameForAll(trial + 1)
             drawn, columns = TaskView(task).draw_next(part, rng)
             part.trial += 1
             session.put(rows, part)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections import deque
 
 import gymnasium
 import numpy as np
@@ -112,7 +111,7 @@ class InBlocks(PaysNothing):
 
 
 class CountsHits(PaysNothing):
-    """In the form for one subject: the stimulus is weaker after five hits in a row."""
+    """The stimulus is weaker after five hits in a row."""
 
     reads_outcomes = True
     rewards = {"correct": 1.0}
@@ -122,13 +121,15 @@ class CountsHits(PaysNothing):
         super().define()
         self.vary(strength=Choice((0.5, 1.0)), hits=int)
 
-    def new_session_one(self, session, rng):
-        session.hits = deque(maxlen=5)
+    def new_session(self, session, rng):
+        session.hits = np.zeros((len(session), 5), bool)
 
-    def draw_one(self, session, rng):
-        session.hits.append(session.previous["outcome"] == Outcome.CORRECT)
-        weak = all(session.hits) and rng.random() < 0.9
-        return {"strength": 0.5 if weak else 1.0, "hits": sum(session.hits)}
+    def draw(self, session, rng):
+        n, hit = len(session), session.previous["outcome"] == Outcome.CORRECT
+        session.hits = np.column_stack((session.hits[:, 1:], hit))
+        weak = session.hits.all(axis=1) & (rng.random(n) < 0.9)
+        given = {"strength": np.where(weak, 0.5, 1.0), "hits": session.hits.sum(axis=1)}
+        return self.draw_conditions(rng, n, given)
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")

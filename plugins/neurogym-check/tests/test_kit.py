@@ -290,7 +290,7 @@ def test_a_digest_does_not_depend_on_the_instance_or_on_the_process(wrong):
     assert digest_of(wrong.Right()) == digest_of(wrong.Right())
 
 
-def test_a_digest_of_a_task_for_one_subject_does_not_depend_on_numpys_random_numbers(
+def test_a_digest_of_a_task_that_reads_outcomes_does_not_depend_on_numpys_random_numbers(
     odd, monkeypatch
 ):
     before = digest_of(odd.CountsHits())

@@ -89,17 +89,21 @@ class CountsOnTheTask(Right):
 
 
 class SharesAList(Right):
-    """One list for all subjects, on the class, in the form for one subject."""
+    """One list for all subjects, on the class."""
 
     reads_outcomes = True
     _hits: list = []
 
-    def new_session_one(self, session, rng):
+    def new_session(self, session, rng):
         self._hits.clear()
 
-    def draw_one(self, session, rng):
-        self._hits.append(session.previous["outcome"] == Outcome.CORRECT)
-        return {"strength": 1.0 if sum(self._hits[-5:]) % 2 else 0.5}
+    def draw(self, session, rng):
+        self._hits.extend(session.previous["outcome"] == Outcome.CORRECT)
+        drawn = self.draw_conditions(rng, len(session))
+        return {
+            **drawn,
+            "strength": np.full(len(session), 1.0 if sum(self._hits[-5:]) % 2 else 0.5),
+        }
 
 
 # ---------------------------------------------------------------------- D

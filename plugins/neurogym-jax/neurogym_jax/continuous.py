@@ -43,7 +43,7 @@ class Continuous:
         dealer = Dealer(task, 1, 0)
         if TaskView(task).stateful:
             dealer.new_sessions()
-        types = dealer.block().types
+        types = dealer.block().tables
         self._units = types.slots.units
         self._pays = [None if pays is None else traceable(pays) for pays in types.slots.pays]
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neurogym_core import END, STAY
-from neurogym_core.players import Tables, Wide
+from neurogym_core.players import Tables
 
 NEVER = 1 << 30
 """More steps than any trial has."""
@@ -68,22 +68,21 @@ def bits(values: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(values, np.float32).view(np.int32)
 
 
-def noisy_units(tables: Wide) -> slice:
+def noisy_units(tables: Tables) -> slice:
     """Return the units from the first to the last with noise."""
     noisy = np.flatnonzero(tables.sd.any(axis=(0, 1)))
     return slice(int(noisy[0]), int(noisy[-1]) + 1) if len(noisy) else slice(0, 0)
 
 
-def pack(types: Tables, used: np.ndarray, noisy: slice, segments: int) -> Packed:
+def pack(tables: Tables, used: np.ndarray, noisy: slice, segments: int) -> Packed:
     """Return some types of trials, padded to a number of segments.
 
     Args:
-        types: the core's types.
+        tables: the core's types.
         used: (m,) types.
         noisy: units whose noise is kept.
         segments: S of the result, at least that of the tables.
     """
-    tables = types.wide
     k, n_segments = len(used), tables.reward.shape[1]
     pad = segments - n_segments
     everywhere = np.broadcast_to(used[:, None], (k, n_segments))
@@ -126,11 +125,11 @@ def pack(types: Tables, used: np.ndarray, noisy: slice, segments: int) -> Packed
         ],
         axis=-1,
     )
-    sd = np.broadcast_to(tables.sd, tables.shown.shape)[used][:, :, noisy]
+    sd = tables.sd[used][:, :, noisy]
     return Packed(
         wide(segment),
         wide(cell),
-        _kinds(types, used, destination),
+        _kinds(tables, used, destination),
         tables.graded[used].astype(np.float32),
         wide(tables.shown[used]),
         wide(np.ascontiguousarray(sd)),
@@ -144,9 +143,8 @@ def pack(types: Tables, used: np.ndarray, noisy: slice, segments: int) -> Packed
     )
 
 
-def _kinds(types: Tables, used: np.ndarray, destination) -> np.ndarray:
+def _kinds(tables: Tables, used: np.ndarray, destination) -> np.ndarray:
     """Return (k, 4 + 10 K) int32, the rows of whole types."""
-    tables = types.wide
     n_slots = tables.n_slots
     first = tables.landing(used, np.zeros(len(used), np.int64))
     asked = (tables.asked[used] << np.arange(n_slots)).sum(axis=1, dtype=np.int64)
@@ -173,7 +171,7 @@ def _kinds(types: Tables, used: np.ndarray, destination) -> np.ndarray:
     return np.stack(columns, axis=1).astype(np.int32)
 
 
-def _moments(tables: Wide, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _moments(tables: Tables, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (k, K) the first and the last step of the window on which an answer is in time."""
     due, tolerance = tables.due[used], tables.tolerance[used] + 1e-9
     timed = np.isfinite(due)
@@ -194,7 +192,7 @@ def _moments(tables: Wide, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(any_time, -NEVER, earliest), np.where(any_time, NEVER, latest)
 
 
-def _scripts(tables: Wide, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _scripts(tables: Tables, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (k, S) the rows of the script, renumbered, and the rows of these types."""
     at = tables.script_at[used]
     if not len(tables.script):
@@ -206,7 +204,7 @@ def _scripts(tables: Wide, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return at - (begin - moved)[:, None], rows
 
 
-def _targets(tables: Wide, used: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _targets(tables: Tables, used: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return targets of continuous actions: (k, S, D) of segments, (R, D) of rows of the script."""
     if tables.target.ndim == 2:
         nothing = np.zeros((*tables.duration[used].shape, 0), np.float32)

@@ -157,11 +157,11 @@ def exact_params(task: Task) -> Params | None:
     if types.random or len(types.script) or str(rng.bit_generator.state) != before:
         return None
     used = np.arange(len(probability))
-    noisy = noisy_units(types.wide)
-    packed = pack(types, used, noisy, types.wide.reward.shape[1])
+    noisy = noisy_units(types)
+    packed = pack(types, used, noisy, types.reward.shape[1])
     alias, share = _alias_tables(probability)
     empty = np.zeros(0, np.int32)
-    paths = [(types.path[used], types.wide.weight[used])]
+    paths = [(types.path[used], types.weight[used])]
     return _params(task, packed, paths, noisy, empty, 0, np.zeros(2, np.uint32), alias, share)
 
 
@@ -274,8 +274,8 @@ class Decks(Iterator[Params]):
         parts, paths, deck, offset = [], [], [], 0
         for block, kinds in taken:
             used, kind = np.unique(kinds, return_inverse=True)
-            parts.append(pack(block.types, used, units, self._segments))
-            paths.append((block.types.path[used], block.types.wide.weight[used]))
+            parts.append(pack(block.tables, used, units, self._segments))
+            paths.append((block.tables.path[used], block.tables.weight[used]))
             deck.append(kind + offset)
             offset += len(used)
         self._types = _room(self._types, offset)

@@ -36,7 +36,7 @@ INSTALLED = sorted(offer.id for offer in installed().tasks)
 
 def played_by_core(task, seed, steps):
     """Play stretches of random actions and of the oracle's, with some rest; return all."""
-    rng, env, choices = np.random.default_rng(seed), make(task), []
+    rng, env, choices = np.random.default_rng(seed), make(task, info="full"), []
     observation, _ = env.reset(seed=seed)
     rows, observations, follows = [], [observation], False
     for step in range(steps):

@@ -87,8 +87,7 @@ class SB3VecEnv(VecEnv):
                 " Give one dict for all."
             )
         # Not a list of seeds: with one env, the stream is then that of a single env.
-        observations, info = self.env.reset(seed=self._seeds[0], options=self._options[0] or None)
-        self.reset_infos = [{"period": str(period)} for period in info["period"]]
+        observations, _ = self.env.reset(seed=self._seeds[0], options=self._options[0] or None)
         self._reset_seeds()
         self._reset_options()
         self._return[:], self._length[:] = 0, 0

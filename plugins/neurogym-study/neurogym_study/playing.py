@@ -289,7 +289,7 @@ def design_of(
         return Design(DRAWN, "the trials that the task draws, as asked")
     view, supports = TaskView(task), {}
     for name, values in view.distributions.items():
-        free = name not in view.recorded and name not in (imposed or {})
+        free = name not in (imposed or {})
         if free and isinstance(values, Distribution) and values.support() is not None:
             supports[name] = values
     unequal = [name for name, one in supports.items() if not _equally_likely(one)]

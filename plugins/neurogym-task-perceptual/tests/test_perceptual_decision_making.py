@@ -50,7 +50,7 @@ def test_evidence_is_a_cosine_of_the_direction_as_high_as_the_coherence(directio
 
 def test_the_subject_sees_a_fixation_of_one_step():
     """The first observation is the one that `reset` returns, before any action."""
-    env = TaskEnv(PerceptualDecisionMaking(timing={"fixation": 100}))
+    env = TaskEnv(PerceptualDecisionMaking(timing={"fixation": 100}), info="full")
     obs, _ = env.reset(seed=5)
     assert env.period == "fixation"
     np.testing.assert_array_equal(obs, [1, 0, 0])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any
 
 import numpy as np
 
-from neurogym_core import STAY, Choice, Task, TrialBuilder, Uniform
+from neurogym_core import STAY, Choice, Session, Task, TrialBuilder, Uniform
 
 BLOCKS = ((0.9, 0.5), (0.5, 0.9), (0.5, 0.1), (0.1, 0.5))
 """Reward probabilities of the left and the right hole."""
@@ -58,18 +57,29 @@ class SelfInitiatedChoice(Task):
         self.act(rest=1, centre=1, side=("left", "right"))
         self.vary(choice_tone=Choice((False, True)), block=Choice(4), luck=Uniform(0, 1))
 
-    def new_session_one(self, session: Any, rng: np.random.Generator) -> None:
-        session.block, session.changes, session.better = int(rng.integers(4)), 0, deque(maxlen=20)
+    def new_session(self, session: Session, rng: np.random.Generator) -> None:
+        n = len(session)
+        if not hasattr(session.subject, "rng"):
+            session.subject.rng = _own_generators(rng, n)
+        session.block = np.array([int((own or rng).integers(4)) for own in session.subject.rng])
+        session.better = np.full((n, 20), -1)  # of the last free choices; -1: none yet
+        session.changes = np.zeros(n, int)
 
-    def draw_one(self, session: Any, rng: np.random.Generator) -> dict[str, int]:
-        if session.previous["choice_tone"] and session.previous["choice"] >= 0:
-            session.better.append(session.previous["performance"] == 1)
-        if len(session.better) == 20 and np.mean(session.better) >= 0.8:
-            session.better.clear()
-            session.block = int(session.block + rng.integers(1, 4)) % 4
-            session.changes += 1
+    def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        last = session.previous
+        chosen = last["choice_tone"] & (last["choice"] >= 0)
+        latest = np.column_stack((session.better[:, 1:], last["performance"] == 1))
+        better = np.where(chosen[:, None], latest, session.better)
+        over = (better >= 0).all(axis=1) & (better.sum(axis=1) >= 16)
+        session.better = np.where(over[:, None], -1, better)
+        session.changes = session.changes + over
         session.record(changes=session.changes)
-        return {"block": session.block}
+        drawn = []
+        for k, own in enumerate(own or rng for own in session.subject.rng):
+            if over[k]:
+                session.block[k] = (session.block[k] + own.integers(1, 4)) % 4
+            drawn.append(self.draw_conditions(own, 1, {"block": session.block[k]}))
+        return {name: np.concatenate([one[name] for one in drawn]) for name in drawn[0]}
 
     def new_trial(self, trial: TrialBuilder) -> None:
         free, forced = trial["choice_tone"], ~trial["choice_tone"]
@@ -97,3 +107,13 @@ class SelfInitiatedChoice(Task):
 
     def step_target(self, now: Any) -> np.ndarray:
         return np.where(now.in_period("hold"), CENTRE, now.target)
+
+
+def _own_generators(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Return a generator for each of `n` subjects, (n,); None for one alone, which uses `rng`."""
+    # The trials of a subject then do not depend on when those of others end.
+    own = np.full(n, None)
+    for k, seed in enumerate(rng.integers(0, 1 << 63, n).tolist() if n > 1 else ()):
+        real = isinstance(rng, np.random.Generator)  # or a stand-in, from which digests are made
+        own[k] = np.random.Generator(np.random.SFC64(seed)) if real else type(rng)(seed)
+    return own

@@ -18,7 +18,7 @@ def drawn(sessions=64, trials=201, seed=1, **settings):
 
 @pytest.mark.parametrize("dt", [10, 20, 100])
 def test_the_first_choice_leads_to_a_state_where_the_second_is_made_and_rewarded(dt):
-    env = TaskEnv(DawTwoStep(dt=dt))
+    env = TaskEnv(DawTwoStep(dt=dt), info="full")
     obs, _ = env.reset(seed=1)
     rng = np.random.default_rng(0)
     seen = set()

@@ -12,7 +12,7 @@ from neurogym_core import make, run
 
 
 def test_a_trial_waits_for_the_poke_and_the_hold_begins_again_after_a_break():
-    env = make(SelfInitiatedChoice, timing={"hold": 600}, seed=1)
+    env = make(SelfInitiatedChoice, timing={"hold": 600}, seed=1, info="full")
     env.reset(seed=1, options={"conditions": {"choice_tone": True}})
     actions = [0] * 30 + [CENTRE] * 4 + [0] * 3 + [CENTRE] * 7 + [2]
     periods = [env.step(action)[4]["period"] for action in actions]

@@ -90,7 +90,10 @@ def test_the_page_names_paper_units_and_deviations(cls):
 def test_single_and_vector_env_agree(name):
     task = getattr(tasks, name)()
     rng = np.random.default_rng(0)
-    single, vector = TaskEnv(task), TaskVectorEnv(task, 1, autoreset_mode="SameStep")
+    single, vector = (
+        TaskEnv(task, info="full"),
+        TaskVectorEnv(task, 1, autoreset_mode="SameStep", info="full"),
+    )
     a, b = single.reset(seed=3)[0], vector.reset(seed=3)[0]
     for _ in range(800):
         np.testing.assert_array_equal(a, b[0])

@@ -75,7 +75,7 @@ class _OnDevice:
     """
 
     def __init__(self, part: Part, width: int, task: Interface, device: torch.device) -> None:
-        self.tables, self.task, self.device = part.types.wide, task, device
+        self.tables, self.task, self.device = part.types, task, device
         # A block may hold many more types than occur here.
         self.types, of_type = np.unique(part.steps.kind, return_inverse=True)
         self.serial, path = self._put(part.steps.serial), part.steps.path
@@ -99,7 +99,7 @@ class _OnDevice:
         self._onset = np.cumsum(path, axis=1) - path  # first step of each segment
 
     def _put(self, array: np.ndarray) -> Tensor:
-        # Copied, because torch warns about arrays that are read-only, as tables may be.
+        # Copied, because torch warns about arrays that are read-only, as tables are.
         return moved(torch.from_numpy(np.array(array)), self.device)
 
     def _of_types(self, values: np.ndarray) -> Tensor:
@@ -123,7 +123,7 @@ class _OnDevice:
         if not len(noisy):
             return
         units = slice(int(noisy[0]), int(noisy[-1]) + 1)
-        level = self._of_types(np.broadcast_to(self.tables.sd, self.tables.shown.shape)[..., units])
+        level = self._of_types(self.tables.sd[..., units])
         steps = level.any(dim=1)[self.place].nonzero().squeeze(1)
         numbers = gaussian(key, self.serial[self.trial[steps]], self.clock[steps], units)
         shown[steps, units] += numbers.mul_(level[self.place[steps]])

@@ -181,4 +181,4 @@ def test_a_chunk_copies_only_the_tables_of_its_types(tasks, monkeypatch):
         torch, "from_numpy", lambda array: sizes.append(array.nbytes) or moved(array)
     )
     render(chunk)
-    assert sum(sizes) < part.types.wide.shown.nbytes / 10
+    assert sum(sizes) < part.types.shown.nbytes / 10

@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from neurogym_core import Choice, InvalidValueError, TrialBuilder
-from neurogym_core.wrappers.noise import add_noise, noisy_channels
 from neurogym_wrappers.schedule_base import ScheduleBase
 
 
@@ -52,7 +51,8 @@ class AdaptiveNoise(ScheduleBase):
                 f"AdaptiveNoise was given target_performance={self.target_performance!r}; give a"
                 " number between 0 and 1."
             )
-        self._noisy = noisy_channels(self.task, self.noisy_channels)
+        for channel in self.noisy_channels:
+            self.task.channels[channel]  # raises for an unknown name
         self._sigma = self.free_name("noise")
         levels = np.arange(int(self.max_sigma / self.sigma_step + 1e-9) + 1) * self.sigma_step
         self.vary(**{self._sigma: Choice(levels)})
@@ -70,4 +70,5 @@ class AdaptiveNoise(ScheduleBase):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
-        add_noise(trial.layout, self._noisy, trial[self._sigma])
+        for channel in self.noisy_channels or self.channels:
+            trial.show(channel, 0, noise=trial[self._sigma], during=trial.layout.timeline.names)

@@ -9,7 +9,6 @@ import numpy as np
 
 from neurogym_core import Distribution, InvalidValueError, Session, TrialBuilder
 from neurogym_core.players import TaskView, sample_layouts
-from neurogym_core.tasks.state import state_of
 from neurogym_core.tools import unknown
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
 
@@ -84,7 +83,10 @@ class CatchTrials(ConditionWrapper):
         self._cut = self._find_cut()
         self._caught = self.free_name("catch")
         self.vary(**{self._caught: self._drawn})
-        state_of(self).stateful = bool(self.warmup_trials) or TaskView(self.task).stateful
+
+    @property
+    def stateful(self) -> bool:
+        return self.warmup_trials > 0 or TaskView(self.task).stateful
 
     def _find_cut(self) -> float:
         """Return the highest value of the condition that is low."""

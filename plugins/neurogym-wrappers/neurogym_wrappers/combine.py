@@ -29,9 +29,6 @@ from neurogym_core.players import (
     layout_of,
     sample_layouts,
 )
-from neurogym_core.tasks.drawing import dimensions_of
-from neurogym_core.tasks.state import state_of
-from neurogym_core.trials.layout import to_steps
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
 from neurogym_wrappers.joining import (
     TaskFacts,
@@ -87,7 +84,6 @@ class Combine(ConditionWrapper):
             )
         self.other = task_from_entry(self.distractor)
         self._other_label = task_labels((self.task, self.other))[1]
-        state_of(self).joint = True
         self._check_tasks()
         self._read_settings()
         self._join()
@@ -182,22 +178,17 @@ class Combine(ConditionWrapper):
         _, (_, self._notes) = merged(
             [dict.fromkeys(one.notes) for one in facts], ("", *label), _never
         )
-        conditions, (_, self._conditions) = merged(
+        _, (_, self._conditions) = merged(
             [self.task.conditions, self.other.conditions], ("", *label), _never
         )
-        state = state_of(self)
-        state.declared = dict(conditions)
-        state.dimensions |= {
-            joined: dimensions_of(self.other, name) for name, joined in self._conditions.items()
-        }
+        self.add_conditions(self.other, self._conditions)
         self._onset_name = self.free_name("onset")
         self.vary(**{self._onset_name: self._onset})
         self._type_name = None
         if self.weights:
             self._type_name = self.free_name("combined") if not self.cue else self._cue
-            state.declared[self._type_name] = Choice(
-                TRIAL_TYPES, p=np.asarray(self.weights) / sum(self.weights)
-            )
+            shares = np.asarray(self.weights) / sum(self.weights)
+            self.vary(**{self._type_name: Choice(TRIAL_TYPES, p=shares)})
 
     def _join_actions(self, label: str) -> None:
         rest, own = self.task.actions.rest_name, self.other.actions.rest_name
@@ -368,7 +359,7 @@ class _TimeShift:
         self.dt = part.dt
         # Rounding the onset to steps once keeps all spans of the distractor aligned.
         self.onset: dict[str, np.ndarray] = {}
-        elapsed = to_steps(onset, part.dt)
+        elapsed = Span(periods, start=onset).steps(None, part.dt)[0]
         for name in part.timeline.names:
             self.onset[name] = elapsed
             elapsed = elapsed + part.timeline.steps[name]

@@ -23,7 +23,6 @@ from neurogym_core.players import (
     draw_constrained,
     fresh_session,
 )
-from neurogym_core.tasks.state import state_of
 
 
 class ConditionWrapper(TaskWrapper):
@@ -61,9 +60,10 @@ class ConditionWrapper(TaskWrapper):
 
     def add_label(self, name: str, values: Any) -> None:
         """Declare the condition that records the entry of a trial."""
+        entries = Choice(values)
         self._label = self.free_name(name)
-        self.vary(**{self._label: Choice(values)})
-        state_of(self).recorded.add(self._label)
+        # A function, because conditions that are distributions are enumerated and imposed.
+        self.vary(**{self._label: lambda rng, prior: entries.sample(rng, prior.n)})
 
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)

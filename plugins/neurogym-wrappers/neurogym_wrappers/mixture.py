@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from neurogym_core import Distribution, InvalidValueError
-from neurogym_core.tasks.state import state_of
 from neurogym_wrappers.mixture_base import MixtureBase
 
 
@@ -69,4 +68,4 @@ class Mixture(MixtureBase):
                 " such as {task: 'GoNogo-v0'}."
             )
         tasks = (self.task, *self._read_tasks(self.other_tasks))
-        self._mix(tasks, state_of(self).settings, rule=self.rule)
+        self._mix(tasks, vars(self), rule=self.rule)

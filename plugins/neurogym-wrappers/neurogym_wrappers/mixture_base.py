@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from neurogym_core import (
-    Choice,
-    Distribution,
     Hold,
     InvalidValueError,
     Layout,
@@ -30,9 +28,6 @@ from neurogym_core.players import (
     layout_of,
     sample_layouts,
 )
-from neurogym_core.tasks.drawing import for_each_trial
-from neurogym_core.tasks.session import RECORDED
-from neurogym_core.tasks.state import state_of
 from neurogym_wrappers.block_sequence import BlockSequence
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
 from neurogym_wrappers.joining import (
@@ -52,6 +47,8 @@ from neurogym_wrappers.joining import (
     with_rows,
 )
 
+RECORDED = "record."
+"""Prefix of the columns of `session.record` among drawn conditions."""
 RULE = "rule"
 """Name of the channel that shows the task of a trial."""
 _COLUMN = "column_"
@@ -111,7 +108,6 @@ class MixtureBase(ConditionWrapper):
         self._join_interface(rule)
         self._join_layout()
         self._join_conditions()
-        self._join_lengths()
 
     # ------------------------------------------------------------------ checks
 
@@ -244,7 +240,7 @@ class MixtureBase(ConditionWrapper):
         rng = np.random.default_rng(0)
         both = [TaskView(task).draw(rng, 7) for task in self.tasks]
         drawn, recorded = ([one[part] for one in both] for part in (0, 1))
-        types, conditions = merged(
+        _, conditions = merged(
             [{name: column_type(np.asarray(v)) for name, v in one.items()} for one in drawn],
             self.labels,
             eq,
@@ -262,19 +258,8 @@ class MixtureBase(ConditionWrapper):
             for one, names in zip(recorded, self._columns, strict=True)
             for name, joined in names.items()
         }
-        state = state_of(self)
-        state.declared, state.imposed, state.correct_choice = (
-            {self.task_condition: Choice(self.labels)},
-            {},
-            None,
-        )
-        state.dimensions = {name: len(shape) for name, (_, shape) in types.items()}
-        state.example = {self.task_condition: np.asarray(self.labels[0])} | {
-            joined: np.asarray(one[name])[0]
-            for one, names in zip(drawn, conditions, strict=True) for name, joined in names.items()
-        }  # fmt: skip
-        for joined in types:
-            state.declared[joined] = self._united_distribution(joined, conditions)
+        tasks = dict(zip(self.labels, self.tasks, strict=True))
+        self.alternate(self.task_condition, tasks, conditions)
         periods, slots, notes = self._layout
         notes = [
             {
@@ -296,42 +281,6 @@ class MixtureBase(ConditionWrapper):
             )
         )
 
-    def _united_distribution(self, joined: str, conditions: Sequence[Names]) -> Any:
-        """Return the distribution that all tasks share.
-
-        If they share none, each task draws its own values, and this returns a function that is
-        never called.
-        """
-        found = [
-            TaskView(task).imposed.get(name, task.conditions[name])
-            for task, names in zip(self.tasks, conditions, strict=True)
-            for name, other in names.items()
-            if other == joined
-        ]
-        alike = (
-            isinstance(found[0], Distribution)
-            and all(one == found[0] for one in found)
-            and len(found) == len(self.tasks)
-        )
-        return found[0] if alike else _drawn_by_tasks
-
-    def _join_lengths(self) -> None:
-        """Join the limits on the length of a trial.
-
-        `stages` are the conditions to impose to get trials of each task.
-        """
-        state, below = state_of(self), [state_of(task) for task in self.tasks]
-        state.joint = True
-        state.limits = tuple(dict.fromkeys(limit for one in below for limit in one.limits))
-        state.stages = tuple(
-            {
-                self.task_condition: label,
-                **{names.conditions[name]: value for name, value in stage.items()},
-            }
-            for label, one, names in zip(self.labels, below, self.renamed, strict=True)
-            for stage in one.stages or ({},)
-        )
-
     # ------------------------------------------------------------------ facts about the task
 
     @property
@@ -351,11 +300,16 @@ class MixtureBase(ConditionWrapper):
     ) -> dict[str, np.ndarray]:
         session = fresh_session(self, rng, n)
         given = {
-            name: for_each_trial(self, name, value, n)[None]
+            name: self._in_each_trial(name, value, n)[None]
             for name, value in (imposed or {}).items()
         }
         drawn = self.draw_constrained(session, rng, 1, given, correct_choice)
         return {name: values[0] for name, values in drawn.items()}
+
+    def _in_each_trial(self, name: str, value: Any, n: int) -> np.ndarray:
+        """Return values of a condition, one or one per trial, as (n, …)."""
+        values, one = np.asarray(value), TaskView(self).example[name].shape
+        return np.broadcast_to(values, (n, *one))
 
     # ------------------------------------------------------------------ drawing
 
@@ -507,23 +461,16 @@ class MixtureBase(ConditionWrapper):
         n: int,
         imposed: Mapping[str, Any],
     ) -> dict[str, np.ndarray]:
-        given = {
-            name: for_each_trial(self, name, value, n)
-            for name, value in imposed.items()
-            if name in self.conditions
-        }
-        if not given:
-            return dict(drawn)
         result = dict(drawn)
-        if self.task_condition in given:
-            result = self._redraw_tasks(result, rng, given[self.task_condition])
+        if self.task_condition in imposed:
+            result = self._redraw_tasks(result, rng, imposed[self.task_condition])
         index = self._indices(result[self.task_condition])
-        for name in (name for name in given if name != self.task_condition):
+        for name in (name for name in imposed if name != self.task_condition):
             having = np.isin(
                 index, [k for k, one in enumerate(self.renamed) if name in one.conditions.values()]
             )
-            shape = (n, *[1] * (given[name].ndim - 1))
-            result[name] = np.where(having.reshape(shape), given[name], result[name])
+            shape = (n, *[1] * (imposed[name].ndim - 1))
+            result[name] = np.where(having.reshape(shape), imposed[name], result[name])
         return result
 
     def _redraw_tasks(
@@ -633,9 +580,3 @@ def _columns(kept: Session) -> dict[str, np.ndarray]:
         for name, values in vars(kept).items()
         if name.startswith(_COLUMN)
     }
-
-
-def _drawn_by_tasks(rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:
-    raise InvalidValueError(
-        "the tasks of a mixture draw their own conditions; call draw_conditions of the mixture."
-    )

@@ -12,8 +12,7 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 
-from neurogym_core import InvalidValueError, NotSupportedError, TrialRecord
-from neurogym_core.wrappers.record_trials import finished_in_env, finished_in_envs
+from neurogym_core import InvalidValueError, NotSupportedError, RecordTrials, TrialRecord
 
 
 class _Watch:
@@ -146,17 +145,18 @@ class VectorMonitor(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
         return observations, info
 
     def step(self, actions: Any) -> tuple:
+        bare: Any = self.env.unwrapped
+        if self._watch.folder is not None:
+            target, period = bare.target[0], bare.period[0]
         observations, rewards, terminated, truncated, info = self.env.step(actions)
-        finished = finished_in_envs(info)
+        finished = RecordTrials.vector.finished(info)
         if self._watch.folder is not None:
             ended = bool(info["new_trial"][0])
             conditions = (
                 _first(finished, self._watch.task) if ended and finished is not None else {}
             )
-            action, period = np.asarray(actions)[0], info["period"][0]
-            self._watch.see(
-                action, rewards[0], info["gt"][0], period, observations[0], ended, conditions
-            )
+            action = np.asarray(actions)[0]
+            self._watch.see(action, rewards[0], target, period, observations[0], ended, conditions)
         if finished is not None:
             self._watch.add(finished)
         return observations, rewards, terminated, truncated, info
@@ -200,14 +200,15 @@ class Monitor(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
         return observation, info
 
     def step(self, action: Any) -> tuple:
+        bare: Any = self.env.unwrapped
+        if self._watch.folder is not None:
+            target, period = bare.target, bare.period
         observation, reward, terminated, truncated, info = self.env.step(action)
-        finished = finished_in_env(info)
+        finished = RecordTrials.finished(info)
         if self._watch.folder is not None:
             conditions = {} if finished is None else _first(finished, self._watch.task)
             ended = info["new_trial"]
-            self._watch.see(
-                action, reward, info["gt"], info["period"], observation, ended, conditions
-            )
+            self._watch.see(action, reward, target, period, observation, ended, conditions)
         if finished is not None:
             self._watch.add(finished)
         return observation, reward, terminated, truncated, info

@@ -9,8 +9,6 @@ import numpy as np
 
 from neurogym_core import Distribution, InvalidValueError, Session
 from neurogym_core.players import TaskView, answer_of, answers_of
-from neurogym_core.tasks.imposed import read_condition
-from neurogym_core.tasks.state import state_of
 from neurogym_core.tools import unknown
 from neurogym_wrappers.block_sequence import BlockSequence
 from neurogym_wrappers.condition_wrapper import ConditionWrapper, require_undecided
@@ -34,7 +32,7 @@ class ScheduleBase(ConditionWrapper):
         self._names = tuple(dict.fromkeys(name for entry in self._entries for name in entry))
         self._check_names(owner)
         settings = {
-            name: overrides.get(name, state_of(self).settings.get(name, default))
+            name: overrides.get(name, vars(self).get(name, default))
             for name, default in (
                 ("order", "sequence"),
                 ("block_length", 1),
@@ -80,10 +78,7 @@ class ScheduleBase(ConditionWrapper):
     def _read(self, name: str, spec: Any) -> Distribution:
         if name not in self.conditions and name != ANSWER:
             raise unknown("condition", name, [*self.conditions, ANSWER], of=self.task.name)
-        own = TaskView(self.task).answer_condition if name == ANSWER else name
-        drawn = None if name == ANSWER else TaskView(self).example.get(name)
-        names = TaskView(self.task).interface.names.get(own, ())
-        return read_condition(self.task.name, name, spec, self.conditions.get(own), drawn, names)
+        return self.read_condition(name, spec)
 
     def _check_names(self, owner: str) -> None:
         for name in self._names:

@@ -37,15 +37,15 @@ class _Lines:
                 raise unknown("period", name, TaskView(task).period_names, of=task.name)
         self.lines = [np.asarray(line) for line in lines]
 
-    def add(self, info: dict[str, Any]) -> dict[str, Any]:
+    def add(self, info: dict[str, Any], period: Any) -> dict[str, Any]:
         """Return `info` with ``signal_0``, ``signal_1``, …: 1 in the periods of the line, else 0.
 
-        A signal is an int, or (N,) ints in a vector env.
+        Args:
+            info: the infos of a step, or of a reset.
+            period: the name of its period; in a vector env (N,), and signals are (N,) ints.
         """
-        if "period" not in info:
-            return info
-        period = np.asarray(info["period"])
-        high = [np.isin(period.astype(str), line).astype(np.int64) for line in self.lines]
+        period = np.asarray(period)
+        high = [np.isin(period, line).astype(np.int64) for line in self.lines]
         return {
             **info,
             **{
@@ -65,11 +65,12 @@ class VectorTTLPulse(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
 
     def reset(self, *, seed: Any = None, options: Any = None) -> tuple:
         observations, info = self.env.reset(seed=seed, options=options)
-        return observations, self._lines.add(info)
+        return observations, self._lines.add(info, self.env.unwrapped.period)
 
     def step(self, actions: Any) -> tuple:
+        period = self.env.unwrapped.period
         *result, info = self.env.step(actions)
-        return (*result, self._lines.add(info))
+        return (*result, self._lines.add(info, period))
 
 
 class TTLPulse(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
@@ -98,8 +99,9 @@ class TTLPulse(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple:
         observation, info = self.env.reset(seed=seed, options=options)
-        return observation, self._lines.add(info)
+        return observation, self._lines.add(info, self.env.unwrapped.period)
 
     def step(self, action: Any) -> tuple:
+        period = self.env.unwrapped.period
         *result, info = self.env.step(action)
-        return (*result, self._lines.add(info))
+        return (*result, self._lines.add(info, period))

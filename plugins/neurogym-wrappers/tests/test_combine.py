@@ -164,7 +164,7 @@ def test_one_by_one_is_as_all_together():
 
 def test_players_agree_and_a_dataset_scores_its_own_targets():
     task = Combine(long_delay(), distractor=Going(), onset=500, weights=(1, 1, 1))
-    single, vector = TaskEnv(task), TaskVectorEnv(task, 1)
+    single, vector = TaskEnv(task, info="full"), TaskVectorEnv(task, 1, info="full")
     a, b = single.reset(seed=3)[0], vector.reset(seed=3)[0]
     rng = np.random.default_rng(0)
     for _ in range(500):

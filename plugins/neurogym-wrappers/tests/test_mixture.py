@@ -248,7 +248,7 @@ def test_a_condition_that_a_trials_task_lacks_is_minus_one():
 @pytest.mark.parametrize("order", ["random", "sequence", "performance"])
 def test_players_agree(order):
     task = mixed(order=order, window=3)
-    single, vector = TaskEnv(task), TaskVectorEnv(task, 1)
+    single, vector = TaskEnv(task, info="full"), TaskVectorEnv(task, 1, info="full")
     a, b = single.reset(seed=3)[0], vector.reset(seed=3)[0]
     rng = np.random.default_rng(0)
     for _ in range(600):

@@ -81,7 +81,9 @@ def made(names, kind: str):
     """Make the env with these wrappers, or raise the wrapper's error."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return make(KINDS[kind], wrap=wrap_of(names, kind), trials_per_session=4, seed=1)
+        return make(
+            KINDS[kind], wrap=wrap_of(names, kind), trials_per_session=4, seed=1, info="full"
+        )
 
 
 def works_or_explains_itself(names, kind: str, *, wholly: bool = True) -> bool:
@@ -133,6 +135,7 @@ def check_vector(names, kind: str) -> None:
         trials_per_session=4,
         seed=1,
         autoreset_mode="SameStep",
+        info="full",
     )
     env.action_space.seed(0)
     np.testing.assert_array_equal(env.reset(seed=3)[0], vector.reset(seed=3)[0][0])

@@ -95,7 +95,11 @@ def test_figures_of_whole_trials_are_saved(task, vector, tmp_path):
 @pytest.mark.parametrize("envs", [0, 1, 3])
 def test_signals_are_high_in_their_periods(envs):
     wrap = ("ttl_pulse", {"periods": [["stimulus"], ["fixation", "decision"]]})
-    env = make_vec(Choosing, envs, wrap=wrap) if envs else make(Choosing, wrap=wrap)
+    env = (
+        make_vec(Choosing, envs, wrap=wrap, info="full")
+        if envs
+        else make(Choosing, wrap=wrap, info="full")
+    )
     info = env.reset(seed=0)[1]
     rng = np.random.default_rng(0)
     for _ in range(60):

@@ -45,7 +45,7 @@ def draw(task: Task, n: int, seed: int) -> Drawn:
         dealer = Dealer(task, ENVS, seed)
         dealer.block_rows = rounds * ENVS
         block = dealer.block()
-        batch = TrialBatch(block.types, block.kind, block.conditions)
+        batch = TrialBatch(block.tables, block.kind, block.conditions)
     number = np.arange(len(batch)) // ENVS
     begins = number % task.trials_per_session == 0 if task.trials_per_session else number == 0
     return Drawn(batch, np.where(begins, -1, np.arange(len(batch)) - ENVS))

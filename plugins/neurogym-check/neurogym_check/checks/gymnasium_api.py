@@ -129,8 +129,10 @@ def _play_single_and_vector(candidate: Candidate) -> None:
         (short, "SameStep", 60, most),
         (short, "NextStep", 60, most),
     ):
-        single = candidate.with_small_blocks(TaskEnv(task))
-        vector = candidate.with_small_blocks(TaskVectorEnv(task, 1, autoreset_mode=mode))
+        single = candidate.with_small_blocks(TaskEnv(task, info="full"))
+        vector = candidate.with_small_blocks(
+            TaskVectorEnv(task, 1, autoreset_mode=mode, info="full")
+        )
         play_both(single, vector, mode, steps, seed=7, most=limit)
 
 
@@ -173,11 +175,10 @@ def envs_of_a_vector_env_are_independent(candidate: Candidate) -> None:
 
     A hook must treat each row separately: no mean over envs, no `.any()` that decides for all, no
     attribute of the task that one env writes and another reads. Use `now.trial_state`. So must
-    `draw`: keep the history of subjects in arrays on `session`, or write `new_session_one` and
-    `draw_one` and keep it in lists on their `session`. Do not keep it on the task."""
+    `draw`: keep the history of subjects in arrays on `session`, not on the task."""
     _actions_of_others_change_nothing(candidate)
     task = candidate.task
-    if not task.reads_outcomes and task.draw_one is None:
+    if not task.reads_outcomes:
         return  # trials do not depend on actions
     try:
         difference = first_difference(task)
