@@ -105,8 +105,7 @@ def tests_of(
     """
     lines = ran_by.contexts_by_lineno(str(mutant.module_path.resolve()))
     ran = set(lines.get(mutant.start_pos[0], ())) - {""} or set().union(*lines.values()) - {""}
-    chosen, total = [], 0.0
-    tests = {one.rpartition("|")[0] for one in ran}
+    chosen, total, tests = [], 0.0, {one.rpartition("|")[0] for one in ran}
     for test in sorted(tests, key=lambda test: (seconds.get(test, 0), test)):
         total += seconds.get(test, 0) + 0.01
         if total > most:

@@ -192,6 +192,8 @@ def test_a_distribution_is_a_value_that_its_written_form_gives_back(distribution
         ]),
         (Choice(((1, 2), (3, 4))), [{"choice": [[1, 2], [3, 4]]}, "choice((1,2),(3,4))"]),
         (Choice(3), [{"choice": 3}, "choice(3)", range(3)]),
+        (Choice((1, 2)), [[1, 2], "1,2"]),
+        (Choice(("uniform", "left", "right")), [["uniform", "left", "right"]]),
         (TruncatedExponential(300, 100, 800), ["truncated_exponential(300, 100, 800)"]),
     ],
 )  # fmt: skip
@@ -235,6 +237,7 @@ def test_impossible_distributions_are_refused(refused, message):
     ("spec", "message"),
     [
         (None, "Cannot read None as a distribution. Give a number"),
+        ({}, "Cannot read {}"),
         (True, "Cannot read True"),
         ("often", "Cannot read 'often'"),
         ("often, rarely", "Cannot read 'often, rarely'"),
