@@ -40,8 +40,9 @@ class LazyGroup(click.Group):
         """Import and return the command of this name, or return None if there is none."""
         if cmd_name in COMMANDS:
             return importlib.import_module(f"{__package__}.{cmd_name}").command
-        offers = self.foreign().get(cmd_name)
-        if offers and ctx.resilient_parsing and not _is_companion(cmd_name, offers):
+        offers = self.foreign().get(cmd_name, [])
+        ours = advice.is_ours("commands", cmd_name, [one.distribution for one in offers])
+        if offers and ctx.resilient_parsing and not ours:
             return click.Command(cmd_name)  # completion must not run foreign code
         return require_command(offers[0], load(offers[0])) if offers else None
 
@@ -79,11 +80,10 @@ class LazyGroup(click.Group):
         """Write one line per command, without importing any of them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
-        rows, helps = [], advice.helps("commands")
+        rows = []
         for name, offers in sorted(self.foreign().items()):
-            owners = list(dict.fromkeys(offer.distribution for offer in offers))
-            ours = _is_companion(name, offers)
-            rows.append((name, helps[name] if ours else f"from {' and from '.join(owners)}"))
+            owners = [offer.distribution for offer in offers]
+            rows.append((name, advice.help_line("commands", name, owners)))
         if rows:
             with formatter.section("Commands of other packages"):
                 formatter.write_dl(rows)
@@ -138,11 +138,6 @@ def _reported() -> Iterator[None]:
             f"The output cannot be written: {error.strerror}. Expected free space at its"
             " destination. Make space, or write it elsewhere."
         ) from error
-
-
-def _is_companion(name: str, offers: list[Offer]) -> bool:
-    """Return whether only the package of this project that has the command offers it."""
-    return {offer.distribution for offer in offers} == {advice.brought("commands").get(name)}
 
 
 def require_command(offer: Offer, found: Any) -> click.Command:

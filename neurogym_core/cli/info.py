@@ -210,10 +210,8 @@ def _print_class(name: str, entry: Entry | None, as_json: bool) -> None:
 
 def _describe(name: str, entry: Entry | None) -> tuple[dict[str, Any] | None, str | None]:
     """Return (description of the class, None), or (None, reason of the failure)."""
-    if entry is not None and not entry.usable:
-        return None, next(
-            str(one) for one in entry.problems if one.level == "fatal" or one.code == "blocked"
-        )
+    if entry is not None and entry.obstacle is not None:
+        return None, str(entry.obstacle)
     what = ["task", name] if entry is None else [entry.kind, entry.id]
     child = run_child(f"{__package__}._describe", what)
     value = child.values[-1] if child.values and isinstance(child.values[-1], dict) else {}

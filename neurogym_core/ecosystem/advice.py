@@ -6,6 +6,7 @@ copy. Installed packages are found through entry points, not through this list."
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -60,6 +61,17 @@ def helps(kind: str) -> dict[str, str]:
     """Return {name: line of help} for "commands" or "subjects", so that help texts import none."""
     own = (row.get("helps", {}).get(kind, {}) for row in rows())
     return {name: text for some in own for name, text in some.items()}
+
+
+def is_ours(kind: str, name: str, owners: Iterable[str]) -> bool:
+    """Return whether only the package of this project that has an offer owns its name."""
+    return set(owners) == {brought(kind).get(name)}
+
+
+def help_line(kind: str, name: str, owners: Iterable[str]) -> str:
+    """Return the line of help about an offer, or the packages of strangers that have it."""
+    owners = dict.fromkeys(owners)
+    return helps(kind)[name] if is_ours(kind, name, owners) else f"from {' and from '.join(owners)}"
 
 
 @cache

@@ -192,12 +192,10 @@ def load(offer: Offer) -> Any:
         BrokenTaskError: its declaration is invalid, it is blocked, or its import failed; names the
             phase.
     """
-    for problem in offer.problems:
+    if problem := offer.obstacle:
+        error = IncompatibleTaskError if problem.code == "incompatible" else BrokenTaskError
         whose = f"{clean(offer.id)!r} of {offer.distribution} {offer.version}"
-        if problem.code == "incompatible":
-            raise IncompatibleTaskError(f"{whose} cannot be loaded: {problem.message}")
-        if problem.level == "fatal" or problem.code == "blocked":
-            raise BrokenTaskError(f"{whose} cannot be loaded: {problem.message}")
+        raise error(f"{whose} cannot be loaded: {problem.message}")
     module, _, attribute = offer.value.partition(":")
     found = _attempt(offer, f"import {module}", importlib.import_module, module)
     if attribute:

@@ -278,10 +278,9 @@ def has(hook: str) -> bool:
 
 def load_plugin(manager: pluggy.PluginManager, offer: Offer) -> Any:
     """Import one plug-in and register it."""
-    for problem in offer.problems:
-        if problem.level == "fatal":
-            phase = "compatibility" if problem.code == "incompatible" else "declaration"
-            raise _failure(offer, phase, problem.message)
+    if problem := offer.obstacle:
+        phase = "compatibility" if problem.code == "incompatible" else "declaration"
+        raise _failure(offer, phase, problem.message)
     # `resolve_name` imports a name without a colon by trial and error, which hides the error.
     value = offer.value if ":" in offer.value else f"{offer.value}:"
     plugin = _phase(offer, "import", pkgutil.resolve_name, value)

@@ -131,11 +131,17 @@ class Offer:
         return self.group.removeprefix("neurogym.").removesuffix("s")
 
     @property
+    def obstacle(self) -> Problem | None:
+        """The first problem for which the offer must not be imported; None if there is none."""
+        for problem in self.problems:
+            if problem.level == "fatal" or problem.code == "blocked":
+                return problem
+        return None
+
+    @property
     def usable(self) -> bool:
         """Whether the offer may be imported; the import itself can still fail."""
-        return not any(
-            problem.level == "fatal" or problem.code == "blocked" for problem in self.problems
-        )
+        return self.obstacle is None
 
     def has(self, code: str) -> bool:
         """Return whether one of the problems has this code."""

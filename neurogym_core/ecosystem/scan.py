@@ -410,47 +410,41 @@ def _located(declared: Declaration) -> tuple[Path | None, list[Problem]]:
         describes = describes or group in ("neurogym.tasks", "neurogym.wrappers")
         if group == MANIFEST_GROUP:
             values.append(value)
-    problems = []
-    if not values and describes:
+    if not values:
         message = "the package has none, so catalogues cannot describe its tasks and wrappers."
-        problems.append(_manifest_problem(message=message, level="warning"))
+        missing = _manifest_problem(message=message, level="warning")
+        return None, [missing] if describes else []
+    problems = []
     if len(values) > 1:
         message = f"{len(values)} are declared; expected one. Only the first is read."
         problems.append(_manifest_problem(message=message))
-    path = _locate(values[0], declared) if values else None
-    if isinstance(path, Problem):
-        return None, [*problems, path]
-    return path, problems
-
-
-def _locate(value: str, declared: Declaration) -> Path | Problem:
-    """Return the path of the manifest that an entry point names, or the problem with it."""
-    match = re.fullmatch(_MANIFEST_VALUE, value)
+    match = re.fullmatch(_MANIFEST_VALUE, values[0])
     if match is None:
-        message = f"{clean(value)!r} is not a valid value; expected `package:ngym.toml`."
-        return _manifest_problem(message=message)
+        message = f"{clean(values[0])!r} is not a valid value; expected `package:ngym.toml`."
+        return None, [*problems, _manifest_problem(message=message)]
     package, file = match.groups()
     top, *inner = package.split(".")
     if declared.location and declared.editable is None:
         path = Path(declared.location, top, *inner, file)
         if path.is_file():
-            return path
+            return path, problems
     try:
         spec = importlib.util.find_spec(top)
     except (ImportError, ValueError, AttributeError):
         spec = None
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        path = Path(folder, *inner, file)
+        if path.is_file():
+            return path, problems
+    code = "manifest"
+    message = f"is not in the package {package!r}. Its author should add it to the wheel."
     if spec is None:
+        code = "stale"
         message = (
             f"the package {top!r} is missing, although its metadata is installed. Install it again,"
             " or remove it."
         )
-        return _manifest_problem(message=message, code="stale", file=file)
-    for folder in spec.submodule_search_locations or ():
-        path = Path(folder, *inner, file)
-        if path.is_file():
-            return path
-    message = f"is not in the package {package!r}. Its author should add it to the wheel."
-    return _manifest_problem(message=message, file=file)
+    return None, [*problems, _manifest_problem(message=message, code=code, file=file)]
 
 
 _CLAUSE = re.compile(

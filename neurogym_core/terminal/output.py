@@ -73,18 +73,6 @@ def print_text(text: str) -> None:
     click.echo(encodable(clean(text, keep_lines=True)))
 
 
-def print_paragraph(text: str, *, indent: int = 0) -> None:
-    """Print a text in lines that fit the terminal, broken between words; in a pipe, in one line.
-
-    Args:
-        text: the text.
-        indent: columns to the left of it.
-    """
-    page = Page()
-    page.text(text, indent=indent)
-    page.show()
-
-
 def reflowed(text: str) -> list[tuple[int, str]]:
     """Return a docstring as (indent, line): one line for each paragraph, list item and entry."""
     lines: list[tuple[int, str]] = []

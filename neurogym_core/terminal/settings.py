@@ -40,11 +40,9 @@ class PlayCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_options(ctx, formatter)
-        owners = {offer.name: offer.distribution for offer in declared().subjects}
-        ours, helps = advice.brought("subjects"), advice.helps("subjects")
         summaries = SUBJECTS | {
-            name: helps[name] if owner == ours.get(name) else f"from {owner}"
-            for name, owner in owners.items()
+            one.name: advice.help_line("subjects", one.name, [one.distribution])
+            for one in declared().subjects
         }
         with formatter.section("Subjects (with settings: --subject NAME:SETTING=VALUE,...)"):
             formatter.write_dl([(name, summaries[name]) for name in subject_names()])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neurogym_core.terminal.output import print_paragraph, reflowed
+from neurogym_core.terminal.output import Page, reflowed
 
 DOCSTRING = """Report a side as fast as possible, and
 withhold if a stop signal follows.
@@ -55,7 +55,9 @@ def test_a_paragraph_fits_a_terminal_and_is_one_line_in_a_pipe(capsys, monkeypat
     else:
         monkeypatch.setenv("COLUMNS", columns)
     words = ["threshold"] * 16
-    print_paragraph(" ".join(words), indent=2)
+    page = Page()
+    page.text(" ".join(words), indent=2)
+    page.show()
     printed = capsys.readouterr().out
     assert printed.split() == words
     assert len(printed.splitlines()) == lines

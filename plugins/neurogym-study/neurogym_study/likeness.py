@@ -9,7 +9,6 @@ import click
 
 from neurogym_core.tools import (
     Progress,
-    print_paragraph,
     print_report,
     read_conditions,
     read_split,
@@ -21,6 +20,7 @@ from neurogym_study.options import (
     json_option,
     made_task,
     played_options,
+    print_paragraph,
     read_given,
     recipe_options,
     say_figures,

@@ -14,10 +14,10 @@ import click
 from neurogym_core import UnknownTaskError
 from neurogym_core.terminal.settings import SUBJECT_HELP
 from neurogym_core.tools import (
+    Page,
     SubjectName,
     installed,
     is_file_reference,
-    print_paragraph,
     split_option,
     task_settings,
     usage_errors,
@@ -149,6 +149,13 @@ def say_figures(written: Sequence[Path] | None) -> None:
     if written is not None:
         said = ", ".join(map(str, written))
         click.echo(f"The figures are {said}." if written else "There are no figures.")
+
+
+def print_paragraph(text: str, *, indent: int = 0) -> None:
+    """Print a text in lines that fit the terminal, broken between words; in a pipe, in one line."""
+    page = Page()
+    page.text(text, indent=indent)
+    page.show()
 
 
 def say_findings(findings: Sequence[Finding]) -> None:
