@@ -19,7 +19,7 @@ def __getattr__(name: str) -> object:
     except AttributeError as error:
         if name.startswith("_"):
             raise
-        from neurogym_core.tasks.former_names import former_name  # imported for this error only
+        from neurogym_core.tasks.unknown_names import former_name  # imported for this error only
 
         if not (said := former_name("module", name)):
             raise

@@ -43,6 +43,7 @@ def main() -> None:
     """Sample mutants, run their tests, and print those that survive."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("files", nargs="*", default=MUTATED, help="files or folders to mutate")
+    parser.add_argument("--tests", nargs="+", default=TESTS, help="files or folders of tests")
     parser.add_argument("--count", type=int, default=300, help="number of mutants")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=60, help="of tests per mutant")
@@ -55,7 +56,7 @@ def main() -> None:
         os.environ |= {"PYTHONPATH": str(copy), "NGYM_KERNEL": "plain", "OMP_NUM_THREADS": "1"}
         os.chdir(copy)
         if not (kept / "lasts.txt").exists():
-            record(kept)
+            record(kept, given.tests)
         lasts = re.findall(r"^ *([\d.]+)s call +(.+)$", (kept / "lasts.txt").read_text(), re.M)
         seconds = {test: float(text) for text, test in lasts}
         ran_by = CoverageData(str(kept / "coverage"))
@@ -68,8 +69,8 @@ def main() -> None:
             result = mutate_and_test([mutant], command, 30 + 5 * given.seconds)
             lives = result.test_outcome == TestOutcome.SURVIVED
             survived += lives
-            place = f"{mutant.module_path}:{mutant.start_pos[0]}"
-            print(number, place, "SURVIVES" if lives else "killed", "of", len(tests), flush=True)
+            said = f"{'SURVIVES' if lives else 'killed by'} {len(tests)} tests"
+            print(f"{number} {mutant.module_path}:{mutant.start_pos[0]} {said}", flush=True)
             if lives:
                 print(*(line for line in result.diff.split("\n")[4:] if line[:1] in "+-"), sep="\n")
         print(f"{survived} of {len(chosen)} mutants survive.")
@@ -85,11 +86,11 @@ def copy_tracked(copy: Path) -> None:
             shutil.copy(ROOT / name, copy / name)
 
 
-def record(kept: Path) -> None:
-    """Run all tests on the copy as it is; write which lines each runs, and how long it takes."""
+def record(kept: Path, tests: list[str]) -> None:
+    """Run the tests on the copy as it is; write which lines each runs, and how long it takes."""
     options = ["--cov=neurogym_core", "--cov-context=test", "--cov-report=", "--durations=0", "-vv"]
     where = os.environ | {"COVERAGE_FILE": str(kept / "coverage")}
-    done = subprocess.run([*PYTEST, *options, *TESTS], env=where, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run([*PYTEST, *options, *tests], env=where, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(f"The tests fail on the program as it is:\n{done.stdout[-5000:]}")
     (kept / "lasts.txt").write_text(done.stdout, "utf-8")

@@ -21,7 +21,7 @@ from neurogym_core.play.replay import replay
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.building import hooked
 from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.former_names import missing
+from neurogym_core.tasks.unknown_names import missing
 from neurogym_core.trials.arrays import Array, Bools, Columns, Singles, Wholes, per_row
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.record import TrialRecord

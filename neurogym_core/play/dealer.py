@@ -22,7 +22,6 @@ from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.results import TrialResults
 from neurogym_core.play.types import TypeIndex
-from neurogym_core.tasks.building import typical_steps
 from neurogym_core.tasks.drawing import (
     check_columns,
     dimensions_of,
@@ -312,7 +311,7 @@ def _generator(sequence: np.random.SeedSequence) -> np.random.Generator:
 
 def _block_rows(task: Task, n: int) -> int:
     """Return the number of trials of a block."""
-    steps = typical_steps(task)
+    steps = state_of(task).typical_steps
     wanted = max(BLOCK_STEPS // steps, 32 * n if n > 1 else 1)
     if _one_by_one(task):
         wanted = min(wanted, BLOCK_DRAWS * n)

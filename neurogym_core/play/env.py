@@ -14,9 +14,9 @@ from neurogym_core.play.kernel import Stepped
 from neurogym_core.play.options import checked_render_mode, no_renderer, read_options
 from neurogym_core.play.results import TrialInfo, checked_form, numeric_info, of_one
 from neurogym_core.play.stepper import Stepper
-from neurogym_core.tasks.former_names import missing
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
+from neurogym_core.tasks.unknown_names import missing
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.splits import checked_split
 

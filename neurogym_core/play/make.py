@@ -18,9 +18,9 @@ from neurogym_core.play.env import TaskEnv
 from neurogym_core.play.env_form import applied, form_of, is_env_class
 from neurogym_core.play.results import checked_form
 from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.tasks.former_names import missing
 from neurogym_core.tasks.identity import plain_settings, with_settings
 from neurogym_core.tasks.task import Task
+from neurogym_core.tasks.unknown_names import missing
 from neurogym_core.tasks.wrapper import TaskWrapper
 from neurogym_core.trials.splits import checked_split, plain_seed
 

@@ -217,11 +217,6 @@ def _values_of(task: TaskLike, name: str, levels: Mapping[str, Any]) -> Array | 
 # ---------------------------------------------------------------------- lengths of trials
 
 
-def typical_steps(task: TaskLike) -> int:
-    """Return the median number of steps of a few trials."""
-    return state_of(task).typical_steps
-
-
 def hooked(task: TaskLike) -> bool:
     """Whether the task has a step hook."""
     return bool(interface_of(task).hooks)

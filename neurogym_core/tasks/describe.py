@@ -10,7 +10,7 @@ import numpy as np
 
 from neurogym_core.tasks.building import build_trials
 from neurogym_core.tasks.drawing import draw_independent
-from neurogym_core.tasks.identity import parameters_of, plain_settings
+from neurogym_core.tasks.identity import plain_settings
 from neurogym_core.tasks.parameters import parameter_types
 from neurogym_core.tasks.state import Drawn, state_of
 from neurogym_core.tasks.task import Task
@@ -67,8 +67,9 @@ def _payoff(task: Task) -> str:
 
 def _parameters(task: Task) -> list[dict[str, Any]]:
     cls = type(task)
-    values = plain_settings(parameters_of(task))
-    defaults = plain_settings({name: getattr(cls, name, None) for name in parameters_of(task)})
+    given = state_of(task).parameters
+    values = plain_settings(given)
+    defaults = plain_settings({name: getattr(cls, name, None) for name in given})
     docs = argument_docs(cls)
     types = parameter_types(cls)
     return [
@@ -80,7 +81,7 @@ def _parameters(task: Task) -> list[dict[str, Any]]:
             "value": values[name],
             "doc": docs.get(name, ""),
         }
-        for name, kind in ((name, types.get(name, "")) for name in parameters_of(task))
+        for name, kind in ((name, types.get(name, "")) for name in given)
     ]
 
 

@@ -30,11 +30,6 @@ def stateful(task: TaskLike) -> bool:
     return state_of(task).stateful
 
 
-def has_answer(task: TaskLike) -> bool:
-    """Whether the task declares its right answers."""
-    return state_of(task).correct_choice is not None
-
-
 def answer_condition(task: TaskLike) -> str | None:
     """Return the name of the condition that is the right answer; None if no condition is."""
     answer = state_of(task).correct_choice
@@ -172,7 +167,11 @@ def draw_as_imposed(
             raise InvalidValueError(f"the draw() of {task.name} imposes {', '.join(both)}.")
         kept |= given.conditions
         wanted = given.answer if wanted is None else wanted
-    return draw_conditions(task, rng, n, kept, wanted)
+    before = _GIVEN.set(None)  # nothing is given to the draws that show the possible answers
+    try:
+        return draw_conditions(task, rng, n, kept, wanted)
+    finally:
+        _GIVEN.reset(before)
 
 
 def draw_overriding(
@@ -353,16 +352,7 @@ def without_columns(drawn: Mapping[str, Array]) -> tuple[Conditions, Conditions]
 
 
 def check_columns(task: TaskLike, columns: Conditions, session: Session) -> None:
-    """Check that trials have the columns that the first trials of a task have.
-
-    Args:
-        task: the task that drew them.
-        columns: the columns, by their names.
-        session: the session that drew them.
-
-    Raises:
-        TaskDefinitionError: other columns, or columns that are left in the session.
-    """
+    """Check that trials have the columns of the first trials, and the session none left."""
     if session.take_columns():
         raise TaskDefinitionError(
             f"{task.name}.draw_ahead() calls session.record(…), which records one trial. Expected a"
@@ -398,14 +388,7 @@ def _check_shapes(
 def draw_independent(
     task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
 ) -> Conditions:
-    """Draw the conditions of `n` trials, each the first of a separate session.
-
-    Args:
-        task: a complete task.
-        rng: generator of the conditions.
-        n: number of trials.
-        imposed: condition -> value, or (n, …).
-    """
+    """Draw `n` trials, each the first of a separate session; `imposed`: value, or (n, …)."""
     if not stateful(task):
         return draw_overriding(task, rng, n, imposed)
     session = fresh_session(task, rng, n)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -54,11 +53,6 @@ def with_settings(task: SomeTask, **settings: Any) -> SomeTask:
         merges = name in OVERRIDES and isinstance(value, Mapping)
         merged[name] = {**merged.get(name, {}), **value} if merges else value
     return cast(SomeTask, make(**merged))
-
-
-def parameters_of(task: TaskLike) -> Mapping[str, Any]:
-    """Return all parameters by name; for a task wrapper, with those of the wrapped task."""
-    return MappingProxyType(state_of(task).parameters)
 
 
 def identity(task: TaskLike) -> tuple[Any, ...]:

@@ -25,23 +25,7 @@ def read_condition(
     drawn: Array | None = None,
     names: Sequence[str] = (),
 ) -> Distribution:
-    """Return the distribution of an imposed condition.
-
-    Args:
-        owner: name of the task, for errors.
-        name: the condition.
-        spec: a distribution in any written form. For a condition of bools or texts, or a computed
-            one, also a bool or text, or a list of them. For a condition of k values per trial, k
-            values, or a list of equally likely lists of k.
-        declared: the declaration of the condition, as passed to `vary`.
-        drawn: the value of one trial, (k,) for several values; not needed if the condition's values
-            can be enumerated.
-        names: names of its values, for a condition of indices; `spec` may have them.
-
-    Raises:
-        UnknownNameError: a text that is not among the condition's values.
-        InvalidValueError: another value that the condition cannot have.
-    """
+    """Return the distribution of an imposed condition; `drawn` is its value in one trial."""
     if names:
         spec = _without_names(owner, name, spec, names)
     support = declared.support() if isinstance(declared, Distribution) else None
@@ -107,21 +91,9 @@ def _as_whole(found: Distribution) -> Distribution:
 def _check_possible(
     values: Array, declared: Any, drawn: Array | None, *, enumerated: bool = True
 ) -> bool:
-    """Return whether a condition has integers; check that it can have these values.
-
-    A whole number that is an index would else be read as another quantity (an angle, say), and all
-    others with it, because arrays have one type. Quantities may lie between the declared values; a
-    `Constant` is a default, in place of which any number may be imposed.
-
-    Args:
-        values: the values; of a distribution that cannot be enumerated, its bounds.
-        declared: the declaration of the condition.
-        drawn: the value of one trial, for conditions that are no distribution.
-        enumerated: whether these are all values.
-
-    Raises:
-        InvalidValueError: the condition cannot have one of these values.
-    """
+    """Check that a condition can have these values (or bounds); return whether it has integers."""
+    # Quantities may lie between the declared values; in place of a `Constant`, a default, any
+    # number may be imposed.
     support = declared.support() if isinstance(declared, Distribution) else None
     kind: str
     low, high = -np.inf, np.inf
@@ -221,15 +193,7 @@ def _several(spec: Any, drawn: Array) -> Distribution:
 
 
 def read_values(task: TaskLike, given: Mapping[str, Any]) -> dict[str, Array]:
-    """Check imposed values of conditions and durations; return them as arrays.
-
-    Args:
-        given: name -> value of one trial, or (m, …); ``duration.<period>`` for ms.
-
-    Raises:
-        UnknownNameError: the task has no such condition or period.
-        InvalidValueError: values of another type or shape than those of the task.
-    """
+    """Check imposed values, name -> value of one trial, or (m, …); return them as arrays."""
     state, periods = state_of(task), [DURATION + name for name in period_names_of(task)]
     if not isinstance(given, Mapping):
         raise InvalidValueError(
@@ -260,11 +224,7 @@ def read_values(task: TaskLike, given: Mapping[str, Any]) -> dict[str, Array]:
 
 
 def _values(owner: str, name: str, given: Any, drawn: Array) -> Array:
-    """Return values as an array, of the shape of one trial's value or (m, …).
-
-    Args:
-        drawn: the value of one trial, as drawn by the task.
-    """
+    """Return values as an array, of the shape of one trial's value `drawn`, or (m, …)."""
     start = _given(owner, name, given)
     words, kinds = ("a text", "U") if drawn.dtype.kind == "U" else ("a number", "biuf")
     one = words if not drawn.ndim else f"{drawn.shape[0]} {words.split()[1]}s"

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, TaskDefinitionError, TrialLayoutError, unknown
+from neurogym_core.errors import (
+    InvalidValueError,
+    NeurogymError,
+    TaskDefinitionError,
+    TrialLayoutError,
+    unknown,
+)
 from neurogym_core.tasks.building import build_trials
 from neurogym_core.tasks.drawing import (
     answer_condition,
@@ -17,11 +24,9 @@ from neurogym_core.tasks.drawing import (
     draw_independent,
     without_columns,
 )
-from neurogym_core.tasks.former_names import former_name
+from neurogym_core.tasks.identity import keywords
 from neurogym_core.tasks.imposed import read_condition
 from neurogym_core.tasks.names import check_condition
-from neurogym_core.tasks.rounding import warn_of_times
-from neurogym_core.tasks.shortest import check_bounds, check_shortest
 from neurogym_core.tasks.state import (
     STATE,
     Drawn,
@@ -31,6 +36,8 @@ from neurogym_core.tasks.state import (
     interface_of,
     state_of,
 )
+from neurogym_core.tasks.times import check_bounds, check_shortest, warn_of_times
+from neurogym_core.tasks.unknown_names import former_name
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.checks import check_read, check_values
@@ -49,12 +56,7 @@ HOOKS = ("step_action", "step_observation", "step_target")
 def begin(
     task: TaskLike, parameters: Mapping[str, Any], overrides: Mapping[str, Mapping[str, Any] | None]
 ) -> None:
-    """Set the parameters, `timing` and `rewards` of a task, before its `define` runs.
-
-    Raises:
-        InvalidValueError: an invalid base parameter, reward or duration.
-        UnknownNameError: the task has no such reward.
-    """
+    """Set the parameters, `timing` and `rewards` of a task, before its `define` runs."""
     name = type(task).__name__
     state = TaskState(name, dict(parameters), channels=Channels({}, name))
     task.__dict__[STATE] = state
@@ -146,15 +148,29 @@ def _duration_distribution(task: str, period: str, spec: Any) -> Distribution:
     return distribution
 
 
+@contextmanager
+def naming_settings(task: TaskLike) -> Iterator[None]:
+    """Convert errors of NumPy or Python, while a task is made, to one that names its settings."""
+    try:
+        yield
+    except NeurogymError:
+        raise
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        given = ", ".join(f"{name}={value!r}" for name, value in keywords(task).items())
+        if not given:  # the author needs the traceback
+            raise
+        raise InvalidValueError(
+            f"{task.name} cannot be made with {given}: its code fails"
+            f" ({type(error).__name__}: {error}). Settings for which it can build trials were"
+            " expected. Give other values, nearer to its defaults."
+        ) from error
+
+
 # ---------------------------------------------------------------------- declarations
 
 
 def check_open(task: TaskLike, verb: str) -> TaskState:
-    """Return the state of a task that is being made.
-
-    Raises:
-        TaskDefinitionError: the task is complete and cannot be changed.
-    """
+    """Return the state of a task that is being made; refuse one that is complete."""
     state = state_of(task)
     if state.sealed:
         raise TaskDefinitionError(
@@ -206,13 +222,7 @@ def declare_of_conditions(task: TaskLike, verb: str, value: OfConditions) -> Non
 
 
 def complete(task: TaskLike) -> None:
-    """Check the declarations, close the task, and build a few of its trials.
-
-    Raises:
-        TaskDefinitionError: `define` declares no channel or no action, or `draw` omits conditions.
-        TrialLayoutError: neither `new_trial` nor a hook reads a condition, or a response window
-            has no step.
-    """
+    """Check the declarations, close the task, and build a few of its trials."""
     state = state_of(task)
     actions = _check_defined(state)
     names = _names_of_conditions(task, state, actions)
@@ -239,11 +249,7 @@ def complete(task: TaskLike) -> None:
 def _names_of_conditions(
     task: TaskLike, state: TaskState, actions: Actions
 ) -> dict[str, tuple[str, ...]]:
-    """Return the names of the values of conditions that are indices, name -> names.
-
-    These are the condition that is the correct choice, whose values are choices, and conditions
-    that are shown by the channel of their name, whose values are its units.
-    """
+    """Return the names of the values of conditions that are choices, or units of their channel."""
     shown = {name: state.channels.parts.get(name) for name in state.declared}
     names = {name: one.names for name, one in shown.items() if isinstance(one, OneHot | Ring)}
     group = next((name for name in actions if name != actions.rest_name), None)
@@ -309,18 +315,16 @@ def _probe(task: TaskLike, state: TaskState) -> None:
         if name not in state.period_names:
             raise unknown("period", name, state.period_names, of=state.name)
     _check_windows(state.name, task.dt, batch)
-    assert batch.tables.layout is not None
-    layouts = [batch.tables.layout]
-    for layout in layouts:  # conditions that `draw` sets may be there for the record only
-        layout.read |= {name for name, one in state.declared.items() if isinstance(one, Drawn)}
+    layout = batch.tables.layout
+    assert layout is not None
+    # Conditions that `draw` sets may be there for the record only.
+    layout.read |= {name for name, one in state.declared.items() if isinstance(one, Drawn)}
     if not interface_of(task).hooks:  # hooks may read any condition
-        check_read(layouts)
-    state.repeated = frozenset().union(*(layout.timeline.repeat for layout in layouts))
-    recorded = set().union(*(layout.states for layout in layouts))
-    state.trial_columns = tuple(name for name in task.trial_state if name in recorded)
-    for layout in layouts:
-        check_values(layout)
-    warn_of_times(task, layouts)
+        check_read([layout])
+    check_values(layout)
+    state.repeated = frozenset(layout.timeline.repeat)
+    state.trial_columns = tuple(name for name in task.trial_state if name in layout.states)
+    warn_of_times(task, layout)
     state.typical_steps = max(int(np.median(batch.duration.sum(axis=1))), 1)
 
 

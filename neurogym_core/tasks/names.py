@@ -48,16 +48,7 @@ def public_names(cls: type) -> frozenset[str]:
 
 
 def check_class(cls: type, core: type, free: Iterable[str]) -> None:
-    """Refuse a task class that defines a reserved name, in itself or in a mixin.
-
-    Args:
-        cls: the class.
-        core: the base class of the core whose names are reserved.
-        free: further names that may be defined.
-
-    Raises:
-        TaskDefinitionError: a reserved name, or a parameter without a default.
-    """
+    """Refuse a class that defines a name of the class `core`, in itself or in a mixin."""
     mixins = [
         base for base in cls.__mro__ if not (issubclass(base, core) or issubclass(core, base))
     ]
@@ -93,11 +84,7 @@ def _check_parameters(cls: type, declared: Mapping[str, Any], taken: Iterable[st
 
 
 def check_assignment(task_name: str, name: str, core: type, free: Iterable[str]) -> None:
-    """Refuse an assignment to an attribute of the core's base class.
-
-    Raises:
-        TaskDefinitionError: the name is reserved.
-    """
+    """Refuse an assignment to an attribute of the core's base class."""
     if name == STATE or (
         name in public_names(core) and name not in {*AUTHORS, *BASE_PARAMETERS, *free}
     ):

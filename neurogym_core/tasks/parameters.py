@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.tasks.former_names import former_name
+from neurogym_core.tasks.unknown_names import former_name
 
 PLAYER_NAMES = frozenset(
     {
@@ -82,16 +82,7 @@ def checked(
     known: Mapping[str, Any] | None = None,
     overrides: tuple[str, ...] = OVERRIDES,
 ) -> dict[str, Any]:
-    """Return all parameters of a class: the given values in their declared types, or defaults.
-
-    Args:
-        known: the parameters, name -> annotation; default: all of the class.
-        overrides: names of further arguments of the class, for the error.
-
-    Raises:
-        UnknownNameError: there is no such parameter.
-        InvalidValueError: a value of the wrong type.
-    """
+    """Return the parameters of a class (`known`: name -> annotation), as given or by default."""
     known = parameter_types(cls) if known is None else known
     for name in given:
         if name not in known:

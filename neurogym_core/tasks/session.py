@@ -228,11 +228,7 @@ class Session:
 
 
 def check_column_name(name: str) -> None:
-    """Refuse a column of `record` that has the name of one that every record has.
-
-    Raises:
-        TaskDefinitionError: `name` is one of these.
-    """
+    """Refuse a column of `record` that has the name of one that every record has."""
     if name in RECORD_NAMES:
         raise TaskDefinitionError(
             f"session.record({name}=…) has the name of a column that every record has. Expected"

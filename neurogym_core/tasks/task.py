@@ -15,7 +15,6 @@ from neurogym_core.errors import TaskDefinitionError
 from neurogym_core.tasks import building, drawing, identity, making
 from neurogym_core.tasks.names import check_assignment, check_class
 from neurogym_core.tasks.parameters import checked, signature_of
-from neurogym_core.tasks.refused_settings import naming_settings
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import Conditions, OfConditions, TaskState, state_of
 from neurogym_core.trials.arrays import Array
@@ -369,7 +368,7 @@ class Task:
             Task.draw_ahead,
             Task.new_session,
         )
-        with naming_settings(self):
+        with making.naming_settings(self):
             self.define()
             making.complete(self)
 

@@ -108,7 +108,7 @@ class TaskView:
     @property
     def has_answer(self) -> bool:
         """Whether the task declares its right answers; see `answer_of`."""
-        return drawing.has_answer(self._task)
+        return state_of(self._task).correct_choice is not None
 
     @property
     def period_names(self) -> tuple[str, ...]:

@@ -19,14 +19,7 @@ def of_slot(name: str, slot: str | None) -> str:
 
 
 def answered(columns: Mapping[str, Array], slot: str | None = None) -> Bools:
-    """Return which trials were answered correctly or incorrectly, (n,).
-
-    Misses, aborts, sure bets, slots that were not asked, and right rests do not count.
-
-    Args:
-        columns: the record.
-        slot: the answer slot, if a trial has several; None is the trial.
-    """
+    """Return which trials were answered rightly or wrongly, (n,); right rests do not count."""
     outcome = columns[of_slot("outcome", slot)]
     judged: Bools = np.isin(outcome, ("correct", "error"))
     name = of_slot(REST_CORRECT, slot)
@@ -35,10 +28,7 @@ def answered(columns: Mapping[str, Array], slot: str | None = None) -> Bools:
 
 @dataclass(frozen=True)
 class Detection:
-    """Answers where there was something to answer, and where resting was right; counts of trials.
-
-    A hit is an answer to a signal: of several choices, it may be the wrong one.
-    """
+    """Numbers of trials; a hit is an answer to a signal, of several choices maybe the wrong one."""
 
     hits: int
     signals: int
@@ -47,10 +37,8 @@ class Detection:
 
 
 def detection(columns: Mapping[str, Array], slot: str | None = None) -> Detection | None:
-    """Return hits and false alarms; None if resting was never, or always, right.
-
-    Aborted trials and sure bets are left out.
-    """
+    """Return hits and false alarms, without aborts and sure bets; None if resting was never, or
+    always, right."""
     name = of_slot(REST_CORRECT, slot)
     if name not in columns:
         return None

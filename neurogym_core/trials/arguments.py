@@ -10,15 +10,7 @@ import numpy as np
 from neurogym_core.errors import TrialLayoutError, listed, unknown
 from neurogym_core.trials.arrays import Array, Bools, Floats, Ints
 from neurogym_core.trials.interface import Actions, Angle
-from neurogym_core.trials.layout import (
-    END,
-    STAY,
-    TOLERANCE,
-    Destination,
-    Layout,
-    Slot,
-    Span,
-)
+from neurogym_core.trials.layout import END, STAY, TOLERANCE, Destination, Layout, Slot, Span
 from neurogym_core.trials.record import RECORD_NAMES
 
 OUTCOMES = ("correct", "error", "other")
@@ -50,11 +42,13 @@ def per_trial(layout: Layout, name: str, value: Any) -> Floats:
     return np.broadcast_to(value, (layout.n,))
 
 
-def per_unit(layout: Layout, name: str, value: Any, k: int) -> Array:
-    """Return a value that broadcasts against (n, k).
+def number(layout: Layout, name: str, value: Any) -> Any:
+    """Return one number, or None, as it is, and others as `per_trial` does."""
+    return per_trial(layout, name, value) if np.ndim(value) else value
 
-    One dimension means trials if there is one unit, and units otherwise.
-    """
+
+def per_unit(layout: Layout, name: str, value: Any, k: int) -> Array:
+    """Return a value that broadcasts against (n, k); (m,) means trials if k is 1, else units."""
     value, n = np.asarray(value), layout.n
     if value.ndim == 1 and k == 1:
         value = value[:, None]
@@ -121,11 +115,7 @@ def span(
     *,
     may_be_late: bool = False,
 ) -> Span:
-    """Return the span of `during`, `start`, `stop` and `where`.
-
-    Args:
-        may_be_late: whether `start` may lie beyond the end of a trial's periods.
-    """
+    """Return a span; `may_be_late`: `start` may lie beyond the end of a trial's periods."""
     names = (during,) if isinstance(during, str) else tuple(during)
     if not names:
         raise TrialLayoutError(
@@ -190,10 +180,7 @@ def _concerned(layout: Layout, span: Span) -> Bools:
 
 
 def steps_of(layout: Layout, span: Span) -> Ints | None:
-    """Return the steps of all periods of a span, (n,).
-
-    None if a period has no timer, or an imposed duration, which the author could not know of.
-    """
+    """Return the steps of all periods of a span, (n,); None if one has no timer or is imposed."""
     timeline = layout.timeline
     if not timeline.untimed.isdisjoint(span.periods) or not layout.durations.keys().isdisjoint(
         span.periods
@@ -204,12 +191,7 @@ def steps_of(layout: Layout, span: Span) -> Ints | None:
 
 
 def check_length(layout: Layout, name: str, length: int, span: Span, cut: bool) -> None:
-    """Raise `TrialLayoutError` unless a timecourse is as long as the longest trial's span.
-
-    Args:
-        length: the number of values.
-        cut: whether there may be more values.
-    """
+    """Raise `TrialLayoutError` unless a timecourse is as long as the longest trial's span."""
     steps, concerned = steps_of(layout, span), _concerned(layout, span)
     if steps is None or not concerned.any():
         return
@@ -239,12 +221,7 @@ def check_period(layout: Layout, name: str) -> None:
 
 
 def check_goto(layout: Layout, target: str, words: tuple[str, ...]) -> None:
-    """Raise an error unless `target` is either one of the words or a period.
-
-    Raises:
-        TrialLayoutError: it is the name of a period, and also a word of some `then=`.
-        UnknownNameError: it is neither.
-    """
+    """Raise an error unless `target` is either one of the words or a period."""
     if target in WORDS and target in layout.timeline.names:
         raise TrialLayoutError(
             f"then={target!r} of {layout.name} is a period of the trial, and also a word of then="
@@ -258,14 +235,9 @@ def check_goto(layout: Layout, target: str, words: tuple[str, ...]) -> None:
 
 
 def right(layout: Layout, group: str, which: Any, tolerance: Any) -> tuple[Bools | None, Array]:
-    """Return the mask of right choices, (n, k), and the choice that is the target, (n,).
-
-    For continuous actions: None, and the target values (n, k).
-    """
+    """Return the right choices, (n, k), and the target, (n,); of continuous ones None, (n, k)."""
     actions, n = layout.interface.actions, layout.n
-    part = actions[group]
-    k = part.stop - part.start
-    which = np.asarray(which)
+    k, which = actions.width(group), np.asarray(which)
     if isinstance(actions.parts[group], Angle):
         return None, Angle.points(per_trial(layout, f"which= of answer({group!r})", which))
     if actions.continuous:
@@ -318,9 +290,7 @@ def _right_angle(layout: Layout, group: str, which: Array, tolerance: Any) -> tu
 def timed(layout: Layout, action: str, index: Any) -> tuple[Bools | None, Array]:
     """Return the right choices and the target, as `right` does, for `answer_at`."""
     actions, n = layout.interface.actions, layout.n
-    part = actions[action]
-    k = part.stop - part.start
-    which = np.asarray(index)
+    k, which = actions.width(action), np.asarray(index)
     if which.dtype.kind == "U" and not actions.continuous:
         which = actions.indices(action, which)
     if (
@@ -350,11 +320,7 @@ def timed(layout: Layout, action: str, index: Any) -> tuple[Bools | None, Array]
 def slot(
     layout: Layout, name: str, group: str, span: Span, then: Destination, terms: dict[str, Any]
 ) -> Slot:
-    """Return the slot that a verb opens; rewards that are None become the task's.
-
-    Args:
-        terms: the other attributes of `Slot`, as given to the verb.
-    """
+    """Return the slot that a verb opens; rewards that are None become the task's."""
     names = {slot.name for slot in layout.slots}
     if terms["needs"] is not None and terms["needs"] not in names:
         raise unknown("slot", terms["needs"], [slot.name for slot in layout.slots], of=layout.name)
@@ -388,12 +354,20 @@ def _by_outcome(layout: Layout, then: str | Mapping[str, str]) -> dict[str, str]
     return outcomes
 
 
-def check_state_column(layout: Layout, name: str) -> None:
-    """Check that the record can hold an array of `trial_state`.
+def check_column_name(layout: Layout, name: str) -> None:
+    """Raise `TrialLayoutError` if a covariate has the name of another column."""
+    for names, what in (
+        (layout.conditions, "a condition, which is recorded anyway"),
+        (RECORD_NAMES, "a column that every record has"),
+    ):
+        if name in names:
+            raise TrialLayoutError(
+                f"record({name}=…) of {layout.name} has the name of {what}; rename it."
+            )
 
-    Raises:
-        TrialLayoutError: its values have another shape or type, or its name is that of a column.
-    """
+
+def check_state_column(layout: Layout, name: str) -> None:
+    """Raise `TrialLayoutError` unless a record can hold an array of `trial_state`."""
     initial = np.asarray(layout.interface.trial_state[name])
     if initial.ndim > 1 or not initial.size or initial.dtype.kind not in "biuf":
         raise TrialLayoutError(
@@ -409,10 +383,7 @@ def check_state_column(layout: Layout, name: str) -> None:
 
 
 def _check_joins(layout: Layout, name: str, terms: Mapping[str, Any]) -> None:
-    """Check that all calls that open one slot judge its answers alike.
-
-    The tables have one due time, one need and one graded reward per slot.
-    """
+    """Check that all calls that open a slot judge alike: tables have one due time per slot."""
     for slot in layout.slots:
         for term, usual in (("again", False), ("scored", True)):
             if slot.name == name and getattr(slot, term) != terms[term]:
@@ -446,14 +417,9 @@ def _check_answerable(layout: Layout, group: str, span: Span, right: Bools | Non
 
 
 def _leads(layout: Layout, group: str, then: Any, terms: Mapping[str, Any]) -> Array:
-    """Return the place that each choice leads to, (n, k): STAY, END or the index of a period.
-
-    Args:
-        then: names of periods, "wait" or "end", (k,) or (n, k).
-    """
+    """Return the place that each choice leads to, (n, k): STAY, END or the index of a period."""
     actions, n = layout.interface.actions, layout.n
-    part = actions[group]
-    k = part.stop - part.start
+    k = actions.width(group)
     if actions.continuous or terms["needs"] is not None or terms.get("due") is not None:
         raise TrialLayoutError(
             f"then= of {layout.name} leads by choice, which continuous, timed and dependent"
@@ -468,11 +434,8 @@ def _leads(layout: Layout, group: str, then: Any, terms: Mapping[str, Any]) -> A
         )
     # One comparison per name: `np.unique` on arrays of strings takes many times as long.
     places = np.full(names.shape, UNKNOWN, np.int16)
-    for name, place in {
-        "wait": STAY,
-        "end": END,
-        **{name: p for p, name in enumerate(layout.timeline.names)},
-    }.items():
+    known = {name: p for p, name in enumerate(layout.timeline.names)}
+    for name, place in {"wait": STAY, "end": END, **known}.items():
         given = names == name
         if given.any():
             check_goto(layout, name, ("end", "wait"))

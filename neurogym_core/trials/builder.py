@@ -15,21 +15,13 @@ from neurogym_core.trials import arguments
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.interface import Interface
 from neurogym_core.trials.layout import Destination, Frames, Hold, Layout, Pays, Show, Weigh
-from neurogym_core.trials.record import RECORD_NAMES, as_texts
+from neurogym_core.trials.record import as_texts
 from neurogym_core.trials.timing import Timing
 
 VERBS = (
-    "periods",
-    "show",
-    "hold",
-    "answer",
-    "answer_at",
-    "offer",
-    "loss_weight",
-    "timecourse",
-    "record",
-    "max_reward",
-)
+    "periods", "show", "hold", "answer", "answer_at", "offer", "loss_weight", "timecourse",
+    "record", "max_reward",
+)  # fmt: skip
 
 
 class TrialBuilder:
@@ -257,10 +249,10 @@ class TrialBuilder:
             >>> trial.show("light", np.eye(2)[trial["side"]], during="light", noise=0.5)
         """
         layout = self.layout
-        part = layout.interface.channels[channel]
+        k = layout.interface.channels.width(channel)
         span = arguments.span(layout, during, start, stop, where)
-        noise = arguments.per_trial(layout, "noise", noise) if np.ndim(noise) else noise
-        value = arguments.per_unit(layout, f"channel {channel!r}", value, part.stop - part.start)
+        noise = arguments.number(layout, "noise", noise)
+        value = arguments.per_unit(layout, f"channel {channel!r}", value, k)
         layout.shows.append(Show(channel, value, span, noise))
 
     def timecourse(
@@ -323,7 +315,7 @@ class TrialBuilder:
             >>> trial.periods("fixation", "light")
             >>> trial.loss_weight(0, during="light", stop=200)
         """
-        weight = arguments.per_trial(self.layout, "weight", weight) if np.ndim(weight) else weight
+        weight = arguments.number(self.layout, "weight", weight)
         self.layout.weights.append(
             Weigh(weight, arguments.span(self.layout, during, start, stop, where, may_be_late=True))
         )
@@ -357,7 +349,7 @@ class TrialBuilder:
         """
         if then is not None:
             arguments.check_goto(self.layout, then, ("stay", "end", "restart"))
-        cost = arguments.per_trial(self.layout, "cost", cost) if np.ndim(cost) else cost
+        cost = arguments.number(self.layout, "cost", cost)
         span = arguments.span(self.layout, during, start, stop, where, may_be_late=True)
         self.layout.holds.append(Hold(span, cost, then))
 
@@ -494,8 +486,7 @@ class TrialBuilder:
             >>> trial.offer("choose", [1, 3], during="light", worth=[1, 1.5])
         """
         layout = self.layout
-        part = layout.interface.actions[group]
-        k = part.stop - part.start
+        k = layout.interface.actions.width(group)
         amounts = arguments.each_unit(layout, f"offer({group!r})", amount, k)
         worths = amounts if worth is None else arguments.each_unit(layout, "worth", worth, k)
         span = arguments.span(layout, during, start, stop, where)
@@ -550,16 +541,7 @@ class TrialBuilder:
             else:
                 self[name]  # counts as reading it
         for name, values in covariates.items():
-            if name in self.conditions:
-                raise TrialLayoutError(
-                    f"record({name}=…) of {layout.name} has the name of a condition, which is"
-                    " recorded anyway; rename it."
-                )
-            if name in RECORD_NAMES:
-                raise TrialLayoutError(
-                    f"record({name}=…) of {layout.name} has the name of a column that every record"
-                    " has; rename it."
-                )
+            arguments.check_column_name(layout, name)
             values = as_texts(np.asarray(values))
             rows = values.ndim == 0 or len(values) == self.n
             if values.ndim > 2 or not rows or not values.size or values.dtype.kind not in "biufU":
@@ -568,8 +550,7 @@ class TrialBuilder:
                     f" {values.shape}; give bools, numbers or texts: one, or shape ({self.n},) or"
                     f" ({self.n}, k)."
                 )
-            shape = (self.n, *values.shape[1:]) if values.ndim else (self.n,)
-            layout.notes[name] = np.broadcast_to(values, shape)
+            layout.notes[name] = np.broadcast_to(values, (self.n, *values.shape[1:]))
 
 
 def _read_only(values: Array) -> Array:

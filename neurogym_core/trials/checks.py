@@ -24,10 +24,7 @@ def check_periods(layout: Layout) -> None:
 
 
 def check_clocks(layout: Layout) -> None:
-    """Raise `TrialLayoutError` if a verb counts time after a period without a timer.
-
-    How much of its clock such a period takes depends on the subject.
-    """
+    """Raise `TrialLayoutError` if a verb counts time after a period without a timer."""
     untimed = layout.timeline.untimed
     if not untimed:
         return

@@ -214,12 +214,8 @@ class Choice(Distribution):
 
     def _set_probabilities(self) -> None:
         p = np.asarray(self.p, dtype=float)
-        if (
-            p.shape != (len(self.values),)
-            or not np.isfinite(p).all()
-            or (p < 0).any()
-            or p.sum() <= 0
-        ):
+        valid = np.isfinite(p).all() and (p >= 0).all() and p.sum() > 0
+        if p.shape != (len(self.values),) or not valid:
             raise InvalidValueError(
                 f"Choice() was given p={self.p!r} for {len(self.values)} values; it needs one"
                 " finite, non-negative probability per value, not all 0."
@@ -254,11 +250,8 @@ class Choice(Distribution):
     @property
     def probabilities(self) -> np.ndarray:
         """Probability of each value, shape (len(values),)."""
-        return (
-            np.full(len(self.values), 1 / len(self.values))
-            if self.p is None
-            else np.asarray(self.p)
-        )
+        n = len(self.values)
+        return np.full(n, 1 / n) if self.p is None else np.asarray(self.p)
 
     def arguments(self) -> list[Any]:
         values = [_plain(value) for value in self.values]
@@ -280,10 +273,8 @@ class Choice(Distribution):
     def cdf(self, x: np.ndarray) -> np.ndarray | None:
         if self._table.dtype.kind not in "biuf" or self._table.ndim > 1:
             return None
-        values: np.ndarray = (self.probabilities * (self._table <= np.asarray(x)[..., None])).sum(
-            axis=-1
-        )
-        return values
+        below = self._table <= np.asarray(x)[..., None]
+        return np.asarray((self.probabilities * below).sum(axis=-1))
 
 
 @dataclass(frozen=True)
@@ -444,11 +435,8 @@ def _is_choice_arguments(arguments: list[Any]) -> bool:
     if len(arguments) != 2 or not all(isinstance(item, list | tuple) for item in arguments):
         return False
     values, p = arguments
-    return (
-        len(values) == len(p)
-        and all(isinstance(item, int | float) for item in p)
-        and math.isclose(sum(p), 1.0)
-    )
+    numbers = all(isinstance(item, int | float) for item in p)
+    return len(values) == len(p) and numbers and math.isclose(sum(p), 1.0)
 
 
 def _unreadable(spec: object) -> InvalidValueError:
@@ -460,11 +448,8 @@ def _unreadable(spec: object) -> InvalidValueError:
 
 def _check_finite(owner: Distribution, **values: float) -> None:
     for name, value in values.items():
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float | np.number)
-            or not math.isfinite(value)
-        ):
+        known = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if not known or not math.isfinite(value):
             raise InvalidValueError(
                 f"{type(owner).__name__}() was given {name}={value!r}; it needs a finite number."
             )

@@ -60,15 +60,8 @@ class Geometry:
     def _cuts(self, layout: Layout) -> list[list[Array]]:
         """For every period, the steps (n,) on which it is cut; they may lie outside of it."""
         cuts: list[list[Array]] = [[] for _ in self.names]
-        edits: list[Any] = [
-            *layout.shows,
-            *layout.holds,
-            *layout.charges,
-            *layout.weights,
-            *layout.slots,
-        ]
-        for edit in edits:
-            for p, start, stop in self.pieces(edit.span):
+        for span in layout.spans():
+            for p, start, stop in self.pieces(span):
                 cuts[p] += [edge for edge in (start, stop) if edge is not None]
         for slot in layout.slots:
             if slot.due is not None:
@@ -86,11 +79,7 @@ class Geometry:
         return cuts
 
     def due_pieces(self, slot: Slot) -> list[tuple[int, Array]]:
-        """The step on which a timed answer is due, counted from the onset of each period.
-
-        The window may extend over several periods; the step lies in one of them, and is negative or
-        too large in the others.
-        """
+        """Return the due step of a timed answer from the onset of each period of its span."""
         start, _ = self.steps(slot.span)
         begin = 0 if start is None else np.maximum(start, 0)
         # An action that is chosen on step k takes effect at its end, (k + 1) dt after the onset.
@@ -98,10 +87,7 @@ class Geometry:
         return [(p, due - offset) for p, offset in self.offsets(slot.span)]
 
     def offsets(self, span: Span) -> list[tuple[int, Array]]:
-        """Index of each period of a span, and the steps of the span before it.
-
-        Periods of the trial that are not in the span do not count.
-        """
+        """Return the index of each period of a span, and the steps of the span before it."""
         result, elapsed = [], np.zeros(self.n, np.int64)
         for name in span.periods:
             p = self.names.index(name)
@@ -151,39 +137,21 @@ class Geometry:
 
     def segments(self, span: Span) -> Iterable[tuple[int, Coverage]]:
         """Yield the segments that a span covers, with the trials in which it covers them."""
-        everywhere = True if span.where is None else span.where
         for p, start, stop in self.pieces(span):
             edges = self.edges[p]
             for j in range(len(edges) - 1):
-                covered = self._covered(edges[j], edges[j + 1], start, stop)
+                # No segment is covered in part: start and stop are among the edges.
+                covered: Coverage = True
+                if start is not None:
+                    covered = np.maximum(start, 0) <= edges[j]
+                if stop is not None:
+                    covered = covered & (edges[j + 1] <= stop)
                 if covered is True or np.any(covered):
-                    both = (
-                        everywhere
-                        if covered is True
-                        else covered
-                        if everywhere is True
-                        else covered & everywhere
-                    )
-                    yield self.first[p] + j, both
-
-    @staticmethod
-    def _covered(low: Array, high: Array, start: Any, stop: Any) -> Coverage:
-        # No segment is covered in part: start and stop are among the edges.
-        if start is None and stop is None:
-            return True
-        covered = np.ones(len(low), bool)
-        if start is not None:
-            covered &= np.maximum(start, 0) <= low
-        if stop is not None:
-            covered &= high <= stop
-        return covered
+                    yield self.first[p] + j, covered if span.where is None else covered & span.where
 
 
 def _period_steps(layout: Layout) -> list[Array]:
-    """Steps of every period, (n,) each.
-
-    A period without a timer gets the steps that are left until the trial reaches its limit.
-    """
+    """Return (n,) steps of every period; without a timer, those left until the trial's limit."""
     timeline = layout.timeline
     timed = sum(
         (timeline.steps[name] for name in timeline.names if name not in timeline.untimed),

@@ -62,12 +62,8 @@ class Axis:
 
     def to_plain(self) -> dict[str, Any]:
         """Return the declaration as a dict for JSON."""
-        return {
-            "axis": [self.low, self.high],
-            "rest": self.rest,
-            "trigger": self.trigger,
-            "size": self.size,
-        }
+        bounds = [self.low, self.high]
+        return {"axis": bounds, "rest": self.rest, "trigger": self.trigger, "size": self.size}
 
 
 @dataclass(frozen=True, init=False)
@@ -169,6 +165,12 @@ class _Named(Mapping[str, slice]):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def width(self, name: str) -> int:
+        """Return the number of units of a part."""
+        self[name]
+        size: int = self.parts[name].size
+        return size
+
     def units(self, name: str) -> tuple[str, ...]:
         """Return the names of the units of a part.
 
@@ -182,10 +184,7 @@ class _Named(Mapping[str, slice]):
         return getattr(part, "unit_names", ()) or tuple(map(str, range(part.size)))
 
     def labels(self) -> list[str]:
-        """Return one label per unit: its name, or the name of the part, numbered if it has several.
-
-        Names that several parts use follow the name of the part: ``"rule left"``.
-        """
+        """Return a label per unit: its name, that of the part, or both if others use it."""
         names = [
             getattr(part, "names", ()) or ((name,) if part.size == 1 else ())
             for name, part in self.parts.items()
@@ -448,11 +447,7 @@ class Interface:
         """Return the limits, in steps, of trials that were drawn to last `steps`; same shape."""
         steps = np.asarray(steps)
         each = [
-            (
-                10 * steps
-                if limit is None
-                else np.full(steps.shape, max(int(limit / self.dt + 0.5), 1))
-            )
+            10 * steps if limit is None else steps * 0 + max(int(limit / self.dt + 0.5), 1)
             for limit in self.limits
         ]
         return np.asarray(np.max(each, axis=0), dtype=np.int64)

@@ -16,7 +16,7 @@ from neurogym_core.errors import TrialLayoutError
 from neurogym_core.trials.arrays import Array, one_row
 from neurogym_core.trials.checks import check_clocks, check_lasts, check_overlaps, check_periods
 from neurogym_core.trials.geometry import Coverage, Geometry
-from neurogym_core.trials.layout import END, STAY, Hold, Layout, Show, Slot, Span
+from neurogym_core.trials.layout import END, STAY, Hold, Layout, Slot, Span
 from neurogym_core.trials.record import Outcome
 from neurogym_core.trials.tables import ARRAYS, Slots, Tables
 
@@ -24,11 +24,7 @@ ALL = slice(None)
 
 
 def lay_out(layout: Layout) -> Tables:
-    """Return the tables of the trials of a layout.
-
-    Raises:
-        TrialLayoutError: no periods, a trial of 0 steps, or one slot asked twice on a step.
-    """
+    """Return the tables of the trials of a layout, which is checked."""
     check_periods(layout)
     check_clocks(layout)
     geometry, interface, time = Geometry(layout), layout.interface, layout.timeline
@@ -36,7 +32,8 @@ def lay_out(layout: Layout) -> Tables:
     check_overlaps(layout, geometry)
     arrays = _observed(layout, geometry) | _wanted(layout, geometry)
     arrays["duration"] = geometry.duration
-    timed = geometry.duration[:, ~np.isin(geometry.period, _places(geometry, time.untimed))]
+    untimed = [geometry.names.index(name) for name in time.untimed]
+    timed = geometry.duration[:, ~np.isin(geometry.period, untimed)]
     limit = np.maximum(interface.max_steps_of(timed.sum(axis=1)), 1)
     arrays["limit"] = np.minimum(limit, np.iinfo(np.int32).max)
     period_then = np.full(len(geometry.names), STAY, np.int16)
@@ -62,10 +59,6 @@ def _payoffs(layout: Layout, geometry: Geometry, tables: Tables) -> dict[str, Ar
             " period."
         )
     return _Payoffs(layout, geometry).arrays()
-
-
-def _places(geometry: Geometry, names: Any) -> list[int]:
-    return [geometry.names.index(name) for name in names]
 
 
 def _goto(geometry: Geometry, target: str, segment: int = 0) -> int:
@@ -141,7 +134,7 @@ def _observed(layout: Layout, geometry: Geometry) -> dict[str, Array]:
     rows.new("sd", shape, np.float32)
     for show in layout.shows:
         units, added = channels[show.channel], np.asarray(show.noise, np.float64) ** 2 / geometry.dt
-        value = _shown(show, layout.n, units.stop - units.start)
+        value = np.broadcast_to(show.value, (layout.n, units.stop - units.start))
         for segment, covered in geometry.segments(show.span):
             rows.put("shown", covered, (segment, units), value, add=True)
             if np.any(added):
@@ -150,10 +143,6 @@ def _observed(layout: Layout, geometry: Geometry) -> dict[str, Array]:
     # Adding 0 turns -0.0 into 0.0. Noise of SD 0 would do so, too, but not every renderer adds it,
     # and all must give the same bits.
     return {"shown": rows["shown"] + np.float32(0), "sd": np.sqrt(rows["sd"])}
-
-
-def _shown(show: Show, n: int, units: int) -> Array:
-    return np.broadcast_to(show.value, (n, units))
 
 
 def _wanted(layout: Layout, geometry: Geometry) -> dict[str, Array]:
@@ -203,10 +192,7 @@ def _wanted(layout: Layout, geometry: Geometry) -> dict[str, Array]:
 
 
 def _worths(layout: Layout, shape: tuple[int, int, int]) -> dict[str, Array]:
-    """Room for the worth of every action, (n, S, A), for slots in which several groups have prices.
-
-    The best-paid action of such a slot may be in any of them.
-    """
+    """Return room for the worth of every action, (n, S, A), for slots of several priced groups."""
     if layout.interface.actions.continuous:
         return {}
     calls = Counter(slot.name for slot in layout.slots if slot.amounts is not None)
@@ -214,11 +200,7 @@ def _worths(layout: Layout, shape: tuple[int, int, int]) -> dict[str, Array]:
 
 
 def _aimed(slot: Slot, slots: Sequence[Slot], n: int) -> Coverage:
-    """The trials in which a slot sets the target.
-
-    Priced choices that join a slot with a right answer (a sure bet) do not set it in the trials
-    that ask for the answer.
-    """
+    """Return the trials in which a slot sets the target; a sure bet beside an answer does not."""
     if slot.amounts is None:
         return True
     aimed = np.ones(n, bool)
@@ -357,11 +339,7 @@ class _Payoffs:
             self.rows.put("goto", covered, (segment, acting), goto)
 
     def _open(self, slot: Slot) -> None:
-        """Open the window of a slot.
-
-        Neither time nor distance enters its terms: the kernel judges timed and continuous answers
-        when they are given.
-        """
+        """Open the window of a slot; the kernel judges time and distance when it is answered."""
         k, rows = self.names.index(slot.name), self.rows
         units = slice(1, 2) if self.actions.continuous else self.actions[slot.group]
         terms = self._terms(slot)
@@ -460,12 +438,7 @@ def _has_jumps(layout: Layout) -> bool:
     Without jumps, the oracle plays every period in order, except the unvisited last ones; its path
     then costs nothing to compute, and the payoffs are not needed to render trials.
     """
-    then = {
-        target
-        for slot in layout.slots
-        for outcome, target in slot.then.items()
-        if outcome != "error"
-    } - {"end", "wait"}
+    then = _led_to(layout) - {"end", "wait"}
     timeline, unvisited = layout.timeline, _unvisited(layout)
     # An answer cannot pass over a period that has no step in any trial.
     names = [
@@ -487,22 +460,19 @@ def _has_jumps(layout: Layout) -> bool:
 
 
 def _unvisited(layout: Layout) -> frozenset[str]:
-    """Names of the last periods, after one that ends the trial, that only errors lead to.
-
-    A time-out for errors is the usual case.
-    """
+    """Return the names of the last periods that only errors lead to: a time-out, mostly."""
     names, then = layout.timeline.names, layout.timeline.then
     ends = [place for place, name in enumerate(names) if then.get(name) == "end"]
     if len(then) != 1 or not ends or any(slot.leads is not None for slot in layout.slots):
         return frozenset()
     behind = frozenset(names[ends[0] + 1 :])
-    led = {
-        target
-        for slot in layout.slots
-        for outcome, target in slot.then.items()
-        if outcome != "error"
-    }
-    return frozenset() if behind & led or layout.timeline.untimed else behind
+    return frozenset() if behind & _led_to(layout) or layout.timeline.untimed else behind
+
+
+def _led_to(layout: Layout) -> set[str]:
+    """Return where answers lead that are no errors."""
+    then = [slot.then for slot in layout.slots]
+    return {place for one in then for outcome, place in one.items() if outcome != "error"}
 
 
 def _may_close_early(span: Span, names: Sequence[str]) -> bool:

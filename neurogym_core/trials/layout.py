@@ -336,14 +336,17 @@ class Layout:
         """ms per step."""
         return self.interface.dt
 
-    def clocked(self) -> list[Span]:
-        """Return the spans of the calls that count time within their periods."""
-        edits: tuple[Any, ...] = (
+    def spans(self) -> list[Span]:
+        """Return the spans of all calls but timecourses."""
+        calls: tuple[Any, ...] = (
             *self.shows, *self.holds, *self.charges, *self.weights, *self.slots,
         )  # fmt: skip
-        spans: list[Span] = [edit.span for edit in edits]
+        return [call.span for call in calls]
+
+    def clocked(self) -> list[Span]:
+        """Return the spans of the calls that count time within their periods."""
         return [
-            *(span for span in spans if span.start is not None or span.stop is not None),
+            *(span for span in self.spans() if span.start is not None or span.stop is not None),
             *(frames.span for frames in self.frames),
             *(slot.span for slot in self.slots if slot.due is not None),
         ]

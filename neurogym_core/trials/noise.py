@@ -42,15 +42,7 @@ _ONE_HALF = 0x3F000000  # the bits of 0.5 as float32, the least that `normal` lo
 
 
 def philox(c0: np.ndarray, c1: np.ndarray, c2: np.ndarray, c3: np.ndarray, key: int) -> np.ndarray:
-    """Return (..., 4) uint32: the Philox4x32-10 block of each counter.
-
-    Args:
-        c0: first word of each counter, an array of numbers below 2**32.
-        c1: second word; the four words broadcast against each other.
-        c2: third word.
-        c3: fourth word.
-        key: 64 bits; the low 32 are the first word of the generator's key.
-    """
+    """Return (..., 4) uint32: the Philox4x32-10 block of each counter of four words below 2**32."""
     words = np.broadcast_arrays(*(np.asarray(word, np.uint64) for word in (c0, c1, c2, c3)))
     multiplied = np.stack([words[0].ravel(), words[2].ravel()])
     added = np.stack([words[1].ravel(), words[3].ravel()])
@@ -130,14 +122,7 @@ def noise_key(seed: np.random.SeedSequence, split: str | None = None) -> int:
 
 
 def gaussian(key: int, serial: np.ndarray, step: np.ndarray, units: slice) -> np.ndarray:
-    """Return (n, width) float32: standard normal numbers of n steps and some units.
-
-    Args:
-        key: 64 bits, from `noise_key`.
-        serial: (n,) serial number of the trial of each row, from 0; below 2**63.
-        step: (n,) the step within that trial, from 0; below 2**32.
-        units: the units, as `slice(first, stop)`.
-    """
+    """Return (n, width) float32: standard normal numbers of n steps of trials, for some units."""
     # A counter gives four words, for units 4 b to 4 b + 3; those outside of `units` are dropped.
     blocks = np.arange(units.start // 4, -(-units.stop // 4), dtype=np.uint64)
     serials = np.asarray(serial, np.uint64)[:, None]

@@ -102,25 +102,10 @@ OUTCOME_NAMES = np.array([outcome.name.lower() for outcome in Outcome])
 """str, (6,): ``OUTCOME_NAMES[codes]`` converts an array of `Outcome` codes to names."""
 OUTCOME_NAMES.setflags(write=False)
 
-RECORD_NAMES = frozenset(
-    [
-        "subject",
-        "trial",
-        "env",
-        "session",
-        "choice",
-        "outcome",
-        "reaction_time",
-        "performance",
-        "reward",
-        "aborts",
-        "steps",
-        "trial_start",
-        "trial_stop",
-        "answer_time",
-        "rest_correct",
-    ]
-)
+RECORD_NAMES = frozenset((
+    "subject", "trial", "env", "session", "choice", "outcome", "reaction_time", "performance",
+    "reward", "aborts", "steps", "trial_start", "trial_stop", "answer_time", "rest_correct",
+))  # fmt: skip
 """Columns that players write; conditions and covariates must have other names."""
 
 SPREAD = r"(?P<name>.+)\[(?P<index>\d+)\]"
@@ -416,18 +401,12 @@ class TrialRecord(dict[str, np.ndarray]):
 
 
 def main_columns(columns: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of the columns that a reader looks at first.
-
-    They are the trial, its conditions, the answers and the outcome, without the times and durations
-    of periods.
-    """
+    """Return the names of the columns that a reader looks at first."""
+    shown = (name for name in columns if name not in LEFT_OUT and not is_clock_time(name))
     return tuple(
         name
-        for name in columns
-        if name not in LEFT_OUT
-        and not name.startswith(DURATION)
-        and not is_clock_time(name)
-        and name.rpartition(".")[2] != REST_CORRECT
+        for name in shown
+        if not name.startswith(DURATION) and name.rpartition(".")[2] != REST_CORRECT
     )
 
 
@@ -452,11 +431,7 @@ def _frozen_column(name: str, values: Any) -> np.ndarray:
     except ValueError as error:
         raise _bad_column(name, "rows of several lengths") from error
     column = as_texts(column)
-    if (
-        column.dtype.kind not in "biufU"
-        or column.ndim not in (1, 2)
-        or (column.ndim == 2 and not column.shape[1])
-    ):
+    if column.dtype.kind not in "biufU" or column.ndim not in (1, 2) or not all(column.shape[1:]):
         raise _bad_column(name, f"the shape {column.shape} and the type {column.dtype}")
     column.setflags(write=False)
     return column
@@ -499,13 +474,10 @@ def _kind(column: np.ndarray) -> str:
 
 
 def _same_column(one: np.ndarray, other: np.ndarray) -> bool:
-    if one.shape != other.shape:
-        return False
-    if not one.size:
-        return True
-    return _kind(one) == _kind(other) and bool(
-        np.array_equal(one, other, equal_nan=_kind(one) == "numbers")
-    )
+    if one.shape != other.shape or not one.size:
+        return one.shape == other.shape
+    kind = _kind(one)
+    return kind == _kind(other) and np.array_equal(one, other, equal_nan=kind == "numbers")
 
 
 def _joined(name: str, columns: list[np.ndarray]) -> np.ndarray:

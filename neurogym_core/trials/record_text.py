@@ -35,13 +35,7 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def text_of(columns: Mapping[str, np.ndarray], first: Sequence[str], n: int) -> str:
-    """Return a record as text: a few rows of the columns `first`, and the names of all others.
-
-    Args:
-        columns: the columns of the record.
-        first: names of the columns to show, as far as the width allows.
-        n: number of trials.
-    """
+    """Return a record of n trials as text: rows of the columns `first`, other names."""
     head = f"<TrialRecord: {n} trials x {len(columns.keys())} columns>"
     shown: list[list[str]] = []
     width = 0

@@ -104,9 +104,7 @@ def observation(
 
 
 def _places(tables: Tables, steps: Steps) -> tuple[Wholes, Wholes, Wholes, Wholes]:
-    """Return for every step: its column of the path, its row (type, segment) in flat tables, its
-    trial, and its clock.
-    """
+    """Return the column, the place type * S + segment, the trial and the clock of every step."""
     duration = steps.duration
     n_segments, columns = tables.shown.shape[1], np.arange(duration.shape[1])
     rows = (steps.kind[:, None] * n_segments + columns % n_segments).ravel()

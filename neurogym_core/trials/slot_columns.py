@@ -49,24 +49,16 @@ def align_slots(
     known = {
         name: columns[name] for columns in reversed(named) for name in wanted if name in columns
     }
-    return _with_rest(
-        [
-            _completed(columns, [name for name in wanted if name in known], known)
-            for columns in named
-        ]
-    ), names
+    wanted = [name for name in wanted if name in known]
+    return _with_rest([{**_lacking(columns, wanted, known), **columns} for columns in named]), names
 
 
 def _with_rest(parts: Sequence[Columns]) -> list[Columns]:
     """Give all parts the same columns `REST_CORRECT`: a part without it has no such trials."""
-    found = dict.fromkeys(
-        name for columns in parts for name in columns if name.rpartition(".")[2] == REST_CORRECT
-    )
-    return [
-        {**columns, **{name: _not_asked(name, len(next(iter(columns.values()))), np.zeros(0))
-                       for name in found if name not in columns}}
-        for columns in parts
-    ]  # fmt: skip
+    names = dict.fromkeys(name for columns in parts for name in columns)
+    found = [name for name in names if name.rpartition(".")[2] == REST_CORRECT]
+    known = dict.fromkeys(found, np.zeros(0))
+    return [{**columns, **_lacking(columns, found, known)} for columns in parts]
 
 
 def named(indices: np.ndarray, names: Sequence[str]) -> np.ndarray:
@@ -122,12 +114,10 @@ def _named(columns: Columns, name: str) -> Columns:
     return result
 
 
-def _completed(columns: Columns, wanted: Sequence[str], known: Columns) -> Columns:
-    n = len(next(iter(columns.values())))
-    return {
-        **{name: _not_asked(name, n, known[name]) for name in wanted if name not in columns},
-        **columns,
-    }
+def _lacking(columns: Columns, wanted: Sequence[str], known: Columns) -> Columns:
+    """Return the columns of slots that a part lacks; `known` has their types."""
+    n = len(next(iter(columns.values()), ()))
+    return {name: _not_asked(name, n, known[name]) for name in wanted if name not in columns}
 
 
 def _not_asked(name: str, n: int, like: np.ndarray) -> np.ndarray:

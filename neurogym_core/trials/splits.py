@@ -65,15 +65,7 @@ def marked(key: int, split: str | None) -> int:
 
 
 def plain_seed(seed: int | None, split: str | None) -> int | None:
-    """Return the seed for an env that is not a `Task`: each split has a separate range.
-
-    Args:
-        seed: below 2**32 if there is a split; None stays None.
-        split: the split, or None.
-
-    Raises:
-        InvalidValueError: the seed is too large.
-    """
+    """Return the seed for an env that is not a `Task`: each split has a separate range."""
     if seed is None or split is None:
         return seed
     if not 0 <= seed < PLAIN_SEEDS:

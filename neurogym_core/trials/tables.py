@@ -184,7 +184,8 @@ class Tables(_Arrays):
         for name, values in arrays.items():
             values = np.ascontiguousarray(one_row(values), ARRAYS[name][1])
             # The first and the last row differ in most arrays that have several.
-            if len(values) > 1 and _same(values[0], values[-1]) and _same(values, values[:1]):
+            alike = len(values) > 1 and values[0].tobytes() == values[-1].tobytes()
+            if alike and _same(values, values[:1]):
                 values = values[:1]
             self.__dict__[name] = np.broadcast_to(values, (self.n, *values.shape[1:]))
 
@@ -272,19 +273,11 @@ class Tables(_Arrays):
 
     @cached_property
     def _graded(self) -> tuple[Reals, Wholes]:
-        """Rewards of timed answers on each step with a correct answer, and the first step.
-
-        Rewards depend on the time error, which takes few values: they are computed here once, so
-        that kernels only look them up.
-        """
+        """Rewards of timed answers by step, and the first step: kernels only look them up."""
         due, tolerances = np.broadcast_arrays(one_row(self.due), one_row(self.tolerance))
-        dt: Any = self.dt
-        start: Array = np.zeros(due.shape, np.int32)
-        timed = [
-            (k, pays)
-            for k, pays in enumerate(self.slots.pays)
-            if pays and np.isfinite(due[:, k]).any()
-        ]
+        dt, start = self.dt, np.zeros(due.shape, np.int32)
+        finite = np.isfinite(due).any(axis=0)
+        timed = [(k, pays) for k, pays in enumerate(self.slots.pays) if pays and finite[k]]
         if not timed:
             return np.zeros((*due.shape, 0)), start
         first = np.maximum(np.floor((due - tolerances) / dt), 1)
@@ -607,16 +600,7 @@ class _Walk:
         return path[:, : turn.max(initial=0) + 1].reshape(n, -1)
 
     def _first_exit(self, rows: Array, steps: Array, answered: Array) -> tuple[Array, Array]:
-        """Return where the oracle's answers lead out of a period without a timer, and when.
-
-        Args:
-            rows: (m,) the trials that are in such a period.
-            steps: (m, S) the steps of the period.
-            answered: (n, K) whether each slot was answered; set for those that are answered here.
-
-        Returns:
-            (m, S) steps until an answer leads out, and (m,) where to; STAY: none does.
-        """
+        """Return (m, S) steps until an answer leads out of an untimed period, and (m,) where to."""
         steps, exits = steps.copy(), np.full(len(rows), STAY, np.int64)
         for s in np.flatnonzero(steps.any(axis=0)).tolist():
             column = self.column[rows, s]

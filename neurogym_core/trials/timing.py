@@ -23,12 +23,7 @@ class TimeWarning(UserWarning):
 
 
 def seconds_text(lasts: str, ms: Array) -> str | None:
-    """Return a warning if times are probably seconds.
-
-    Args:
-        lasts: the beginning of the sentence, such as "Period 'cue' lasts".
-        ms: the times.
-    """
+    """Return a warning if times are probably seconds; `lasts` begins it: "Period 'cue' lasts"."""
     longest = float(np.max(ms))
     if not 0 < longest < SHORTEST:
         return None
@@ -54,14 +49,7 @@ class Timing:
     def set_steps(
         self, layout: Layout, period: str, rng: np.random.Generator, computed: Mapping[str, Any]
     ) -> None:
-        """Set the steps of a period.
-
-        An imposed duration comes first, then the user's distribution, the duration that `new_trial`
-        computes, and the distribution of the class.
-
-        Raises:
-            TrialLayoutError: no duration, or one that is negative, NaN or of the wrong shape.
-        """
+        """Set the steps of a period: as imposed, else by the user, `new_trial`, or the class."""
         if period in layout.durations:
             ms: Any = layout.durations[period]
         elif period in self.given or period not in computed:

@@ -113,6 +113,7 @@ def usual(compiled, tmp_path_factory) -> str:
 
 # Sapphire Rapids has float16 arithmetic: GCC evaluates _Float16 there as it is (FLT_EVAL_METHOD is
 # 16), and float as before.
+@pytest.mark.slow
 @pytest.mark.parametrize("flags", [("-march=native",), ("-march=sapphirerapids",)], ids=" ".join)
 def test_flags_for_a_processor_change_no_bit(flags, tmp_path, compiled, usual):
     if evaluates(flags) is None:

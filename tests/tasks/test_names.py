@@ -11,10 +11,11 @@ import pytest
 
 from neurogym_core import Choice, Task, TaskWrapper, TrialBuilder, make
 from neurogym_core.errors import TaskDefinitionError
+from neurogym_core.players import TaskView
 from neurogym_core.tasks import building, drawing, identity, making
 from neurogym_core.tasks.building import max_steps
 from neurogym_core.tasks.drawing import answer_of
-from neurogym_core.tasks.identity import parameters_of, with_settings
+from neurogym_core.tasks.identity import with_settings
 from neurogym_core.tasks.names import AUTHORS, BASE_PARAMETERS
 from neurogym_core.tasks.state import STATE, TaskState
 from neurogym_core.trials.layout import Layout
@@ -91,7 +92,7 @@ def test_no_parameter_can_have_a_public_name_of_the_task(name):
 @pytest.mark.parametrize("name", sorted(BASE_PARAMETERS))
 def test_parameters_that_every_task_has_can_be_declared_again_with_another_default(name):
     kind = made(Sides, __annotations__={name: "int"}, **{name: 1})
-    assert parameters_of(kind())[name] == 1
+    assert TaskView(kind()).parameters[name] == 1
 
 
 @pytest.mark.parametrize(

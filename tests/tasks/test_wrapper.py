@@ -21,8 +21,9 @@ from neurogym_core import (
     make_task,
 )
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError, UnknownNameError
+from neurogym_core.players import TaskView
 from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.identity import parameters_of, with_settings
+from neurogym_core.tasks.identity import with_settings
 
 
 class Plain(Task):
@@ -138,7 +139,7 @@ def test_it_has_the_attributes_of_the_task_and_its_own():
     wrapped = Louder(Again(Plain(gain=3.0, dt=50)), factor=5)
     assert (wrapped.gain, wrapped.dt, wrapped.factor, wrapped.trials_per_session) == (3.0, 50, 5, 7)
     assert (wrapped.secret, wrapped.helper()) == (42, 43)
-    assert set(parameters_of(wrapped)) == {*parameters_of(Plain()), "factor", "share"}
+    assert set(TaskView(wrapped).parameters) == {*TaskView(Plain()).parameters, "factor", "share"}
     with pytest.raises(AttributeError, match="nothing"):
         wrapped.nothing  # noqa: B018
     with pytest.raises(TaskDefinitionError, match="tasks do not change"):

@@ -22,7 +22,7 @@ from neurogym_core import (
     run,
 )
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
-from neurogym_core.tasks.identity import parameters_of
+from neurogym_core.players import TaskView
 from neurogym_core.trials.batch import TrialBatch
 
 
@@ -221,8 +221,8 @@ def test_the_wrapped_task_is_a_value_with_a_readable_repr():
     assert wrapped != ReactionTime(Dots(dt=50))
     assert wrapped != Dots(dt=50)
     assert len({wrapped, pickle.loads(pickle.dumps(wrapped)), copy.deepcopy(wrapped)}) == 1
-    assert parameters_of(wrapped)["urgency"] == wrapped.urgency == -0.2
-    assert parameters_of(wrapped)["dt"] == wrapped.dt == 50
+    assert TaskView(wrapped).parameters["urgency"] == wrapped.urgency == -0.2
+    assert TaskView(wrapped).parameters["dt"] == wrapped.dt == 50
     assert repr(wrapped).startswith("ReactionTime(Dots(dt=50")
     assert repr(wrapped).endswith("end_on_stimulus=True, urgency=-0.2)")
     assert wrapped.name == "ReactionTime(Dots)"

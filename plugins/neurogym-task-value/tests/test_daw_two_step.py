@@ -50,7 +50,7 @@ def test_the_first_choice_leads_to_a_state_where_the_second_is_made_and_rewarded
 
 
 def test_transitions_are_common_seven_times_in_ten_whatever_the_choice():
-    record = run(DawTwoStep(), "random", 12_000, seed=2)
+    record = run(DawTwoStep(), "random", 12_000, num_envs=60, seed=2)
     # 6,000 trials each: five SDs are 0.03.
     for choice in (0, 1):
         assert record["common"][record.codes("first.choice") == choice].mean() == pytest.approx(
@@ -60,7 +60,7 @@ def test_transitions_are_common_seven_times_in_ten_whatever_the_choice():
 
 
 def test_rewards_follow_the_four_probabilities():
-    record = run(DawTwoStep(), "random", 12_000, seed=3)
+    record = run(DawTwoStep(), "random", 12_000, num_envs=60, seed=3)
     first = record.codes("first.choice")
     state = np.where(record["common"], first, 1 - first)
     option = 2 * state + record.codes("second.choice")

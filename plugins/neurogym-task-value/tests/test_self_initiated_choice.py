@@ -39,7 +39,7 @@ def test_a_subject_that_never_pokes_ends_with_a_miss_and_hears_no_tone():
 
 
 def test_the_hold_lasts_500_to_1000_ms():
-    record = run(SelfInitiatedChoice(), "oracle", 400, num_envs=1, seed=1)
+    record = run(SelfInitiatedChoice(), "oracle", 400, num_envs=20, seed=1)
     assert set(record["duration.hold"].tolist()) == {500, 600, 700, 800, 900, 1000}
 
 
@@ -55,7 +55,7 @@ def test_the_forced_tone_pays_after_a_second_without_a_choice():
 def test_holes_pay_with_the_probabilities_of_the_block(block):
     """False alarms: below 1e-3 (3.5 standard errors of about 800 choices)."""
     task = SelfInitiatedChoice(conditions={"block": block, "choice_tone": True})
-    record = run(task, "oracle", 800, num_envs=1, seed=2)
+    record = run(task, "oracle", 800, num_envs=40, seed=2)
     p = max(BLOCKS[block])
     assert abs(record["reward"].mean() - p) < 3.5 * np.sqrt(p * (1 - p) / 800)
 

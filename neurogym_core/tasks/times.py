@@ -1,20 +1,27 @@
-"""Warn, when a task is made, of times that its `dt` rounds, and of seconds given for ms."""
+"""Check the times of a task when it is made.
+
+A task is refused if its trials cannot be built for some durations. It warns of times that its `dt`
+rounds, and of seconds given for ms."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from neurogym_core.errors import listed
-from neurogym_core.tasks.building import layout_of
+from neurogym_core.tasks.building import build_trials, layout_of
 from neurogym_core.tasks.drawing import draw_independent, imposed_durations
 from neurogym_core.tasks.state import TaskLike, state_of
 from neurogym_core.trials.arguments import steps_of
 from neurogym_core.trials.arrays import Array
+from neurogym_core.trials.batch import TrialBatch
+from neurogym_core.trials.distributions import Constant, Distribution
+from neurogym_core.trials.lay_out import lay_out
 from neurogym_core.trials.layout import Layout, Span
+from neurogym_core.trials.record import DURATION
 from neurogym_core.trials.timing import SHORTEST, TimeWarning, seconds_text, whole_steps
 
 TRIALS = 200
@@ -41,16 +48,10 @@ class Time:
         return f"{self.what} of {task} {self.verb}"
 
 
-def warn_of_times(task: TaskLike, layouts: Iterable[Layout]) -> None:
-    """Warn once of each time that `dt` changes by more than 10 %, and of each below 3 ms.
-
-    A time that a continuous distribution draws is always rounded. There is a warning if that
-    changes the mean by more than 10 %, or makes times equal whose SD is more than 10 % of the mean.
-
-    Args:
-        task: the task, complete.
-        layouts: layouts of a few of its trials.
-    """
+def warn_of_times(task: TaskLike, layout: Layout) -> None:
+    """Warn once of each time in a layout that `dt` changes by over 10 %, and of each below 3 ms."""
+    # A time that a continuous distribution draws is always rounded. There is a warning if that
+    # changes the mean by more than 10 %, or makes times equal whose SD is more than 10 % of it.
     state = state_of(task)
     if state.joint:  # each of its tasks was examined itself
         return
@@ -65,21 +66,19 @@ def warn_of_times(task: TaskLike, layouts: Iterable[Layout]) -> None:
             f"{task.name} was given max_duration={limit:g}. Expected ms, {SHORTEST:g} or more. If"
             f" these are seconds, write max_duration={1000 * limit:g}."
         )
-    layouts = list(layouts)
-    if any(_varies(layout) for layout in layouts):
+    if _varies(layout):
         rng = np.random.default_rng(0)
         drawn = draw_independent(task, rng, TRIALS, {})
         durations = imposed_durations(state, rng, TRIALS)
-        layouts = [layout_of(task, drawn, rng, TRIALS, durations)]
-    for layout in layouts:
-        for time in _times(layout):
-            if time.what in state.warned:
-                continue
-            text = seconds_text(time.of(task.name), time.given)
-            text = text or _rounded(time, task.name, task.dt)
-            if text is not None:
-                state.warned.add(time.what)
-                _warn(text)
+        layout = layout_of(task, drawn, rng, TRIALS, durations)
+    for time in _times(layout):
+        if time.what in state.warned:
+            continue
+        text = seconds_text(time.of(task.name), time.given)
+        text = text or _rounded(time, task.name, task.dt)
+        if text is not None:
+            state.warned.add(time.what)
+            _warn(text)
 
 
 def _warn(text: str) -> None:
@@ -109,6 +108,48 @@ def _rounded(time: Time, name: str, dt: float) -> str | None:
         f"{time.of(name)} {given[i]:g} ms, which dt={dt:g} ms rounds to {played[i]:g} ms{which}."
         f" Use a smaller dt, or {remedy}."
     )
+
+
+def check_shortest(task: TaskLike, batch: TrialBatch, conditions: Mapping[str, Array]) -> None:
+    """Build the trials of `batch` again without all periods that may be skipped."""
+    # A draw of 0 ms for all of these periods may be too rare to occur in a few trials.
+    skipped = {
+        name: 0
+        for name in batch.period_names
+        if name in task.timing
+        and DURATION + name not in state_of(task).imposed
+        and _may_be_nothing(task.timing[name])
+    }
+    others = sum(steps for name, steps in batch.period_steps.items() if name not in skipped)
+    if skipped and not np.all(others):
+        build_trials(task, conditions, np.random.default_rng(0), len(batch), skipped)
+
+
+def check_bounds(task: TaskLike, conditions: Mapping[str, Array], n: int) -> None:
+    """Build trials with all drawn durations at their shortest, and at their longest."""
+    # A layout that does not fit to a rare duration would otherwise be found within a session.
+    state = state_of(task)
+    drawn = {
+        name: one
+        for name, one in state.timing.declared.items()
+        if not isinstance(one, Constant) and DURATION + name not in state.imposed
+    }
+    for end in (0, 1):
+        bounds = {name: float(one.bounds[end]) for name, one in drawn.items()}
+        fixed = {name: Constant(ms) for name, ms in bounds.items() if ms < np.inf}
+        if not fixed:
+            continue
+        timing = replace(state.timing, declared={**state.timing.declared, **fixed})
+        layout = layout_of(task, conditions, np.random.default_rng(0), n, {}, timing)
+        if sum(steps.min() for steps in layout.timeline.steps.values()):
+            lay_out(layout)
+
+
+def _may_be_nothing(duration: Distribution) -> bool:
+    """Whether 0 ms may be drawn."""
+    # Continuous distributions draw more than 0 ms, which is at least one step.
+    support = duration.support()
+    return not isinstance(duration, Constant) and support is not None and not np.all(support)
 
 
 # ---------------------------------------------------------------------- the times of a layout

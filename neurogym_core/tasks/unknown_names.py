@@ -9,25 +9,13 @@ from neurogym_core.ecosystem.discovery import elsewhere
 
 
 def former_name(kind: str, name: object, known: Iterable[str] = ()) -> str:
-    """Return the sentence of a plug-in about an unknown name, with a leading blank, or "".
-
-    Args:
-        kind: "argument", "env", "dataset" or "module"; see the hook ``ngym_unknown_name``.
-        name: the unknown name.
-        known: the names of arguments that exist.
-    """
+    """Return " " and the sentence of a plug-in (hook ``ngym_unknown_name``) on a name, or ""."""
     said = elsewhere(kind, str(name), known)
     return f" {said}" if said else ""
 
 
 def missing(owner: object, name: str, kind: str) -> Any:
-    """Raise the error for a missing attribute; called by ``__getattr__``.
-
-    Args:
-        owner: the object.
-        name: the attribute.
-        kind: "env" or "dataset".
-    """
+    """Raise the error for a missing attribute of an "env" or "dataset"; for ``__getattr__``."""
     # A property that failed comes here too, and must not be reported as a missing name.
     said = "" if name.startswith("_") or hasattr(type(owner), name) else former_name(kind, name)
     if not said:
