@@ -167,7 +167,11 @@ def draw_as_imposed(
             raise InvalidValueError(f"the draw() of {task.name} imposes {', '.join(both)}.")
         kept |= given.conditions
         wanted = given.answer if wanted is None else wanted
-    return draw_conditions(task, rng, n, kept, wanted)
+    before = _GIVEN.set(None)  # nothing is given to the draws that show the possible answers
+    try:
+        return draw_conditions(task, rng, n, kept, wanted)
+    finally:
+        _GIVEN.reset(before)
 
 
 def draw_overriding(

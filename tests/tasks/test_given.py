@@ -94,6 +94,18 @@ def test_values_that_the_task_decides_cannot_be_given():
         draw_constrained(task, fresh_session(task, rng, 2), rng, 1, {"strength": np.ones((1, 2))})
 
 
+def test_an_answer_that_the_draw_excludes_is_refused_with_the_possible_ones():
+    class Computed(Counting):
+        def define(self):
+            super().define()
+            self.correct_choice(lambda known: known["strength"] % 2)
+
+    task, rng = Computed(), np.random.default_rng(0)
+    session, answer = fresh_session(task, rng, 2), np.array([[0, 0]])
+    with pytest.raises(InvalidValueError, match=r"given the right answer .*array\(\[0, 1\]\)"):
+        draw_constrained(task, session, rng, 1, {}, answer)
+
+
 def test_sessions_within_sessions_are_taken_and_put_back():
     session = Session(4, Session(4))
     session.inner = Session(4, Session(4))

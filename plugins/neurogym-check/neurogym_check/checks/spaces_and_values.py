@@ -183,8 +183,9 @@ def targets_are_in_the_action_space(candidate: Candidate) -> None:
 def info_has_the_required_keys(candidate: Candidate) -> None:
     """`info` has the keys of a step on every step, and those of a trial when a trial ends.
 
-    Every step has `gt` (the target), `period`, and the bool `new_trial`. `trial` (the record) and
-    `performance` are present exactly if `new_trial` is true. The `info` of a reset has no `gt`. The
+    Every step has `gt` (the target), `period`, and the bool `new_trial`; a Task has the first two
+    with `make(…, info="full")`, which the check asks for. `trial` (the record) and `performance`
+    are present exactly if `new_trial` is true. The `info` of a reset has no `gt`. The
     core makes the `info` of a Task, and `PeriodEnv` that of an env in the classic form: return the
     dict of `step` without removing keys."""
     _, info = candidate.env().reset(seed=1)
