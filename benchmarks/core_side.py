@@ -28,7 +28,6 @@ from benchmarks.settings import (
 from neurogym_core import Task
 from neurogym_core.play.dealer import BLOCK_STEPS
 from neurogym_core.play.kernels import load
-from neurogym_core.play.make import is_task
 from neurogym_core.players import TaskView
 from neurogym_core.tools import installed, load_task
 
@@ -231,7 +230,7 @@ def swept(kind: str) -> list[str]:
     """
     found = []
     for entry in installed().tasks:
-        if entry.has("blocked") or not is_task(load_task(entry.id)):
+        if entry.has("blocked") or not issubclass(load_task(entry.id), Task):
             continue
         task = ngym.make_task(entry.id)
         discrete = not (TaskView(task).hooks or task.actions.continuous)

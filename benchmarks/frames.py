@@ -17,8 +17,7 @@ from typing import Any
 import gymnasium
 from neurogym_plot import frames_of, save_film
 
-from neurogym_core import make, make_task
-from neurogym_core.play.make import is_task
+from neurogym_core import Task, make, make_task
 from neurogym_core.players import resolve
 from neurogym_core.tools import installed
 
@@ -35,7 +34,7 @@ def main() -> None:
         cartpole.render()
     rows = []
     for offer in installed().tasks:
-        if offer.usable and is_task(resolve(offer.id)):
+        if offer.usable and issubclass(resolve(offer.id), Task):
             env: Any = make(offer.id, render_mode="rgb_array", seed=0)
             _play_half(env)
             env.render()  # texts are drawn once

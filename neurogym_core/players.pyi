@@ -49,6 +49,7 @@ from neurogym_core.play.env_form import EnvForm as EnvForm
 from neurogym_core.ecosystem.settings_text import named_subject as named_subject
 from neurogym_core.subjects import subject_named as subject_named
 from neurogym_core.subjects import player_of as player_of
+from neurogym_core.play.run import Game as Game
 
 # Records:
 from neurogym_core.trials.record import DURATION as DURATION

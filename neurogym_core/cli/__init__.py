@@ -6,6 +6,6 @@ click command called ``command``, and imports no NumPy, matplotlib or rich at it
 
 from __future__ import annotations
 
-from neurogym_core.cli._main import main, require_command
+from neurogym_core.cli._main import main
 
-__all__ = ["main", "require_command"]
+__all__ = ["main"]

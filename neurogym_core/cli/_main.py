@@ -15,8 +15,8 @@ import click
 from neurogym_core.ecosystem import advice
 from neurogym_core.ecosystem.discovery import declared, installed, load
 from neurogym_core.ecosystem.names import COMMANDS, CORE, clean
-from neurogym_core.ecosystem.records import Offer, remedy
-from neurogym_core.errors import BrokenTaskError, NeurogymError, did_you_mean
+from neurogym_core.ecosystem.records import Offer
+from neurogym_core.errors import NeurogymError, did_you_mean
 
 
 class Interrupted(click.ClickException):
@@ -44,7 +44,7 @@ class LazyGroup(click.Group):
         ours = advice.is_ours("commands", cmd_name, [one.distribution for one in offers])
         if offers and ctx.resilient_parsing and not ours:
             return click.Command(cmd_name)  # completion must not run foreign code
-        return require_command(offers[0], load(offers[0])) if offers else None
+        return load(offers[0]) if offers else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -138,16 +138,6 @@ def _reported() -> Iterator[None]:
             f"The output cannot be written: {error.strerror}. Expected free space at its"
             " destination. Make space, or write it elsewhere."
         ) from error
-
-
-def require_command(offer: Offer, found: Any) -> click.Command:
-    """Return `found`, the object of an offered command, if it is a click command."""
-    if isinstance(found, click.Command):
-        return found
-    raise BrokenTaskError(
-        f"{offer.value} of {offer.distribution} {offer.version} is of type {type(found).__name__},"
-        f" expected a click command. {remedy(offer.distribution)}"
-    )
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -204,6 +204,12 @@ def load(offer: Offer) -> Any:
     if isinstance(offer, Described) and not isinstance(found, type):
         said = f"{offer.value} is of type {type(found).__name__}, expected a class"
         raise _broken(offer, "check", said)
+    if offer.group == "neurogym.commands":
+        import click  # which the caller of a command has imported
+
+        if not isinstance(found, click.Command):
+            said = f"{offer.value} is of type {type(found).__name__}, expected a click command"
+            raise _broken(offer, "check", said)
     return found
 
 

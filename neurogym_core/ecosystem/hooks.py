@@ -276,8 +276,37 @@ def has(hook: str) -> bool:
     return bool(plugins(hook).caller.get_hookimpls())
 
 
-def load_plugin(manager: pluggy.PluginManager, offer: Offer) -> Any:
-    """Import one plug-in and register it."""
+def ask_plugins(hook: str, **given: Any) -> Iterator[tuple[Offer, Any]]:
+    """Call a hook of each plug-in that has it, and yield its offer and its answer.
+
+    The answer of a plug-in that fails is the `PluginError` that names it.
+
+    Args:
+        hook: name of the hook, see `Hooks`.
+        given: arguments of the hook.
+
+    Raises:
+        PluginError: NGYM_STRICT is set, and a plug-in cannot be loaded; else that is a warning.
+        RegistryError: a plug-in raises it.
+    """
+    for offer, call in plugins(hook).implementing():
+        try:
+            yield offer, call(**given)
+        except PluginFailureError as error:
+            yield offer, error
+
+
+def load_plugin(offer: Offer, manager: pluggy.PluginManager | None = None) -> pluggy.PluginManager:
+    """Import a plug-in, and return a manager of pluggy that has it.
+
+    Args:
+        offer: the plug-in.
+        manager: the manager to add it to; None: a new one.
+
+    Raises:
+        PluginError: the plug-in fails; gives the phase, such as "import".
+    """
+    manager = new_manager() if manager is None else manager
     if problem := offer.obstacle:
         phase = "compatibility" if problem.code == "incompatible" else "declaration"
         raise _failure(offer, phase, problem.message)
@@ -306,7 +335,7 @@ def load_plugin(manager: pluggy.PluginManager, offer: Offer) -> Any:
         if manager.has_plugin(offer.id):
             manager.unregister(name=offer.id)
         raise
-    return plugin
+    return manager
 
 
 def new_manager() -> pluggy.PluginManager:
@@ -323,7 +352,8 @@ def _loaded(hook: str, _: Installed, offers: tuple[Offer, ...]) -> Plugins:
     # pluggy calls the last registered plug-in first; this order makes the calls alphabetical.
     for offer in reversed(offers):
         try:
-            found.loaded[offer.id] = offer, load_plugin(found.manager, offer)
+            load_plugin(offer, found.manager)
+            found.loaded[offer.id] = offer, found.manager.get_plugin(offer.id)
         except PluginFailureError as error:
             found.keep(error)
     return found

@@ -398,11 +398,6 @@ def _without_duplicates(packages: list[PackageInfo]) -> tuple[PackageInfo, ...]:
     )  # fmt: skip
 
 
-def manifest_of(declared: Declaration) -> Path | None:
-    """Return the path of a package's manifest; None if it has none, or if the file is missing."""
-    return _located(declared)[0]
-
-
 def _located(declared: Declaration) -> tuple[Path | None, list[Problem]]:
     """Return the path of the manifest that the entry points name, and the problems with it."""
     values, describes = [], False

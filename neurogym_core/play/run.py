@@ -132,19 +132,34 @@ class Game:
     """A subject, or several, at play in a vector env.
 
     Args:
-        task, wrap, params: as in `make_vec`.
+        task, wrap: as in `run`.
+        params: parameters of the task, name -> value.
         subject: as in `run`.
         n_trials: number of trials, of all subjects together; None: any number.
         num_envs: number of subjects; None: one.
         seed, split, conditions: as in `run`.
 
     Attributes:
-        env: the vector env.
+        env: the vector env with its wrappers; `env.unwrapped` is a `TaskVectorEnv` of N envs.
         task: its task.
+        player: the subject, a callable.
         split: the split of its trials.
         apart: whether each env has a separate subject.
-        played: the trials so far.
+        played: the trials so far; `played.count` is their number.
         steps: number of steps so far.
+        observations: (N, k) float32, those that the subject sees next.
+        actions, rewards, info: of the last step, (N,) or (N, d), (N,), and the env's `info`.
+
+    Raises:
+        InvalidValueError, UnknownNameError, NotSupportedError: as `run`.
+
+    Example:
+        >>> from neurogym_core.players import Game
+        >>> game = Game("perceptual/PerceptualDecisionMaking-v0", "oracle", 3, seed=0, params={})
+        >>> while game.played.count < 3:
+        ...     ended = game.step()
+        >>> len(game.record())
+        3
     """
 
     def __init__(
@@ -162,6 +177,7 @@ class Game:
     ) -> None:
         if not is_task(resolve(task)):
             make_task(task)  # raises the error for envs that are not Tasks
+        self._given = {"named": task, "subject": subject, "seed": seed, "wrap": wrap}
         made, env_wrappers = prepared(task, wrap, dict(params))
         self.player = player_of(subject, seed=0 if seed is None else seed + 1)
         self.split = split_of(self.player, split)
@@ -179,7 +195,7 @@ class Game:
         if n_trials is not None:
             quota = n_trials // num_envs + (np.arange(num_envs) < n_trials % num_envs)
         self.played, self.steps = Played(quota, apart=self.apart), 0
-        self._observations, _ = self.env.reset(
+        self.observations, _ = self.env.reset(
             seed=seed, options={"conditions": conditions} if conditions else None
         )
         # Subjects read properties of the env (`target`, `is_asked`), which the vector wrappers of
@@ -191,11 +207,19 @@ class Game:
 
     def step(self) -> bool:
         """Play one step of every env; return whether a trial ended."""
-        actions = self.player(self._bare, self._observations)
-        self._observations, _, _, _, info = self.env.step(actions)
+        self.actions = self.player(self._bare, self.observations)
+        self.observations, self.rewards, _, _, self.info = self.env.step(self.actions)
         self.steps += 1
-        self.played.add(info)
-        return "trial" in info
+        self.played.add(self.info)
+        return "trial" in self.info
+
+    def record(self) -> TrialRecord:
+        """Return the trials that have ended, with facts about them in `meta`.
+
+        Of several subjects, each has as many trials as the others, or one more.
+        """
+        facts = facts_of(self.task, split=self.split, **self._given)
+        return with_facts(self.played.record(), facts)
 
 
 def depends(task: Any) -> bool:
@@ -263,14 +287,13 @@ def run(
         task, subject, n_trials, num_envs=num_envs, seed=seed, split=split, conditions=conditions,
         wrap=wrap, params=params,
     )  # fmt: skip
-    facts = facts_of(game.task, task, subject, seed, split=game.split, wrap=wrap)
     try:
         while game.played.count < n_trials:
             if game.step() and progress is not None:
                 progress(game.played.count)
-        return with_facts(game.played.record(), facts)
+        return game.record()
     except KeyboardInterrupt as stop:
-        raise RunInterrupted(with_facts(game.played.record(), facts)) from stop
+        raise RunInterrupted(game.record()) from stop
 
 
 def facts_of(

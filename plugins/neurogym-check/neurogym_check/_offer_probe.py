@@ -11,10 +11,7 @@ from __future__ import annotations
 import sys
 
 from neurogym_core import NeurogymError
-from neurogym_core.cli import require_command
-from neurogym_core.ecosystem.hooks import load_plugin, new_manager
-from neurogym_core.ecosystem.records import Offer
-from neurogym_core.tools import Answers, installed, load, said_by
+from neurogym_core.tools import Answers, installed, load, load_plugin, said_by
 
 
 def main(arguments: list[str]) -> None:
@@ -29,20 +26,14 @@ def main(arguments: list[str]) -> None:
             answers.write({"start": index})
             before, message = answers.printed, None
             try:
-                _import(offer)
+                if offer.group == "neurogym.plugins":
+                    load_plugin(offer)
+                else:
+                    load(offer)
             except BaseException as error:
                 message = str(error) if isinstance(error, NeurogymError) else said_by(error)
             printed = answers.printed - before
             answers.write({"done": index, "message": message, "printed": printed})
-
-
-def _import(offer: Offer) -> None:
-    if offer.group == "neurogym.commands":
-        require_command(offer, load(offer))
-    elif offer.group == "neurogym.plugins":
-        load_plugin(new_manager(), offer)
-    else:
-        load(offer)
 
 
 if __name__ == "__main__":

@@ -7,10 +7,9 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Literal
 
-from neurogym_core.ecosystem.records import Level, Problem
-from neurogym_core.ecosystem.scan import UNKNOWN
-from neurogym_core.tools import PackageInfo, clean, listed, remedy, run_child
+from neurogym_core.tools import PackageInfo, Problem, clean, listed, remedy, run_child
 
 Found = tuple[str, str, Problem]
 """A problem, after the distribution and the id of the offer ("": none) that have it."""
@@ -49,7 +48,7 @@ def _stale(package: PackageInfo) -> Iterator[Found]:
     declared = {(offer.group, offer.name, offer.value) for offer in package.offers}
     changed = sorted({name for _, name, _ in declared ^ written})
     version = project.get("version", package.version)
-    if version != package.version and package.version != UNKNOWN:
+    if version != package.version and not package.unreadable:
         changed.insert(0, f"version {version}")
     if changed:
         message = (
@@ -68,7 +67,7 @@ def _probed(package: PackageInfo, seconds: float) -> Iterator[Found]:
     """
     offers = [offer for offer in package.offers if offer.usable]
 
-    def found(index: int, level: Level, code: str, message: str) -> Found:
+    def found(index: int, level: Literal["error", "warning"], code: str, message: str) -> Found:
         problem = Problem(level=level, code=code, message=message)
         return package.distribution, offers[index].id, problem
 

@@ -37,7 +37,6 @@ from neurogym_core.players import (
     describe,
     fresh_session,
 )
-from neurogym_core.tasks.identity import plain_settings
 from neurogym_core.tools import ManifestError, TaskInfo, replacing
 
 FILE = "digests.toml"
@@ -153,7 +152,7 @@ def _declared(task: Task) -> str:
         "rewards",
     ):
         result.plain(name, _unnamed(found[name]))
-    result.plain("parameters", plain_settings(TaskView(task).parameters))
+    result.plain("parameters", {row["name"]: row["value"] for row in found["parameters"]})
     result.plain("timing", {name: spec.to_plain() for name, spec in task.timing.items()})
     result.plain("periods", list(TaskView(task).period_names))
     for name in ("abort_ends_trial", "max_duration"):

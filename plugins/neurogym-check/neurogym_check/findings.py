@@ -10,10 +10,8 @@ from typing import Any
 
 from neurogym_check.checkup import Found, checkup
 from neurogym_core import NeurogymError
-from neurogym_core.ecosystem.hooks import load_plugin, new_manager
-from neurogym_core.ecosystem.records import Problem
 from neurogym_core.play.kernels import load
-from neurogym_core.tools import PackageInfo, brought, clean, said_by
+from neurogym_core.tools import PackageInfo, Problem, brought, clean, load_plugin, said_by
 
 NEEDED = ("numpy", "gymnasium", "pluggy", "importlib-metadata", "click", "rich")
 OPTIONAL = ("matplotlib", "scipy", "pandas", "cookiecutter")
@@ -100,9 +98,7 @@ def _by_plugins(found: Any, imports: bool, broken: set[str]) -> Iterator[Found]:
         if not (wanted and offer.usable) or offer.id in broken:
             continue
         try:
-            manager = new_manager()
-            load_plugin(manager, offer)
-            for problems in manager.hook.ngym_checkup(packages=found.packages):
+            for problems in load_plugin(offer).hook.ngym_checkup(packages=found.packages):
                 yield from problems
         except (Exception, SystemExit) as error:
             problem = Problem(level="error", code="import", message=clean(said_by(error)))

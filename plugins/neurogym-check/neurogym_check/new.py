@@ -11,10 +11,16 @@ from tempfile import TemporaryDirectory
 import click
 
 from neurogym_check.template import KINDS, LICENCES, refuse_answers, template_folder
-from neurogym_core import InvalidValueError
-from neurogym_core.ecosystem.hooks import ask, has
-from neurogym_core.ecosystem.published import command_here
-from neurogym_core.tools import brought, canonical, comes_with, installed, optional
+from neurogym_core import InvalidValueError, NeurogymError
+from neurogym_core.tools import (
+    ask_plugins,
+    brought,
+    canonical,
+    comes_with,
+    how_to_install,
+    installed,
+    optional,
+)
 
 
 @click.command()
@@ -70,7 +76,7 @@ def command(
     click.echo(f"Made {target}.")
     click.echo("Its NEXTSTEPS.md lists the next steps. Begin with:")
     if missing := _missing(answers["kind"]):
-        line, where = command_here(*missing)
+        line, _, where = how_to_install(*missing).strip("`").partition("` ")
         click.echo(f"  {line}{where and f'  # {where}'}")
     # Without "./", pip would look for a package of this name on its index.
     click.echo(f'  python -m pip install -e "{os.path.join(".", target)}[test]"')
@@ -106,19 +112,20 @@ def refuse(answers: Mapping[str, str], target: Path) -> None:
         raise InvalidValueError(
             f"{target} exists already. Expected a new folder. Choose another name or folder."
         )
-    if not has("ngym_listed"):
+    if not any(one.name == "ngym_listed" and one.usable for one in installed().plugins):
         registry = comes_with("ngym registry", brought("commands").get("registry"))
         click.echo(
             f"Note: {target.name} was not compared with the names of other packages: {registry}",
             err=True,
         )
-        return
-    why = ask("ngym_unknown_name", kind="package", name=target.name, known=())
-    if why:
-        raise InvalidValueError(
-            f"The package would be called {target.name}, {why}. Expected a distinct name. Choose"
-            " another with --lab. Nothing was written."
-        )
+    for _, why in ask_plugins("ngym_unknown_name", kind="package", name=target.name, known=()):
+        if isinstance(why, NeurogymError):
+            raise why
+        if why:
+            raise InvalidValueError(
+                f"The package would be called {target.name}, {why}. Expected a distinct name."
+                " Choose another with --lab. Nothing was written."
+            )
 
 
 def render(answers: Mapping[str, str], folder: Path) -> Path:

@@ -19,9 +19,8 @@ from neurogym_check.check_types import (
     Level,
     NotApplicable,
 )
-from neurogym_core import InvalidValueError
-from neurogym_core.ecosystem.hooks import PluginFailureError, plugins
-from neurogym_core.tools import clean, listed, said_by, unknown
+from neurogym_core import InvalidValueError, NeurogymError
+from neurogym_core.tools import ask_plugins, clean, listed, said_by, unknown
 
 WITHOUT_MAKING = ("M001", "M002", "M005", "G000")
 """Checks that also run for tasks that cannot be made."""
@@ -183,12 +182,8 @@ def plugin_results(
     except Exception:
         return []  # the task cannot be made; G000 reports the error
     results = []
-    for offer, call in plugins("ngym_check_task").implementing():
-        try:
-            answers = call(spec=spec)
-        except PluginFailureError as error:
-            answers = [error]
-        for said in answers:
+    for offer, answers in ask_plugins("ngym_check_task", spec=spec):
+        for said in answers if isinstance(answers, list) else [answers]:
             for item in said if isinstance(said, list | tuple) else [said]:
                 result = _read(candidate.name, offer.distribution, item)
                 results.append(_excused(result, reasons or {}))
@@ -206,7 +201,7 @@ def _read(task: str, distribution: str, item: Any) -> CheckResult:
         result = CheckResult(
             task, str(item["code"]), status, family=distribution, details=details, **texts
         )
-    elif isinstance(item, PluginFailureError):
+    elif isinstance(item, NeurogymError):
         return CheckResult(task, PLUGIN, "failed", str(item), family=distribution)
     else:
         reason = (

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from neurogym_core import TaskVectorEnv
-from neurogym_core.play.results import TrialResults
 from neurogym_core.players import TaskView, subject_named
 
 SEED = 17
@@ -59,7 +59,7 @@ def play(env: TaskVectorEnv, subject: str, least: int, most: int, enough: int) -
     player.begin(env)
     before = env.trial_number.copy()
     earned = np.zeros(env.num_envs)
-    parts: list[tuple[np.ndarray, TrialResults]] = []
+    parts: list[tuple[np.ndarray, Any]] = []
     steps, fewest = 0, 0
     while fewest < most and not (steps >= enough and fewest >= least) and steps < PATIENCE * enough:
         observations, reward, _, _, info = env.step(player(env, observations))
@@ -78,9 +78,7 @@ def play(env: TaskVectorEnv, subject: str, least: int, most: int, enough: int) -
     )
 
 
-def _table(
-    parts: list[tuple[np.ndarray, TrialResults]], column: str, envs: int, trials: int
-) -> np.ndarray:
+def _table(parts: list[tuple[np.ndarray, Any]], column: str, envs: int, trials: int) -> np.ndarray:
     """Return a column of the first trials of each env, (envs, trials).
 
     Taking equally many trials of each env avoids a bias towards short trials."""
@@ -91,7 +89,7 @@ def _table(
     return table
 
 
-def _conditions(parts: list[tuple[np.ndarray, TrialResults]]) -> dict[str, np.ndarray]:
+def _conditions(parts: list[tuple[np.ndarray, Any]]) -> dict[str, np.ndarray]:
     if not parts:
         return {}
     rows = [one.conditions for _, one in parts]

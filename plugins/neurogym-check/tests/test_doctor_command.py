@@ -57,7 +57,7 @@ def test_exit_codes(ngym, site) -> None:
 
 CHECKUP = """
 from neurogym_core import hookimpl
-from neurogym_core.ecosystem.records import Problem
+from neurogym_core.tools import Problem
 
 open({canary!r}, "w")
 

@@ -23,11 +23,8 @@ from neurogym_core import (
     Ring,
     Task,
     TaskVectorEnv,
-    make_vec,
 )
-from neurogym_core.play.make import prepared
-from neurogym_core.players import TaskView, player_of
-from neurogym_core.subjects import LateOracle, env_wrappers_of, split_of
+from neurogym_core.players import Game, TaskView, player_of
 from neurogym_plot.canvas import (
     GREEN,
     GREY,
@@ -176,7 +173,7 @@ def trace_of(
     who = named if isinstance(named, str) else type(subject).__name__
     # Without this, a reader of the figure of a reaction-time task would wonder about the delay.
     player = player_of(subject)
-    late = step.timed and isinstance(player, LateOracle)
+    late = step.timed and hasattr(player, "wait")
     waits = f", {number(player.wait)} ms after the question" if late else ""
     said = [f"{_in_words(who)}{waits}: {step.outcome}", describe(_named(step.task, told))]
     return replace(step.trace(), subtitle=_fitting("; ".join(filter(None, said))))
@@ -241,32 +238,23 @@ def steps_played(
     **params: Any,
 ) -> Iterator[PlayedStep]:
     """Let a subject play without end, and yield every step; arguments as in `trace_of`."""
-    player = player_of(subject, seed=0 if seed is None else seed + 1)
-    made, env_wrappers = prepared(task, wrap, params)
-    env_wrappers = env_wrappers_of(player, env_wrappers)
-    wrapped: Any = make_vec(
-        made, 1, wrap=env_wrappers, autoreset_mode="SameStep", seed=seed, split=split_of(player)
+    game = Game(
+        task, subject, None, num_envs=1, seed=seed, conditions=conditions, wrap=wrap, params=params
     )
-    env: TaskVectorEnv = wrapped.unwrapped
-    channels = _channels(made, wrapped)
-    observations, _ = wrapped.reset(
-        seed=seed, options={"conditions": conditions} if conditions else None
-    )
-    if hasattr(player, "begin"):
-        player.begin(env)
+    env: TaskVectorEnv = game.env.unwrapped
+    channels = _channels(game.task, game.env)
     while True:
         drawn = {name: values[0] for name, values in env.conditions.items()}
-        steps = Steps(observations[0], drawn)
+        steps = Steps(game.observations[0], drawn)
         ended = False
         while not ended:
-            actions, target, period = player(env, observations), env.target[0], env.period[0]
-            observations, rewards, _, _, info = wrapped.step(actions)
-            ended = bool(info["new_trial"][0])
-            steps.add(actions[0], rewards[0], target, period, observations[0])
-            record = info["trial"] if ended else {}
+            target, period = env.target[0], env.period[0]
+            ended = game.step()
+            steps.add(game.actions[0], game.rewards[0], target, period, game.observations[0])
+            record = game.info["trial"] if ended else {}
             outcome = str(record["outcome"][0]) if ended else ""
             timed = any(name.endswith("reaction_time") for name in record)
-            yield PlayedStep(made, channels, steps, ended, outcome, timed)
+            yield PlayedStep(game.task, channels, steps, ended, outcome, timed)
 
 
 def trace_so_far(

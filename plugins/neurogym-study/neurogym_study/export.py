@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 
-from neurogym_core.terminal.settings import SUBJECT_HELP
 from neurogym_core.tools import SubjectName, usage_errors
-from neurogym_study.options import is_trials, made_task, read_given, recipe_options
+from neurogym_study.options import SUBJECT_HELP, is_trials, made_task, read_given, recipe_options
 
 FORMATS = ("nwb", "bids", "csv", "parquet")
 

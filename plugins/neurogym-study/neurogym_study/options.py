@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neurogym_core import UnknownTaskError
-from neurogym_core.terminal.settings import SUBJECT_HELP
 from neurogym_core.tools import (
     Page,
     SubjectName,
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
 DESIGNS = ("drawn", "balanced")
 """Designs of `neurogym_study.playing`, which imports NumPy."""
+SUBJECT_HELP = "The subject that plays; `ngym run --help` lists the subjects."
 FIGURES = (".svg", ".pdf", ".png")
 STYLES = ("screen", "paper", "slide")
 """Styles of `neurogym_plot.canvas`, which imports NumPy."""

@@ -19,7 +19,6 @@ from neurogym_core import (
     run,
 )
 from neurogym_core.players import TaskView
-from neurogym_core.subjects import AUTO
 from neurogym_core.tools import listed
 from neurogym_study.behaviour import BALANCED, DESIGN, DRAWN, KERNEL_BINS, SHOWN, with_declared
 from neurogym_study.measures import evidence_over_time
@@ -52,7 +51,7 @@ def play_task(
     n_trials: int,
     *,
     seed: int = 0,
-    split: str | None = AUTO,
+    split: str | None = "auto",
     imposed: Mapping[str, Any] | None = None,
     steps: bool = False,
     design: str | None = None,
@@ -133,7 +132,7 @@ def play_run(
     *,
     which: int = 0,
     seed: int = 0,
-    split: str | None = AUTO,
+    split: str | None = "auto",
     imposed: Mapping[str, Any] | None = None,
     design: str | None = None,
 ) -> Played:
@@ -168,7 +167,7 @@ def play_trainer(
     *,
     which: int = 0,
     seed: int = 0,
-    split: str | None = AUTO,
+    split: str | None = "auto",
     imposed: Mapping[str, Any] | None = None,
     design: str | None = None,
 ) -> Played:
@@ -196,7 +195,7 @@ def play_trainer(
         imposed or {},
         design_of(task, n_trials, seed, imposed or {}, design),
         lambda n, **how: trainer.play(
-            n, which=which, split="test" if split == AUTO else split, **how
+            n, which=which, split="test" if split == "auto" else split, **how
         ),
         copies=True,
     )

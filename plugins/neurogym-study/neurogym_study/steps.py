@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import InvalidValueError, TrialRecord, make_vec
-from neurogym_core.play.run import Played, facts_of, with_facts
-from neurogym_core.players import player_of
-from neurogym_core.subjects import AUTO, split_of
+from neurogym_core import InvalidValueError, TrialRecord
+from neurogym_core.players import Game
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ def record_steps(
     n_trials: int = 100,
     *,
     seed: int | None = None,
-    split: str | None = AUTO,
+    split: str | None = "auto",
     conditions: Mapping[str, Any] | None = None,
     progress: Callable[[int], None] | None = None,
     wrap: Any = (),
@@ -88,39 +86,30 @@ def record_steps(
             f"record_steps() was given n_trials={n_trials!r}. Expected at least 1. Give a number of"
             " trials."
         )
-    player = player_of(subject, seed=0 if seed is None else seed + 1)
-    split = split_of(player, split)
-    env: Any = make_vec(
-        task, 1, wrap=wrap, autoreset_mode="SameStep", seed=seed, split=split, **params
-    )
-    observations, _ = env.reset(
-        seed=seed, options={"conditions": conditions} if conditions else None
-    )
-    bare, played = env.unwrapped, Played(np.array([n_trials]))
-    if hasattr(player, "begin"):
-        player.begin(bare)
+    game = Game(
+        task, subject, n_trials, num_envs=1, seed=seed, split=split, conditions=conditions,
+        wrap=wrap, params=params,
+    )  # fmt: skip
+    env, player = game.env.unwrapped, game.player
     rows: dict[str, list[Any]] = {name: [] for name in ("period", "seen", "action", "reward")}
     activity: list[np.ndarray] = []
     ends: list[int] = []
-    while played.count < n_trials:
-        rows["period"].append(str(bare.period[0]))
-        rows["seen"].append(np.array(observations[0], copy=True))
-        action = player(bare, observations)
-        observations, reward, _, _, info = env.step(action)
-        rows["action"].append(np.array(np.asarray(action)[0], copy=True))
-        rows["reward"].append(float(reward[0]))
+    while game.played.count < n_trials:
+        rows["period"].append(str(env.period[0]))
+        rows["seen"].append(np.array(game.observations[0], copy=True))
+        ended = game.step()
+        rows["action"].append(np.array(np.asarray(game.actions)[0], copy=True))
+        rows["reward"].append(float(game.rewards[0]))
         if getattr(player, "activity", None) is not None:
             activity.append(np.array(player.activity[0], copy=True))
-        played.add(info)
-        if "trial" in info:
+        if ended:
             ends.append(len(rows["reward"]))
             if progress is not None:
-                progress(played.count)
-    facts = facts_of(bare.task, task, subject, seed, split=split, wrap=wrap)
+                progress(game.played.count)
     trial = np.repeat(np.arange(len(ends)), np.diff([0, *ends]))
-    period, dt = np.array(rows["period"]), float(bare.task.dt)
+    period, dt = np.array(rows["period"]), float(game.task.dt)
     return Steps(
-        with_facts(played.record(), facts),
+        game.record(),
         trial,
         np.arange(len(trial)) * dt,
         period,
@@ -128,6 +117,6 @@ def record_steps(
         np.array(rows["action"]),
         np.array(rows["reward"]),
         np.stack(activity) if activity else None,
-        dict(bare.task.channels),
+        dict(game.task.channels),
         dt,
     )

@@ -50,14 +50,14 @@ from neurogym_core import (
     NotSupportedError,
     Task,
     TaskVectorEnv,
+    TaskWrapper,
     make,
     make_task,
     make_vec,
 )
-from neurogym_core.play.make import as_list, is_task, read_wrapper, wraps_tasks
-from neurogym_core.players import Dealer, named_subject, resolve
+from neurogym_core.play.make import as_list
+from neurogym_core.players import SPLITS, Dealer, named_subject, resolve
 from neurogym_core.tasks.identity import plain_settings
-from neurogym_core.terminal.settings import SPLIT_NAMES
 from neurogym_core.tools import (
     find_task,
     find_wrapper,
@@ -180,7 +180,7 @@ class TaskExperiment:
 
     def make_task(self) -> Task:
         """Return the task with its task wrappers; env wrappers are left out."""
-        wrap = [item for item in self.wrappers if wraps_tasks(read_wrapper(item)[0])]
+        wrap = [one for one in self.wrappers if _is_a(load_wrapper(one[0]), TaskWrapper)]
         return make_task(self.source, wrap=wrap, **self.settings)
 
     def make(self, **options: Any) -> gymnasium.Env:
@@ -397,10 +397,11 @@ class _Reader:
             raise self.wrong(
                 ("steps",), "trials and steps are both given. Expected one of them. Leave one out."
             )
-        if self.data.get("split", NOTHING) not in SPLIT_NAMES:
+        splits = ("none", *SPLITS)
+        if self.data.get("split", NOTHING) not in splits:
             raise self.wrong(
                 ("split",),
-                f"split is {self.data['split']!r}. Expected one of {', '.join(SPLIT_NAMES)}. Write"
+                f"split is {self.data['split']!r}. Expected one of {', '.join(splits)}. Write"
                 " one, or leave it out.",
             )
         if not isinstance(self.data.get("subject", ""), str):
@@ -465,7 +466,7 @@ class _Reader:
         """Make the task, wrapper by wrapper, and impose the conditions."""
         self._tried(lambda: resolve(found.source), ("task",), {})
         # A plain env has no Task to check; errors show when it is made.
-        if not is_task(resolve(found.source)):
+        if not _is_a(resolve(found.source), Task):
             return
         given: dict[Keys, Any] = {
             (section, key): value
@@ -510,11 +511,18 @@ class _Reader:
             raise self.wrong(about, says) from error
 
 
+def _is_a(made: Any, base: type) -> bool:
+    """Return whether an object, or a class, is one of `base`."""
+    return issubclass(made if isinstance(made, type) else type(made), base)
+
+
 def _check_env_wrapper(name: str, settings: Mapping[str, Any]) -> None:
     """Raise for unknown settings of an env wrapper; task wrappers raise when they are made."""
     wrapper = load_wrapper(name)
     parameters = inspect.signature(wrapper).parameters
-    if wraps_tasks(wrapper) or any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+    if _is_a(wrapper, TaskWrapper) or any(
+        one.kind is one.VAR_KEYWORD for one in parameters.values()
+    ):
         return
     known = list(parameters)[1:]
     for key in settings:

@@ -15,7 +15,6 @@ from neurogym_study.report import page
 from neurogym_core import Subject, Task, make_task
 from neurogym_core.subjects import _anything, _resting
 from neurogym_core.tools import installed, load_task
-from neurogym_core.trials.arrays import per_row
 
 
 def names():
@@ -67,7 +66,7 @@ class Hesitant(Subject):
         if actions.rest is None or (actions.continuous and actions.trigger is None):
             return answer
         waits = ~env.is_asked | (env.can_wait & (self.rng.random(n) > 0.2))
-        return np.where(per_row(waits, answer), _resting(env), answer)
+        return np.where(waits.reshape(-1, *[1] * (answer.ndim - 1)), _resting(env), answer)
 
 
 @pytest.mark.slow

@@ -349,7 +349,7 @@ def test_a_run_plays_new_trials_unless_another_split_is_given(ngym, toys, sides)
 def test_an_agent_plays_with_the_wrappers_of_envs_of_its_training(ngym, toys, sides):
     words = ("train", sides, "--algo", "toy-agent", "--option", "rate=1.0", "--steps", "10")
     assert ngym(*words, "--pass-reward", "--out", "runs/y", "--quiet")[0] == 0
-    from neurogym_core.play.run import Game
+    from neurogym_core.players import Game
 
     game = Game(sides, "runs/y", 4, params={})
     assert game.env.single_observation_space.shape == (3,)

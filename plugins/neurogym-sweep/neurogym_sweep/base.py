@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import math
 from abc import ABC, abstractmethod
@@ -15,7 +16,6 @@ from neurogym_study import TaskExperiment
 from neurogym_study.experiment import task_entry
 
 from neurogym_core import InvalidValueError, make_task
-from neurogym_core.tasks.parameters import parameter_types
 from neurogym_core.tools import find_task, is_file_reference, load_task, unknown
 from neurogym_sweep.store import Job
 
@@ -44,7 +44,8 @@ class Tasks:
 
     def parameters(self, name: str) -> Mapping[str, Any]:
         """Return the parameters of a task class, name -> annotation."""
-        return parameter_types(load_task(name))
+        known = inspect.signature(load_task(name)).parameters
+        return {key: one.annotation for key, one in known.items() if key not in SECTIONS}
 
     def described(self, entry: Mapping[str, Any], common: Mapping[str, Any]) -> Any:
         """Return a task of a training experiment with all its settings, as plain data."""

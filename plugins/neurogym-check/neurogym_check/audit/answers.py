@@ -9,7 +9,6 @@ import numpy as np
 
 from neurogym_core import Outcome, Task, TrialBatch
 from neurogym_core.players import TaskView, TrialsOnce
-from neurogym_core.trials.arrays import per_row
 
 MOMENTS = 16
 """Moments of an answer that are tried, where the moment counts."""
@@ -163,6 +162,11 @@ def played_once(task: Task, batch: TrialBatch, play: Play) -> tuple[np.ndarray, 
     stepper.stop(np.flatnonzero(stepper.running))
     log, n = stepper.trials.log, len(batch)
     return log.performance[:n].copy(), log.slot_score[:n].copy()
+
+
+def per_row(values: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """Return values (n,) as (n, 1, …), with as many dimensions as `like`."""
+    return values.reshape(-1, *[1] * (like.ndim - 1))
 
 
 def resting(task: Task, n: int) -> np.ndarray:

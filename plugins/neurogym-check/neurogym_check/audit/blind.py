@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neurogym_check.audit.answers import Answers, played_once, resting, targets_of
+from neurogym_check.audit.answers import Answers, per_row, played_once, resting, targets_of
 from neurogym_check.audit.classify import Policy, best_policy
 from neurogym_core import Task, TaskVectorEnv, TrialBatch
 from neurogym_core.players import TaskView, TrialsOnce
-from neurogym_core.trials.arrays import per_row
 
 if TYPE_CHECKING:
     from neurogym_check.audit.measures import Measure

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 from neurogym_check.audit.measures import Audit
-from neurogym_core.ecosystem.scan import declarations, manifest_of
-from neurogym_core.tools import ManifestError, TaskInfo, canonical, replacing
+from neurogym_core.tools import ManifestError, TaskInfo, replacing
 
 TOLERANCE = 0.03
 """Largest difference from a stored number. Seeds are fixed, but the last bits of a fit depend on
@@ -46,11 +47,15 @@ def manifest_path(info: TaskInfo) -> Path:
     Raises:
         ManifestError: the package has no manifest.
     """
-    for one in declarations():
-        if canonical(one.name) == canonical(info.distribution):
-            found = manifest_of(one)
-            if found is not None:
-                return found
+    points = metadata.distribution(info.distribution).entry_points
+    for point in points.select(group="neurogym.manifest"):
+        package, _, file = point.value.partition(":")
+        top, *inner = package.split(".")
+        spec = find_spec(top)
+        for folder in (spec and spec.submodule_search_locations) or ():
+            path = Path(folder, *inner, file)
+            if path.is_file():
+                return path
     raise ManifestError(
         f"{info.distribution} has no manifest. Expected ngym.toml with a row for {info.name}. Write"
         " one, and name it in the entry-point group neurogym.manifest."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property, partial
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -13,15 +13,17 @@ from typing import Any
 from neurogym_check.candidate import Candidate
 from neurogym_check.check_types import NotApplicable, check, require
 from neurogym_core import Task
-from neurogym_core.ecosystem import files
 from neurogym_core.players import TaskView
-from neurogym_core.tasks.parameters import parameter_types
-from neurogym_core.tools import listed
+from neurogym_core.tools import is_file_reference, listed
 
 FOREIGN = {*sys.stdlib_module_names, "neurogym_core", "numpy", "scipy", "gymnasium"} - {"__main__"}
 """Top-level packages whose code reads no parameter of a task."""
 HOLDERS = (dict, list, tuple, partial)
 """Types of objects that may hold functions of a task's module."""
+
+
+def _parameters(cls: type) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(cls).parameters
 
 
 @check("T010", kinds=("task",))
@@ -34,7 +36,7 @@ def declarations_are_used(candidate: Candidate) -> None:
     if TaskView(task).wrapped is not None:
         raise NotApplicable("it is a wrapper, which has the declarations of the wrapped task")
     cls = type(task)
-    own = [name for name in parameter_types(cls) if name not in parameter_types(Task)]
+    own = [name for name in _parameters(cls) if name not in _parameters(Task)]
     read = names_read_by(cls)
     unread = [name for name in own if name not in read]
     require(
@@ -98,9 +100,10 @@ def _is_own(value: Any) -> bool:
     if isinstance(value, HOLDERS):
         return True
     module = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
-    # A task in a single file is a submodule of `files`.
+    # A task in a single file is a submodule of the module that reads files.
     return isinstance(module, str) and (
-        module.startswith(f"{files.__name__}.") or module.partition(".")[0] not in FOREIGN
+        module.startswith(f"{is_file_reference.__module__}.")
+        or module.partition(".")[0] not in FOREIGN
     )
 
 
