@@ -959,7 +959,9 @@ cdef inline int fill_trials(
         played = path.sum(axis=1)
         arrays[F_SKIP], arrays[F_PLAYED] = played * 0, played
     room = None
-    if isinstance(arrays[F_SD], ndarray) and arrays[F_SD].any():
+    # `any` of a broadcast array may take days: those of another size are refused below.
+    sd = arrays[F_SD]
+    if PyArray_Check(sd) and PyArray_SIZE(<ndarray>sd) <= times(k, times(S, U)) and sd.any():
         room = bytearray(U * NOISE_LANES * 4)
     # From here on no Python runs.
     if room is not None:

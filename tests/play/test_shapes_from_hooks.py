@@ -35,11 +35,11 @@ def with_hook(hook: str, returns: Any, **settings) -> Task:
 
 def stepped(task: Task, n: int) -> None:
     if n == 1:
-        env = make(task)
+        env = make(task, info="full")  # infos with targets ask `step_target`
         env.reset(seed=0)
         env.step(env.action_space.sample())
     else:
-        envs = make_vec(task, n)
+        envs = make_vec(task, n, info="full")
         envs.reset(seed=0)
         envs.step(envs.action_space.sample())
 
