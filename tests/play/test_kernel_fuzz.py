@@ -219,3 +219,18 @@ def test_a_batch_is_not_written_over_its_own_tables():
             shown, steps, np.zeros(1, np.int64), 0, np.zeros((places, tables.n_units), np.float32),
             np.zeros(places, np.int64), weights[:places], None,
         )  # fmt: skip
+
+
+def test_noise_of_a_broadcast_shape_is_refused_before_it_is_searched():
+    """A search of so many values does not end."""
+    tables = a_game().tables
+    path = tables.duration[:1].astype(np.int64)
+    places = int(path.sum())
+    sd = np.broadcast_to(np.zeros(1, np.float32), (*tables.sd.shape[:-1], 1 << 40))
+    steps = kernel_fuzz.Steps(np.zeros(1, np.int64), np.zeros(1, np.int64), path)
+    with pytest.raises(ValueError, match="sd"):
+        load().module.fill(
+            tables.but(sd=sd), steps, np.zeros(1, np.int64), 0,
+            np.zeros((places, tables.n_units), np.float32), np.zeros(places, np.int64),
+            np.zeros(places, np.float32), None,
+        )  # fmt: skip
