@@ -38,6 +38,7 @@ from neurogym_core.ecosystem.discovery import load_wrapper as load_wrapper
 from neurogym_core.ecosystem.discovery import load as load
 from neurogym_core.ecosystem.discovery import offers_of as offers_of
 from neurogym_core.ecosystem.hooks import ask_plugins as ask_plugins
+from neurogym_core.ecosystem.hooks import has_hook as has_hook
 from neurogym_core.ecosystem.hooks import load_plugin as load_plugin
 from neurogym_core.ecosystem.records import TaskInfo as TaskInfo
 from neurogym_core.ecosystem.records import PackageInfo as PackageInfo

@@ -77,9 +77,9 @@ def command(name: str, as_json: bool, as_bibtex: bool, offline: bool) -> None:
     except UnknownTaskError as error:
         known = missing_package("wrapper", name) or missing_package("task", name)
         # Imports pluggy, which a name that is installed does not need.
-        from neurogym_core.ecosystem.hooks import has
+        from neurogym_core.ecosystem.hooks import has_hook
 
-        if known is None and not has("ngym_listed"):
+        if known is None and not has_hook("ngym_listed"):
             registry = comes_with("ngym registry", brought("commands").get("registry"))
             raise UnknownTaskError(f"{error} No registry was searched: {registry}") from None
         listed = _listed(name, offline)

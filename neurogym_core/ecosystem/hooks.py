@@ -271,8 +271,12 @@ def answers(hook: str, **given: Any) -> list[Any]:
     return [one for _, call in found for some in call(**given) for one in some]
 
 
-def has(hook: str) -> bool:
-    """Return whether a plug-in has a hook."""
+def has_hook(hook: str) -> bool:
+    """Return whether an installed plug-in has a hook; the plug-ins that may have it are loaded.
+
+    Args:
+        hook: name of the hook, see `Hooks`.
+    """
     return bool(plugins(hook).caller.get_hookimpls())
 
 

@@ -59,9 +59,9 @@ def checked_render_mode(render_mode: str | None) -> str | None:
 
 def no_renderer(maker: str) -> Any:
     """Raise the error of `render` on an env that no package wrapped; `maker` makes such envs."""
-    from neurogym_core.ecosystem.hooks import has  # imports pluggy
+    from neurogym_core.ecosystem.hooks import has_hook  # imports pluggy
 
-    if not has("ngym_render"):
+    if not has_hook("ngym_render"):
         raise MissingDependencyError(comes_with("render()", brought("plugins").get("ngym_render")))
     raise NotSupportedError(
         f"render() was called on an env of its class. Expected an env of neurogym_core.{maker},"

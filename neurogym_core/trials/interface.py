@@ -166,7 +166,11 @@ class _Named(Mapping[str, slice]):
     __hash__ = None  # type: ignore[assignment]
 
     def width(self, name: str) -> int:
-        """Return the number of units of a part."""
+        """Return the number of units of a part.
+
+        Args:
+            name: the channel, or group of actions.
+        """
         self[name]
         size: int = self.parts[name].size
         return size

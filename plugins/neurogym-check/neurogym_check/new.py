@@ -17,6 +17,7 @@ from neurogym_core.tools import (
     brought,
     canonical,
     comes_with,
+    has_hook,
     how_to_install,
     installed,
     optional,
@@ -112,7 +113,7 @@ def refuse(answers: Mapping[str, str], target: Path) -> None:
         raise InvalidValueError(
             f"{target} exists already. Expected a new folder. Choose another name or folder."
         )
-    if not any(one.name == "ngym_listed" and one.usable for one in installed().plugins):
+    if not has_hook("ngym_listed"):
         registry = comes_with("ngym registry", brought("commands").get("registry"))
         click.echo(
             f"Note: {target.name} was not compared with the names of other packages: {registry}",

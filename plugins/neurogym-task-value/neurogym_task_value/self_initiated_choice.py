@@ -10,6 +10,11 @@ from neurogym_core import STAY, Choice, Session, Task, TrialBuilder, Uniform
 
 BLOCKS = ((0.9, 0.5), (0.5, 0.9), (0.5, 0.1), (0.1, 0.5))
 """Reward probabilities of the left and the right hole."""
+START = ("ready", "hold")
+"""Periods that are repeated until the nose has stayed long enough."""
+PERIODS = (*START, "choose", "wait", "paid", "unpaid")
+AFTER = {"paid": "end"}
+"""Where a period leads that is not followed by the next one."""
 CENTRE = 1
 """The action of holding the nose in the centre hole; 0 is none, and 2 and 3 are left and right."""
 
@@ -58,43 +63,32 @@ class SelfInitiatedChoice(Task):
         self.vary(choice_tone=Choice((False, True)), block=Choice(4), luck=Uniform(0, 1))
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
-        n = len(session)
-        if not hasattr(session.subject, "rng"):
-            session.subject.rng = _own_generators(rng, n)
-        session.block = np.array([int((own or rng).integers(4)) for own in session.subject.rng])
-        session.better = np.full((n, 20), -1)  # of the last free choices; -1: none yet
-        session.changes = np.zeros(n, int)
+        session.block = rng.integers(4, size=len(session))
+        session.better = np.full((len(session), 20), -1)  # in the last choices; -1: none yet
+        session.changes = np.zeros(len(session), int)
 
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        last = session.previous
+        last, better = session.previous, session.better
         chosen = last["choice_tone"] & (last["choice"] >= 0)
-        latest = np.column_stack((session.better[:, 1:], last["performance"] == 1))
-        better = np.where(chosen[:, None], latest, session.better)
-        over = (better >= 0).all(axis=1) & (better.sum(axis=1) >= 16)
-        session.better = np.where(over[:, None], -1, better)
+        better[chosen] = np.column_stack((better[:, 1:], last["performance"] == 1))[chosen]
+        over = (better.min(axis=1) >= 0) & (better.sum(axis=1) >= 16)
+        better[over] = -1
+        session.block = (session.block + over * rng.integers(1, 4, len(session))) % 4
         session.changes = session.changes + over
         session.record(changes=session.changes)
-        drawn = []
-        for k, own in enumerate(own or rng for own in session.subject.rng):
-            if over[k]:
-                session.block[k] = (session.block[k] + own.integers(1, 4)) % 4
-            drawn.append(self.draw_conditions(own, 1, {"block": session.block[k]}))
-        return {name: np.concatenate([one[name] for one in drawn]) for name in drawn[0]}
+        return self.draw_conditions(rng, len(session), {"block": session.block})
 
     def new_trial(self, trial: TrialBuilder) -> None:
-        free, forced = trial["choice_tone"], ~trial["choice_tone"]
-        computed = {"choose": np.where(free, 5000, 0), "wait": np.where(free, 0, 1000)}
-        names = ("ready", "hold", "choose", "wait", "paid", "unpaid")
-        trial.periods(*names, then={"paid": "end"}, repeat=("ready", "hold"), **computed)
-        p = np.array(BLOCKS)[trial["block"]]
-        paid = trial["luck"][:, None] < p
-        trial.show("tone", np.column_stack((free, forced)), during=("choose", "wait"))
+        free = trial["choice_tone"]
+        trial.periods(*PERIODS, choose=5000 * free, wait=1000 * ~free, then=AFTER, repeat=START)
+        p, luck = np.array(BLOCKS)[trial["block"]], trial["luck"][:, None]
+        trial.show("tone", np.column_stack((free, ~free)), during=("choose", "wait"))
         trial.show("feedback", (1, 0), during="paid")
         trial.show("feedback", (0, 1), during="unpaid")
-        trial.hold(("ready", "hold"), cost=0)
-        leads = np.where(paid, "paid", "unpaid")
-        trial.offer("side", paid, "choose", worth=p, where=free, then=leads)
-        trial.answer("side", -1, "wait", slot="side", where=forced, then="unpaid")
+        trial.hold(START, cost=0)
+        leads = np.where(luck < p, "paid", "unpaid")
+        trial.offer("side", luck < p, "choose", worth=p, where=free, then=leads)
+        trial.answer("side", -1, "wait", slot="side", where=~free, then="unpaid")
         trial.answer(
             "centre", 0, "ready", slot="start", then="hold", correct=0, again=True, scored=False
         )
@@ -107,13 +101,3 @@ class SelfInitiatedChoice(Task):
 
     def step_target(self, now: Any) -> np.ndarray:
         return np.where(now.in_period("hold"), CENTRE, now.target)
-
-
-def _own_generators(rng: np.random.Generator, n: int) -> np.ndarray:
-    """Return a generator for each of `n` subjects, (n,); None for one alone, which uses `rng`."""
-    # The trials of a subject then do not depend on when those of others end.
-    own = np.full(n, None)
-    for k, seed in enumerate(rng.integers(0, 1 << 63, n).tolist() if n > 1 else ()):
-        real = isinstance(rng, np.random.Generator)  # or a stand-in, from which digests are made
-        own[k] = np.random.Generator(np.random.SFC64(seed)) if real else type(rng)(seed)
-    return own
