@@ -285,8 +285,8 @@ def test_plugins_say_what_could_be_installed(known) -> None:
     (found,) = hooks.answers("ngym_listed", name="Far-v0", offline=True)
     assert found.package == "neurogym-task-far"
     assert hooks.answers("ngym_listed", name="Near-v0", offline=True) == []
-    assert hooks.has("ngym_listed")
-    assert not hooks.has("ngym_render")
+    assert hooks.has_hook("ngym_listed")
+    assert not hooks.has_hook("ngym_render")
 
 
 def test_an_unknown_task_in_a_registry_names_the_package_to_install(known) -> None:
