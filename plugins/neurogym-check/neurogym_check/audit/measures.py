@@ -56,7 +56,7 @@ class Measure:
             z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
             error = performance.mean(axis=1).std(ddof=1) / math.sqrt(len(performance))
             low, high = min(low, score - z * error), max(high, score + z * error)
-        return cls(score, max(low, 0.0), min(high, 1.0), n)
+        return cls(score, max(float(low), 0.0), min(float(high), 1.0), n)
 
 
 def wilson(share: float, n: int) -> tuple[float, float]:

@@ -30,7 +30,7 @@ Stored = tuple[float, float, float]
 def to_store(audit: Audit) -> dict[str, Stored]:
     """Return performances and intervals of an audit as they are stored, with three digits."""
     return {
-        name: (round(one.score, 3), round(one.low, 3), round(one.high, 3))
+        name: (round(one.score, 3) + 0.0, round(one.low, 3) + 0.0, round(one.high, 3) + 0.0)
         for name, one in audit.measures.items()
     }
 

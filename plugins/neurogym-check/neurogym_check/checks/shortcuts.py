@@ -53,6 +53,13 @@ def audit_of(
     return candidate.once("audit", lambda _: measure_shortcuts(env))  # type: ignore[no-any-return]
 
 
+def stored_audit(candidate: Candidate) -> Audit:
+    """Return the audit that the manifest states; without measures if it states none."""
+    info = candidate.info
+    known = info.intervals if info is not None else {}
+    return Audit({name: Measure(info.shortcuts[name], *ends, 0) for name, ends in known.items()})
+
+
 @check("A001", kinds=KINDS)
 def shortcuts_are_out_of_reach(candidate: Candidate) -> dict[str, Any]:
     """No policy that leaves out a part of the task comes within reach of the oracle, or it is said.
@@ -61,8 +68,10 @@ def shortcuts_are_out_of_reach(candidate: Candidate) -> dict[str, Any]:
     policy that sees nothing (for such a policy: from guessing) to the oracle. Change the task, or
     name the shortcut and its performance in the docstring, and admit it in the task's row of the
     manifest, with words that occur there: `[task.admitted]`, `without.cue = "without the cue"`.
-    `"channel.*"` admits several at once. `ngym check ID --shortcuts` shows all numbers."""
-    audit = audit_of(candidate)
+    `"channel.*"` admits several at once. Numbers of the manifest are used if there are any, which
+    A002 measures again. `ngym check ID --shortcuts` shows all numbers."""
+    stored = stored_audit(candidate)
+    audit = stored if stored.measures else audit_of(candidate)
     admitted = candidate.admitted
     text = " ".join(candidate.docstring.lower().split())
     unsaid = {
@@ -99,7 +108,7 @@ def shortcuts_are_out_of_reach(candidate: Candidate) -> dict[str, Any]:
     return details
 
 
-@check("A002", kinds=KINDS, installed=True)
+@check("A002", level="full", kinds=KINDS, installed=True)
 def shortcuts_match_the_manifest(candidate: Candidate) -> None:
     """The shortcuts that the manifest states are those that are measured.
 
@@ -120,7 +129,6 @@ def shortcuts_are_stored(candidate: Candidate) -> None:
 
     When the task is ready, measure them with `ngym check ID --write-shortcuts`, and commit the
     manifest; `ngym info` shows them."""
-    audit_of(candidate)
     require(
         candidate.info.shortcuts,
         f"The manifest of {candidate.info.distribution} has no shortcuts of"
@@ -128,7 +136,7 @@ def shortcuts_are_stored(candidate: Candidate) -> None:
     )
 
 
-@check("A004", kinds=("task",), installed=True)
+@check("A004", level="full", kinds=("task",), installed=True)
 def ideal_is_possible(candidate: Candidate) -> dict[str, Any]:
     """The ideal of the manifest is between the best shortcut and the oracle, and its subject
     reaches it.
@@ -141,7 +149,8 @@ def ideal_is_possible(candidate: Candidate) -> dict[str, Any]:
     if not ideal:
         raise NotApplicable("no ideal is stated: not known")
     value = ideal["value"]
-    measures = audit_of(candidate).measures
+    stored = stored_audit(candidate)
+    measures = (stored if stored.measures else audit_of(candidate)).measures
     oracle = measures["oracle"]
     require(
         value <= oracle.high + ROUNDING,
