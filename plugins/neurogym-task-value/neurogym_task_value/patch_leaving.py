@@ -134,7 +134,7 @@ class PatchLeaving(TreePatchLeaving):
     Performance is the reward rate divided by that of the theorem, at most 1: the oracle earns 0.99,
     because trials vary, and end in the middle of a visit. Never leaving earns 0.12, leaving after
     each harvest 0.63, and guessing 0.82. Trees differ little, so that leaving each of them after
-    four harvests earns 0.99 too.
+    four harvests earns 0.99 too. The best policy needs no memory: the apples on display suffice.
 
     The condition `fresh` has the apples of the first harvest of each tree, (n, trees). The record
     has the number of `trees` of a trial, and of the `harvests` of the last one; of each step,
