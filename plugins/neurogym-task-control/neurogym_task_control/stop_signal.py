@@ -139,8 +139,8 @@ class StopSignal(PatientStopSignal):
 
     Deviations from the paper:
 
-    - rewards and the price are ours; people get none, and are told their mean reaction time, misses
-      and stops after each block;
+    - rewards and the price are ours; people get none, and see their mean reaction time, misses and
+      stops after each block;
     - stop trials are drawn independently, not balanced within blocks;
     - an interval of 500 ms before fixation is part of the fixation period, and the trial ends with
       the response.
