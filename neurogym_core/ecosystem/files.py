@@ -1,7 +1,7 @@
 """Loads code from single files, ``my_task.py:MyTask``, without a package.
 
 A reference that the user types is loaded. One that is written in an artefact (the folder of a run,
-an experiment file) comes from another person, perhaps: whoever reads an artefact calls
+an experiment file) may come from another person: the function that reads an artefact calls
 `check_artefact`, which refuses it unless the user trusts its files.
 
 A file becomes a submodule of this module, whose name encodes the path and the state of the file.

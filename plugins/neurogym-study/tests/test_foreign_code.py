@@ -1,4 +1,4 @@
-"""Runs and experiment files of other people run no code of theirs without permission.
+"""Runs and experiment files of other people run no code without permission.
 
 Each attack has a Python file that leaves a marker file when it is run."""
 
