@@ -119,7 +119,7 @@ class StopSignal(PatientStopSignal):
     stops in about half of the stop trials, and the time that stopping takes (SSRT) can be estimated
     from the SSDs and the reaction times.
 
-    Time has a price: the reward of a correct press falls linearly, in bins of 50 ms, from `correct`
+    Time has a price: the reward of a correct press falls linearly, in bins of about 50 ms (whole steps), from `correct`
     at the onset of the go stimulus by the share `price` of it, until the end of the window. People
     are instructed not to wait, and STOP-IT reminds them after every block, because waiting defeats
     the staircase: the SSD rises, and the SSRT means nothing.
@@ -167,10 +167,11 @@ class StopSignal(PatientStopSignal):
         go = ~trial["stop"]
         trial.answer("press", -1, during="stimulus", where=trial["stop"])
         window = trial.duration("stimulus")
-        for start in np.arange(0, np.max(window), BIN):
+        length = max(round(BIN / self.dt), 1) * self.dt  # whole steps
+        for start in np.arange(0, np.max(window), length):
             reward = self.rewards["correct"] * (1 - self.price * start / window)
             trial.answer(
-                "press", trial["side"], during="stimulus", start=start, stop=start + BIN, where=go,
+                "press", trial["side"], during="stimulus", start=start, stop=start + length, where=go,
                 correct=reward,
             )  # fmt: skip
         trial.max_reward(self.rewards["correct"])
