@@ -459,3 +459,18 @@ def test_a_dependency_is_fetched_only_with_its_own_files_and_a_sane_size(
     said = "which it does not contain" if attack == "foreign row" else "unpacks to more than"
     with pytest.raises(InstallError, match=said):
         pip.fetch([own], tmp_path / "to")
+
+
+def test_an_honest_dependency_is_fetched_and_its_code_at_start_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = packages.Package(name="helper", requires=(), manifest=None, beside={"helper.pth": "x"})
+    path = packages.wheel(made, tmp_path)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    own = pip.Candidate(
+        name="helper", version="1.0", sha256=sha256_of(path), filename=path.name, host=""
+    )
+    (tmp_path / "to").mkdir()
+    (step,) = pip.fetch([own], tmp_path / "to")
+    assert step.at_start == ("helper.pth",)
