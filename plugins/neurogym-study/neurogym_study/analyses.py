@@ -15,7 +15,6 @@ import pandas as pd
 from neurogym_plot.canvas import BLUE, GREEN, GREY, VERMILION
 
 from neurogym_core import InvalidValueError
-from neurogym_core.trials.answers import answered, detection, given_correct
 from neurogym_study import measures
 from neurogym_study.behaviour import (
     ANGULAR_ERROR,
@@ -140,17 +139,18 @@ def accuracy_of_slots(behaviour: Behaviour) -> Result:
         raise CannotTellError("the trials have one answer")
     rows = []
     for k, slot in enumerate(slots):
-        given = answered(record, slot)
-        counts = {"": (int((given & (record[f"{slot}.outcome"] == "correct")).sum()), given.sum())}
-        counts |= {other: given_correct(record, slot, other) for other in slots[:k]}
-        for other, (right, n) in counts.items():
+        answered, correct = record.answered(slot), record[f"{slot}.outcome"] == "correct"
+        trials = {"": np.ones(len(record), bool)}
+        trials |= {other: record[f"{other}.outcome"] == "correct" for other in slots[:k]}
+        for other, some in trials.items():
+            right, n = int((answered & correct & some).sum()), int((answered & some).sum())
             low, high = wilson_interval(right, n)
             rows.append(
                 {
                     "slot": slot,
                     "given correct": other,
                     "correct": right,
-                    "answered": int(n),
+                    "answered": n,
                     "accuracy": right / n if n else np.nan,
                     "low": low,
                     "high": high,
@@ -174,9 +174,9 @@ def hits_and_false_alarms(behaviour: Behaviour) -> Result:
     In go/no-go tasks an answer is "yes", and a trial in which resting is wrong is a signal. Between
     two choices, "yes" is that of one side, and the signal is that side.
     """
-    counts = detection(behaviour.record, behaviour.slot)
+    counts = behaviour.record.detection(behaviour.slot)
     if counts is not None:
-        found = measures.sensitivity(**vars(counts))
+        found = measures.sensitivity(**counts)
         what = "Signals: trials in which resting is wrong; yes: an answer."
     else:
         try:

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from neurogym_plot.coded import coded, is_choice
 
 from neurogym_core import Angle, Ring, Task, TrialRecord
 from neurogym_core.players import (
@@ -19,8 +18,6 @@ from neurogym_core.players import (
     evidence_of,
 )
 from neurogym_core.tools import listed, unknown
-from neurogym_core.trials.answers import answered
-from neurogym_study._columns import of_slot
 
 STRENGTHS = ("coherence", "contrast", "strength", "intensity")
 SIDES = ("answer", "side", "direction")
@@ -105,7 +102,7 @@ class Behaviour:
             name = getattr(roles, role)
             if name is not None and name not in record:
                 raise unknown("column", name, record.columns, of="the trial record")
-        record, self.left_out = _complete(coded(record), roles)
+        record, self.left_out = _complete(record.coded(), roles)
         self.record, self.roles = _in_order(record), roles
         self.slot = self._slot()
 
@@ -259,7 +256,7 @@ class Behaviour:
     def answered(self) -> np.ndarray:
         """Whether the trial was answered correctly or incorrectly; right rests are no answers."""
         self.column("outcome")  # raises the error if the record has none
-        return answered(self.record, self.slot)
+        return self.record.answered(self.slot)
 
     @cached_property
     def given(self) -> np.ndarray:
@@ -378,7 +375,7 @@ def with_declared(record: TrialRecord, task: Task) -> TrialRecord:
     the columns ``wanted`` and ``reported``. Values that the conditions in the record do not
     determine are left out.
     """
-    conditions = dict(coded(record).items())
+    conditions = dict(record.coded())
     added: dict[str, np.ndarray] = {}
     computed = {
         "answer": lambda: _two_answers(task, conditions),
@@ -450,7 +447,7 @@ def with_preferences(record: TrialRecord) -> TrialRecord:
     drawn. Among more than two offers, it means the choice of the best one, whose performance is 1.
     Other records come back unchanged.
     """
-    record = coded(record)
+    record = record.coded()
     if DECLARED not in record or "choice" not in record:
         return record
     outcome, choice = record["outcome"], record["choice"]
@@ -477,26 +474,22 @@ def with_rest_as_choice(record: TrialRecord, slot: str | None) -> TrialRecord:
     True for an answer. Records in which resting is never right, or always, and those with several
     answers to choose from, come back unchanged.
     """
-    name, choices = of_slot("rest_correct", slot), of_slot("choice", slot)
+    name, choices = record.of_slot("rest_correct", slot), record.of_slot("choice", slot)
     if name not in record or record[name].all() or not record[name].any():
         return record
     named = record.meta.get("names", {}).get(choices, ())
     if max(len(named), int(record[choices].max(initial=0)) + 1) > 1:
         return record
-    outcome = record[of_slot("outcome", slot)]
+    outcome = record[record.of_slot("outcome", slot)]
     columns = {one: values for one, values in record.items() if one != name}
-    columns[of_slot("outcome", slot)] = np.where(outcome == "miss", "error", outcome)
+    columns[record.of_slot("outcome", slot)] = np.where(outcome == "miss", "error", outcome)
     columns[SIGNAL] = ~record[name].astype(bool)
     return TrialRecord(columns, meta=record.meta)
 
 
 def slots_of(record: TrialRecord) -> list[str]:
     """Return the names of the answer slots of a record, in their order; [] if trials have one."""
-    return [
-        name.removesuffix(".choice")
-        for name in record.columns
-        if is_choice(name) and name != "choice"
-    ]
+    return [slot for slot in record.slots if slot is not None]
 
 
 def _complete(record: TrialRecord, roles: Roles) -> tuple[TrialRecord, dict[str, int]]:
