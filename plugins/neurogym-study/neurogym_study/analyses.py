@@ -436,7 +436,8 @@ def subject_of(behaviour: Behaviour) -> str:
 def psychometric_by(behaviour: Behaviour) -> Result:
     """Psychometric functions for each value of a condition (--by): block, context, modality.
 
-    The biases and slopes of their fits are in one table, with profile-likelihood intervals.
+    The biases and slopes of their fits are in one table, with profile-likelihood intervals; of
+    several subjects, means over subjects with t intervals.
     """
     behaviour = between_choices(behaviour)
     parts = behaviour.parts()
@@ -450,15 +451,22 @@ def psychometric_by(behaviour: Behaviour) -> Result:
             strength, kind = part.level, "correct"
         if not part.answered.any():
             continue
-        curves[name], fits[name] = psychometric_points(part, strength, kind)
+        if is_population(part):
+            _, whole = psychometric_points(part, strength, kind, interval=None)
+            curves[name] = _mean_rows(part, kind)
+            fits[name], _ = _mean_curve(_per_subject(part.per_subject(), kind)[1], whole)
+        else:
+            curves[name], fits[name] = psychometric_points(part, strength, kind)
         fit = fits[name]
         row: dict[str, Any] = {"condition": name, "n": int(part.answered.sum())}
         for parameter in ("threshold", "slope", "lapse") if fit is not None else ():
             title = "bias" if parameter == "threshold" and kind == "choice" else parameter
             known = parameter not in fit.undetermined
             row[title] = getattr(fit, parameter) if known else np.nan
-            row[f"{title} low"], row[f"{title} high"] = fit.intervals[parameter]
-        if fit is not None:
+            row[f"{title} low"], row[f"{title} high"] = fit.intervals.get(
+                parameter, (np.nan, np.nan)
+            )
+        if fit is not None and not is_population(part):
             row["misfit p"] = fit.p_value
             if fit.p_value < MISFIT:
                 notes += [f"{name}: {note}" for note in misfit_of(fit)]
@@ -1445,20 +1453,20 @@ def kernel(behaviour: Behaviour) -> Result:
 
 
 ANALYSES = (
-    Analysis("accuracy", "Accuracy per condition", accuracy_per_condition),
+    Analysis("accuracy", "Accuracy per condition", accuracy_per_condition, means=True),
     Analysis("slots", "Accuracy of each answer", accuracy_of_slots, of="trial"),
     Analysis("detection", "Hits and false alarms", hits_and_false_alarms),
-    Analysis("psychometric", "Psychometric function", psychometric),
-    Analysis("psychometric-by", "Psychometric function by condition", psychometric_by),
-    Analysis("chronometric", "Chronometric function", chronometric),
+    Analysis("psychometric", "Psychometric function", psychometric, means=True),
+    Analysis("psychometric-by", "Psychometric function by condition", psychometric_by, means=True),
+    Analysis("chronometric", "Chronometric function", chronometric, means=True),
     Analysis("quantile-probability", "Quantiles of reaction times", quantile_probability),
     Analysis("reaction-times", "Distributions of reaction times", distributions),
     Analysis("kernel", "Psychophysical kernel", kernel),
     Analysis("reports", "Reported numbers and produced times", reports),
     Analysis("circular", "Errors on a circle", circular_errors),
-    Analysis("trials", "Performance over the trials", learning, of="trial"),
-    Analysis("history", "History effects", history),
-    Analysis("bias", "Side bias and block shift", side_bias),
+    Analysis("trials", "Performance over the trials", learning, of="trial", means=True),
+    Analysis("history", "History effects", history, means=True),
+    Analysis("bias", "Side bias and block shift", side_bias, means=True),
     Analysis("stay", "Stay probabilities", stay, of="first"),
     Analysis("wager", "Wagers", wager),
     Analysis("measures", "Standard measures", standard_measures),

@@ -55,7 +55,7 @@ def compare_with(behaviour: Behaviour, reference: Reference) -> list[Finding]:
         return do()
 
     return [
-        Analysis(name, title, lambda _, do=do: checked(do))(behaviour)
+        Analysis(name, title, lambda _, do=do: checked(do), means=True)(behaviour)
         for name, title, do in comparisons
     ]
 
