@@ -63,7 +63,7 @@ class TextTable:
 
     Attributes:
         names: of the columns.
-        notes: sentences on what had to be inferred.
+        notes: sentences on rows that were left out, and on the encoding.
 
     Raises:
         InvalidValueError: the file is no such table.

@@ -23,7 +23,7 @@ unit."""
 SECONDS = 20.0
 """Reaction times whose median is shorter, in ms, are taken for seconds."""
 NOTES = "notes"
-"""Key of `meta`: sentences on what was inferred and left out when the file was read."""
+"""Key of `meta`: sentences on rows that were left out, and on the encoding of the file."""
 SOURCES = "sources"
 """Key of `meta`: columns of the file that expressions read, and that are no conditions."""
 

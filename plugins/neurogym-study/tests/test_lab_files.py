@@ -40,7 +40,7 @@ GOLDEN = {
     "write_csv2.csv": (None, PLAIN),
     "write_table.txt": (None, PLAIN),
     "excel_latin1.csv": (None, GERMAN),
-    "excel_unicode.txt": (None, PLAIN),
+    "excel_unicode.tsv": (None, PLAIN),
     "sub-01_task-dots_events.tsv": ("bids", {}),
 }  # fmt: skip
 
@@ -75,7 +75,7 @@ def test_subjects_and_sessions_of_the_programs_are_read():
     assert set(read("pycontrol.tsv")["subject"]) == {"m12"}
     assert set(read("pycontrol.tsv")["session"]) == {"2024-03-01T11:23:45.678"}
     assert set(read("excel_latin1.csv")["subject"]) == {"Mäuschen"}
-    assert set(read("excel_unicode.txt")["subject"]) == {"µ1"}
+    assert set(read("excel_unicode.tsv")["subject"]) == {"µ1"}
 
 
 def test_what_was_left_out_is_said():

@@ -47,7 +47,7 @@ def interval_of(behaviour: Behaviour, name: str = "bias") -> tuple[float, float]
     return float(low), float(high)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0])
 def test_five_different_mice_are_not_one(seed):
     """Cheat: pooled as one, five mice give an interval that denies their differences."""
     biases = SPREAD * np.array([-1.6, -0.5, 0.1, 0.7, 1.3])
