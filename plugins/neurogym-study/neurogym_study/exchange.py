@@ -392,7 +392,7 @@ def nwb_table(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         MissingDependencyError: pynwb is not installed.
         InvalidValueError: the file has no trials.
     """
-    from neurogym_study.reading import of_frame
+    from neurogym_study.csv_files import of_frame
 
     pynwb = optional("pynwb", needed_for="Reading NWB")
     with pynwb.NWBHDF5IO(str(path), "r") as io:

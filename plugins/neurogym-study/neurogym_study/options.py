@@ -34,7 +34,8 @@ SUBJECT_HELP = "The subject that plays; `ngym run --help` lists the subjects."
 FIGURES = (".svg", ".pdf", ".png")
 STYLES = ("screen", "paper", "slide")
 """Styles of `neurogym_plot.canvas`, which imports NumPy."""
-TRIALS = (".csv", ".tsv", ".nwb", ".parquet")
+TRIALS = (".csv", ".tsv", ".txt", ".parquet", ".pqt", ".xlsx", ".json", ".mat", ".nwb")
+"""Suffixes of `neurogym_study.reading`, which imports NumPy."""
 
 
 def played_options(n_trials: str, seed: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -79,7 +80,8 @@ json_option = click.option(
 
 recipe_options = with_options(
     click.option("--recipe", metavar="NAME|FILE",
-                 help="Columns of a lab's file: ibl, bids, or a .toml file with expressions."),
+                 help="Columns of a lab's file: ibl, bids, jspsych, psychopy, pycontrol, bpod, or a"
+                 " .toml file with expressions."),
     click.option("--map", "columns", multiple=True, metavar="OURS=THEIRS",
                  help="A column, or an expression, of a lab's file, e.g. coherence='100 * coh',"
                  " correct='feedback > 0', subject=monkey."),
@@ -193,13 +195,17 @@ def read_given(
     Raises:
         click.UsageError: the file or an option cannot be used.
     """
-    from neurogym_study.reading import read_record, with_columns
+    from neurogym_study.reading import NOTES, read_record, with_columns
     from neurogym_study.recipes import read_recipe
 
     factors = {name: _number(name, text) for name, text in _pairs("--scale", scales).items()}
     with usage_errors():
         known = None if recipe is None else read_recipe(recipe)
-        return read_record(path, with_columns(known, _pairs("--map", columns)), scales=factors)
+        mapped = with_columns(known, _pairs("--map", columns))
+        record = read_record(path, mapped, scales=factors)
+    for note in record.meta.get(NOTES, ()):
+        click.echo(f"{path.name}: {note}", err=True)
+    return record
 
 
 def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
