@@ -2,7 +2,7 @@
 
 Trials are compared without noise, up to the last moment at which they can be answered. Of those
 that differ in noisy units only, `d'` says how well the best observer, one that knows both trials,
-tells them apart: d'^2 is the sum of (difference / SD)^2 over steps and units.
+distinguishes them: d'^2 is the sum of (difference / SD)^2 over steps and units.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from neurogym_core.players import DURATION, TaskView, TrialsOnce
 ROUNDING = 1e-5
 """Largest difference between noiseless observations, or targets, that counts as rounding."""
 SAME = 1e-3
-"""Largest d' of trials that count as looking the same; 50.02 % are told apart."""
+"""Largest d' of trials that count as looking the same; an observer is right in 50.02 %."""
 LOOKS = ("rest", "random", "random", 0, 1, 2, 3)
 """Actions with which all trials of a task with hooks are looked at; numbers: those with which the
 oracle plays the longest, the second longest … of some trials.
@@ -32,7 +32,7 @@ LONGEST = 4000
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """One thing that trials ask: what is seen before the answer, and the answers that are right.
+    """One question of trials: observations before the answer, and the right answers.
 
     Attributes:
         name: name of the slot, or "target".
@@ -85,7 +85,7 @@ class Quiet(TaskWrapper):
 
 
 def designs(task: Task, seed: int) -> Iterator[dict[str, Any]]:
-    """Yield what is imposed on trials: nothing, then all but a few conditions.
+    """Yield the imposed values of each design: none, then those of most conditions.
 
     In the latter, durations and conditions with many values are those of one trial, so that trials
     repeat. Where `draw` or a function computes conditions, such trials may not exist.

@@ -16,7 +16,7 @@ SCOPE = (
     " other. They do not show that the task is the one of its paper, nor that a network learns it;"
     " \"cannot tell\" means neither passed nor failed."
 )
-"""What the results say and what they do not."""
+"""The scope of the results."""
 
 
 def show_results(names: list[str], results: list[CheckResult]) -> None:

@@ -21,7 +21,7 @@ QUICK = {
     "CannotBeMade": ("G000", ()),
     "SeedsAsItLikes": ("G001", ()),
     "NotJson": ("G002", ("T010",)),
-    "OneEnvOnly": ("G003", ("D002", "T004", "B001", "B003", "B004", "A001")),
+    "OneEnvOnly": ("G003", ("D002", "T004", "T011", "T012", "B001", "B003", "B004", "A001")),
     "RewardsAtRandom": ("D001", ("G001", "D002", "D004")),
     "GlobalNumbers": ("D001", ("G003", "D004")),
     "CannotBeCopied": ("D002", ()),

@@ -20,7 +20,7 @@ SEED = 23
 MOST = 1000
 """Trials of each design."""
 HARD = 0.25
-"""d' at which the best observer tells 55 % of two trials apart."""
+"""d' at which the best observer is right in 55 % of such pairs."""
 EASIER = 0.75
 """Share of the trials that must be harder than this for the noise to count as too large."""
 ALL = 0.95
@@ -46,9 +46,9 @@ def _found(candidate: Candidate) -> list[Found]:
 def observations_determine_the_answer(candidate: Candidate) -> dict[str, Any]:
     """Trials that look the same up to the response want the same answer, or it is admitted.
 
-    Noise is left out, and only first trials of sessions are compared: what a subject can remember
-    from earlier trials does not count. Show what the answer depends on, in its channel, before
-    the response, in the row of its own trial. If a condition is hidden on purpose, or leaves the
+    Noise is left out, and only first trials of sessions are compared: memory of earlier trials
+    does not count. Show the evidence in a channel, before the response, and in the row of the same
+    trial. If a condition is hidden on purpose, or leaves the
     answer open, admit it in the task's row of the manifest in your words: `[task.admits]`,
     `coherence.0 = "no net motion: a coin decides"`, or `rule = "only rewards show the rule"`."""
     task = candidate.task
@@ -151,7 +151,7 @@ def _require_compared(found: list[Found]) -> None:
     if unknown:
         raise CannotTell(
             f"Hardly any two trials look the same before {listed(unknown)}, and neither the most"
-            " similar trial nor a sum over time tells the answer. Nothing is proved or refuted.",
+            " similar trial nor a sum over time shows the answer. Nothing is proved or refuted.",
             questions=unknown,
         )
 
