@@ -171,6 +171,7 @@ class Description:
     presets: Mapping[str, str] = field(default_factory=dict, hash=False)
     shortcuts: Mapping[str, float] = field(default_factory=dict, hash=False)
     admitted: Mapping[str, str] = field(default_factory=dict, hash=False)
+    admits: Mapping[str, str] = field(default_factory=dict, hash=False)
     figure: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
@@ -182,7 +183,9 @@ class Described(Description, Offer):
 # The next two are no dataclasses, because they add no field and `dataclass` would add almost a
 # millisecond per class to the first `make`.
 class TaskInfo(Described):
-    """An installed task; the conformance kit reads ``expected``, ``shortcuts``, ``admitted``."""
+    """An installed task; the conformance kit reads ``expected``, ``shortcuts``, ``admitted`` and
+    ``admits``.
+    """
 
 
 class WrapperInfo(Described):
