@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 
+import pytest
+
 # The tests of an installed package may run without Hypothesis.
 with contextlib.suppress(ImportError):
     from hypothesis import settings
@@ -22,3 +24,10 @@ def pytest_report_teststatus(report):
         reason = crash.message.partition("\n")[0] if crash else ""
         return category, f"{letter} {report.nodeid} {reason}\n", category.upper()
     return None
+
+
+def pytest_collection_modifyitems(items):
+    """Mark as slow the checks that measure the shortcuts of installed tasks again: 5 s each."""
+    for item in items:
+        if item.name.endswith(("-A002]", "-A004]")):
+            item.add_marker(pytest.mark.slow)

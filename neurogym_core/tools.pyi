@@ -21,6 +21,7 @@ from neurogym_core.terminal.output import print_json as print_json
 from neurogym_core.terminal.output import print_report as print_report
 from neurogym_core.terminal.output import Progress as Progress
 from neurogym_core.terminal.description import in_words as in_words
+from neurogym_core.ecosystem.records import BLIND as BLIND
 
 # Settings and files:
 from neurogym_core.ecosystem.settings_text import read_value as read_value

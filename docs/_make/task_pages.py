@@ -31,7 +31,7 @@ from neurogym_core import Task
 from neurogym_core.cli._describe import describe
 from neurogym_core.ecosystem.published import command
 from neurogym_core.terminal.description import _value as value_in_words
-from neurogym_core.terminal.description import of_players, timeline
+from neurogym_core.terminal.description import timeline
 from neurogym_core.tools import Reference, TaskInfo, bibtex, brought, in_words, installed, load_task
 from neurogym_core.tools import main as ngym
 
@@ -181,7 +181,7 @@ def made(info: TaskInfo, folder: Path, thumbnail: Path) -> str:
         *tables_of(described, TABLES, _cell),
         *_rewards(described),
         *(["## Deviations from the paper", deviations] if deviations else []),
-        *_measures(info, described),
+        *_measures(info),
         *([] if plain else task_context.animals(info, folder)),
         *papers_of(info.references, lambda one: paper_of(info, one), escaped),
         "## Code",
@@ -302,31 +302,36 @@ def _rewards(described: Mapping[str, Any]) -> list[str]:
     return ["## Rewards and sessions", *found] if found else []
 
 
-def _measures(info: TaskInfo, described: Mapping[str, Any]) -> list[str]:
-    rows = []
-    if "chance" in info.expected:
-        rows.append(("chance level, declared", _share(info.expected["chance"])))
-    played = of_players(info.shortcuts, bool(described.get("reads_outcomes")))
-    measured = sorted(played.items(), key=lambda pair: -pair[1])
-    rows += [(escaped(in_words(name)), _share(score)) for name, score in measured]
+def _measures(info: TaskInfo) -> list[str]:
+    measured = sorted(info.shortcuts.items(), key=lambda pair: -pair[1])
+    rows = [(escaped(in_words(name)), _share(one), _ends(info, name)) for name, one in measured]
     if not rows:
         return []
+    ideal = info.ideal
+    possible = (
+        f"An ideal subject earns {_share(ideal['value'])} ({ideal['by']}: {escaped(ideal['how'])})."
+        if ideal
+        else "The best possible performance is not known."
+    )
+    chance = f" Chance is {_share(info.chance)}: the best policy that sees no observation."
     parts = [
-        "## Chance, shortcuts and ceiling",
-        "Performance of policies that leave out a part of the task, measured by `ngym check`. The"
-        " oracle is the ceiling. [The decision](../../docs/decisions/0037-shortcuts-are-measured.md)"
-        " describes the measurement.",
-        table(("policy", "performance"), rows),
+        "## Chance, shortcuts and ideal",
+        possible + (chance if info.chance is not None else ""),
+        "Performance of policies that leave out a part of the task, measured by `ngym check`:"
+        " classifiers on drawn trials, all others by playing."
+        " [The decision](../../docs/decisions/0074-the-audit-plays.md) describes the measurement.",
+        table(("policy", "performance", "95 % interval"), rows),
     ]
-    if len(played) < len(info.shortcuts):
-        parts.append(
-            "Other policies were not played: the trials of this task depend on the subject's"
-            " answers, and the audit's trials follow right ones."
-        )
-    elif info.admitted:
+    if info.admitted:
         named = "; ".join(f"{escaped(in_words(name))}" for name in info.admitted)
         parts.append(f"The author admits these shortcuts: {named}.")
     return parts
+
+
+def _ends(info: TaskInfo, name: str) -> str:
+    """Return the interval of a shortcut, "" if none is stored."""
+    ends = info.intervals.get(name)
+    return f"{_share(ends[0])} to {_share(ends[1])}" if ends else ""
 
 
 def _share(value: Any) -> str:

@@ -177,7 +177,7 @@ def _curves(info: TaskInfo, trainer: str, runs: Sequence[Mapping[str, Any]], fol
     made = learning_curve_figure(
         {f"seed {one['seed']}": tuple(zip(*one["curve"], strict=True)) for one in runs},
         xlabel=runs[0]["unit"],
-        chance=info.expected.get("chance"),
+        chance=info.chance,
         title=trainer,
     )
     made.axes[0].set_ylim(-0.03, 1.03)

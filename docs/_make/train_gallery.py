@@ -28,13 +28,11 @@ from measured import keep, read, when
 from neurogym_study import Behaviour, Roles
 from neurogym_study.analyses import psychometric_function
 from neurogym_study.behaviour import CannotTellError, with_declared
-from neurogym_study.policies import SAME, partial
 from neurogym_study.trainers import trainer_named
 from neurogym_study.training import PROGRESS_FILE
 
 from neurogym_core import NotSupportedError, Task, TrialRecord, make, make_task
 from neurogym_core.players import TaskView
-from neurogym_core.terminal.description import of_players
 from neurogym_core.tools import installed
 
 HERE = Path(__file__).resolve().parent
@@ -85,6 +83,8 @@ TESTS, TEST_TRIALS = 20, 200
 """Number of tests during training, and their trials."""
 FRESH, SESSIONS = 1000, 10
 """Number of new trials on which trained networks and agents are tested, and of agents' sessions."""
+SAME = 0.03
+"""Performances that differ by less count as equal."""
 SOLVED, RECENT, GAIN = 0.98, 4, 0.01
 """A training ends when the last two tests are above `SOLVED`, or when the last four were all above
 the level, and the later two are not above the earlier two by `GAIN`."""
@@ -198,7 +198,7 @@ def levels(entry: Any) -> dict[str, float]:
     known: Mapping[str, float] = entry.shortcuts
     oracle = known.get("oracle", 1.0)
     whole = known.get("all", oracle)
-    best = max([entry.expected.get("chance", 0.0), *partial(known).values()])
+    best = known.get(entry.best_shortcut, 0.0)
     found = {"shortcut": best, "oracle": oracle, "halfway": (best + oracle) / 2}
     limited = best + SAME < whole
     found["level"] = min(found["halfway"], whole - SAME) if limited else found["halfway"]
@@ -526,7 +526,6 @@ def reaches(own: list[dict[str, Any]], known: Mapping[str, float]) -> bool:
 
 def _rows(entry: Any, runs: list[dict[str, Any]]) -> Iterator[list[str]]:
     known = levels(entry)
-    played = {*of_players(entry.shortcuts, reads_outcomes(entry.id))} - {"oracle"}
     for trainer in TRAINERS:
         own = runs_of(entry.id, trainer, runs)
         if not own:
@@ -536,8 +535,8 @@ def _rows(entry: Any, runs: list[dict[str, Any]]) -> Iterator[list[str]]:
         cells = [
             f"`{entry.id}`",
             trainer,
-            f"{known['shortcut']:.2f}" if played else "",
-            f"{known['all']:.2f}" if played and "all" in known else "",
+            f"{known['shortcut']:.2f}",
+            f"{known['all']:.2f}" if "all" in known else "",
             f"{LIMITS[entry.id][0]:.2f}" if entry.id in LIMITS else "",
             f"{known['oracle']:.2f}",
             f"{fmean(final):.2f}{spread}",
@@ -545,15 +544,6 @@ def _rows(entry: Any, runs: list[dict[str, Any]]) -> Iterator[list[str]]:
             f"{fmean(run['cpu'] for run in own) / 60:.2f}",
         ]
         yield cells
-
-
-def reads_outcomes(task_id: str) -> bool:
-    """Return whether the trials of a task depend on the outcomes of earlier ones."""
-    env = make(task_id)
-    try:
-        return hasattr(env.unwrapped, "task") and env.unwrapped.task.reads_outcomes
-    finally:
-        env.close()
 
 
 # ---------------------------------------------------------------------- the command

@@ -21,6 +21,7 @@ from neurogym_core.ecosystem.discovery import (
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.ecosystem.names import canonical, clean
 from neurogym_core.ecosystem.records import (
+    BLIND,
     Described,
     Listed,
     PackageInfo,
@@ -39,16 +40,16 @@ from neurogym_core.errors import (
 )
 from neurogym_core.terminal.complete import complete
 from neurogym_core.terminal.description import (
-    NOT_PLAYED,
     add_description,
     bibtex,
-    of_players,
+    in_words,
+    percent,
     summary,
 )
 from neurogym_core.terminal.output import Page, print_json, print_text
 
 Entry: TypeAlias = TaskInfo | WrapperInfo
-_EXPECTED = {"chance": "chance level", "oracle_min": "oracle, at least"}
+_EXPECTED = {"oracle_min": "oracle, at least"}
 """{key of ``expected`` in a manifest: words for readers}"""
 
 
@@ -199,8 +200,6 @@ def _print_class(name: str, entry: Entry | None, as_json: bool) -> None:
                 "status": entry.status,
                 "problems": [str(problem) for problem in entry.problems],
             }
-        if entry is not None and row.get("shortcuts"):
-            row["shortcuts"] = _played(entry, description)
         print_json({**row, "description": description, "failure": failure})
     else:
         _show_class(name, entry, description, failure)
@@ -240,7 +239,7 @@ def _show_class(
                 ("species", ", ".join(entry.species)),
                 ("formerly", ", ".join(entry.aliases)),
                 *((_EXPECTED.get(key, key), value) for key, value in entry.expected.items()),
-                ("shortcuts", _shortcuts(entry, description)),
+                *_levels(entry),
                 *((one.kind, one.citation) for one in entry.references),
             )
         )
@@ -255,16 +254,17 @@ def _show_class(
     page.show()
 
 
-def _played(entry: Entry, description: dict[str, Any] | None) -> dict[str, float]:
-    """Return the shortcuts that are measured by playing; none if it cannot be known."""
-    found = entry.shortcuts if description is not None else {}
-    return of_players(found, bool(description and description.get("reads_outcomes")))
-
-
-def _shortcuts(entry: Entry, description: dict[str, Any] | None) -> str:
-    """Return the line about shortcuts, "" if there is nothing to say."""
-    played = summary(_played(entry, description))
-    return played or (NOT_PLAYED if entry.shortcuts and description is not None else "")
+def _levels(entry: Entry) -> list[tuple[str, str]]:
+    """Return what is possible, and what policies earn that leave out a part of the task."""
+    if not isinstance(entry, TaskInfo):
+        return []
+    ideal = entry.ideal
+    possible = f"{100 * ideal['value']:.1f} % ({ideal['by']}: {ideal['how']})" if ideal else ""
+    facts = [("ideal", possible or "not known")]
+    if entry.chance is not None:
+        best = max((one for one in BLIND if one in entry.shortcuts), key=entry.shortcuts.__getitem__)
+        facts.append(("chance", f"{in_words(best)}: {percent(entry.chance, entry.intervals.get(best))}"))
+    return [*facts, ("shortcuts", summary(entry.shortcuts, entry.intervals))]
 
 
 def _print_references(name: str, source: str, references: Sequence[Reference]) -> None:

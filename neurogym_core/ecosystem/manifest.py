@@ -14,9 +14,13 @@
     doi = "10.1038/nature12742"
     kind = "original"
     [task.expected]
-    chance = 0.5
+    oracle_min = 1.0
+    [task.ideal]                      # the best that is possible
+    value = 0.86
+    by = "observer"                   # or exact, or bound
+    how = "my_tasks.observers:Weigher"          # a subject; for the others, the argument in words
     [task.shortcuts]                  # measured; written by `ngym check --write-shortcuts`
-    without.colour = 0.72
+    without.colour = [0.72, 0.7, 0.74]          # with its interval
     [task.admitted]                   # shortcut -> words of the docstring that name it
     without.colour = "ignoring the context"
     [task.admits]                     # conditions that leave the answer open, in your words
@@ -24,10 +28,10 @@
     [task.figure]                     # conditions of the trial that figures show
     coherence = 25.6
 
-A ``[[wrapper]]`` row has the same fields except ``expected``, ``shortcuts``, ``admitted``,
-``admits`` and ``figure``. Its ``[wrapper.presets]`` may give, for each alias, the settings that
-reproduce the former wrapper (``Old = "p=0.8"``). Reading a manifest raises no exceptions: a broken
-rule becomes a problem with file, row and field, and the valid rest is kept.
+A ``[[wrapper]]`` row has the same fields except ``expected``, ``ideal``, ``shortcuts``,
+``admitted``, ``admits`` and ``figure``. Its ``[wrapper.presets]`` may give, for each alias, the
+settings that reproduce the former wrapper (``Old = "p=0.8"``). Reading a manifest raises no
+exceptions: a broken rule becomes a problem with file, row and field, and the valid rest is kept.
 """
 
 from __future__ import annotations
@@ -56,7 +60,8 @@ _FIELDS = ("name", "title", "summary", "tags", "species", "aliases", "reference"
 _TABLES = {
     "task": {
         "expected": "a number between 0 and 1",
-        "shortcuts": "a number between 0 and 1",
+        "ideal": "value, a number between 0 and 1; by, one of exact, observer, bound; how, a text",
+        "shortcuts": "a number between 0 and 1, or [performance, low, high]",
         "admitted": "words of the task's docstring",
         "admits": "why the condition leaves the answer open, in words",
         "figure": "the value of a condition",
@@ -64,6 +69,9 @@ _TABLES = {
     "wrapper": {"presets": "settings, in a table of strings"},
 }
 """{kind of row: {table: an expected value in words}}"""
+IDEAL = ("value", "by", "how")
+BY = ("exact", "observer", "bound")
+"""How an ideal is known."""
 _REFERENCE_FIELDS = ("doi", "kind", "title", "authors", "journal", "year")
 
 
@@ -208,6 +216,9 @@ class _Reader:
         fields: dict[str, Any] = {}
         for table, expected in tables.items():
             fields[table] = self.leaves(table, row, expected)
+        self.check_ideal(fields.get("ideal"))
+        if kind == "task":
+            fields |= _with_intervals(fields["shortcuts"])
         self.check_fields("expected ", fields.get("expected", ()), vocabulary().words["expected"])
         fields["aliases"] = self.texts("aliases", row)
         for name, text in fields.get("presets", {}).items():
@@ -225,6 +236,13 @@ class _Reader:
             problems=tuple(self.problems),
             **fields,
         )
+
+    def check_ideal(self, ideal: dict[str, Any] | None) -> None:
+        """Note an ideal without one of its three fields, and drop it."""
+        missing = [name for name in IDEAL if name not in ideal] if ideal else []
+        if ideal and missing:
+            self.note("ideal", f"has no {listed(missing)}; expected value, by and how.")
+            ideal.clear()
 
     def rows(self, field: str, table: dict[str, Any], form: str) -> list[Any]:
         found = table.get(field, [])
@@ -320,7 +338,7 @@ class _Reader:
             inner = value if isinstance(value, dict) and value else {"": value}
             for part, one in inner.items():
                 name = clean(f"{key}.{part}" if part else key)
-                if _is_valid(field, one):
+                if _is_valid(field, one, name):
                     found[name] = one
                 else:
                     given = clean(repr(one)) if isinstance(one, int | float) else _type(one)
@@ -335,11 +353,29 @@ def _type(value: Any) -> str:
     return words.get(type(value), "a date")
 
 
-def _is_valid(table: str, value: Any) -> bool:
+def _is_valid(table: str, value: Any, name: str) -> bool:
     """Return whether a table of a row may have this value."""
-    if table in ("expected", "shortcuts"):
-        return type(value) in (int, float) and 0 <= value <= 1
+    if table == "ideal" and name != "value":
+        return value in BY if name == "by" else name == "how" and isinstance(value, str)
+    if table in ("expected", "ideal"):
+        return _is_share(value)
+    if table == "shortcuts":
+        triple = isinstance(value, list) and len(value) == 3 and all(map(_is_share, value))
+        return _is_share(value) or triple
     if table == "figure":
         values = value if isinstance(value, list) else [value]
         return bool(values) and {bool, int, float, str}.issuperset(map(type, values))
     return isinstance(value, str) and bool(value.strip())
+
+
+def _is_share(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value <= 1
+
+
+def _with_intervals(shortcuts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return performances and intervals as two fields."""
+    measured = {name: one for name, one in shortcuts.items() if isinstance(one, list)}
+    return {
+        "shortcuts": {name: measured.get(name, [one])[0] for name, one in shortcuts.items()},
+        "intervals": {name: (low, high) for name, (_, low, high) in measured.items()},
+    }

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 Level = Literal["fatal", "error", "warning", "note"]
 
+BLIND = ("rest", "constant", "clock", "guess", "random", "counter")
+"""Shortcuts that see no observation; the best one is the chance level."""
+SAME = 0.03
+"""Performances that differ by less count as equal."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
@@ -170,6 +175,8 @@ class Description:
     expected: Mapping[str, Any] = field(default_factory=dict, hash=False)
     presets: Mapping[str, str] = field(default_factory=dict, hash=False)
     shortcuts: Mapping[str, float] = field(default_factory=dict, hash=False)
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
+    ideal: Mapping[str, Any] = field(default_factory=dict, hash=False)
     admitted: Mapping[str, str] = field(default_factory=dict, hash=False)
     admits: Mapping[str, str] = field(default_factory=dict, hash=False)
     figure: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -183,9 +190,44 @@ class Described(Description, Offer):
 # The next two are no dataclasses, because they add no field and `dataclass` would add almost a
 # millisecond per class to the first `make`.
 class TaskInfo(Described):
-    """An installed task; the conformance kit reads ``expected``, ``shortcuts``, ``admitted`` and
-    ``admits``.
+    """An installed task; the conformance kit reads ``expected``, ``ideal``, ``shortcuts``,
+    ``admitted`` and ``admits``.
     """
+
+    @property
+    def chance(self) -> float | None:
+        """Measured performance of the best policy that sees no observation; None if unknown."""
+        return max((self.shortcuts[name] for name in BLIND if name in self.shortcuts), default=None)
+
+    @property
+    def best_shortcut(self) -> str | None:
+        """Name of the best policy that leaves out something that counts; None if unknown.
+
+        A policy that sees something and does as well as a classifier of everything that is shown
+        leaves out nothing that counts."""
+        known = self.shortcuts
+        everything = known.get("all", known.get("oracle", 1.0)) - SAME
+        partial = (
+            name
+            for name, score in known.items()
+            if name in BLIND or (name not in ("oracle", "all", "held") and score < everything)
+        )
+        return max(partial, key=lambda name: known[name], default=None)
+
+    def relative(self, performance: float) -> float | None:
+        """Return (performance - best shortcut) / (ideal - best shortcut).
+
+        0 is the best policy that leaves out a part of the task, 1 is possible and not more. None if
+        the manifest has no ideal or no shortcuts, or if they hardly differ.
+
+        Args:
+            performance: mean performance, 0 to 1.
+        """
+        if "value" not in self.ideal or self.best_shortcut is None:
+            return None
+        base = self.shortcuts[self.best_shortcut]
+        room: float = self.ideal["value"] - base
+        return (performance - base) / room if room > SAME else None
 
 
 class WrapperInfo(Described):

@@ -202,7 +202,17 @@ WORDS = {
     "rest": "never answering",
     "constant": "always the same answer",
     "clock": "a clock",
+    "guess": "answering at random",
     "random": "acting at random",
+    "counter": "counting trials",
+    "counter.channels": "counting trials, and copying one channel after the other",
+    "winstay": "repeating what was right",
+    "familiar": "what the last trials showed",
+    "waiter": "waiting for a signal",
+    "copied": "one slot copied to the others",
+    "look.first": "the first 100 ms of each stimulus",
+    "look.middle": "100 ms in the middle of each stimulus",
+    "look.last": "the last 100 ms of each stimulus",
     "reflex": "the current observation alone",
     "held": "the final answer from the first step on",
     "history": "the previous right answer",
@@ -216,13 +226,6 @@ _PARTS = {
     "duration": "the duration of {} alone",
     "without": "without {}",
 }
-PLAYED = ("oracle", "random", "reflex", "held")
-"""Measures of policies that always play. The audit of a task whose trials follow from outcomes
-computes the others on trials of a subject that is always right."""
-NOT_PLAYED = (
-    "none was played: trials depend on the subject's answers, and the audit's trials follow right"
-    " ones"
-)
 SHOWN = 8
 """Most shortcuts in a summary."""
 
@@ -230,21 +233,21 @@ SHOWN = 8
 def in_words(name: str) -> str:
     """Return the name of a shortcut in words: "without cue" for ``without.cue``."""
     kind, _, part = name.partition(".")
-    return _PARTS[kind].format(part) if kind in _PARTS else WORDS.get(name, name)
+    return WORDS.get(name) or (_PARTS[kind].format(part) if kind in _PARTS else name)
 
 
-def of_players(shortcuts: Mapping[str, float], reads_outcomes: bool) -> dict[str, float]:
-    """Return the shortcuts that are the performance of a policy that plays the task."""
-    return {
-        name: score for name, score in shortcuts.items() if not reads_outcomes or name in PLAYED
-    }
-
-
-def summary(shortcuts: Mapping[str, float]) -> str:
+def summary(shortcuts: Mapping[str, float], intervals: Mapping[str, tuple[float, float]]) -> str:
     """Return the best shortcuts in one line, best first."""
     known = {name: score for name, score in shortcuts.items() if name not in ("oracle", "all")}
     best = sorted(known, key=lambda name: -known[name])
-    shown = [f"{in_words(name)}: {100 * known[name]:.0f} %" for name in best[:SHOWN]]
+    shown = [f"{in_words(name)}: {percent(known[name], intervals.get(name))}"
+             for name in best[:SHOWN]]  # fmt: skip
     if len(best) > SHOWN:
         shown.append(f"{len(best) - SHOWN} others: at most {100 * known[best[SHOWN]]:.0f} %")
     return "; ".join(shown)
+
+
+def percent(score: float, interval: tuple[float, float] | None) -> str:
+    """Return a performance with its interval: "50 % (48 to 52)"."""
+    said = f"{100 * score:.0f} %"
+    return f"{said} ({100 * interval[0]:.0f} to {100 * interval[1]:.0f})" if interval else said

@@ -18,8 +18,9 @@ ROW = {
     "tags": '["perceptual"]',
     "species": '["monkey"]',
     "aliases": '["RDM-v0"]',
-    "expected": "{chance = 0.5}",
-    "shortcuts": "{oracle = 1.0, clock = 0.12, without.cue = 0.75}",
+    "expected": "{oracle_min = 0.9}",
+    "shortcuts": "{oracle = 1.0, clock = [0.12, 0.1, 0.14], without.cue = [0.75, 0.7, 0.8]}",
+    "ideal": '{value = 0.86, by = "exact", how = "the argument"}',
     "reference": (
         "[{doi = '10.1523/JNEUROSCI.12-12-04745.1992', authors = 'Britten, K. H. and Shadlen, M.',"
         " year = 1992}]"
@@ -87,16 +88,14 @@ class Poke(Task):
 
 
 class TestTask:
-    def test_shortcuts_that_no_policy_played_are_not_quoted(self, ngym, described) -> None:
-        """The trials depend on outcomes, and the audit's trials follow right answers."""
-        known = {key: value for key, value in DESCRIPTION.items() if key != "unheard_of"}
-        assert "without cue: 75 %" in words(ngym("info", "Dots-v0").stdout)
-        described({**known, "reads_outcomes": True})
+    def test_shortcuts_are_quoted_with_intervals_beside_chance_and_ideal(self, ngym) -> None:
         said = words(ngym("info", "Dots-v0", COLUMNS="200").stdout)
-        assert "75 %" not in said
-        assert "shortcuts none was played" in said
+        assert "without cue: 75 % (70 to 80)" in said
+        assert "chance a clock: 12 % (10 to 14)" in said
+        assert "ideal 86.0 % (exact: the argument)" in said
         row = json.loads(ngym("info", "Dots-v0", "--json").stdout)
-        assert row["shortcuts"] == {"oracle": 1.0}
+        assert row["shortcuts"]["clock"] == 0.12
+        assert row["intervals"]["clock"] == [0.1, 0.14]
 
     def test_manifest_and_class_are_shown_together(self, ngym) -> None:
         result = ngym("info", "Dots-v0")
@@ -108,7 +107,7 @@ class TestTask:
             "perceptual",
             "monkey",
             "RDM-v0",
-            "chance level  0.5",
+            "oracle, at least  0.9",
             "without cue: 75 %; a clock: 12 %",
         ):
             assert part in result.stdout

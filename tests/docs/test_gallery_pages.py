@@ -6,12 +6,14 @@ import inspect
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from scripts import loaded
 
 from neurogym_core import run
+from neurogym_core.tools import TaskInfo, find_task
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAIR = ("control/GoNogo-v0", "value/ProbabilisticReversal-v0")
@@ -92,10 +94,15 @@ def test_the_text_of_the_page_has_the_settings_of_the_trainings():
         assert said in page, said
 
 
+def described(shortcuts: dict[str, float]) -> TaskInfo:
+    """Return a task with these shortcuts in its manifest."""
+    return replace(find_task("control/GoNogo-v0"), shortcuts=shortcuts)
+
+
 def test_halfway_is_between_the_best_shortcut_that_counts_and_the_oracle():
     maker = loaded("train_gallery")
     known = {"oracle": 1.0, "all": 0.9, "constant": 0.5, "channel.a": 0.89, "channel.b": 0.6}
-    entry = type("Entry", (), {"shortcuts": known, "expected": {"chance": 0.4}})
+    entry = described(known)
     found = maker.levels(entry)
     # Channel a leaves out nothing that counts: it does as well as everything together.
     assert found["shortcut"] == 0.6
@@ -105,14 +112,15 @@ def test_halfway_is_between_the_best_shortcut_that_counts_and_the_oracle():
 def test_the_level_of_a_task_that_noise_limits_is_near_the_classifier():
     maker = loaded("train_gallery")
     known = {"oracle": 1.0, "all": 0.82, "constant": 0.5, "channel.a": 0.76}
-    entry = type("Entry", (), {"shortcuts": known, "expected": {"chance": 0.5}})
+    entry = described(known)
     found = maker.levels(entry)
     assert found["halfway"] == pytest.approx(0.88)
     assert found["level"] == pytest.approx(0.79)
     reached = [maker.reaches([{"final": final}], found) for final in (0.9, 0.8, 0.78)]
     assert reached == [True, True, False]
-    known["all"] = 0.52  # no better than guessing: it shows no limit by noise
-    assert maker.levels(entry)["level"] == maker.levels(entry)["halfway"]
+    # A classifier no better than guessing shows no limit by noise.
+    found = maker.levels(described({**known, "all": 0.52}))
+    assert found["level"] == found["halfway"]
 
 
 def test_a_training_ends_when_its_performance_has_settled_above_the_level():

@@ -362,10 +362,10 @@ def test_the_page_reads_the_results_that_the_gallery_writes(maker: Any, tmp_path
     assert "wall time (s)" in section[2]
 
 
-def test_shortcuts_that_no_policy_played_are_not_on_the_page(maker: Any) -> None:
-    entry = replace(info("A-v0"), shortcuts={"oracle": 1.0, "constant": 0.5, "random": 0.01})
-    assert "50.0 %" in "\n".join(maker._measures(entry, {"reads_outcomes": False}))
-    text = "\n".join(maker._measures(entry, {"reads_outcomes": True}))
-    assert "50.0 %" not in text
-    assert "1.0 %" in text
-    assert "were not played" in text
+def test_shortcuts_are_on_the_page_with_their_intervals(maker: Any) -> None:
+    known, ends = {"oracle": 1.0, "constant": 0.5}, {"constant": (0.48, 0.52)}
+    entry = replace(info("A-v0"), shortcuts=known, intervals=ends)
+    text = "\n".join(maker._measures(entry))
+    assert "48.0 % to 52.0 %" in text
+    assert "Chance is 50.0 %" in text
+    assert "The best possible performance is not known." in text

@@ -128,8 +128,7 @@ def command(
         return
     sources = command_steps.sources_of(names, level, wraps)
     if shortcuts:
-        chances = {source.name: source.expected.get("chance") for source in sources}
-        command_report.show_shortcuts(command_steps.measure(sources), chances, as_json)
+        command_report.show_shortcuts(command_steps.measure(sources), as_json)
         return
     names = [source.name for source in sources]
     results = command_steps.check_tasks(sources, level, select, read_excuses(excuses))

@@ -93,9 +93,7 @@ def _verdict(names: list[str], results: list[CheckResult]) -> str:
     return f"All {passed} checks of {tasks} passed{also}."
 
 
-def show_shortcuts(
-    measured: Mapping[str, Audit], chances: Mapping[str, float | None], as_json: bool
-) -> None:
+def show_shortcuts(measured: Mapping[str, Audit], as_json: bool) -> None:
     """Print the measures of each task, with their intervals."""
     if as_json:
         print_json(
@@ -108,7 +106,7 @@ def show_shortcuts(
     page = Page()
     for task, audit in measured.items():
         page.heading(task)
-        reached = audit.within_reach(chances[task])
+        reached = audit.within_reach()
         page.table(
             ("shortcut", "in words", "performance", "95 % interval", ""),
             [

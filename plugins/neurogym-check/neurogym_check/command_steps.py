@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from neurogym_check.audit.measures import Audit
-from neurogym_check.audit.stored import manifest_path, to_store, write
+from neurogym_check.audit.stored import Stored, manifest_path, to_store, write
 from neurogym_check.candidate import Candidate, Wrapped, expanded
 from neurogym_check.check_types import CheckResult, NotApplicable
 from neurogym_check.checks.shortcuts import audit_of
@@ -54,7 +54,10 @@ def measure(sources: Sequence[Candidate]) -> dict[str, Audit]:
             bar.show(number, source.name)
             try:
                 with usage_errors():
-                    found[source.name] = audit_of(source)
+                    found[source.name] = audit_of(
+                        source,
+                        lambda policy, n=number, name=source.name: bar.show(n, f"{name} {policy}"),
+                    )
             except NotApplicable as reason:
                 click.echo(f"{source.name}: no shortcuts; {reason}", err=True)
     return found
@@ -69,7 +72,7 @@ def write_shortcuts(names: list[str]) -> None:
             " Install the package, and name its tasks."
         )
     measured = measure(installed)
-    fresh: dict[Any, dict[str, dict[str, float]]] = {}
+    fresh: dict[Any, dict[str, dict[str, Stored]]] = {}
     for source in installed:
         if source.name in measured:
             numbers = to_store(measured[source.name])

@@ -37,7 +37,7 @@ SHORTCUTS = {
     "AlwaysMatches": ("SometimesMatches", ("constant", "clock")),
     "NeverMatches": ("SometimesMatches", ("rest", "constant")),
     "PressFourTimes": ("FourPressesAndNoMore", ("reflex",)),
-    "TellingHistory": ("SilentHistory", ("history",)),
+    "TellingHistory": ("SilentHistory", ("history", "winstay")),
 }
 """Task of leaky_tasks.py -> (the variant without the shortcut, the measures that find it)."""
 
@@ -157,14 +157,14 @@ title = "B"
 def test_only_the_shortcuts_of_a_manifest_are_replaced(tmp_path):
     path = tmp_path / "ngym.toml"
     path.write_text(MANIFEST, "utf-8")
-    numbers = {"rest": 0.0, "channel.cue": 0.5, "without.cue": 1.0}
-    assert write(path, {"A-v0": numbers, "B-v0": {"rest": 0.25}}) == ["A-v0", "B-v0"]
+    numbers = {"rest": (0.0, 0.0, 0.1), "channel.cue": (0.5, 0.4, 0.6)}
+    assert write(path, {"A-v0": numbers, "B-v0": {"rest": (0.25, 0.2, 0.3)}}) == ["A-v0", "B-v0"]
     before, after = tomllib.loads(MANIFEST), tomllib.loads(path.read_text("utf-8"))
     first, second = after["task"]
     assert first.pop("shortcuts") == {
-        "rest": 0.0, "channel": {"cue": 0.5}, "without": {"cue": 1.0},
+        "rest": [0.0, 0.0, 0.1], "channel": {"cue": [0.5, 0.4, 0.6]},
     }  # fmt: skip
-    assert second.pop("shortcuts") == {"rest": 0.25}
+    assert second.pop("shortcuts") == {"rest": [0.25, 0.2, 0.3]}
     before["task"][0].pop("shortcuts")
     assert after == before
     assert "# a remark" in path.read_text("utf-8")
@@ -187,15 +187,17 @@ channel.old = 0.1
 doi = "10.1038/nature12742"
 """
     path.write_text(commented, "utf-8")
-    write(path, {"A-v0": {"rest": 0.0, "clock": 0.2}})
-    expected = commented.replace("rest = 0.9\nchannel.old = 0.1", "rest = 0.0\nclock = 0.2")
+    write(path, {"A-v0": {"rest": (0.0, 0.0, 0.1), "clock": (0.2, 0.1, 0.3)}})
+    expected = commented.replace(
+        "rest = 0.9\nchannel.old = 0.1", "rest = [0.0, 0.0, 0.1]\nclock = [0.2, 0.1, 0.3]"
+    )
     assert path.read_text("utf-8") == expected
 
 
 def test_writing_the_same_numbers_again_changes_no_byte(tmp_path):
     path = tmp_path / "ngym.toml"
     path.write_text(MANIFEST, "utf-8")
-    numbers = {"A-v0": {"rest": 0.0}, "B-v0": {"rest": 0.5, "clock": 0.1}}
+    numbers = {"A-v0": {"rest": (0.0, 0.0, 0.1)}, "B-v0": {"rest": (0.5, 0.4, 0.6)}}
     write(path, numbers)
     before = path.read_bytes()
     assert write(path, numbers) == []
@@ -206,15 +208,17 @@ def test_a_task_without_a_row_is_refused(tmp_path):
     path = tmp_path / "ngym.toml"
     path.write_text(MANIFEST, "utf-8")
     with pytest.raises(ManifestError, match="no row of C-v0"):
-        write(path, {"C-v0": {"rest": 0.0}})
+        write(path, {"C-v0": {"rest": (0.0, 0.0, 0.1)}})
 
 
 def test_stored_numbers_may_differ_in_the_last_digits_only():
-    assert differences({"rest": 0.5}, {"rest": 0.52}) == []
-    assert differences({"rest": 0.5, "clock": 0.1}, {"rest": 0.6, "all": 1.0}) == [
-        "rest is 0.60, stored 0.50",
+    interval = (0.0, 1.0)
+    assert differences({"rest": 0.5}, {"rest": (0.52, *interval)}) == []
+    fresh = {"rest": (0.6, *interval), "all": (1.0, *interval)}
+    assert differences({"rest": 0.5, "clock": 0.1}, fresh) == [
+        "rest is 0.600, stored 0.500",
         "clock is stored, but not measured",
-        "all is not stored (1.00)",
+        "all is not stored (1.000)",
     ]
 
 
@@ -288,21 +292,21 @@ def test_what_the_docstring_does_not_say_is_not_admitted(package):
 def test_stored_shortcuts_are_compared(ngym, package):
     name = package()
     assert statuses(check_task("Sides-v0", "full", select=["A"])) == {
-        "A001": "warning", "A002": "not applicable", "A003": "failed",
+        "A001": "warning", "A002": "not applicable", "A003": "failed", "A004": "not applicable",
     }  # fmt: skip
     done = ngym("check", name, "--write-shortcuts")
     assert done.exit_code == 0, done.output
     assert "1 written, 0 unchanged" in done.stdout
     assert "0 written, 1 unchanged" in ngym("check", name, "--write-shortcuts").stdout
     refresh()
-    assert "light alone: 100 %" in " ".join(ngym("info", "Sides-v0").stdout.split())
+    assert "light alone: 100 % (100 to 100)" in " ".join(ngym("info", "Sides-v0").stdout.split())
 
 
 def test_a_wrong_stored_number_is_caught(package):
     package(shortcuts="{ rest = 0.5 }")
-    (result,) = check_task("Sides-v0", select=["A002"])
+    (result,) = check_task("Sides-v0", "full", select=["A002"])
     assert result.status == "failed"
-    assert "rest is 0.00, stored 0.50" in result.reason
+    assert "rest is 0.000, stored 0.500" in result.reason
 
 
 def test_all_numbers_can_be_printed_with_their_intervals(ngym, package):
@@ -322,3 +326,63 @@ def test_wrapped_tasks_keep_the_promises_of_the_task(ngym, package):
     refused = ngym("check", "Sides-v0", "--wrap", "noise", "--write-shortcuts")
     assert refused.exit_code == 2
     assert "Leave out --wrap" in refused.output
+
+
+# ---------------------------------------------------------------------- ideals
+
+OBSERVERS = """
+import numpy as np
+
+from neurogym_core import Subject
+
+class Guesses(Subject):
+    carries_state = False
+
+    def __call__(self, env, observations):
+        return np.where(env.is_asked, self.rng.integers(1, 3, env.num_envs), 0)
+"""
+
+
+@pytest.fixture
+def with_ideal(site):
+    """Install the package with an ideal, and return the result of its check."""
+
+    def install(value: float, by: str, how: str) -> object:
+        ideal = f'{{ value = {value}, by = "{by}", how = "{how}" }}'
+        site.add(
+            "neurogym-task-sides",
+            tasks={"Sides-v0": "neurogym_task_sides.tasks:Sides"},
+            files={"tasks.py": SOURCE, "observers.py": OBSERVERS},
+            manifest="schema = 1\n" + site.row("Sides-v0", ideal=ideal),
+        )
+        (result,) = check_task("Sides-v0", "full", select=["A004"])
+        return result
+
+    return install
+
+
+def test_an_ideal_below_a_shortcut_is_refused(with_ideal):
+    result = with_ideal(0.6, "exact", "it is what the author thinks")
+    assert result.status == "failed"
+    assert "the light alone" not in result.reason
+    assert "The ideal is 0.6, and" in result.reason
+
+
+def test_an_ideal_that_its_observer_does_not_reach_is_refused(with_ideal):
+    result = with_ideal(1.0, "observer", "neurogym_task_sides.observers:Guesses")
+    assert result.status == "failed"
+    assert "Guesses performs at 0." in result.reason
+
+
+def test_an_ideal_that_its_observer_reaches_passes(with_ideal):
+    assert with_ideal(1.0, "observer", "oracle").status == "passed"
+
+
+def test_an_observer_that_is_not_there_is_a_failure(with_ideal):
+    result = with_ideal(1.0, "observer", "neurogym_task_sides.observers:Nobody")
+    assert result.status == "failed"
+    assert "cannot play" in result.reason
+
+
+def test_an_exact_ideal_passes_without_an_observer(with_ideal):
+    assert with_ideal(1.0, "exact", "no noise").status == "passed"

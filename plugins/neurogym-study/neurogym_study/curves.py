@@ -125,5 +125,4 @@ def _chance(experiment: Experiment) -> float | None:
     changed = len(task) > 1 or experiment.parameters or experiment.wrap
     if others or changed or is_file_reference(task["task"]):
         return None
-    chance: float | None = find_task(task["task"]).expected.get("chance")
-    return chance
+    return find_task(task["task"]).chance

@@ -14,6 +14,7 @@ from neurogym_core.tools import read_value, usage_errors
 from neurogym_study.options import running_options, tasks_like
 
 if TYPE_CHECKING:
+    from neurogym_core.tools import TaskInfo
     from neurogym_study.experiment import Experiment
     from neurogym_study.runs import Run
     from neurogym_study.training import Trainer
@@ -149,7 +150,7 @@ def command(
             trainer = run.trainer()
         run.write()  # after the checkpoint was read: a damaged run stays as it is
         trainer_line = f"{trainer.unit} in {run.folder}"
-        expected = _expected(run, trainer)
+        info = _known_task(run, trainer)
         try:
             why = trainer.train(
                 run.experiment.amount,
@@ -172,8 +173,8 @@ def command(
         "the criterion is met" if why == "criterion" else f"{trainer.done} {trainer.unit} done"
     )
     click.echo(
-        f"{reached}: accuracy {last['accuracy']:.3f}{expected} after {last['seconds']:.0f} s. The"
-        f" run is in {run.folder}."
+        f"{reached}: accuracy {last['accuracy']:.3f}{_levels(run, info, last['accuracy'])} after"
+        f" {last['seconds']:.0f} s. The run is in {run.folder}."
     )
     if last["aborts"] >= 0.05:
         click.echo(
@@ -215,22 +216,20 @@ better than everything that the current trial shows.
 """
 
 
-def _expected(run: Run, trainer: Trainer) -> str:
-    """Return the levels of the only task, as text after an accuracy; "" for several tasks.
+SAME = 0.03
+"""Performances that differ by less count as equal."""
 
-    The levels are chance, the best shortcut, and a classifier of everything that is shown, as the
-    manifest has them for the default parameters.
 
-    Warn on stderr if the task needs memory and the trainer has none.
+def _known_task(run: Run, trainer: Trainer) -> TaskInfo | None:
+    """Return the only task of a run, if it is installed.
+
+    Warn on stderr if it needs memory and the trainer has none.
     """
-    from neurogym_core.terminal.description import of_players
     from neurogym_core.tools import find_task, in_words, is_file_reference
-    from neurogym_study.policies import SAME, partial
 
-    entry = run.experiment.tasks[0]
-    name = entry["task"]
+    name = run.experiment.tasks[0]["task"]
     if len(run.experiment.tasks) > 1 or is_file_reference(name):
-        return ""
+        return None
     info = find_task(name)
     needs = [tag for tag in MEMORY if tag in info.tags]
     of_one_trial = [info.shortcuts.get(one, 0.0) for one in ("constant", "clock", "all")]
@@ -242,19 +241,39 @@ def _expected(run: Run, trainer: Trainer) -> str:
             " it will hardly do better than chance. Use --algo recurrent-ppo.",
             err=True,
         )
-    parts = []
-    chance = info.expected.get("chance")
-    if chance is not None:
-        parts.append(f"chance {chance:g}")
-    played = of_players(info.shortcuts, trainer.tasks[0].reads_outcomes)
-    best, score = next(iter(partial(played).items()), ("", 0.0))
-    if score > (chance or 0.0) + SAME:
-        parts.append(f"best shortcut, {in_words(best)}, {score:g}")
-    if "all" in played:
-        parts.append(f"{in_words('all')} {played['all']:g}")
-    changed = len(entry) > 1 or run.experiment.parameters or run.experiment.wrap
+    return info
+
+
+def _levels(run: Run, info: TaskInfo | None, accuracy: float) -> str:
+    """Return the levels of the task as text after an accuracy; "" if none are known.
+
+    They are chance, the best shortcut, a classifier of everything that is shown and the ideal, as
+    the manifest has them for the default parameters, and the share of the way from the best
+    shortcut to the ideal.
+    """
+    from neurogym_core.tools import in_words
+
+    if info is None:
+        return ""
+
+    def said(name: str) -> str:
+        ends = info.intervals.get(name)
+        interval = f" [{ends[0]:g}, {ends[1]:g}]" if ends else ""
+        return f"{info.shortcuts[name]:g}{interval}"
+
+    known, best = info.shortcuts, info.best_shortcut
+    parts = [f"chance {info.chance:g}"] if info.chance is not None else []
+    if best is not None and known[best] > (info.chance or 0.0) + SAME:
+        parts.append(f"best shortcut, {in_words(best)}, {said(best)}")
+    if "all" in known:
+        parts.append(f"{in_words('all')} {said('all')}")
+    parts.append(f"ideal {info.ideal['value']:g}" if info.ideal else "ideal not known")
+    changed = len(run.experiment.tasks[0]) > 1 or run.experiment.parameters or run.experiment.wrap
+    share = None if changed else info.relative(accuracy)
+    if share is not None:
+        parts.append(f"{100 * share:.0f} % of the way from the best shortcut to the ideal")
     where = "with the default parameters: " if changed else ""
-    return f" ({where}{'; '.join(parts)})" if parts else ""
+    return f" ({where}{'; '.join(parts)})" if known or info.ideal else ""
 
 
 @contextmanager

@@ -262,7 +262,7 @@ def test_learning_curves_join_the_seeds_of_a_run(tmp_path):
     last = found.table.iloc[-1]
     assert (last["answered"], last["aborts"]) == pytest.approx((49 / 120, 11 / 60))
     shown = labels_of(found)
-    assert f"chance {find_task('perceptual/Detection-v0').expected['chance']:g}" in shown
+    assert f"chance {find_task('perceptual/Detection-v0').chance:g}" in shown
     assert {"answered", "aborts per trial"} <= shown
     assert not any("criterion" in label for label in shown)
     (folders[0] / "curve.csv").write_text("updates,accuracy\n0,0.5\n400,0.7\n", "utf-8")

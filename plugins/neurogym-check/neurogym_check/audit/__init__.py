@@ -1,7 +1,8 @@
 """The shortcut audit: the performance of policies that leave out a part of the task.
 
-`measure_shortcuts` returns it for one task. The modules: `views` draws trials and reduces them to
-a row of columns each, `answers` scores every answer to every trial, `classify` learns answers from
-columns, `blind` plays policies that look at nothing, `measures` puts them together, `stored` reads
-and writes the numbers in manifests.
+`measure_shortcuts` returns it for one task. Policies play: `play` is the loop, `policies` has the
+policies with their candidates, `played` chooses and tests them, `held` plays single trials. Only
+classifiers see drawn trials: `views` reduces them to a row of columns each, `answers` scores every
+answer to every trial, `classify` learns answers from columns. `measures` puts them together,
+`stored` reads and writes the numbers in manifests.
 """

@@ -28,10 +28,7 @@ class Answers:
         asked: (n, K) whether the trial has the slot.
         needs: (K,) index of the slot that must be correct first, or -1.
         first, last: (K,) index of the first and last segment of each window.
-        opening, closing: (n, K) first step of the window on the oracle's path, and the step after
-            the last.
         timed: whether answers differ in their moments.
-        rests: whether there is no answer among the answers.
     """
 
     scores: tuple[np.ndarray, ...]
@@ -39,10 +36,7 @@ class Answers:
     needs: tuple[int, ...]
     first: tuple[int, ...]
     last: tuple[int, ...]
-    opening: np.ndarray
-    closing: np.ndarray
     timed: bool
-    rests: bool
 
     def performance(self, choices: list[np.ndarray], rows: np.ndarray) -> np.ndarray:
         """Return (m,) the performance of the chosen answers, one array (m,) per slot."""
@@ -58,15 +52,10 @@ class Answers:
 def answers_of(task: Task, batch: TrialBatch, seed: int) -> Answers:
     """Return the scores of all answers to these trials: from their tables, or by playing."""
     path = batch.first_round
-    n, slots = len(batch), len(batch.tables.slots.names)
+    slots = len(batch.tables.slots.names)
     window = batch.table("window") & (path > 0)[:, :, None]
     asked = batch.table("asked") & window.any(axis=1)
-    ends = np.cumsum(path, axis=1)
-    last_of_trial = window.shape[1] - 1 - window[:, ::-1].argmax(axis=1)
     first_of_trial = window.argmax(axis=1)
-    rows = np.arange(n)[:, None]
-    opening = (ends - path)[rows, first_of_trial]
-    closing = ends[rows, last_of_trial]
     timed = bool(np.isfinite(batch.table("due")).any())
     actions = task.actions
     if timed:
@@ -82,10 +71,7 @@ def answers_of(task: Task, batch: TrialBatch, seed: int) -> Answers:
         needs=tuple(batch.tables.slots.needs),
         first=tuple(int(found[0]) if len(found) else 0 for found in segments),
         last=tuple(int(found[-1]) if len(found) else 0 for found in segments),
-        opening=opening,
-        closing=np.where(asked, closing, 0),
         timed=timed,
-        rests=actions.continuous or actions.rest is not None,
     )
 
 

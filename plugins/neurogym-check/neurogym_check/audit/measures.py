@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
@@ -12,27 +12,29 @@ import gymnasium
 import numpy as np
 
 from neurogym_check.audit.answers import Answers, answers_of
-from neurogym_check.audit.blind import blind_play, play_env
 from neurogym_check.audit.classify import best_policy
+from neurogym_check.audit.held import held, play_env
+from neurogym_check.audit.played import played
 from neurogym_check.audit.views import DURATIONS, Columns, columns_of, draw
 from neurogym_core import Task
 from neurogym_core.players import TaskView
+from neurogym_core.tools import BLIND
 
 SEED = 14
 CONFIDENCE = 0.95
-BLIND = ("rest", "constant", "clock", "random")
-"""Measures of policies that see nothing."""
+LOOK = 100
+"""Duration of a look in ms."""
 PARTS = 8
 """Most channels, and most periods, that are measured one by one."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """The performance of a policy in trials on which it was not fitted.
+    """The performance of a policy in trials on which it was neither fitted nor chosen.
 
     Attributes:
         score: mean performance.
-        low, high: Wilson interval at `CONFIDENCE`.
+        low, high: interval at `CONFIDENCE`.
         trials: number of trials.
     """
 
@@ -43,9 +45,18 @@ class Measure:
 
     @classmethod
     def of(cls, performance: np.ndarray) -> Measure:
-        """Return the measure of the performance in n trials."""
-        score, n = float(np.mean(performance)), len(performance)
-        return cls(score, *wilson(score, n), n)
+        """Return the measure of a performance (n,), or (sessions, n).
+
+        The interval is Wilson's. If sessions differ by more than independent trials would, it is as
+        wide as the SD of their means tells.
+        """
+        score, n = float(np.mean(performance)), performance.size
+        low, high = wilson(score, n)
+        if performance.ndim == 2 and len(performance) > 1:
+            z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
+            error = performance.mean(axis=1).std(ddof=1) / math.sqrt(len(performance))
+            low, high = min(low, score - z * error), max(high, score + z * error)
+        return cls(score, max(float(low), 0.0), min(float(high), 1.0), n)
 
 
 def wilson(share: float, n: int) -> tuple[float, float]:
@@ -63,33 +74,42 @@ class Audit:
     """The shortcuts of a task.
 
     Attributes:
-        measures: name -> measure. ``oracle`` and ``all`` (everything that is shown) are for
-            comparison. The others leave something out: ``rest`` (never answers), ``constant`` (the
-            best fixed answer), ``clock`` (the best answer at the best fixed time), ``random``
-            (acts at random on every step), ``reflex`` (sees the current step only), ``held`` (the
-            right answer from the first step on), ``history`` (the right answer of the previous
-            trial), ``durations`` (of periods), ``last`` (the last stimulus), ``channel.NAME`` and
-            ``period.NAME`` (that alone), ``duration.NAME`` (the duration of a period, where only
-            durations differ), ``without.NAME`` (everything but that).
+        measures: name -> measure. ``oracle`` and ``all`` (a classifier of everything that is shown)
+            are for comparison. These play the task, and see no observation: ``rest`` (never
+            answers), ``constant`` (the best fixed answer), ``clock`` (the best fixed answer on the
+            best fixed step), ``guess`` (answers at random when asked), ``random`` (acts at random
+            on every step), ``counter`` (the best sequence of answers over 2 to 30 trials). These
+            play, and see something: ``history`` (is told the right answer of the previous trial),
+            ``winstay`` (repeats what was right), ``familiar`` (knows what the last trials showed),
+            ``waiter`` (waits, and answers unless a signal comes), ``copied`` (answers one slot
+            rightly, and the others alike), ``reflex`` (sees the current step only), ``held`` (the
+            right answer from the first step on); where trials depend on outcomes,
+            ``channel.NAME`` (copies what a channel shows) and ``counter.channels`` (copies one
+            channel after the other). Classifiers of trials that do not depend on outcomes:
+            ``durations`` (of periods), ``last`` (the last stimulus), ``look.first``,
+            ``look.middle`` and ``look.last`` (100 ms of each piece of a stimulus),
+            ``channel.NAME`` and ``period.NAME`` (that alone), ``duration.NAME`` (the duration of a
+            period, where only durations differ), ``without.NAME`` (everything but that).
     """
 
     measures: dict[str, Measure]
 
-    def within_reach(self, chance: float | None = None) -> dict[str, Measure]:
+    @property
+    def chance(self) -> Measure | None:
+        """The best policy that sees no observation."""
+        blind = [self.measures[name] for name in BLIND if name in self.measures]
+        return max(blind, key=lambda one: one.score, default=None)
+
+    def within_reach(self) -> dict[str, Measure]:
         """Return the shortcuts: measures that come within reach of the oracle.
 
-        That is, their interval lies above the point half-way from the level of policies that see
-        nothing to the oracle.
-
-        Args:
-            chance: performance of guessing, with which policies that see nothing are compared; by
-                default 0.
+        That is, their interval lies above the point half-way from `chance` to the oracle; for
+        policies that see nothing, half-way from guessing.
         """
         known = self.measures
         oracle = known["oracle"].score if "oracle" in known else 1.0
-        lowest = chance or 0.0
-        seeing_nothing = [known[name].score for name in BLIND if name in known]
-        blind = max([lowest, *seeing_nothing])
+        guess = known["guess"].score if "guess" in known else 0.0
+        blind = self.chance.score if self.chance else 0.0
 
         def reaches(name: str, base: float) -> bool:
             return name in known and known[name].low > base + (oracle - base) / 2
@@ -104,29 +124,39 @@ class Audit:
             # If nothing else shows the answer, durations or the history are the task.
             if name == "durations" and not reaches("without.durations", blind):
                 continue
-            if name == "history" and not reaches("all", blind):
+            if name in ("history", "winstay") and not reaches("all", blind):
                 continue
-            if reaches(name, lowest if name in BLIND else blind):
+            # A short look is a shortcut only if the rest of the stimulus matters.
+            if name.startswith("look.") and measure.high >= known["all"].low:
+                continue
+            # One slot is answered rightly.
+            base = (blind + oracle) / 2 if name == "copied" else blind
+            if reaches(name, guess if name in BLIND else base):
                 found[name] = measure
         return found
 
 
-def measure_shortcuts(source: Any, seed: int = SEED) -> Audit:
+def measure_shortcuts(
+    source: Any, seed: int = SEED, progress: Callable[[str], None] = lambda name: None
+) -> Audit:
     """Return the audit of a task, or of an env that reports trials.
 
-    The numbers are the same for the same seed. Policies that look at something are fitted on some
-    trials and measured on others.
+    The numbers are the same for the same seed. Policies are fitted or chosen on some trials, and
+    measured on others. All but classifiers play the task, step by step.
 
     Args:
         source: a `Task`, or a Gymnasium env with a `target`.
         seed: seed of trials and noise.
+        progress: called with the name of each policy before it is measured.
     """
     if isinstance(source, gymnasium.Env):
-        return Audit(play_env(source, seed))
+        return Audit({name: Measure.of(one) for name, one in play_env(source, seed).items()})
     task: Task = source
-    if TaskView(task).hooks and TaskView(task).stateful:
-        return Audit(blind_play(task, seed))
-    return _Auditor(task, seed).audit()
+    measures = {name: Measure.of(one) for name, one in played(task, seed, progress).items()}
+    if task.reads_outcomes or (TaskView(task).hooks and TaskView(task).stateful):
+        return Audit(measures)
+    progress("classifiers")
+    return Audit(measures | _Auditor(task, seed).audit())
 
 
 def _count(task: Task) -> int:
@@ -134,7 +164,7 @@ def _count(task: Task) -> int:
     if TaskView(task).hooks or task.actions.continuous:
         return 1000 if TaskView(task).typical_steps <= 100 else 500
     steps = TaskView(task).typical_steps * (task.channels.size + 6)
-    return int(np.clip(16_000_000 // steps, 1600, 3200)) // 64 * 64
+    return int(np.clip(12_000_000 // steps, 1600, 3200)) // 64 * 64
 
 
 class _Auditor:
@@ -143,7 +173,7 @@ class _Auditor:
     def __init__(self, task: Task, seed: int) -> None:
         self.task, self.seed = task, seed
         drawn = draw(task, _count(task), seed)
-        self.batch, self.previous = drawn.batch, drawn.previous
+        self.batch = drawn
         self.answers: Answers = answers_of(task, self.batch, seed)
         n = len(self.batch)
         # Sessions are divided by time, not by subject, so that both parts have all of them.
@@ -151,71 +181,29 @@ class _Auditor:
         self.tested = np.flatnonzero(~self.fitted)
         self.measures: dict[str, Measure] = {}
 
-    def audit(self) -> Audit:
+    def audit(self) -> dict[str, Measure]:
         """Return all measures."""
-        self._blind()
-        if not self.answers.scores or self.task.step_observation is not None:
-            # Observations depend on the actions: only policies that see nothing are measured.
-            return Audit(self.measures)
-        columns = columns_of(self.task, self.batch, self.seed)
+        task = self.task
+        if task.actions.continuous and task.actions.trigger is None:
+            self.measures["held"] = Measure.of(held(task, self.batch))
+        if not self.answers.scores or task.step_observation is not None:
+            return self.measures  # observations depend on the actions
+        columns = columns_of(task, self.batch, self.seed)
         for name, seen in self._parts_of(columns):
             self.measures[name] = self._looking(columns, seen)
-        return Audit(self.measures)
-
-    # ------------------------------------------------------------------ policies that see nothing
-
-    def _blind(self) -> None:
-        self.measures |= blind_play(self.task, self.seed, self.batch, self.answers)
-        scores = self.answers.scores
-        if not scores:
-            return
-        if self.answers.rests:
-            self._keep("rest", [np.zeros(len(self.tested), int) for _ in scores])
-        if self.answers.timed:
-            self._keep("clock", self._fixed(range(1, 10_000)))
-            return
-        self._keep("constant", self._fixed(range(10_000)))
-        if not TaskView(self.task).hooks and not self.task.actions.continuous:
-            self.measures["clock"] = Measure.of(self._clock())
-
-    def _fixed(self, allowed: range) -> list[np.ndarray]:
-        """Return the best fixed answer of each slot, of those in `allowed`."""
-        chosen = []
-        for k, scores in enumerate(self.answers.scores):
-            rows = self.fitted & self.answers.asked[:, k]
-            means = scores[rows].mean(axis=0) if rows.any() else np.zeros(scores.shape[1])
-            first = min(allowed.start, len(means) - 1)
-            best = first + int(means[first : allowed.stop].argmax())
-            chosen.append(np.full(len(self.tested), best))
-        return chosen
-
-    def _keep(self, name: str, choices: list[np.ndarray]) -> None:
-        self.measures[name] = Measure.of(self.answers.performance(choices, self.tested))
-
-    def _clock(self) -> np.ndarray:
-        """Return the performance of the best fixed answers, given at fixed times of the trial."""
-        answers = self.answers
-        earned = np.zeros((len(self.tested), len(answers.scores)))
-        for k, scores in enumerate(answers.scores):
-            steps = np.arange(max(int(answers.closing[:, k].max()), 1))
-            is_open = (answers.opening[:, [k]] <= steps) & (steps < answers.closing[:, [k]])
-            value = is_open[self.fitted].T.astype(float) @ scores[self.fitted]
-            if answers.rests:
-                value[:, 0] = -1  # a clock answers
-            step, answer = np.unravel_index(value.argmax(), value.shape)
-            hit = is_open[:, step] * scores[:, answer]
-            earned[:, k] = hit[self.tested]
-            if answers.needs[k] >= 0:
-                earned[:, k] *= earned[:, answers.needs[k]] >= 1
-        asked = answers.asked[self.tested]
-        return np.asarray((earned * asked).sum(axis=1) / np.maximum(asked.sum(axis=1), 1))
+        few = max(round(LOOK / task.dt), 1)
+        if columns.longest >= 3 * few and "all" in self.measures:
+            for where in ("first", "middle", "last"):
+                look = columns_of(task, self.batch, self.seed, (where, few))
+                content = look.channel != DURATIONS
+                if content.any():
+                    self.measures[f"look.{where}"] = self._looking(look, content)
+        return self.measures
 
     # ------------------------------------------------------------------ policies that see a part
 
     def _parts_of(self, columns: Columns) -> Iterator[tuple[str, np.ndarray]]:
         """Yield the name of each measure, and the columns (d,) or table (n, d) that it sees."""
-        if self.previous is not None:
-            yield "history", self._history()
         if not columns.values.shape[1]:
             return
         # Stimuli after the last window are feedback.
@@ -260,13 +248,6 @@ class _Auditor:
         if there.any() and np.ptp(last):
             values = np.where(columns.place == last[:, None], columns.values, 0)
             yield "last", np.concatenate([values, np.eye(there.shape[1])[last]], axis=1)
-
-    def _history(self) -> np.ndarray:
-        """Return the right answer of the previous trial, (n, answers), one-hot."""
-        assert self.previous is not None
-        scores = self.answers.scores[0]
-        right = np.eye(scores.shape[1])[scores.argmax(axis=1)]
-        return np.where((self.previous >= 0)[:, None], right[self.previous], 0)
 
     def _looking(self, columns: Columns, seen: np.ndarray) -> Measure:
         """Return the measure of the best policy on some columns, or on a table (n, d)."""

@@ -23,21 +23,28 @@ _HEADER = "[task.shortcuts]"
 _INLINE = re.compile(r"\s*shortcuts\s*=")
 
 
-def to_store(audit: Audit) -> dict[str, float]:
-    """Return the numbers of an audit as they are stored: rounded to two digits."""
-    return {name: round(measure.score, 2) + 0.0 for name, measure in audit.measures.items()}
+Stored = tuple[float, float, float]
+"""Performance, and the ends of its interval."""
 
 
-def differences(known: Mapping[str, float], fresh: Mapping[str, float]) -> list[str]:
-    """Return the differences between stored and measured numbers, in words."""
+def to_store(audit: Audit) -> dict[str, Stored]:
+    """Return performances and intervals of an audit as they are stored, with three digits."""
+    return {
+        name: (round(one.score, 3) + 0.0, round(one.low, 3) + 0.0, round(one.high, 3) + 0.0)
+        for name, one in audit.measures.items()
+    }
+
+
+def differences(known: Mapping[str, float], fresh: Mapping[str, Stored]) -> list[str]:
+    """Return the differences between stored performances and measured ones, in words."""
     found = []
     for name in dict.fromkeys((*known, *fresh)):
         if name not in known:
-            found.append(f"{name} is not stored ({fresh[name]:.2f})")
+            found.append(f"{name} is not stored ({fresh[name][0]:.3f})")
         elif name not in fresh:
             found.append(f"{name} is stored, but not measured")
-        elif abs(known[name] - fresh[name]) > TOLERANCE:
-            found.append(f"{name} is {fresh[name]:.2f}, stored {known[name]:.2f}")
+        elif abs(known[name] - fresh[name][0]) > TOLERANCE:
+            found.append(f"{name} is {fresh[name][0]:.3f}, stored {known[name]:.3f}")
     return found
 
 
@@ -62,12 +69,12 @@ def manifest_path(info: TaskInfo) -> Path:
     )
 
 
-def write(path: Path, numbers: Mapping[str, Mapping[str, float]]) -> list[str]:
+def write(path: Path, numbers: Mapping[str, Mapping[str, Stored]]) -> list[str]:
     """Replace the shortcuts of tasks in a manifest, and return the names of changed rows.
 
     Args:
         path: the manifest.
-        numbers: task -> shortcut -> performance.
+        numbers: task -> shortcut -> performance and interval.
 
     Raises:
         ManifestError: the manifest has no row of one of these tasks.
@@ -105,12 +112,12 @@ def _row(lines: list[str], task: str, file: str) -> tuple[int, int]:
     )
 
 
-def _with_shortcuts(row: list[str], shortcuts: Mapping[str, float]) -> list[str]:
+def _with_shortcuts(row: list[str], shortcuts: Mapping[str, Stored]) -> list[str]:
     """Return the lines of a row with another table of shortcuts.
 
     It takes the place of the old one; a new one comes before the other tables.
     """
-    table = [_HEADER, *(f"{name} = {score}" for name, score in shortcuts.items())]
+    table = [_HEADER, *(f"{name} = {list(numbers)}" for name, numbers in shortcuts.items())]
     kept = [line for line in row if not _INLINE.match(line)]
     start = next((k for k, line in enumerate(kept) if line.strip() == _HEADER), None)
     stop = _next_table(kept, 1 if start is None else start + 1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neurogym_core import Task, TaskVectorEnv, TrialBatch
+from neurogym_core import Task, TrialBatch
 from neurogym_core.players import Dealer, TaskView
 
 ENVS = 64
@@ -19,52 +19,14 @@ DURATIONS = "durations"
 """Channel of the columns that hold durations."""
 
 
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """Trials of a task.
-
-    Attributes:
-        batch: the trials.
-        previous: (n,) index of the trial before each one in its session, or -1; None if trials
-            are independent.
-    """
-
-    batch: TrialBatch
-    previous: np.ndarray | None
-
-
-def draw(task: Task, n: int, seed: int) -> Drawn:
-    """Draw about `n` trials: independent ones, or the first ones of `ENVS` sessions."""
+def draw(task: Task, n: int, seed: int) -> TrialBatch:
+    """Draw about `n` trials that depend on no outcomes: independent ones, or of `ENVS` sessions."""
     if not TaskView(task).stateful:
-        return Drawn(task.sample(n, seed=seed), None)
-    rounds = max(n // ENVS, 2)
-    if task.reads_outcomes:
-        # Trials depend on how earlier ones ended: these follow correct answers.
-        batch = task.sample(_conditions_of_play(task, rounds, seed), seed=seed)
-    else:
-        dealer = Dealer(task, ENVS, seed)
-        dealer.block_rows = rounds * ENVS
-        block = dealer.block()
-        batch = TrialBatch(block.tables, block.kind, block.conditions)
-    number = np.arange(len(batch)) // ENVS
-    begins = number % task.trials_per_session == 0 if task.trials_per_session else number == 0
-    return Drawn(batch, np.where(begins, -1, np.arange(len(batch)) - ENVS))
-
-
-def _conditions_of_play(task: Task, rounds: int, seed: int) -> dict[str, np.ndarray]:
-    """Return the conditions of the first trials of `ENVS` sessions that the oracle plays."""
-    env = TaskVectorEnv(task, ENVS, autoreset_mode="SameStep")
-    env.reset(seed=seed)
-    parts, numbers = [], []
-    while env.trial_number.min() < rounds:
-        *_, info = env.step(env.target)
-        if "trial" in info:
-            finished = info["trial"].finished
-            parts.append(finished.conditions)
-            numbers.append(finished.number * ENVS + finished.envs)
-    order = np.argsort(np.concatenate(numbers), kind="stable")
-    order = order[: rounds * ENVS]
-    return {name: np.concatenate([part[name] for part in parts])[order] for name in parts[0]}
+        return task.sample(n, seed=seed)
+    dealer = Dealer(task, ENVS, seed)
+    dealer.block_rows = max(n // ENVS, 2) * ENVS
+    block = dealer.block()
+    return TrialBatch(block.tables, block.kind, block.conditions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +45,7 @@ class Columns:
         places: (n, places) whether each trial has this segment or period.
         place_of: (S,) the place of each segment of the batch.
         lit: channel -> periods in which it shows something.
+        longest: steps of the longest place in which trials differ.
     """
 
     values: np.ndarray
@@ -92,19 +55,28 @@ class Columns:
     places: np.ndarray
     place_of: np.ndarray
     lit: dict[str, set[str]]
+    longest: int
 
 
-def columns_of(task: Task, batch: TrialBatch, seed: int) -> Columns:
+def columns_of(
+    task: Task, batch: TrialBatch, seed: int, look: tuple[str, int] | None = None
+) -> Columns:
     """Return the columns of trials, from observations with noise along the oracle's path.
 
     The oracle answers on the last step of a window, so that all evidence is part of it.
+
+    Args:
+        task: the task.
+        batch: the trials.
+        seed: seed of the noise.
+        look: "first", "middle" or "last", and a number of steps: no others are seen of any place.
     """
     place_of = (
         np.arange(len(batch.period))
         if len(batch.period) <= SEGMENTS
         else np.asarray(batch.period, int)
     )
-    sums, clean, lengths = _summed(batch, place_of, seed)
+    sums, clean, lengths = _summed(batch, place_of, seed, look)
     blocks: list[tuple[np.ndarray, np.ndarray]] = []
     names_of_blocks: list[tuple[str, str, int]] = []
     lit: dict[str, set[str]] = {}
@@ -152,11 +124,14 @@ def columns_of(task: Task, batch: TrialBatch, seed: int) -> Columns:
         )
     )
     table = np.concatenate(reduced, axis=1) if reduced else np.zeros((len(batch), 0))
-    return Columns(table, channel, period, place.astype(int), lengths > 0, place_of, lit)
+    place = place.astype(int)
+    content = place[channel != DURATIONS]
+    longest = int(lengths[:, content].max(initial=0))
+    return Columns(table, channel, period, place, lengths > 0, place_of, lit, longest)
 
 
 def _summed(
-    batch: TrialBatch, place_of: np.ndarray, seed: int
+    batch: TrialBatch, place_of: np.ndarray, seed: int, look: tuple[str, int] | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return sums (n, places, units) of observations with noise and without, and steps (n, places).
 
@@ -171,17 +146,46 @@ def _summed(
     for first in range(0, n, size):
         rows = np.arange(first, min(first + size, n))
         part = batch.take(rows)
-        clean[rows] = _added(part.render(None, path[rows]), path[rows], place_of, places)
+        weights = None if look is None else _looked_at(path[rows], place_of, places, look)
+        clean[rows] = _added(part.render(None, path[rows]), path[rows], place_of, places, weights)
         if has_noise:
             seen = part.render(seed + first, path[rows])
-            noisy[rows] = _added(seen, path[rows], place_of, places)
+            noisy[rows] = _added(seen, path[rows], place_of, places, weights)
+    if look is not None:
+        lengths = np.minimum(lengths, look[1])
     return (noisy if has_noise else clean), clean, lengths
 
 
+def _looked_at(
+    path: np.ndarray, place_of: np.ndarray, places: int, look: tuple[str, int]
+) -> np.ndarray:
+    """Return (steps,) whether each step of the trials is among those that a look sees."""
+    where, few = look
+    n = len(path)
+    lengths = np.zeros((n, places), np.int64)
+    np.add.at(lengths.T, place_of, path.T)
+    steps = path.sum(axis=1)
+    trial = np.repeat(np.arange(n), steps)
+    place = np.repeat(np.tile(place_of, n), path.ravel())
+    clock = np.arange(len(trial)) - np.repeat(np.cumsum(steps) - steps, steps)
+    begins = np.full((n, places), len(trial))
+    np.minimum.at(begins, (trial, place), clock)
+    within, length = clock - begins[trial, place], lengths[trial, place]
+    skipped = {"first": 0 * length, "middle": (length - few) // 2, "last": length - few}[where]
+    skipped = np.maximum(skipped, 0)
+    return np.asarray((within >= skipped) & (within < skipped + few))
+
+
 def _added(
-    observations: np.ndarray, path: np.ndarray, place_of: np.ndarray, places: int
+    observations: np.ndarray,
+    path: np.ndarray,
+    place_of: np.ndarray,
+    places: int,
+    weights: np.ndarray | None,
 ) -> np.ndarray:
     """Return the sums of observations in each place, (n, places, units)."""
+    if weights is not None:
+        observations = observations * weights[:, None]
     n, segments = path.shape
     flat = path.ravel()
     begins = np.cumsum(flat) - flat

@@ -1,0 +1,208 @@
+"""The audit plays: each policy is found in a small task that it solves, and none in a clean task.
+
+Tests on single trials have 2,048 trials or 64 sessions, so that the SD of a performance is below
+0.02; their bounds are 5 SDs away (false alarm below 1e-6). Seeds are fixed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from neurogym_check.audit.measures import Measure, measure_shortcuts
+
+from neurogym_core import Choice, Task
+from neurogym_core.tools import BLIND
+
+ONE_OF_TWO = np.eye(2)
+
+
+class Sides(Task):
+    """Report the side of a light; the sides of a session follow `coming`."""
+
+    trials_per_session = 100
+    timing = {"stimulus": 100, "decision": 200}
+
+    def define(self):
+        self.observe(stimulus=2)
+        self.act(rest=1, choose=2)
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
+
+    def new_session(self, session, rng):
+        session.number = np.zeros(len(session), int)
+
+    def draw(self, session, rng):
+        session.number = session.number + 1
+        return {"side": self.coming(session, rng)}
+
+    def coming(self, session, rng):
+        return rng.integers(0, 2, len(session))
+
+    def new_trial(self, trial):
+        trial.periods("stimulus", "decision")
+        trial.show("stimulus", ONE_OF_TWO[trial["side"]], during="stimulus", noise=10.0)
+        trial.answer("choose", trial["side"], during="decision")
+
+
+class EightEach(Sides):
+    """The side changes after eight trials."""
+
+    def coming(self, session, rng):
+        return (session.number - 1) // 8 % 2
+
+
+class Alternating(Sides):
+    """The side changes with each trial; the first one is random."""
+
+    def new_session(self, session, rng):
+        session.side = rng.integers(0, 2, len(session))
+
+    def draw(self, session, rng):
+        session.side = 1 - session.side
+        return {"side": session.side.copy()}
+
+
+class Opposed(Sides):
+    """The side is the one that the subject did not choose in the last trial."""
+
+    reads_outcomes = True
+
+    def draw(self, session, rng):
+        choice = session.previous["choice"]
+        side = np.where(choice >= 0, 1 - choice, rng.integers(0, 2, len(session)))
+        return {"side": side}
+
+
+class Stopping(Task):
+    """Report a light, unless a tone follows, late in the window."""
+
+    dt = 20
+    timing = {"fixation": 100, "decision": 400}
+
+    def define(self):
+        self.observe(light=2, tone=1)
+        self.act(rest=1, choose=2)
+        self.vary(stop=Choice((0, 1)))
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "decision")
+        trial.show("light", ONE_OF_TWO[0], during="decision")
+        stops = trial["stop"] == 1
+        trial.show("tone", 1, during="decision", start=300, where=stops)
+        trial.answer("choose", np.where(stops, -1, 0), during="decision")
+
+
+class Recent(Sides):
+    """Report whether a picture was shown two trials ago; no other one of the last is repeated."""
+
+    def define(self):
+        self.observe(picture=6)
+        self.act(rest=1, choose=2)
+        self.vary(picture=Choice(6), seen=Choice(2))
+        self.correct_choice("seen")
+
+    def new_session(self, session, rng):
+        session.last = np.tile([0, 1], (len(session), 1))
+
+    def draw(self, session, rng):
+        n = len(session)
+        seen = rng.integers(0, 2, n)
+        fresh = rng.integers(2, 6, n)
+        shift = np.array([[k for k in range(6) if k not in row] for row in session.last.tolist()])
+        picture = np.where(seen, session.last[:, 0], shift[np.arange(n), fresh - 2])
+        session.last = np.column_stack([session.last[:, 1], picture])
+        return {"picture": picture, "seen": seen}
+
+    def new_trial(self, trial):
+        trial.periods("stimulus", "decision")
+        trial.show("picture", np.eye(6)[trial["picture"]], during="stimulus")
+        trial.answer("choose", trial["seen"], during="decision")
+
+
+class Twice(Task):
+    """Report a side twice; both answers are the same."""
+
+    timing = {"first": 100, "second": 100}
+
+    def define(self):
+        self.observe(stimulus=2)
+        self.act(rest=1, choose=2)
+        self.vary(side=Choice(2))
+
+    def new_trial(self, trial):
+        trial.periods("first", "second")
+        trial.show("stimulus", ONE_OF_TWO[trial["side"]], during="first")
+        trial.answer("choose", trial["side"], during="first", slot="one", then="wait")
+        trial.answer("choose", trial["side"], during="second", slot="two", then="wait")
+
+
+class Produce(Task):
+    """Answer after 460 to 540 ms; the oracle's moments are elsewhere than the best one."""
+
+    dt = 20
+    timing = {"fixation": 100, "production": 1000}
+
+    def define(self):
+        self.observe(fixation=1)
+        self.act(rest=1, go=1)
+        self.vary(interval=Choice((460, 540)))
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "production")
+        trial.show("fixation", 1, during="fixation")
+        trial.answer_at("go", trial["interval"], during="production", tolerance=40)
+
+
+def measures(task: type[Task]) -> dict[str, Measure]:
+    return measure_shortcuts(task()).measures
+
+
+@pytest.mark.parametrize(
+    ("task", "policy", "least"),
+    [
+        (EightEach, "counter", 0.95),
+        (Alternating, "history", 0.95),
+        (Opposed, "counter", 0.95),
+        (Stopping, "waiter", 0.95),
+        (Recent, "familiar", 0.95),
+        (Twice, "copied", 0.95),
+        (Produce, "clock", 0.95),
+    ],
+)
+def test_a_policy_is_found_where_it_solves_the_task(task, policy, least):
+    assert measures(task)[policy].low > least
+
+
+def test_a_fixed_answer_earns_what_it_earns_by_playing():
+    """The oracle's trials of this task alternate, so half of them want each side."""
+    found = measures(Opposed)
+    assert found["constant"].score < 0.02
+    assert found["oracle"].score == 1
+    assert abs(found["guess"].score - 0.5) < 0.05
+
+
+def test_no_classifier_is_fitted_where_trials_depend_on_outcomes():
+    assert not {"all", "durations", "last"} & set(measures(Opposed))
+    assert "all" in measures(Sides)
+
+
+def test_no_policy_exceeds_chance_where_there_is_no_shortcut():
+    """Each interval lies above 0.5 in 2.5 % of seeds, two of nine in 2 %."""
+    audit = measure_shortcuts(Sides())
+    names = {*BLIND, "history", "winstay", "familiar"} & set(audit.measures)
+    assert len(names) >= 9
+    assert sum(audit.measures[name].low > 0.5 for name in names) <= 1
+    assert not audit.within_reach()
+
+
+def test_chance_is_the_best_policy_that_sees_nothing():
+    audit = measure_shortcuts(EightEach())
+    assert audit.chance == audit.measures["counter"]
+
+
+def test_the_interval_of_sessions_that_differ_is_wider_than_that_of_trials():
+    same = Measure.of(np.tile([0.0, 1.0], (10, 50)))
+    differ = Measure.of(np.repeat([[0.0], [1.0]], 5, axis=0) * np.ones((10, 100)))
+    assert same.score == differ.score == 0.5
+    assert same.high - same.low < 0.1
+    assert differ.high - differ.low > 0.5
