@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
 
@@ -29,28 +30,34 @@ def main(folder: Path, rounds: int, seconds: float, least: float) -> None:
     """Print the ratio this : FOLDER for every task and number of envs."""
     paths = [folder, *sorted((folder / "plugins").glob("*"))]
     other = os.pathsep.join(str(path.resolve()) for path in paths)
-    sides = [
+    sides = (
         Worker("core", sys.executable),
         Worker("core", sys.executable, root=folder, PYTHONPATH=other),
-    ]
+    )
     missed = []
     for task in TASKS:
-        line = []
-        for size in SIZES:
-            case = Case("single" if size == 1 else "vector", task, size)
-            if why := next((why for side in sides if (why := side.make(case))), ""):
-                raise click.ClickException(why)
-            ratios = []
-            for _ in range(rounds + 1):
-                this, that = (side.rate(case, seconds) for side in sides)
-                ratios.append(this / that)
-            line.append(median(ratios[1:]))
-            missed += [f"{task}, {size} envs"] if line[-1] < least else []
-        print(f"{task:12}", *(f"{size}: {one:.2f}" for size, one in zip(SIZES, line, strict=True)))
+        cases = [Case("single" if size == 1 else "vector", task, size) for size in SIZES]
+        found = [ratio(*sides, case, rounds, seconds) for case in cases]
+        missed += missed_by(dict(zip(cases, found, strict=True)), least)
+        print(f"{task:12}", *(f"{n}: {one:.2f}" for n, one in zip(SIZES, found, strict=True)))
     for side in sides:
         side.close()
     if missed:
         raise click.ClickException(f"MISSED {least}: {'; '.join(missed)}.")
+
+
+def ratio(this: Worker, that: Worker, case: Case, rounds: int, seconds: float) -> float:
+    """Return the speed of one worker in units of that of another: a median over rounds, in turn."""
+    for side in (this, that):
+        if why := side.make(case):
+            raise click.ClickException(why)
+    ratios = [this.rate(case, seconds) / that.rate(case, seconds) for _ in range(rounds + 1)]
+    return median(ratios[1:])
+
+
+def missed_by(ratios: Mapping[Case, float], least: float) -> list[str]:
+    """Return the cases, in words, whose ratio is below the bound."""
+    return [f"{case.task}, {case.size} envs" for case, one in ratios.items() if not one >= least]
 
 
 if __name__ == "__main__":

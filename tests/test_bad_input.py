@@ -28,6 +28,7 @@ from neurogym_core.errors import (
     UnknownNameError,
     UnknownTaskError,
 )
+from neurogym_core.players import TaskView
 from neurogym_core.trials.batch import TrialBatch
 
 
@@ -642,6 +643,40 @@ def test_parameters_need_a_default():
         TaskDefinitionError, match=says("parameter 'level'", "without a default", "level: .*int")
     ):
         type("Mine", (Dots,), {"__annotations__": {"level": int}})
+
+
+@pytest.mark.parametrize("annotation", [int, "int"])
+def test_whole_numbers_need_a_whole_default(annotation):
+    with pytest.raises(
+        TaskDefinitionError, match=says("level: int = 2.5", "whole number", "level: float = 2.5")
+    ):
+        type("Mine", (Dots,), {"__annotations__": {"level": annotation}, "level": 2.5})
+
+
+@pytest.mark.parametrize(("annotation", "default"), [("int", 2), (int, 2), ("int | None", None)])
+def test_whole_numbers_are_refused_a_fraction(annotation, default):
+    cls = type("Mine", (Dots,), {"__annotations__": {"level": annotation}, "level": default})
+    with pytest.raises(InvalidValueError, match=says("level=2.5", "whole number")):
+        cls(level=2.5)
+    assert TaskView(cls(level=3.0)).parameters["level"] == 3
+
+
+def test_an_empty_id_and_a_number_as_an_id_are_unknown_tasks():
+    for name in ("", "0", "1", "\n"):
+        with pytest.raises(UnknownTaskError, match="no installed package offers it"):
+            make(name)
+    with pytest.raises(InvalidValueError, match="0 was given as a task"):
+        make(0)
+
+
+@pytest.mark.parametrize(
+    ("former", "now"), [("draw_one", "draw"), ("new_session_one", "new_session")]
+)
+def test_methods_that_nothing_calls_any_more_are_refused(former, now):
+    with pytest.raises(
+        TaskDefinitionError, match=says(f"'{former}'", "never called", f"{now}.self, session, rng")
+    ):
+        type("Mine", (Dots,), {former: lambda self, session, rng: {}})
 
 
 def test_tasks_without_their_methods_say_which():

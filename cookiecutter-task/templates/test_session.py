@@ -24,4 +24,4 @@ def test_both_sides_are_equally_frequent():
     # 4000 trials in 20 sessions. Blocks are balanced within a session, so that the fraction differs
     # from 0.5 by more than 0.05 with a probability below 1e-9.
     sides = run(TASK, "oracle", 4000, num_envs=20, seed=1)["side"]
-    assert abs(np.mean(sides) - 0.5) < 0.05
+    assert abs(np.mean(sides == "left") - 0.5) < 0.05

@@ -37,10 +37,10 @@ def asked(what: str, hook: str, **given: Any) -> Any:
     return answer
 
 
-def experiment_in(path: str, trust: bool) -> dict[str, Any]:
+def experiment_in(path: str) -> dict[str, Any]:
     """Return the experiment in a file, see the hook ``ngym_read_experiment``."""
     try:
-        return dict(asked("ngym run FILE.toml", "ngym_read_experiment", path=path, trust=trust))
+        return dict(asked("ngym run FILE.toml", "ngym_read_experiment", path=path))
     except OSError as error:
         raise click.ClickException(
             f"{path} cannot be read: {error.strerror}. Expected an experiment file (.toml) or a"

@@ -39,6 +39,8 @@ DECLARATIONS = (
 )
 AUTHORS = frozenset({*METHODS, *DECLARATIONS})
 """Methods and declarations that authors may define in a task class."""
+REMOVED = {"draw_one": "draw", "new_session_one": "new_session"}
+"""Methods of former versions, which nothing calls, and those that have their jobs."""
 
 
 @cache
@@ -56,6 +58,12 @@ def check_class(cls: type, core: type, free: Iterable[str]) -> None:
         _check_parameters(cls, own_annotations(base), public_names(core))
         taken = {STATE, *public_names(core)} - {*AUTHORS, *BASE_PARAMETERS, *free}
         for name in vars(base):
+            if name in REMOVED:
+                raise TaskDefinitionError(
+                    f"{cls.__name__} defines {name!r}, which is never called. Expected"
+                    f" {REMOVED[name]!r}, for all subjects at once. Write {REMOVED[name]}(self,"
+                    " session, rng) with arrays of one row per subject: len(session)."
+                )
             if name in taken:
                 raise TaskDefinitionError(
                     f"{cls.__name__} defines {name!r}, a name that is taken by the core; choose"
@@ -80,6 +88,12 @@ def _check_parameters(cls: type, declared: Mapping[str, Any], taken: Iterable[st
             raise TaskDefinitionError(
                 f"{cls.__name__} declares the parameter {name!r} without a default; give it one:"
                 f" {name}: {kind} = …"
+            )
+        default = getattr(cls, name)
+        if kind in (int, "int") and isinstance(default, float):
+            raise TaskDefinitionError(
+                f"{cls.__name__} declares {name}: int = {default!r}. Expected a whole number as the"
+                f" default, like its annotation. Write {name}: float = {default!r}."
             )
 
 

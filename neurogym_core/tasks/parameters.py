@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -119,12 +120,8 @@ def _conform(cls: type, name: str, value: Any, default: Any, annotation: str) ->
             f"{cls.__name__} was given {name}={value!r}; it needs {annotation}, like the default"
             f" {default!r}."
         )
-    if (
-        isinstance(default, int)
-        and not isinstance(default, bool)
-        and isinstance(value, float)
-        and "float" not in annotation
-    ):
+    whole = isinstance(default, int) or re.search(r"\bint\b", annotation) is not None
+    if whole and isinstance(value, float) and "float" not in annotation:
         if not value.is_integer():
             raise InvalidValueError(
                 f"{cls.__name__} was given {name}={value!r}; it needs a whole number, like the"

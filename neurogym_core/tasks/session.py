@@ -39,9 +39,9 @@ class Session:
     """State of `n` parallel sessions; the first axis of every array attribute is over them.
 
     Authors add attributes in `new_session` (``session.p = rng.random((len(session), 2))``) and
-    update them in `draw`. An attribute is an array with one row per subject (of dtype object for
-    lists and the like); all else is refused, because it could not be divided between subjects whose
-    trials end at different times.
+    update them in `draw`. An attribute is an array of bools, numbers or texts with one row per
+    subject; all else is refused, because it could not be divided between subjects whose trials end
+    at different times.
 
     Attributes:
         trial: (n,) number of trials drawn in this session.
@@ -83,16 +83,18 @@ class Session:
         elif not self._has_row_per_subject(value):
             owner = "session" if "subject" in vars(self) else "session.subject"
             raise TaskDefinitionError(
-                f"{owner}.{name} was set to {_described(value)}. Expected an array with one row for"
-                f" each of the {self._n} subjects that are played side by side. Begin with"
-                " np.zeros(len(session)), say, or an array of dtype object."
+                f"{owner}.{name} was set to {_described(value)}. Expected an array of bools, numbers"
+                f" or texts with one row for each of the {self._n} subjects that are played side by"
+                " side. Begin with np.zeros(len(session)), say; the last k values of each subject"
+                " fit in np.zeros((len(session), k))."
             )
         super().__setattr__(name, value)
 
     def _has_row_per_subject(self, value: Any) -> bool:
         if isinstance(value, Session):
             return len(value) == self._n
-        return isinstance(value, np.ndarray) and value.ndim > 0 and len(value) == self._n
+        is_array = isinstance(value, np.ndarray) and value.dtype.kind != "O"
+        return is_array and value.ndim > 0 and len(value) == self._n
 
     def __len__(self) -> int:
         return self._n
@@ -154,8 +156,6 @@ class Session:
 
     def take(self, rows: np.ndarray) -> Session:
         """Return a copy of some of the sessions; `put` writes it back.
-
-        Python objects in arrays are shared with the copy.
 
         Args:
             rows: (m,) indices of sessions.

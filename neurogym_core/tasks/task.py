@@ -395,5 +395,8 @@ class Task:
         return _remake, (type(self), state.parameters, state.overrides)
 
 
+Task.__signature__ = signature_of(Task)  # type: ignore[attr-defined]
+
+
 def _remake(cls: type[Task], parameters: Mapping[str, Any], overrides: Mapping[str, Any]) -> Task:
     return cls(**parameters, **overrides)

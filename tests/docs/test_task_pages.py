@@ -305,7 +305,7 @@ def test_the_network_of_a_page_is_that_of_the_gallery(maker: Any, task: str) -> 
     [trainer] = gallery.trainers_for(job, Path("no-checkpoints"))
     batch = gallery.settings_of(job)["batch"]
     # The trainer has other seeds for its trials; here, both learn from the same ones.
-    trainer.data.datasets[0] = TorchDataset(task, batch_size=batch, seed=0)
+    trainer.data.datasets[0] = TorchDataset(task, batch_size=batch, seed=0, split="train")
     for _ in range(3):
         trainer.update()
     names: dict[str, Any] = {}

@@ -67,7 +67,8 @@ def choices(n, seed=0):
 
 @pytest.mark.parametrize(
     "value",
-    [[], [0, 0, 0], deque(), {}, 0, 0.5, "left", None, np.zeros(4), np.float64(1), np.zeros(())],
+    [[], [0, 0, 0], deque(), {}, 0, 0.5, "left", None, np.zeros(4), np.float64(1), np.zeros(()),
+     np.array([[], [1], None], object)],
     ids=str,
 )
 @pytest.mark.parametrize("name", ["hits", "_hits", "trial"])
@@ -80,20 +81,7 @@ def test_a_session_refuses_what_has_no_row_per_subject(name, value):
         assert said.startswith(f"{owner}.{name} was set to ")
         assert "one row for each of the 3 subjects" in said
         assert "np.zeros(len(session))" in said
-        assert "dtype object" in said
-
-
-@pytest.mark.parametrize("again", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
-def test_a_session_takes_arrays_of_python_objects_and_copies_them(again):
-    session = Session(3)
-    session.hits = np.empty(3, object)
-    session.hits[:] = [deque([k], maxlen=2) for k in range(3)]
-    other = again(session)
-    part = session.take(np.array([1, 2]))
-    part.hits[0].append(7)
-    session.put(np.array([1, 2]), part)
-    assert [list(one) for one in session.hits] == [[0], [1, 7], [2]]
-    assert [list(one) for one in other.hits] == [[0], [1], [2]]
+        assert "np.zeros((len(session), k))" in said
 
 
 @pytest.mark.parametrize(

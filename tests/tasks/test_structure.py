@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from neurogym_core import Task
 
 CORE = Path(__file__).resolve().parents[2] / "neurogym_core"
 MODULES = sorted(path for folder in ("trials", "tasks") for path in (CORE / folder).glob("*.py"))
@@ -28,6 +31,11 @@ def imported(path: Path) -> set[str]:
 
 def named(path: Path) -> str:
     return f"neurogym_core.{path.parent.name}.{path.stem}"
+
+
+def test_task_has_the_signature_of_a_bare_task():
+    assert inspect.signature(Task) == inspect.signature(type("Bare", (Task,), {}))
+    assert "dt" in inspect.signature(Task).parameters
 
 
 @pytest.mark.parametrize("path", sorted((CORE / "trials").glob("*.py")), ids=lambda path: path.stem)

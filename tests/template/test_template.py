@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -304,6 +305,23 @@ def test_a_classic_task_needs_the_packages_that_play_and_draw_it(rendered: dict)
         assert ("neurogym-classic>=1.0,<2" in project["dependencies"]) is (kind == "classic")
         drawing = project["optional-dependencies"]["test"]
         assert "neurogym-plot>=1.0,<2" in drawing
+
+
+def test_the_claims_of_the_template_hold(rendered: dict, tmp_path: Path) -> None:
+    """The tests of each kind of task pass, with its file in place of the installed task."""
+    for kind in new.KINDS:
+        package = rendered["MIT", kind, AUTHORS[0]]
+        source = package / package.name.replace("-", "_") / "side_memory.py"
+        text = (package / "tests" / "test_side_memory.py").read_text("utf-8")
+        of_file = re.sub(r'^TASK = ".*"$', f"TASK = {f'{source}:SideMemory'!r}", text, flags=re.M)
+        assert of_file != text
+        (tmp_path / f"test_{kind.replace('-', '_')}.py").write_text(of_file, "utf-8")
+    options = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-c", os.devnull)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, f"--rootdir={tmp_path}", tmp_path],
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.slow

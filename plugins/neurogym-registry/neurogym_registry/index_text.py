@@ -103,7 +103,7 @@ class IndexText:
                 row = read_row(self._text[start:end])
                 if row is not None:
                     yield row
-            place = self._low.find(longest, end) if end >= 0 else -1
+            place = self._low.find(longest, end + 1) if end >= 0 else -1
 
     def _lines(self) -> Iterator[str]:
         start = self._start + 1

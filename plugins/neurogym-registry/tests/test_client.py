@@ -352,6 +352,8 @@ def test_an_index_with_a_package_a_line_says_the_same_as_any_other_json(registry
         assert list(read.with_words(["gött"])) == [row, other]
         assert list(read.with_words(["other", "tasks"])) == [other]
         assert list(read.with_words(["nowhere"])) == []
+        assert list(read.with_words([""])) == [row, other]
+        assert list(read.with_words(["\n"])) == []
     assert list(IndexText(written({**index, "packages": []})).rows()) == []
 
 

@@ -43,15 +43,19 @@ def read_csv(
         >>> read_csv("trials.csv") == record
         True
     """
-    text = text_of(path)
-    lines = list(_csv_lines(text, str(path)))
+    return record_of(text_of(path), str(path), meta)
+
+
+def record_of(text: str, source: str, meta: Mapping[str, Any]) -> TrialRecord:
+    """Return the record in the text of a file, as `read_csv` reads it; errors name the source."""
+    lines = list(_csv_lines(text, source))
     if not lines or lines == [[_Cell("", quoted=False)]]:
         return TrialRecord({}, meta=meta)
     names = [cell.text for cell in lines[0]]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice or "" in names:
         found = f"the name {listed(twice)} more than once" if twice else "a column without a name"
-        raise _bad_csv(str(path), 1, found)
+        raise _bad_csv(source, 1, found)
     cells = zip(*lines[1:], strict=True) if len(lines) > 1 else [()] * len(names)
     columns = {name: _typed(values) for name, values in zip(names, cells, strict=True)}
     return TrialRecord(gathered(columns), meta=meta)

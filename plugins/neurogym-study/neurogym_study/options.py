@@ -19,6 +19,7 @@ from neurogym_core.tools import (
     is_file_reference,
     split_option,
     task_settings,
+    trust_option,
     usage_errors,
     with_options,
 )
@@ -39,8 +40,8 @@ TRIALS = (".csv", ".tsv", ".nwb", ".parquet")
 def played_options(n_trials: str, seed: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that adds the options of a command that plays a RUN or a TASK.
 
-    They are --subject, --n-trials, --which, --seed, --split, --set, --timing, --wrap, --condition
-    and --design.
+    They are --subject, --n-trials, --which, --seed, --split, --set, --timing, --wrap, --condition,
+    --design and --trust.
 
     Args:
         n_trials, seed: help texts of --n-trials and --seed.
@@ -66,6 +67,7 @@ def played_options(n_trials: str, seed: str) -> Callable[[Callable[..., Any]], C
                      help="Trials as the task draws them, or all combinations of its conditions"
                      " equally often.  [default: balanced where the task draws all conditions"
                      " equally often and independently, else drawn]"),
+        trust_option,
     )  # fmt: skip
 
 
@@ -95,8 +97,7 @@ def running_options(threads: str) -> Callable[[Callable[..., Any]], Callable[...
     """
     return with_options(
         click.option("--threads", type=click.IntRange(min=1), metavar="N", help=threads),
-        click.option("--trust", is_flag=True,
-                     help="Run code in a file that the experiment names (my_task.py:MyTask)."),
+        trust_option,
         click.option("--quiet", is_flag=True, help="No progress bar."),
     )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,7 +13,7 @@ import numpy as np
 
 from neurogym_core import InvalidValueError, TrialRecord
 from neurogym_core.tools import listed, unknown
-from neurogym_study.csv_files import gathered, read_csv, text_of
+from neurogym_study.csv_files import gathered, record_of, text_of
 from neurogym_study.recipes import Recipe, evaluated, names_in, read_recipe, unit_factor
 
 SUFFIXES = (".csv", ".tsv", ".nwb", ".parquet")
@@ -119,40 +120,49 @@ def _table(path: Path) -> tuple[dict[str, np.ndarray], Mapping[str, Any]]:
     from neurogym_study.exchange import bids_columns, is_ours, read_meta
 
     meta = read_meta(path)
+    if suffix == ".parquet":
+        return gathered(_by_pandas(path)), meta
+    text = text_of(path)
     if suffix == ".csv":
         try:
-            record = read_csv(path, meta=meta)
+            record = record_of(text, str(path), meta)
             if "outcome" in record:
-                return {name: record[name] for name in record.columns}, meta
+                return dict(record), meta
         except InvalidValueError:
             pass  # other programs write CSV files that `to_csv` would not
-    table = _by_pandas(path, suffix, ours=suffix == ".tsv" and is_ours(path))
-    if suffix == ".parquet":
-        return gathered(table), meta
-    ours = bids_columns(table, path) if suffix == ".tsv" else None
-    return ours or table, meta
+        return _by_pandas(path, text, *_dialect(text)), meta
+    table = _by_pandas(path, text, "\t", ours=is_ours(path))
+    return bids_columns(table, path) or table, meta
 
 
-def _by_pandas(path: Path, suffix: str, *, ours: bool) -> dict[str, np.ndarray]:
-    """Return the columns; in files of `to_bids`, texts such as "NA" are no missing values."""
+def _by_pandas(
+    path: Path,
+    text: str | None = None,
+    separator: str = ",",
+    decimal: str = ".",
+    *,
+    ours: bool = False,
+) -> dict[str, np.ndarray]:
+    """Return the columns of a text, or of a Parquet file.
+
+    In files of `to_bids` (`ours`), texts such as "NA" are no missing values."""
     import pandas as pd
 
     names: list[str] = []
-    if suffix != ".parquet":
-        text_of(path)
     try:
-        if suffix == ".parquet":
+        if text is None:
             frame = pd.read_parquet(path)
         else:
-            separator, decimal = ("\t", ".") if suffix == ".tsv" else _dialect(path)
             # pandas before 3.1 rounds the last digit of some numbers unless it is asked not to;
             # later versions warn when they are asked.
             version = tuple(int(part) for part in pd.__version__.split(".")[:2])
             exact: dict[str, Any] = {"float_precision": "round_trip"} if version < (3, 1) else {}
-            header = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str)
+            header = pd.read_csv(
+                io.StringIO(text), sep=separator, header=None, nrows=1, dtype=str
+            )
             names = [str(name).strip() for name in header.iloc[0]]
             frame = pd.read_csv(
-                path,
+                io.StringIO(text),
                 sep=separator,
                 decimal=decimal,
                 na_values=["n/a"],
@@ -175,10 +185,9 @@ def _by_pandas(path: Path, suffix: str, *, ours: bool) -> dict[str, np.ndarray]:
     return of_frame(frame, missing="n/a" if ours else "")
 
 
-def _dialect(path: Path) -> tuple[str, str]:
+def _dialect(text: str) -> tuple[str, str]:
     """Return the separator and the decimal sign of a .csv file: those of Europe, or of the US."""
-    with path.open(encoding="utf-8-sig") as file:
-        head, rows = file.readline(), file.read(10_000)
+    head, _, rows = text[:20_000].partition("\n")
     if ";" not in head or "," in head:
         return ",", "."
     return ";", "," if re.search(r"\d,\d", rows) else "."

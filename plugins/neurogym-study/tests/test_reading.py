@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import csv
+import io
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,21 @@ from neurogym_study.behaviour import Behaviour
 from neurogym_study.recipes import evaluated, read_recipe, recipe_names
 
 from neurogym_core import InvalidValueError, TrialRecord, UnknownNameError
+
+def test_a_file_is_read_once(tmp_path, monkeypatch):
+    """Large files lie on slow disks; the texts that pandas reads are in memory already."""
+    path = tmp_path / "lab.csv"
+    path.write_text("correct;contrast\n1;0,5\n0;0,25\n", encoding="utf-8")
+    opened = []
+    for module in (builtins, io):
+        real = module.open
+        monkeypatch.setattr(
+            module, "open", lambda file, *a, real=real, **k: opened.append(file) or real(file, *a, **k)
+        )
+    record = read_record(path)
+    assert record["contrast"].tolist() == [0.5, 0.25]
+    assert [str(one) for one in opened].count(str(path)) == 1
+
 
 TABLE = {
     "a": np.array([1.0, np.nan, 3.0]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from neurogym_task_control.card_sorting import RULES, CardSorting
+from neurogym_task_control.card_sorting import RULES, CardSorting, FixedCardSorting
 
 from neurogym_core import InvalidValueError, run
 
@@ -28,7 +28,7 @@ class Sorter:
 
 
 def test_every_card_is_dealt_twice_in_a_session():
-    record = run(CardSorting(), "oracle", 256, num_envs=1, seed=1)
+    record = run(FixedCardSorting(), "oracle", 256, num_envs=1, seed=1)
     for session in (0, 1):
         rows = record["session"] == session
         cards = np.ravel_multi_index([record.codes(name)[rows] for name in RULES], (4, 4, 4))
@@ -36,7 +36,7 @@ def test_every_card_is_dealt_twice_in_a_session():
 
 
 def test_the_rule_changes_after_ten_correct_sorts_in_a_row():
-    record = run(CardSorting(), "oracle", 256, num_envs=1, seed=2)
+    record = run(FixedCardSorting(), "oracle", 256, num_envs=1, seed=2)
     rules = np.take(RULES, np.arange(128) // 10 % 3)
     np.testing.assert_array_equal(record["rule"], np.tile(rules, 2))
     right = np.select([record["rule"] == name for name in RULES], [record.codes(n) for n in RULES])
@@ -50,12 +50,12 @@ def test_an_error_starts_the_run_again():
         right = env.target
         return np.where((env.trial_number == 5) & (right > 0), right % 4 + 1, right)
 
-    rule = run(CardSorting(), errs_once, 40, num_envs=1, seed=3)["rule"]
+    rule = run(FixedCardSorting(), errs_once, 40, num_envs=1, seed=3)["rule"]
     assert np.flatnonzero(rule[1:] != rule[:-1]).tolist() == [15, 25, 35]
 
 
 def test_a_subject_that_perseverates_stays_at_the_second_rule():
-    record = run(CardSorting(), Sorter(shifts=False), 128, num_envs=1, seed=4)
+    record = run(FixedCardSorting(), Sorter(shifts=False), 128, num_envs=1, seed=4)
     assert set(record["rule"][:10]) == {"colour"}
     assert set(record["rule"][10:]) == {"form"}
     same = record.codes("colour") == record.codes("form")
@@ -63,7 +63,7 @@ def test_a_subject_that_perseverates_stays_at_the_second_rule():
 
 
 def test_feedback_alone_is_enough_to_complete_six_rules():
-    record = run(CardSorting(), Sorter(shifts=True), 128, num_envs=1, seed=5)
+    record = run(FixedCardSorting(), Sorter(shifts=True), 128, num_envs=1, seed=5)
     rule = record["rule"]
     assert (rule[1:] != rule[:-1]).sum() >= 6
     assert record["performance"].mean() > 0.75
@@ -82,7 +82,7 @@ def test_feedback_says_whether_the_sort_was_right(which, feedback):
             else np.where(right > 0, right % 4 + 1, 0) * (which == "error")
         )
 
-    record = run(CardSorting(), plays, 1, num_envs=1, seed=6)
+    record = run(FixedCardSorting(), plays, 1, num_envs=1, seed=6)
     assert record["outcome"][0] == which
     seen = np.array(shown).sum(axis=0)
     np.testing.assert_array_equal(seen, np.eye(2)[feedback] * 5)
@@ -94,7 +94,7 @@ def test_runs_of_subjects_side_by_side_are_separate():
         first = np.arange(env.num_envs) == 0
         return np.where(first & (right > 0), right % 4 + 1, right)
 
-    record = run(CardSorting(), errs_in_one_env, 60, num_envs=3, seed=7)
+    record = run(FixedCardSorting(), errs_in_one_env, 60, num_envs=3, seed=7)
     rules = [record["rule"][record["env"] == env] for env in range(3)]
     assert set(rules[0]) == {"colour"}
     for rule in rules[1:]:
@@ -103,23 +103,110 @@ def test_runs_of_subjects_side_by_side_are_separate():
 
 def test_a_criterion_below_one_is_refused():
     with pytest.raises(InvalidValueError, match="criterion"):
-        CardSorting(criterion=0)
+        FixedCardSorting(criterion=0)
 
 
 class Counts:
-    """Sorts ten cards by each feature in turn, and ignores the feedback."""
+    """Sorts a number of cards by each feature in turn, and ignores the feedback."""
 
     carries_state = True
+
+    def __init__(self, period):
+        self.period = period
 
     def begin(self, env):
         self.sorted = np.zeros(env.num_envs, int)
 
     def __call__(self, env, obs):
         alike = obs[:, :12].reshape(-1, 3, 4).argmax(axis=2)
-        chosen = alike[np.arange(len(obs)), self.sorted // 10 % 3]
+        chosen = alike[np.arange(len(obs)), self.sorted // self.period % 3]
         self.sorted += env.is_asked
         return np.where(env.is_asked, 1 + chosen, 0)
 
 
-def test_counting_to_ten_needs_no_feedback_as_the_docstring_says():
-    assert run(CardSorting(), Counts(), 512, num_envs=4, seed=1)["performance"].mean() == 1
+class Bayes:
+    """Knows all probabilities, and follows Bayes' rule from the cards and the feedback.
+
+    Its belief, (n, 3, criterion + 1), is about the rule and the number of correct sorts in a row."""
+
+    carries_state = True
+
+    def begin(self, env):
+        self.hazard = env.task.hazard
+        self.belief = np.zeros((env.num_envs, 3, env.task.criterion + 1))
+        self.belief[:, :, 0] = 1 / 3
+        self.alike, self.choice = np.zeros((env.num_envs, 3), int), np.zeros(env.num_envs, int)
+        self.told = np.ones(env.num_envs, bool)
+
+    def __call__(self, env, obs):
+        new = (obs[:, 12:].sum(axis=1) > 0) & ~self.told
+        self.belief[new] = self.learned(new, obs[new, 13] > 0)
+        self.told |= new
+        asked = env.is_asked
+        alike = obs[:, :12].reshape(-1, 3, 4)
+        worth = np.einsum("nr,nrk->nk", self.belief.sum(axis=2), alike)
+        self.alike[asked] = alike.argmax(axis=2)[asked]
+        self.choice[asked] = worth.argmax(axis=1)[asked]
+        self.told &= ~asked
+        return np.where(asked, 1 + self.choice, 0)
+
+    def learned(self, new, right):
+        fits = (self.alike[new] == self.choice[new, None]) == right[:, None]
+        belief = self.belief[new] * fits[:, :, None]
+        reached = belief[:, :, -2] + belief[:, :, -1]
+        left = reached * self.hazard
+        fresh = np.where(
+            right[:, None], (left.sum(axis=1, keepdims=True) - left) / 2, belief.sum(axis=2)
+        )
+        stays = np.where(right[:, None], reached - left, 0)
+        between = belief[:, :, :-2] * right[:, None, None]
+        belief = np.concatenate([fresh[:, :, None], between, stays[:, :, None]], axis=2)
+        return belief / belief.sum(axis=(1, 2), keepdims=True)
+
+
+def played(task, subject, sessions=100):
+    """Mean performance of one session of each of 100 subjects."""
+    return run(task, subject, 128 * sessions, num_envs=sessions, seed=1)["performance"].mean()
+
+
+def test_counting_to_ten_needs_no_feedback_in_the_fixed_version():
+    assert played(FixedCardSorting(), Counts(10), sessions=4) == 1
+
+
+def test_counting_cards_without_the_feedback_earns_at_most_055():
+    """The best of all periods is known from 2,000 sessions: 0.550, with 14 cards.
+
+    Five SEs of 0.008: false alarms 1 in 10**6."""
+    earned = {period: played(CardSorting(), Counts(period)) for period in (10, 14, 20)}
+    assert earned[14] == pytest.approx(0.55, abs=0.04)
+    assert max(earned.values()) < 0.59
+
+
+def test_an_observer_that_follows_bayes_rule_is_correct_in_93_percent():
+    """Five SEs of 0.002: false alarms 1 in 10**6."""
+    assert played(CardSorting(), Bayes()) == pytest.approx(0.935, abs=0.01)
+
+
+def test_rules_come_in_random_order_and_change_at_or_after_the_criterion():
+    """100 first rules, and about 5 changes in each session of 128 trials.
+
+    Five SEs (1 in 10**6 each): 0.24 of a third, 0.11 of a half, and 2.2 of the mean row of correct
+    sorts, which is 10 + 9 long; 1,000 trials cut less than 0.5 of it."""
+    record = run(CardSorting(), "oracle", 128 * 100, num_envs=100, seed=2)
+    first = record["rule"][record["trial"] == 0]
+    for name in RULES:
+        assert (first == name).mean() == pytest.approx(1 / 3, abs=0.24)
+    record = run(CardSorting(trials_per_session=1000), "oracle", 10_000, num_envs=10, seed=2)
+    moves, rows = [], []
+    for env in range(10):
+        rule = np.array([RULES.index(name) for name in record["rule"][record["env"] == env]])
+        moves += np.diff(rule)[np.diff(rule) != 0].tolist()
+        rows += np.diff(np.flatnonzero(np.diff(rule)), prepend=-1).tolist()
+    assert (np.array(moves) % 3 == 1).mean() == pytest.approx(0.5, abs=0.11)
+    assert min(rows) >= 10
+    assert np.mean(rows) == pytest.approx(10 + 0.9 / 0.1, abs=2.7)
+
+
+def test_an_impossible_hazard_is_refused():
+    with pytest.raises(InvalidValueError, match="hazard"):
+        CardSorting(hazard=2)

@@ -36,8 +36,7 @@ def declarations_are_used(candidate: Candidate) -> None:
     if TaskView(task).wrapped is not None:
         raise NotApplicable("it is a wrapper, which has the declarations of the wrapped task")
     cls = type(task)
-    of_every_task = _parameters(type("Bare", (Task,), {}))
-    own = [name for name in _parameters(cls) if name not in of_every_task]
+    own = [name for name in _parameters(cls) if name not in _parameters(Task)]
     read = names_read_by(cls)
     unread = [name for name in own if name not in read]
     require(
