@@ -25,7 +25,7 @@ from neurogym_core.tools import in_words
 
 KINDS = ("task", "trial env")
 TOLD = ("oracle", "history", "copied", "held")
-"""Policies that are told right answers."""
+"""Policies that receive right answers."""
 ROUNDING = 0.006
 """Ideals are stated with two or three digits."""
 OBSERVED = 200_000
