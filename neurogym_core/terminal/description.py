@@ -205,7 +205,7 @@ WORDS = {
     "guess": "answering at random",
     "random": "acting at random",
     "counter": "counting trials",
-    "counter.channels": "counting trials, and copying one channel after the other",
+    "channel_counter": "counting trials, and copying one channel after the other",
     "winstay": "repeating a right answer",
     "familiar": "stimuli of the last trials",
     "waiter": "waiting for a signal",

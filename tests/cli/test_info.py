@@ -108,7 +108,7 @@ class TestTask:
             "monkey",
             "RDM-v0",
             "oracle, at least  0.9",
-            "without cue: 75 %; a clock: 12 %",
+            "without cue: 75 % (70 to 80); a clock: 12 % (10 to 14)",
         ):
             assert part in result.stdout
         assert (

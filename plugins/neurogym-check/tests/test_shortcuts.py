@@ -35,7 +35,7 @@ SHORTCUTS = {
     "LastInterval": ("RovingIntervals", ("duration.first", "duration.second")),
     "TellingDelay": ("SilentDelay", ("durations",)),
     "AlwaysMatches": ("SometimesMatches", ("constant", "clock")),
-    "NeverMatches": ("SometimesMatches", ("rest", "constant")),
+    "NeverMatches": ("SometimesMatches", ("rest",)),
     "PressFourTimes": ("FourPressesAndNoMore", ("reflex",)),
     "TellingHistory": ("SilentHistory", ("history", "winstay")),
 }

@@ -84,7 +84,7 @@ class Audit:
             ``waiter`` (waits, and answers unless a signal comes), ``copied`` (answers one slot
             rightly, and the others alike), ``reflex`` (sees the current step only), ``held`` (the
             right answer from the first step on); where trials depend on outcomes,
-            ``channel.NAME`` (copies a channel) and ``counter.channels`` (copies one
+            ``channel.NAME`` (copies a channel) and ``channel_counter`` (copies one
             channel after the other). Classifiers of trials that do not depend on outcomes:
             ``durations`` (of periods), ``last`` (the last stimulus), ``look.first``,
             ``look.middle`` and ``look.last`` (100 ms of each piece of a stimulus),
@@ -104,11 +104,12 @@ class Audit:
         """Return the shortcuts: measures that come within reach of the oracle.
 
         That is, their interval lies above the point half-way from `chance` to the oracle; for
-        policies that see nothing, half-way from guessing.
+        policies that see nothing, half-way from guessing (at most 0.5).
         """
         known = self.measures
         oracle = known["oracle"].score if "oracle" in known else 1.0
-        guess = known["guess"].score if "guess" in known else 0.0
+        # Of a single answer, guessing is giving it.
+        guess = min(known["guess"].score, 0.5) if "guess" in known else 0.0
         blind = self.chance.score if self.chance else 0.0
 
         def reaches(name: str, base: float) -> bool:

@@ -348,7 +348,7 @@ def families(task: Task, bank: Bank, seed: int) -> Iterator[Family]:
             yield Family(f"channel.{name}", Channel, np.array([[k]]))
         if len(names) > 1:
             orders = [list(one) for one in itertools.permutations(range(len(names)))][:24]
-            yield Family("counter.channels", ChannelCounter, _blocks(orders))
+            yield Family("channel_counter", ChannelCounter, _blocks(orders))
 
 
 class Watch(Played):
