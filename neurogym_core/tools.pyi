@@ -5,6 +5,7 @@ from neurogym_core.cli._main import main as main
 from neurogym_core.terminal.settings import usage_errors as usage_errors
 from neurogym_core.terminal.settings import with_options as with_options
 from neurogym_core.terminal.settings import split_option as split_option
+from neurogym_core.terminal.settings import trust_option as trust_option
 from neurogym_core.terminal.settings import read_split as read_split
 from neurogym_core.terminal.settings import read_conditions as read_conditions
 from neurogym_core.terminal.settings import task_settings as task_settings
@@ -27,6 +28,12 @@ from neurogym_core.ecosystem.settings_text import read_value as read_value
 from neurogym_core.ecosystem.settings_text import read_wrap as read_wrap
 from neurogym_core.ecosystem.settings_text import split_values as split_values
 from neurogym_core.ecosystem.files import is_file_reference as is_file_reference
+from neurogym_core.ecosystem.files import load_file as load_file
+from neurogym_core.ecosystem.files import check_artefact as check_artefact
+from neurogym_core.ecosystem.files import NamedFile as NamedFile
+from neurogym_core.ecosystem.files import files_named_in as files_named_in
+from neurogym_core.ecosystem.files import trusting as trusting
+from neurogym_core.ecosystem.files import trusted as trusted
 from neurogym_core.files import replacing as replacing
 
 # Installed packages:

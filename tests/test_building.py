@@ -32,6 +32,11 @@ LEFT_OUT = (
 )
 SOURCES = ("kernel.py", "_kernel.pxd", "_memory.pxd", "_noise.h")
 NO_COMPILER = {"CC": "/bin/false"}
+KERNEL = """
+import json
+from neurogym_core.play.kernels import load
+print(json.dumps({"name": load().name, "reason": load().reason}))
+"""
 
 
 def variables(**more: str) -> dict[str, str]:
@@ -85,9 +90,9 @@ class Environment:
         return run(self.python, "-m", "pip", *arguments, check=check, **more)
 
     def kernel(self) -> dict[str, str]:
-        """The line of ``ngym doctor`` on the kernel, after two trials were played with it."""
-        said = run(self.python, "-m", "neurogym_core", "doctor", "--json")
-        kernel = json.loads(said.stdout)["kernel"]
+        """The kernel in use and the reason for it, after two trials were played with it."""
+        said = run(self.python, "-c", KERNEL)
+        kernel: dict[str, str] = json.loads(said.stdout)
         run(self.python, ROOT / "tests" / "smoke.py", kernel["name"])
         return kernel
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
+from neurogym_check import check_task
 
 from neurogym_core import Dataset, TaskEnv, make, make_task, run
 from neurogym_core.ecosystem.discovery import installed
@@ -66,6 +67,13 @@ PLUGINS = Path(__file__).resolve().parents[1] / "plugins"
 def test_every_package_with_tasks_runs_the_conformance_kit_on_all_of_them(package):
     tests = (path.read_text("utf-8") for path in (PLUGINS / package / "tests").glob("test_*.py"))
     assert any(f'@parametrize_with_checks("{package}")' in text for text in tests)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task_id", sorted(info.id for info in installed().tasks))
+def test_it_conforms_at_the_full_level(task_id):
+    """One case per task, since the fast tests collect the cases of slow ones, too."""
+    assert [str(result) for result in check_task(task_id, level="full") if not result.ok] == []
 
 
 # ---------------------------------------------------------------------- names

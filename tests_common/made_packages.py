@@ -34,6 +34,7 @@ class Package:
     tasks: Mapping[str, str] = field(default_factory=dict)
     groups: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # further entry points
     files: Mapping[str, str] = field(default_factory=dict)  # inside the package
+    beside: Mapping[str, str] = field(default_factory=dict)  # beside the package
     manifest: str | None = "schema = 1\n"
     requires: Sequence[str] = ("neurogym-core>=1.0,<2",)
     entry_points: str | None = None  # replaces the generated text
@@ -54,6 +55,7 @@ class Package:
         if self.manifest is not None:
             inside["ngym.toml"] = self.manifest
         found = {f"{self.module}/{path}": text for path, text in inside.items()}
+        found |= self.beside
         found[f"{self.info}/METADATA"] = (
             self.metadata if self.metadata is not None else self._metadata()
         )

@@ -18,7 +18,6 @@ from neurogym_core.play import run
 from neurogym_core.play.make import resolve
 from neurogym_core.terminal.output import Page, Progress, print_report
 from neurogym_core.terminal.settings import checked_subject, read_split, task_settings
-from neurogym_core.trials.answers import Detection, answered, detection, given_correct, of_slot
 from neurogym_core.trials.record import DURATION, TrialRecord, is_clock_time, main_columns
 from neurogym_core.trials.record_text import cell, number
 from neurogym_core.trials.slot_columns import NAMES, SLOTS
@@ -37,10 +36,10 @@ def asked(what: str, hook: str, **given: Any) -> Any:
     return answer
 
 
-def experiment_in(path: str, trust: bool) -> dict[str, Any]:
+def experiment_in(path: str) -> dict[str, Any]:
     """Return the experiment in a file, see the hook ``ngym_read_experiment``."""
     try:
-        return dict(asked("ngym run FILE.toml", "ngym_read_experiment", path=path, trust=trust))
+        return dict(asked("ngym run FILE.toml", "ngym_read_experiment", path=path))
     except OSError as error:
         raise click.ClickException(
             f"{path} cannot be read: {error.strerror}. Expected an experiment file (.toml) or a"
@@ -169,7 +168,7 @@ def summary(record: TrialRecord) -> dict[str, Any]:
     order = np.argsort(-counts, kind="stable")
     slots = record.meta.get(SLOTS, ())
     names: tuple[str | None, ...] = tuple(slots) if len(slots) > 1 else (None,)
-    asked = of_slot("choice", names[0]) in record
+    asked = record.of_slot("choice", names[0]) in record
     return {
         "subjects": len(np.unique(record["subject"])),
         "trials": len(record),
@@ -182,38 +181,41 @@ def summary(record: TrialRecord) -> dict[str, Any]:
 
 
 def _answers(record: TrialRecord, slot: str | None, earlier: Sequence[Any]) -> dict[str, Any]:
-    given = answered(record, slot)
-    right = given & (record[of_slot("outcome", slot)] == "correct")
-    times = record[of_slot("reaction_time", slot)]
+    times = record[record.of_slot("reaction_time", slot)]
     times = times[~np.isnan(times)]
     return {
         "slot": slot,
-        **_fraction(int(right.sum()), int(given.sum())),
+        **_fraction(record, slot),
         "given": [
-            {"slot": other, **_fraction(*given_correct(record, str(slot), other))}
+            {
+                "slot": other,
+                **_fraction(record[record[record.of_slot("outcome", other)] == "correct"], slot),
+            }
             for other in earlier
         ],
-        "detection": _detected(detection(record, slot)),
+        "detection": _detected(record.detection(slot)),
         "reaction_time": float(np.median(times)) if len(times) else None,
     }
 
 
-def _fraction(correct: int, answers: int) -> dict[str, Any]:
+def _fraction(record: TrialRecord, slot: str | None) -> dict[str, Any]:
+    answered = record.answered(slot)
+    right = answered & (record[record.of_slot("outcome", slot)] == "correct")
+    correct, answers = int(right.sum()), int(answered.sum())
     share = correct / answers if answers else None
     return {"correct": correct, "answered": answers, "accuracy": share}
 
 
-def _detected(found: Detection | None) -> dict[str, Any] | None:
+def _detected(counts: Mapping[str, int] | None) -> dict[str, Any] | None:
     """Return counts and rates, or the results of a plug-in: intervals, d' and criterion."""
-    if found is None:
+    if counts is None:
         return None
-    counts = asdict(found)
     rates = ask("ngym_sensitivity", **counts) or {
-        "hit rate": (found.hits / found.signals,),
-        "false alarm rate": (found.false_alarms / found.noises,),
+        "hit rate": (counts["hits"] / counts["signals"],),
+        "false alarm rate": (counts["false_alarms"] / counts["noises"],),
     }
     keys = ("value", "low", "high")
-    return counts | {name: dict(zip(keys, one, strict=False)) for name, one in rates.items()}
+    return dict(counts) | {name: dict(zip(keys, one, strict=False)) for name, one in rates.items()}
 
 
 def _said(found: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -42,8 +42,6 @@ _INTERRUPTED = 130  # exit code after Ctrl-C
     help="Columns of the trials that are printed.  [default: stimulus, answer, outcome]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for programs.")
-@click.option("--trust", is_flag=True,
-              help="Allow an experiment file to run a task in a Python file.")  # fmt: skip
 def command(
     task: str,
     conditions: tuple[str, ...],
@@ -54,7 +52,6 @@ def command(
     save: Path | None,
     columns: str | None,
     as_json: bool,
-    trust: bool,
     **given: Any,
 ) -> None:
     """Run trials of a task with a simulated subject.
@@ -103,7 +100,7 @@ def command(
                     " file alone, perhaps with --subject, --subjects, --seed, --split, --n-trials"
                     " or --n-steps. Change the others in the file."
                 )
-            experiment = _playing.experiment_in(task, trust)
+            experiment = _playing.experiment_in(task)
         else:
             imposed = read_conditions(conditions)
             experiment = _playing.experiment_of(task, parameters, timing, imposed, wrap)

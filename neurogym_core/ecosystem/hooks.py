@@ -152,7 +152,7 @@ class Hooks:
         """
 
     @hookspec(firstresult=True)
-    def ngym_read_experiment(self, path: str, trust: bool) -> Mapping[str, Any] | None:
+    def ngym_read_experiment(self, path: str) -> Mapping[str, Any] | None:
         """Return the experiment in a file, for ``ngym run FILE.toml``.
 
         An experiment has "task" (id or "file.py:Class"), "settings" (keywords of the task), "wrap"
@@ -160,8 +160,8 @@ class Hooks:
         "steps", "subject" and "subjects", as for `neurogym_core.run`. It may have other entries.
 
         Args:
-            path: the file.
-            trust: whether to run the code of a task in a Python file that the file names.
+            path: the file. If it names Python files, `neurogym_core.tools.check_artefact` has to
+                accept it before any of them is run.
         """
 
     @hookspec(firstresult=True)

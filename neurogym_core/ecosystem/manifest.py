@@ -23,13 +23,15 @@
     without.colour = [0.72, 0.7, 0.74]          # with its interval
     [task.admitted]                   # shortcut -> words of the docstring that name it
     without.colour = "ignoring the context"
+    [task.admits]                     # conditions that leave the answer open, in your words
+    coherence.0 = "no net motion: a coin decides"
     [task.figure]                     # conditions of the trial that figures show
     coherence = 25.6
 
 A ``[[wrapper]]`` row has the same fields except ``expected``, ``ideal``, ``shortcuts``,
-``admitted`` and ``figure``. Its ``[wrapper.presets]`` may give, for each alias, the settings that reproduce the
-former wrapper (``Old = "p=0.8"``). Reading a manifest raises no exceptions: a broken rule becomes a
-problem with file, row and field, and the valid rest is kept.
+``admitted``, ``admits`` and ``figure``. Its ``[wrapper.presets]`` may give, for each alias, the
+settings that reproduce the former wrapper (``Old = "p=0.8"``). Reading a manifest raises no
+exceptions: a broken rule becomes a problem with file, row and field, and the valid rest is kept.
 """
 
 from __future__ import annotations
@@ -61,6 +63,7 @@ _TABLES = {
         "ideal": "value, a number between 0 and 1; by, one of exact, observer, bound; how, a text",
         "shortcuts": "a number between 0 and 1, or [performance, low, high]",
         "admitted": "words of the task's docstring",
+        "admits": "why the condition leaves the answer open, in words",
         "figure": "the value of a condition",
     },
     "wrapper": {"presets": "settings, in a table of strings"},

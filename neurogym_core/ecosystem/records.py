@@ -20,6 +20,10 @@ Level = Literal["fatal", "error", "warning", "note"]
 
 BLIND = ("rest", "constant", "clock", "guess", "random", "counter")
 """Shortcuts that see no observation; the best one is the chance level."""
+PARTIAL = (*BLIND, "familiar", "waiter", "channel_counter", "reflex")
+"""Shortcuts that leave something out, however much they earn."""
+TOLD = ("oracle", "all", "held", "history", "winstay", "copied")
+"""Measures that are no shortcuts of a subject: they see everything, or are told right answers."""
 SAME = 0.03
 """Performances that differ by less count as equal."""
 
@@ -178,6 +182,7 @@ class Description:
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
     ideal: Mapping[str, Any] = field(default_factory=dict, hash=False)
     admitted: Mapping[str, str] = field(default_factory=dict, hash=False)
+    admits: Mapping[str, str] = field(default_factory=dict, hash=False)
     figure: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
@@ -189,8 +194,9 @@ class Described(Description, Offer):
 # The next two are no dataclasses, because they add no field and `dataclass` would add almost a
 # millisecond per class to the first `make`.
 class TaskInfo(Described):
-    """An installed task; the conformance kit reads ``expected``, ``ideal``, ``shortcuts`` and
-    ``admitted``."""
+    """An installed task; the conformance kit reads ``expected``, ``ideal``, ``shortcuts``,
+    ``admitted`` and ``admits``.
+    """
 
     @property
     def chance(self) -> float | None:
@@ -201,14 +207,14 @@ class TaskInfo(Described):
     def best_shortcut(self) -> str | None:
         """Name of the best policy that leaves out something that counts; None if unknown.
 
-        A policy that sees something and does as well as a classifier of everything that is shown
-        leaves out nothing that counts."""
+        A classifier that does as well as one of everything that is shown leaves out nothing that
+        counts. Policies that are told right answers do not count."""
         known = self.shortcuts
-        everything = known.get("all", known.get("oracle", 1.0)) - SAME
+        everything = known.get("all", 1.0) - SAME
         partial = (
             name
             for name, score in known.items()
-            if name in BLIND or (name not in ("oracle", "all", "held") and score < everything)
+            if name in PARTIAL or (name not in TOLD and score < everything)
         )
         return max(partial, key=lambda name: known[name], default=None)
 

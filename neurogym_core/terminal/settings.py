@@ -12,6 +12,7 @@ from click.shell_completion import CompletionItem
 
 from neurogym_core.ecosystem import advice
 from neurogym_core.ecosystem.discovery import declared, find_subject, subject_names
+from neurogym_core.ecosystem.files import trusting
 from neurogym_core.ecosystem.names import SUBJECTS, clean
 from neurogym_core.ecosystem.settings_text import named_subject, read_pairs, read_value
 from neurogym_core.errors import InvalidValueError, UnknownNameError
@@ -78,6 +79,18 @@ split_option = click.option(
 """Decorator of a click command that adds the option ``--split``; `read_split` reads its value."""
 
 
+def _trust(context: click.Context, option: click.Parameter, value: bool) -> None:
+    context.with_resource(trusting(value))
+
+
+trust_option = click.option(
+    "--trust", is_flag=True, expose_value=False, is_eager=True, callback=_trust,
+    help="Run code in files that the folder of a run, or an experiment file, names.",
+)  # fmt: skip
+"""Decorator of a click command that adds the option ``--trust``: until the command ends, code in
+files that artefacts name may be run. The command gets no argument for it; `check_artefact` asks."""
+
+
 def play_options(subject: str | None, seed: int | None = 0) -> Callable[[Callable], Callable]:
     """Return a decorator that adds the options of a command that plays a task.
 
@@ -105,6 +118,7 @@ def play_options(subject: str | None, seed: int | None = 0) -> Callable[[Callabl
                      shell_complete=partial(complete, ("wrappers",)),
                      help="Apply a wrapper with its settings, e.g. reaction_time:urgency=-0.01;"
                      " innermost first."),
+        trust_option,
     )  # fmt: skip
 
 

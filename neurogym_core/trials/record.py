@@ -288,6 +288,104 @@ class TrialRecord(dict[str, np.ndarray]):
             )
         return codes
 
+    def coded(self) -> TrialRecord:
+        """Return the record with indices in place of names, in the order of `codes`.
+
+        Choices without a known order (those of a file, say) are numbered in alphabetical order;
+        other texts without one stay.
+
+        Example:
+            >>> from neurogym_core import TrialRecord
+            >>> TrialRecord({"choice": ["right", "none", "left"]}).coded()["choice"].tolist()
+            [1, -1, 0]
+        """
+        choices = [self.of_slot("choice", slot) for slot in self.slots]
+        changed, order = {}, dict(self.meta.get(NAMES, {}))
+        for name, column in self.items():
+            if column.dtype.kind != "U":
+                continue
+            if name in choices:
+                found = set(np.unique(column).tolist()) - {NO_CHOICE}
+                order.setdefault(name, tuple(sorted(found)))
+            if name in order:
+                changed[name] = TrialRecord({name: column}, meta={NAMES: order}).codes(name)
+        if not changed:
+            return self
+        return TrialRecord({**self, **changed}, meta={**self.meta, NAMES: order})
+
+    # ---- answers --------------------------------------------------------------------------------
+
+    @staticmethod
+    def of_slot(name: str, slot: str | None) -> str:
+        """Return the name of a column of an answer slot.
+
+        Args:
+            name: "choice", "outcome", "reaction_time", "answer_time" or "rest_correct".
+            slot: name of the slot; None: trials have one slot.
+
+        Example:
+            >>> from neurogym_core import TrialRecord
+            >>> TrialRecord.of_slot("choice", "rule"), TrialRecord.of_slot("choice", None)
+            ('rule.choice', 'choice')
+        """
+        return name if slot is None else f"{slot}.{name}"
+
+    @property
+    def slots(self) -> tuple[str | None, ...]:
+        """The names of the answer slots in their order; None for the only one."""
+        return tuple(
+            None if name == "choice" else name.removesuffix(".choice")
+            for name in self.keys()
+            # Periods may be called "choice", and have columns too.
+            if name == "choice" or (name.endswith(".choice") and not name.startswith(PERIOD_COLUMNS))
+        )
+
+    def answered(self, slot: str | None = None) -> np.ndarray:
+        """Return which trials were answered rightly or wrongly, bool (n,).
+
+        Resting where it was right is no answer. It has the outcome "correct" without a choice.
+
+        Args:
+            slot: name of the slot; None: trials have one slot.
+
+        Raises:
+            UnknownNameError: the record has no outcomes of this slot.
+        """
+        outcome, rest = self[self.of_slot("outcome", slot)], self.of_slot(REST_CORRECT, slot)
+        judged: np.ndarray = np.isin(outcome, ("correct", "error"))
+        return judged & ~((outcome == "correct") & self[rest]) if rest in self else judged
+
+    def detection(self, slot: str | None = None) -> dict[str, int] | None:
+        """Return the numbers of hits, signals, false alarms and noises, by these names.
+
+        A signal is a trial in which resting is wrong; a hit is an answer to it, of several choices
+        perhaps the wrong one. Aborts and sure bets do not count.
+
+        Args:
+            slot: name of the slot; None: trials have one slot.
+
+        Returns:
+            ``{"hits": …, "signals": …, "false_alarms": …, "noises": …}``; None if resting was
+            never, or always, right.
+
+        Raises:
+            UnknownNameError: the record has no outcomes of this slot.
+        """
+        name = self.of_slot(REST_CORRECT, slot)
+        if name not in self:
+            return None
+        rest, answered = self[name].astype(bool), self.answered(slot)
+        judged = np.isin(self[self.of_slot("outcome", slot)], ("correct", "error", "miss"))
+        signal, noise = judged & ~rest, judged & rest
+        if not signal.any() or not noise.any():
+            return None
+        return {
+            "hits": int((answered & signal).sum()),
+            "signals": int(signal.sum()),
+            "false_alarms": int((answered & noise).sum()),
+            "noises": int(noise.sum()),
+        }
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TrialRecord):
             return False if isinstance(other, dict) else NotImplemented

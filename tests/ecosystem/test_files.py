@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import os
 import pickle
 import subprocess
@@ -11,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from neurogym_core import Dataset, make, make_task
-from neurogym_core.ecosystem.files import is_file_reference
-from neurogym_core.errors import BrokenTaskError, UnknownTaskError
+from neurogym_core.ecosystem.files import check_artefact, files_named_in, is_file_reference
+from neurogym_core.errors import BrokenTaskError, InvalidValueError, UnknownTaskError
 from neurogym_core.tools import load_task
 
 
@@ -187,3 +189,76 @@ class TestPickling:
         task, env, _, cls = pickle.loads(pickled.read_bytes())
         assert type(task) is cls
         assert env.unwrapped.task == task
+
+
+# ---------------------------------------------------------------------- artefacts
+
+ROOT = Path(__file__).parents[2]
+LOADERS = ("load_from_file", "load_file", "_module")
+"""The functions that run a file."""
+CALLERS = {
+    "neurogym_core/ecosystem/files.py",
+    "neurogym_core/ecosystem/discovery.py",
+    "neurogym_core/play/make.py",
+    "plugins/neurogym-sweep/neurogym_sweep/functions.py",
+}
+"""Files that run a reference. It is typed, or `check_artefact` accepted the artefact."""
+READERS = {
+    "plugins/neurogym-study/neurogym_study/runs.py",
+    "plugins/neurogym-study/neurogym_study/task_experiment.py",
+}
+"""Files that read artefacts with references."""
+OWN_WAYS = {
+    "neurogym_core/ecosystem/files.py",
+    # A module of the template, with a path of this repository or of its wheel.
+    "plugins/neurogym-check/neurogym_check/template.py",
+}
+"""Files that run a file without the loader."""
+
+
+def sources():
+    for folder in (ROOT / "neurogym_core", *sorted((ROOT / "plugins").glob("*/neurogym_*"))):
+        for path in sorted(folder.rglob("*.py")):
+            yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text("utf-8"))
+
+
+def called_in(tree: ast.AST) -> set[str]:
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return {getattr(one, "attr", getattr(one, "id", "")) for one in calls}
+
+
+def test_one_function_runs_files_and_its_callers_are_known() -> None:
+    called = {name: called_in(tree) for name, tree in sources()}
+    assert len(called) > 200
+    assert {name for name, calls in called.items() if calls & set(LOADERS[:2])} == CALLERS
+    ways = {"exec_module", "spec_from_file_location", "run_path", "exec", "SourceFileLoader"}
+    assert {name for name, calls in called.items() if calls & ways} == OWN_WAYS
+    assert {name for name, calls in called.items() if "check_artefact" in calls} == READERS
+
+
+def test_the_files_that_an_artefact_names_are_found_with_their_hashes(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("")
+    contents = {"wrap": [{"tasks": ["ns/Task-v0", "a.py:A"]}], "b.py": 1, "n": "x:net=c.py:C,n=2",
+                "no": ["a.pyx", "python", "1.py2", 3, None]}  # fmt: skip
+    found = files_named_in(contents, tmp_path)
+    assert [(one.keys, one.text) for one in found] == [
+        (("wrap", 0, "tasks", 1), "a.py:A"),
+        (("b.py",), "b.py"),
+        (("n",), "x:net=c.py:C,n=2"),
+    ]
+    assert found[0].path == tmp_path / "a.py"
+    assert found[0].sha256 == hashlib.sha256(b"").hexdigest()
+    assert found[1].sha256 is None
+    assert found[2].path == tmp_path / "c.py"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a.py", "a.py:", "a.py:B", "a b.py:B", "a\nb.py:B", "a,b.py:B", "~/a.py", ".py/x.py", "x:y.py",
+     "=.py", " .py"],
+)  # fmt: skip
+def test_no_reference_to_a_file_escapes(text: str) -> None:
+    assert is_file_reference(text)
+    with pytest.raises(InvalidValueError, match=r"--trust \(in Python: trust=True\)"):
+        check_artefact("e.toml", {"task": text})
+    assert check_artefact("e.toml", {"task": text}, trust=True)

@@ -315,7 +315,7 @@ def test_the_first_plugin_with_an_answer_gives_it(add) -> None:
     add("bbb", HEAD + "@hookimpl\ndef ngym_unknown_name(kind): return f'b {kind}'\n")
     add("ccc", HEAD + "@hookimpl\ndef ngym_unknown_name(kind): return 'c'\n")
     assert hooks.ask("ngym_unknown_name", kind="env", name="x", known=()) == "b env"
-    assert hooks.ask("ngym_read_experiment", path="x", trust=False) is None
+    assert hooks.ask("ngym_read_experiment", path="x") is None
 
 
 def test_a_first_make_imports_no_plugin_of_this_project() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 import neurogym_core.errors
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.manifest import Manifest, parse_manifest, read_manifest, vocabulary
+from neurogym_core.ecosystem.records import TaskInfo
 
 GOOD = """
 schema = 1
@@ -288,3 +290,16 @@ def test_presets_belong_to_aliases_and_are_strings() -> None:
     ):
         (wrong,) = parse_manifest(row + bad).rows
         assert any(says in problem.message for problem in wrong.problems)
+
+
+def test_the_best_shortcut_leaves_out_something_that_counts() -> None:
+    task = TaskInfo(
+        group="neurogym.tasks", name="A-v0", value="a:A", distribution="a", version="1",
+        namespace="a", ideal={"value": 0.9},
+        shortcuts={"oracle": 1.0, "all": 0.8, "constant": 0.4, "channel.cue": 0.79,
+                   "without.cue": 0.5, "winstay": 0.95},
+    )  # fmt: skip
+    assert (task.chance, task.best_shortcut) == (0.4, "without.cue")
+    assert task.relative(0.7) == pytest.approx(0.5)
+    assert replace(task, shortcuts={**task.shortcuts, "familiar": 0.85}).best_shortcut == "familiar"
+    assert replace(task, ideal={}).relative(0.7) is None

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from neurogym_core import Choice, Task, TrialRecord, run
-from neurogym_core.trials.answers import Detection, answered, detection, given_correct
 
 RECORD = TrialRecord(
     {
@@ -17,34 +16,48 @@ RECORD = TrialRecord(
 
 
 def test_a_right_rest_is_no_answer():
-    assert answered(RECORD).tolist() == [True, False, True, False, True, False, False, False]
+    assert RECORD.answered().tolist() == [True, False, True, False, True, False, False, False]
 
 
 def test_a_file_without_the_column_has_answers_only():
     """Labs number choices as they like: -1 is a choice there."""
     of_lab = TrialRecord({"choice": [-1, 1, 0], "outcome": ["correct", "error", "miss"]})
-    assert answered(of_lab).tolist() == [True, True, False]
-    assert detection(of_lab) is None
+    assert of_lab.answered().tolist() == [True, True, False]
+    assert of_lab.detection() is None
 
 
 def test_hits_are_answers_to_signals_and_aborted_trials_do_not_count():
-    assert detection(RECORD) == Detection(hits=2, signals=3, false_alarms=1, noises=2)
+    assert RECORD.detection() == {
+        "hits": 2,
+        "signals": 3,
+        "false_alarms": 1,
+        "noises": 2,
+    }
 
 
 @pytest.mark.parametrize("rest", [False, True])
 def test_one_kind_of_trial_has_no_detection(rest):
-    assert detection(RECORD[RECORD["rest_correct"] == rest]) is None
+    assert RECORD[RECORD["rest_correct"] == rest].detection() is None
 
 
-def test_the_later_answer_given_that_the_earlier_was_correct():
+def test_a_slot_has_a_name_unless_it_is_the_only_one():
+    assert RECORD.slots == (None,)
+    columns = {"a.choice": [0], "b.choice": [1], "duration.choice": [100.0], "onset.x.choice": [0.0]}
+    assert TrialRecord(columns).slots == ("a", "b")
+    assert TrialRecord({"outcome": ["correct"]}).slots == ()
+
+
+def test_names_become_indices_in_their_order_and_texts_without_an_order_stay():
     record = TrialRecord(
-        {
-            "T1.outcome": ["correct", "correct", "correct", "error", "miss"],
-            "T2.outcome": ["correct", "error", "miss", "correct", "correct"],
-        }
-    )
-    assert given_correct(record, "T2", "T1") == (1, 2)
-    assert given_correct(record, "T1", "T2") == (1, 2)
+        {"choice": ["right", "none", "left"], "side": ["b", "a", "b"], "mood": ["x", "y", "x"]},
+        meta={"names": {"side": ("b", "a")}, "dt": 20},
+    ).coded()
+    assert record["choice"].tolist() == [1, -1, 0]
+    assert record["side"].tolist() == [0, 1, 0]
+    assert record["mood"].tolist() == ["x", "y", "x"]
+    assert record.meta["names"] == {"side": ("b", "a"), "choice": ("left", "right")}
+    assert record.meta["dt"] == 20
+    assert record.coded() == record
 
 
 class SeenOrNot(Task):
@@ -70,7 +83,7 @@ def test_records_say_where_resting_was_right(subject):
     assert np.array_equal(record["seen.rest_correct"], record["side"] == -1)
     assert np.array_equal(record["red.rest_correct"], record["red"] == -1)
     rested = record.codes("seen.choice") == -1
-    assert np.array_equal(answered(record, "seen"), ~rested)
+    assert np.array_equal(record.answered("seen"), ~rested)
 
 
 def test_only_records_in_which_resting_was_right_have_the_column():

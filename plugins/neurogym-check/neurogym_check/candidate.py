@@ -78,6 +78,11 @@ class Candidate:
         return self.info.admitted if self.info is not None else {}
 
     @property
+    def admits(self) -> Mapping[str, str]:
+        """Conditions that leave the answer open, as the manifest admits them."""
+        return self.info.admits if self.info is not None else {}
+
+    @property
     def docstring(self) -> str:
         """The docstring of the task."""
         return inspect.getdoc(self.cls) or ""
@@ -153,6 +158,8 @@ class Candidate:
             env = self.fresh_env()
             env.reset(seed=SEED)
             env.step(env.action_space.sample())
+            if self.kind == "task":
+                env.step(env.unwrapped.target)  # a wrong hook would fail most checks
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -259,6 +266,11 @@ class Wrapped(Candidate):
     def admitted(self) -> Mapping[str, str]:
         """Shortcuts that the manifest admits of the task without wrappers."""
         return self.alone.admitted
+
+    @property
+    def admits(self) -> Mapping[str, str]:
+        """Conditions that leave the answer open in the task without wrappers."""
+        return self.alone.admits
 
     @property
     def docstring(self) -> str:

@@ -12,7 +12,13 @@ if TYPE_CHECKING:
 
 Level = Literal["quick", "full"]
 Status = Literal[
-    "passed", "failed", "warning", "not applicable", "expected failure", "unexpected pass"
+    "passed",
+    "failed",
+    "warning",
+    "cannot tell",
+    "not applicable",
+    "expected failure",
+    "unexpected pass",
 ]
 
 FAMILIES = {
@@ -49,6 +55,19 @@ class CheckWarning(Exception):  # noqa: N818
 
     Args:
         message: the finding.
+        details: numbers and names for the report, JSON-compatible.
+    """
+
+    def __init__(self, message: str, **details: Any) -> None:
+        super().__init__(message)
+        self.details = details
+
+
+class CannotTell(Exception):  # noqa: N818
+    """Raised when a check has not seen enough to pass or to refuse a task.
+
+    Args:
+        message: the reason, and the remedy if there is one.
         details: numbers and names for the report, JSON-compatible.
     """
 
@@ -133,9 +152,10 @@ class CheckResult:
         task: id or name of the task.
         code, name, family, rule, advice: of the check; plug-in checks may leave all but the code
             empty.
-        status: passed, failed, warning (look at it; no rule is broken), not applicable, expected
-            failure, or unexpected pass (listed as an expected failure).
-        reason: the finding, or why the check does not apply; empty if it passed.
+        status: passed, failed, warning (look at it; no rule is broken), cannot tell (nothing was
+            proved or refuted), not applicable, expected failure, or unexpected pass (listed as an
+            expected failure).
+        reason: the finding, or why the check cannot tell or does not apply; empty if it passed.
         seconds: duration of the check.
         details: numbers and names, JSON-compatible.
     """

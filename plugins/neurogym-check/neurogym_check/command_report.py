@@ -11,6 +11,14 @@ from neurogym_check.run_checks import all_checks
 from neurogym_core.tools import Page, in_words, print_json
 
 
+SCOPE = (
+    "The checks compare the task with its declarations, and first trials of sessions with each"
+    " other. They do not show that the task is the one of its paper, nor that a network learns it;"
+    " \"cannot tell\" means neither passed nor failed."
+)
+"""The scope of the results."""
+
+
 def show_results(names: list[str], results: list[CheckResult]) -> None:
     """Print a table of the results, and the finding and advice of each failure."""
     page = Page()
@@ -19,13 +27,14 @@ def show_results(names: list[str], results: list[CheckResult]) -> None:
         page.table(("code", "check", "result", "why"), [_cells(result) for result in results])
     else:
         page.table(
-            ("task", "passed", "failed", "warning", "not applicable", "seconds"),
+            ("task", "passed", "failed", "warning", "cannot tell", "not applicable", "seconds"),
             [_counts(name, results) for name in names],
         )
     for result in results:
         if not result.ok or result.status == "warning":
             _add_failure(page, result)
     page.heading(_verdict(names, results))
+    page.text(SCOPE)
     page.show()
 
 
@@ -50,6 +59,7 @@ def _counts(name: str, results: list[CheckResult]) -> tuple[str, ...]:
         str(status.count("passed")),
         str(failed or ""),
         str(status.count("warning") or ""),
+        str(status.count("cannot tell") or ""),
         str(status.count("not applicable")),
         f"{seconds:.1f}",
     )
@@ -73,6 +83,8 @@ def _verdict(names: list[str], results: list[CheckResult]) -> str:
     excused = sum(result.status == "expected failure" for result in results)
     warned = sum(result.status == "warning" for result in results)
     also = f", {excused} expected failure{'s' if excused != 1 else ''}" if excused else ""
+    untold = sum(result.status == "cannot tell" for result in results)
+    also += f", {untold} cannot tell" if untold else ""
     also += f", {warned} warning{'s' if warned != 1 else ''}" if warned else ""
     if failed:
         return (

@@ -12,6 +12,7 @@ from neurogym_check.candidate import Candidate
 from neurogym_check.check_types import (
     CHECKS,
     FAMILIES,
+    CannotTell,
     Check,
     CheckFailedError,
     CheckResult,
@@ -136,6 +137,8 @@ def _outcome(one: Check, candidate: Candidate) -> tuple[Any, str, Mapping[str, A
         return "not applicable", str(error), {}
     except CheckWarning as error:
         return "warning", clean(str(error)), error.details
+    except CannotTell as error:
+        return "cannot tell", clean(str(error)), error.details
     except CheckFailedError as error:
         return "failed", clean(str(error)), error.details
     except KeyboardInterrupt:
@@ -219,7 +222,7 @@ def _read(task: str, distribution: str, item: Any) -> CheckResult:
     return result
 
 
-_STATUSES = ("passed", "failed", "warning", "not applicable")
+_STATUSES = ("passed", "failed", "warning", "cannot tell", "not applicable")
 
 
 def _excused(result: CheckResult, reasons: Mapping[str, str]) -> CheckResult:

@@ -1,5 +1,5 @@
 """Fixtures: `site` is a folder for packages on the import path, `ngym` runs commands in this
-process, `wrong`, `odd` and `leaky` are the tasks of this folder.
+process, `wrong`, `odd`, `leaky` and `unanswerable` are the tasks of this folder.
 """
 
 from __future__ import annotations
@@ -44,6 +44,12 @@ def odd() -> ModuleType:
 def leaky() -> ModuleType:
     """Tasks with a shortcut, and variants without it."""
     return _module("leaky_tasks")
+
+
+@pytest.fixture(scope="session")
+def unanswerable() -> ModuleType:
+    """Tasks that cannot be solved, and variants that can."""
+    return _module("unanswerable_tasks")
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ QUICK = {
     "CannotBeMade": ("G000", ()),
     "SeedsAsItLikes": ("G001", ()),
     "NotJson": ("G002", ("T010",)),
-    "OneEnvOnly": ("G003", ("D002", "T004", "B001", "B003", "B004", "A001")),
+    "OneEnvOnly": ("G003", ("D002", "T004", "T011", "T012", "B001", "B003", "B004", "A001")),
     "RewardsAtRandom": ("D001", ("G001", "D002", "D004")),
     "GlobalNumbers": ("D001", ("G003", "D004")),
     "CannotBeCopied": ("D002", ()),
@@ -59,6 +59,8 @@ BY_PACKAGE = ("M001", "M002", "M003", "M004", "M005", "R001", "R002")
 BY_EXPECTATION = ("B002",)
 BY_SHORTCUT = ("A001", "A002", "A003")
 """See `test_shortcuts`."""
+BY_ANSWER = ("T011", "T012")
+"""See `test_answerable`."""
 
 ODD = (
     "OneStep",
@@ -84,7 +86,7 @@ def failing(results) -> set[str]:
 
 def test_every_check_has_a_task_that_it_must_catch():
     caught = {code for code, _ in QUICK.values()} | set(FULL.values()) | set(BY_FILE.values())
-    assert caught | {*BY_PACKAGE, *BY_EXPECTATION, *BY_SHORTCUT} == {
+    assert caught | {*BY_PACKAGE, *BY_EXPECTATION, *BY_SHORTCUT, *BY_ANSWER} == {
         one.code for one in all_checks()
     }
 

@@ -40,7 +40,6 @@ from neurogym_plot.canvas import (
     time_axis,
     write,
 )
-from neurogym_plot.coded import coded, is_choice
 from neurogym_plot.styles import magnified
 
 # Private sizes are in inches, unless noted.
@@ -114,7 +113,7 @@ def session_figure(
     """
     _check(record)
     made = None if task is None else make_task(task)
-    record = coded(record)
+    record = record.coded()
     span = _span_of(record)
     rows, left_out = _rows(record, columns, made)
     if not rows:
@@ -246,7 +245,7 @@ def _rows(
     """Return the rows of the figure, and the names of the columns that are left out."""
     known: Mapping[str, Sequence[str]] = record.meta.get("names", {})
     circular = task is not None and _answers_in_angles(task)
-    prefixes = [name.removesuffix("choice") for name in record.columns if is_choice(name)]
+    prefixes = ["" if slot is None else f"{slot}." for slot in record.slots]
     taken = {f"{prefix}{end}" for prefix in prefixes for end in _SLOT_ENDS}
     others = [
         name

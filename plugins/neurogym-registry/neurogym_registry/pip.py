@@ -24,11 +24,13 @@ from urllib.parse import unquote, urlsplit
 from neurogym_core.tools import canonical, clean, said_by
 from neurogym_registry.errors import InstallError
 from neurogym_registry.requirements import CORE
-from neurogym_registry.wheels import sha256_of
+from neurogym_registry.wheels import MAX_UNPACKED, fault_of_record, sha256_of
 
 PROTECTED = (CORE, "gymnasium", "numpy")
 """Packages that an installation must not change: results of other packages depend on them."""
 SECONDS = 600
+MOST_RATIO = 30
+"""Most bytes of a large wheel's files per byte of the wheel."""
 _SETTINGS = {
     True: "`python -m pip config list`",
     False: "PIP_INDEX_URL and the files of pip's configuration; uv's settings are not read",
@@ -96,6 +98,12 @@ def fetch(candidates: Sequence[Candidate], folder: Path) -> list[Step]:
 def _step(found: Candidate, path: Path) -> Step:
     _require_intact(path)
     with zipfile.ZipFile(path) as archive:
+        if (fault := fault_of_record(archive)) is not None:
+            raise InstallError(
+                f"{clean(path.name)} is not installed: {fault}. Expected a RECORD of exactly its"
+                " files, because pip removes the files that it lists. Report this to the package's"
+                " maintainers, and install another version. Nothing was installed."
+            )
         names = [name for name in archive.namelist() if _AT_START.search(name)]
     return Step(
         **vars(found),
@@ -244,9 +252,13 @@ def installed_version(name: str) -> str | None:
 
 def _require_intact(path: Path) -> None:
     """Raise an error if a wheel is damaged; pip would leave it half unpacked."""
+    most = max(MAX_UNPACKED, MOST_RATIO * path.stat().st_size)
     try:
         with zipfile.ZipFile(path) as archive:
-            damaged = archive.testzip()
+            if sum(one.file_size for one in archive.infolist()) > most:
+                damaged: str | None = f"it unpacks to more than {most:,} bytes"
+            else:
+                damaged = archive.testzip()
     except (zipfile.BadZipFile, OSError, EOFError) as error:
         damaged = said_by(error)
     if damaged is not None:

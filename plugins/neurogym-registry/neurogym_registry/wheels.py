@@ -6,6 +6,8 @@ commands, and modules of other packages: `read_wheel` refuses anything that is n
 
 from __future__ import annotations
 
+import base64
+import csv
 import email.parser
 import email.utils
 import hashlib
@@ -25,6 +27,7 @@ from neurogym_registry.requirements import core_specifier, is_distribution_name
 MAX_WHEEL = 100_000_000  # bytes; a package of tasks is some kilobytes
 MAX_UNPACKED = 500_000_000
 MAX_FILES = 20_000
+MAX_RECORD = 50_000_000
 MAX_MANIFEST = 65_536
 MAX_METADATA = 1_000_000  # for METADATA, with the README in it, and for entry_points.txt
 TEMPLATE_TEXTS = (
@@ -38,7 +41,6 @@ _INFO_FILES = ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "top_level.txt
 _INFO_FOLDERS = ("licenses", "license_files", "sboms")
 _INFO_TEXTS = re.compile(r"(LICEN[CS]E|COPYING|NOTICE|AUTHORS)[A-Za-z0-9._-]*")
 _SECTION = re.compile(r"\[([A-Za-z0-9._-]+)\]")
-_POINT = re.compile(r"([^\s=\[#;][^=]*?)\s*=\s*(\S+)")
 PREFIX = "neurogym."
 _NAME = re.compile(
     r"(?P<name>[A-Za-z0-9_.]+)-(?P<version>[A-Za-z0-9_.!+]+)(-\d\w*)?-[^-]+-[^-]+-[^-]+\.whl"
@@ -108,7 +110,9 @@ def read_wheel(path: Path) -> Wheel:
             raise _refusal(path, f"it has more than {MAX_WHEEL:,} bytes")
         with zipfile.ZipFile(path) as archive:
             return _read(path, archive, named["name"], named["version"])
-    except (OSError, zipfile.BadZipFile, UnicodeDecodeError, KeyError, EOFError) as error:
+    except (
+        OSError, zipfile.BadZipFile, UnicodeDecodeError, KeyError, EOFError, csv.Error
+    ) as error:  # fmt: skip
         raise _refusal(path, f"it cannot be read ({clean(said_by(error))})") from error
 
 
@@ -157,6 +161,8 @@ def _read(path: Path, archive: zipfile.ZipFile, name: str, version: str) -> Whee
         raise _refusal(
             path, f"METADATA says {clean(own_name)} {clean(own_version)}, not {name} {version}"
         )
+    if (fault := fault_of_record(archive)) is not None:
+        raise _refusal(path, fault)
     points = _entry_points(path, archive, f"{info}/entry_points.txt", module)
     requires = tuple(str(one) for one in headers.get_all("Requires-Dist") or ())
     for one in requires:
@@ -246,6 +252,39 @@ def _check_content(path: Path, files: list[zipfile.ZipInfo], module: str, versio
     return infos.pop()
 
 
+def fault_of_record(archive: zipfile.ZipFile) -> str | None:
+    """Return in which way RECORD differs from the files of a wheel, or None.
+
+    pip removes the files that RECORD lists, also those of other packages: RECORD has to list each
+    file of the archive once, with its SHA-256 (or SHA-384, SHA-512) and its size, and no other."""
+    files = {one.filename: one for one in archive.infolist() if not one.is_dir()}
+    records = [name for name in files if re.fullmatch(r"[^/]+\.dist-info/RECORD", name)]
+    if len(records) != 1 or files[records[0]].file_size > MAX_RECORD:
+        return f"it has {len(records)} RECORD files instead of one of up to {MAX_RECORD:,} bytes"
+    own = {records[0], f"{records[0]}.jws", f"{records[0]}.p7s"}
+    rows = dict[str, list[str]]()
+    for row in csv.reader(archive.read(records[0]).decode("utf-8").splitlines()):
+        if len(row) != 3 or row[0] in rows:
+            return f"RECORD has a row that is not valid, or twice: {clean(','.join(row))[:200]!r}"
+        rows[row[0]] = row[1:]
+    for name in sorted({*rows, *files} - own):
+        if name not in files:
+            return f"RECORD lists {clean(name)!r}, which it does not contain"
+        if name not in rows:
+            return f"RECORD does not list {clean(name)!r}"
+        algorithm, _, digest = rows[name][0].partition("=")
+        if algorithm not in ("sha256", "sha384", "sha512"):
+            return f"RECORD has no SHA-256 of {clean(name)!r}"
+        with archive.open(name) as stream:
+            found = hashlib.file_digest(stream, algorithm).digest()  # type: ignore[arg-type]
+        size = str(files[name].file_size)
+        if base64.urlsafe_b64encode(found).decode().rstrip("=") != digest.rstrip("="):
+            return f"RECORD has another hash of {clean(name)!r}"
+        if rows[name][1] not in ("", size):
+            return f"RECORD has another size of {clean(name)!r}"
+    return None
+
+
 def _stem(info: str) -> str:
     """Return name and version of a .dist-info folder in one spelling."""
     name, _, version = info.removesuffix(".dist-info").partition("-")
@@ -264,7 +303,7 @@ def _entry_points(
         return found
     rows: dict[str, str] | None = None
     for line in _text(path, archive, name, MAX_METADATA).replace("\r\n", "\n").split("\n"):
-        section, point = _SECTION.fullmatch(line), _POINT.fullmatch(line.rstrip(" "))
+        section, point = _SECTION.fullmatch(line), _point(line)
         if not line.isascii() or (line and not line.isprintable()):
             raise _refusal(path, f"the line {clean(line)[:100]!r} is not an entry point")
         if section is not None and section[1] not in found and section[1].startswith(PREFIX):
@@ -275,14 +314,21 @@ def _entry_points(
                 " has the group twice"
             )  # fmt: skip
         elif point is not None and rows is not None:
-            if point[1] in rows or not leads_into(point[2], module):
+            if point[0] in rows or not leads_into(point[1], module):
                 raise _refusal(
                     path, f"its entry point {clean(line)!r} occurs twice, or leads out of {module}"
                 )
-            rows[point[1]] = point[2]
+            rows[point[0]] = point[1]
         elif line and not line.startswith(("#", ";")):
             raise _refusal(path, f"the line {clean(line)[:100]!r} is not an entry point")
     return found
+
+
+def _point(line: str) -> tuple[str, str] | None:
+    """Return name and value of an entry point, or None; one search per sign, whatever is given."""
+    name, equals, value = (part.strip() for part in line.partition("="))
+    plain = equals and name and value and line[0] not in " \t\r\v\f[#;" and " " not in value
+    return (name, value) if plain else None
 
 
 def leads_into(value: str, module: str) -> bool:

@@ -347,9 +347,7 @@ def test_a_dependency_that_the_registry_warns_of_is_not_installed(
 
 @pytest.mark.slow
 def test_the_plan_shows_every_file_and_what_runs_by_itself(town: Town) -> None:
-    helper = town.depend("helper")
-    with zipfile.ZipFile(helper, "a") as archive:
-        archive.writestr("helper.pth", "import os")
+    helper = town.depend("helper", beside={"helper.pth": "import os"})
     groups = {
         "neurogym.plugins": {"watch": "neurogym_task_dots.dots"},
         "neurogym.commands": {"dots": "neurogym_task_dots.dots:command"},

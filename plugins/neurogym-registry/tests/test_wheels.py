@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -11,10 +12,12 @@ import made_packages as packages
 import pytest
 from click.testing import CliRunner
 from neurogym_check.digest import digest_of, store
+from neurogym_registry import pip
+from neurogym_registry.errors import InstallError
 from neurogym_registry.releases import make_release, plain
 from neurogym_registry.rules import errors, validate
 from neurogym_registry.schemas import breaches
-from neurogym_registry.wheels import read_wheel
+from neurogym_registry.wheels import read_wheel, sha256_of
 
 from neurogym_core.tools import RegistryError, load_task, main
 
@@ -148,6 +151,53 @@ def test_a_wheel_with_a_link_is_refused(tmp_path: Path) -> None:
         archive.writestr(link, "/etc/passwd")
     with pytest.raises(RegistryError, match="symbolic link"):
         read_wheel(path)
+
+
+def with_record(path: Path, change) -> Path:
+    """Rewrite a wheel with `change` applied to the lines of RECORD."""
+    with zipfile.ZipFile(path) as archive:
+        files = {one: archive.read(one) for one in archive.namelist()}
+    lines = files[f"{INFO}/RECORD"].decode().splitlines()
+    files[f"{INFO}/RECORD"] = "\n".join(change(lines)).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda rows: [*rows, "neurogym_core/__init__.py,,"], "which it does not contain"),
+        (lambda rows: [*rows, "../../../bin/pip,,"], "which it does not contain"),
+        (lambda rows: [*rows, "neurogym_task_dots/../numpy/__init__.py,,"], "does not contain"),
+        (lambda rows: rows[1:], "does not list"),
+        (lambda rows: [rows[0], *rows], "twice"),
+        (lambda rows: [*rows, "a,b"], "not valid"),
+        (lambda rows: [rows[0].partition(",")[0] + ",,", *rows[1:]], "no SHA-256"),
+        (lambda rows: [rows[0].replace("sha256=", "sha256=x"), *rows[1:]], "another hash"),
+        (lambda rows: [rows[0].replace("sha256=", "md5="), *rows[1:]], "no SHA-256"),
+        (lambda rows: [rows[0] + "9", *rows[1:]], "another size"),
+    ],
+)
+def test_a_wheel_whose_record_differs_from_its_files_is_refused(
+    tmp_path: Path, change, said: str
+) -> None:
+    """pip removes the files that RECORD lists, also those of the core."""
+    path = with_record(packages.wheel(dots(), tmp_path), list)
+    assert read_wheel(path).version == "1.0.0"
+    with pytest.raises(RegistryError, match=said):
+        read_wheel(with_record(path, change))
+
+
+def test_long_lines_of_entry_points_take_linear_time(tmp_path: Path) -> None:
+    """900,000 blanks took minutes with a regular expression; the limit is 1 MB."""
+    points = f"[neurogym.tasks]\na{' ' * 900_000}b\n"
+    path = packages.wheel(dots(entry_points=points), tmp_path)
+    before = time.process_time()
+    with pytest.raises(RegistryError, match="not an entry point"):
+        read_wheel(path)
+    assert time.process_time() - before < 2
 
 
 POINTS = "[neurogym.tasks]\nDots-v0 = neurogym_task_dots.dots:Dots\n"
@@ -386,3 +436,41 @@ def test_validate_prints_file_field_rule_and_what_the_rule_is(keeper) -> None:
     assert "[licence] A release has an open-source licence" in result.stdout
     (row,) = json.loads(ngym("registry", "validate", keeper.folder, "--json").stdout)
     assert (row["level"], row["rule"], row["field"]) == ("error", "licence", "license")
+
+
+@pytest.mark.parametrize("attack", ["foreign row", "bomb"])
+def test_a_dependency_is_fetched_only_with_its_own_files_and_a_sane_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, attack: str
+) -> None:
+    """No registry lists it; the limit of a small wheel is 500 MB, found without unpacking."""
+    path = packages.wheel(dots(), tmp_path)
+    if attack == "foreign row":
+        with_record(path, lambda rows: [*rows, "neurogym_core/__init__.py,,"])
+    else:
+        with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("neurogym_task_dots/zeros", bytes(2_000_000))
+        monkeypatch.setattr(pip, "MAX_UNPACKED", 1_000_000)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    own = pip.Candidate(
+        name=NAME, version="1.0.0", sha256=sha256_of(path), filename=path.name, host=""
+    )
+    (tmp_path / "to").mkdir()
+    said = "which it does not contain" if attack == "foreign row" else "unpacks to more than"
+    with pytest.raises(InstallError, match=said):
+        pip.fetch([own], tmp_path / "to")
+
+
+def test_an_honest_dependency_is_fetched_and_its_code_at_start_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = packages.Package(name="helper", requires=(), manifest=None, beside={"helper.pth": "x"})
+    path = packages.wheel(made, tmp_path)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    own = pip.Candidate(
+        name="helper", version="1.0", sha256=sha256_of(path), filename=path.name, host=""
+    )
+    (tmp_path / "to").mkdir()
+    (step,) = pip.fetch([own], tmp_path / "to")
+    assert step.at_start == ("helper.pth",)

@@ -8,14 +8,9 @@ from numpy.typing import ArrayLike
 from neurogym_core import InvalidValueError, TrialRecord
 
 
-def of_slot(name: str, slot: str | None) -> str:
-    """Return the name of a column of an answer slot, or of the trial if `slot` is None."""
-    return name if slot is None else f"{slot}.{name}"
-
-
 def slot_column(record: TrialRecord, name: str, slot: str | None) -> np.ndarray:
     """Return column `name` of an answer slot, or of the trial if `slot` is None; shape (n,)."""
-    return record[of_slot(name, slot)]
+    return record[record.of_slot(name, slot)]
 
 
 def is_value(record: TrialRecord, column: str, value: int | str) -> np.ndarray:

@@ -6,8 +6,8 @@ Each takes a `Behaviour`, and raises `CannotTellError` if the record lacks somet
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +15,6 @@ import pandas as pd
 from neurogym_plot.canvas import BLUE, GREEN, GREY, VERMILION
 
 from neurogym_core import InvalidValueError
-from neurogym_core.trials.answers import answered, detection, given_correct
 from neurogym_study import measures
 from neurogym_study.behaviour import (
     ANGULAR_ERROR,
@@ -30,7 +29,7 @@ from neurogym_study.behaviour import (
     with_preferences,
     with_rest_as_choice,
 )
-from neurogym_study.chronometric import reaction_times
+from neurogym_study.chronometric import ReactionTimeRow, reaction_times
 from neurogym_study.figures import (
     StrengthAxis,
     chronometric_figure,
@@ -40,6 +39,7 @@ from neurogym_study.figures import (
 )
 from neurogym_study.findings import Analysis, Finding, Result, figure
 from neurogym_study.intervals import wilson_interval
+from neurogym_study.population import is_population, over_subjects, population
 from neurogym_study.proportions import (
     ProportionRow,
     accuracy,
@@ -106,10 +106,7 @@ def accuracy_per_condition(behaviour: Behaviour) -> Result:
     """
     outcomes, counts = np.unique(behaviour.column("outcome"), return_counts=True)
     judged = preferences(behaviour)
-    notes = [
-        f"Left out, of all analyses: {count} trial{'s' * (count > 1)} without a {name!r}."
-        for name, count in behaviour.left_out.items()
-    ]
+    notes = behaviour.notes
     rested = int((behaviour.correct & ~behaviour.answered).sum())
     if rested:
         notes.append(f"{rested} right rests are no answers: see hits and false alarms.")
@@ -118,13 +115,14 @@ def accuracy_per_condition(behaviour: Behaviour) -> Result:
         behaviour = judged
     if not behaviour.answered.any():
         raise CannotTellError("no answer was correct or incorrect")
-    record, slot = behaviour.record, behaviour.slot
-    rows = [_accuracy_row("all trials", "", accuracy(record, None, slot=slot)[0])]
-    for name in behaviour.conditions:
-        if len(np.unique(record[name])) <= LEVELS:
-            rows += [
-                _accuracy_row(name, row.value, row) for row in accuracy(record, name, slot=slot)
-            ]
+    record = behaviour.record
+    named = [one for one in behaviour.conditions if len(np.unique(record[one])) <= LEVELS]
+    rows = over_subjects(
+        behaviour, lambda part: _accuracy_rows(part, named), ("condition", "value"), "accuracy",
+        (0, 1),
+    )  # fmt: skip
+    if is_population(behaviour):
+        notes.append(_said_mean("fraction correct", rows[0]["accuracy"], rows[0]))
     said = ", ".join(f"{name} {count}" for name, count in zip(outcomes, counts, strict=True))
     return Result(pd.DataFrame(rows), _accuracy_figure(rows), [f"Outcomes: {said}.", *notes])
 
@@ -140,17 +138,18 @@ def accuracy_of_slots(behaviour: Behaviour) -> Result:
         raise CannotTellError("the trials have one answer")
     rows = []
     for k, slot in enumerate(slots):
-        given = answered(record, slot)
-        counts = {"": (int((given & (record[f"{slot}.outcome"] == "correct")).sum()), given.sum())}
-        counts |= {other: given_correct(record, slot, other) for other in slots[:k]}
-        for other, (right, n) in counts.items():
+        answered, correct = record.answered(slot), record[f"{slot}.outcome"] == "correct"
+        trials = {"": np.ones(len(record), bool)}
+        trials |= {other: record[f"{other}.outcome"] == "correct" for other in slots[:k]}
+        for other, some in trials.items():
+            right, n = int((answered & correct & some).sum()), int((answered & some).sum())
             low, high = wilson_interval(right, n)
             rows.append(
                 {
                     "slot": slot,
                     "given correct": other,
                     "correct": right,
-                    "answered": int(n),
+                    "answered": n,
                     "accuracy": right / n if n else np.nan,
                     "low": low,
                     "high": high,
@@ -174,9 +173,9 @@ def hits_and_false_alarms(behaviour: Behaviour) -> Result:
     In go/no-go tasks an answer is "yes", and a trial in which resting is wrong is a signal. Between
     two choices, "yes" is that of one side, and the signal is that side.
     """
-    counts = detection(behaviour.record, behaviour.slot)
+    counts = behaviour.record.detection(behaviour.slot)
     if counts is not None:
-        found = measures.sensitivity(**vars(counts))
+        found = measures.sensitivity(**counts)
         what = "Signals: trials in which resting is wrong; yes: an answer."
     else:
         try:
@@ -201,6 +200,22 @@ def hits_and_false_alarms(behaviour: Behaviour) -> Result:
         for row in rows
     )
     return Result(pd.DataFrame(rows), notes=[f"{said}. {what}"])
+
+
+def _accuracy_rows(behaviour: Behaviour, conditions: Sequence[str]) -> list[dict[str, Any]]:
+    record, slot = behaviour.record, behaviour.slot
+    rows = [_accuracy_row("all trials", "", accuracy(record, None, slot=slot)[0])]
+    for name in conditions:
+        rows += [_accuracy_row(name, row.value, row) for row in accuracy(record, name, slot=slot)]
+    return rows
+
+
+def _said_mean(name: str, mean: float, row: Mapping[str, Any]) -> str:
+    """Return a mean over subjects with its interval as a sentence."""
+    return (
+        f"Mean over {row['subjects']} subjects: {name} {mean:.4g} (95 % interval"
+        f" {row['low']:.4g} to {row['high']:.4g}; SD between subjects {row['deviation']:.2g})."
+    )
 
 
 def _accuracy_row(name: str, value: Any, row: Any) -> dict[str, Any]:
@@ -309,18 +324,22 @@ def psychometric(behaviour: Behaviour) -> Result:
 
     Without a signed strength, correct answers are analysed. Intervals: profile likelihood.
     """
-    found = psychometric_function(behaviour)
+    several = is_population(behaviour)
+    found = psychometric_function(behaviour, None if several else "profile")
     kind, rows, fit = found.kind, found.rows, found.fit
     behaviour = between_choices(behaviour)
-    parts = behaviour.per_subject()
+    parts = behaviour.per_subject() if several else {}
     each, notes = [], []
-    if len(parts) > 1:
+    if several:
         each, fits = _per_subject(parts, kind)
-        notes = _spread_of(fits)
+        rows = _mean_rows(behaviour, kind)
+        fit, notes = _mean_curve(fits, fit)
+    else:
+        notes = _said_of(fit)
     table = pd.DataFrame(
         [
             {
-                **({"subject": name} if len(parts) > 1 else {}),
+                **({"subject": name} if several else {}),
                 "strength": row.value,
                 "k": row.k,
                 "n": row.n,
@@ -328,11 +347,11 @@ def psychometric(behaviour: Behaviour) -> Result:
                 "low": row.low,
                 "high": row.high,
             }
-            for name, part in [("all", rows), *zip(parts, each, strict=False)]
+            for name, part in [("mean", rows), *zip(parts, each, strict=False)]
             for row in part
         ]
     )
-    name = f"{len(parts)} subjects" if len(parts) > 1 else subject_of(behaviour)
+    name = f"mean of {len(parts)} subjects" if several else subject_of(behaviour)
     made = psychometric_figure(
         {name: rows},
         {name: fit},
@@ -340,7 +359,73 @@ def psychometric(behaviour: Behaviour) -> Result:
         ylabel=found.ylabel,
         each=each,
     )
-    return Result(table, made, [*_said_of(fit), *notes, *_right_means(behaviour)])
+    return Result(table, made, [*notes, *_right_means(behaviour)])
+
+
+def _mean_rows(behaviour: Behaviour, kind: str) -> list[ProportionRow]:
+    """Return the means over subjects of the fractions per strength, with t intervals."""
+    strength = behaviour.signed if kind == "choice" else behaviour.level
+    hit = behaviour.chose_right if kind == "choice" else behaviour.correct
+    record = behaviour.record
+    whole = {"strength": _binned(strength), "hit": hit}
+    binned = type(record)({**record, **whole}, meta=record.meta)
+
+    def rows_of(part: Behaviour) -> list[dict[str, Any]]:
+        if kind == "correct":
+            return [vars(row) for row in accuracy(part.record, "strength", slot=part.slot)]
+        renamed = _with_choice(part.record, part.record["hit"], part.slot)
+        return [
+            vars(row) for row in choice_proportions(renamed, "strength", choice=1, slot=part.slot)
+        ]
+
+    rows = over_subjects(
+        Behaviour(binned, behaviour.roles), rows_of, ("value",), "fraction", (0, 1)
+    )
+    names = [one.name for one in fields(ProportionRow)]
+    return [
+        ProportionRow(**{name: row[name] for name in names})
+        for row in sorted(rows, key=lambda row: row["value"])
+    ]
+
+
+def _mean_curve(fits: Sequence[Any], whole: Any) -> tuple[Any, list[str]]:
+    """Return the curve with the mean parameters of the subjects, and these as sentences.
+
+    Parameters that the trials of a subject do not determine are left out of the mean.
+    """
+    if whole is None or len(fits) < 2:
+        return None, _said_of(None)
+    means, said = {}, []
+    for name in ("threshold", "slope", "lapse"):
+        known = [getattr(fit, name) for fit in fits if name not in fit.undetermined]
+        title = "bias" if name == "threshold" and whole.shape == "logistic" else name
+        title = "lapse on either side" if name == "lapse" and whole.guess == whole.lapse else title
+        one = population(known)
+        if one.n < 2:
+            said.append(f"{title}: not determined by the data of {len(fits) - one.n} subjects")
+            continue
+        means[name] = one
+        left_out = f", {len(fits) - one.n} left out" if one.n < len(fits) else ""
+        said.append(
+            f"{title} {one.mean:.4g} (95 % interval {one.low:.4g} to {one.high:.4g}; SD between"
+            f" subjects {one.deviation:.2g}{left_out})"
+        )
+    values = {name: one.mean for name, one in means.items()}
+    if whole.guess == whole.lapse and "lapse" in values:
+        values["guess"] = values["lapse"]
+    intervals = {name: (one.low, one.high) for name, one in means.items()}
+    misfits = sum(fit.p_value < MISFIT for fit in fits)
+    notes = [
+        f"{whole.shape.capitalize()} functions of {len(fits)} subjects, {whole.n_trials} trials,"
+        f" mean over subjects: {'; '.join(said)}. --pool fits one curve to all trials."
+    ]
+    if misfits:
+        notes.append(
+            f"WARNING: the curve misses the points of {misfits} of {len(fits)} subjects (p <"
+            f" {MISFIT}). Do not use its parameters for them: look at their trials alone."
+        )
+    undetermined = tuple(name for name in ("threshold", "slope", "lapse") if name not in means)
+    return replace(whole, **values, intervals=intervals, undetermined=undetermined), notes
 
 
 def subject_of(behaviour: Behaviour) -> str:
@@ -351,7 +436,8 @@ def subject_of(behaviour: Behaviour) -> str:
 def psychometric_by(behaviour: Behaviour) -> Result:
     """Psychometric functions for each value of a condition (--by): block, context, modality.
 
-    The biases and slopes of their fits are in one table, with profile-likelihood intervals.
+    The biases and slopes of their fits are in one table, with profile-likelihood intervals; of
+    several subjects, means over subjects with t intervals.
     """
     behaviour = between_choices(behaviour)
     parts = behaviour.parts()
@@ -365,15 +451,22 @@ def psychometric_by(behaviour: Behaviour) -> Result:
             strength, kind = part.level, "correct"
         if not part.answered.any():
             continue
-        curves[name], fits[name] = psychometric_points(part, strength, kind)
+        if is_population(part):
+            _, whole = psychometric_points(part, strength, kind, interval=None)
+            curves[name] = _mean_rows(part, kind)
+            fits[name], _ = _mean_curve(_per_subject(part.per_subject(), kind)[1], whole)
+        else:
+            curves[name], fits[name] = psychometric_points(part, strength, kind)
         fit = fits[name]
         row: dict[str, Any] = {"condition": name, "n": int(part.answered.sum())}
         for parameter in ("threshold", "slope", "lapse") if fit is not None else ():
             title = "bias" if parameter == "threshold" and kind == "choice" else parameter
             known = parameter not in fit.undetermined
             row[title] = getattr(fit, parameter) if known else np.nan
-            row[f"{title} low"], row[f"{title} high"] = fit.intervals[parameter]
-        if fit is not None:
+            row[f"{title} low"], row[f"{title} high"] = fit.intervals.get(
+                parameter, (np.nan, np.nan)
+            )
+        if fit is not None and not is_population(part):
             row["misfit p"] = fit.p_value
             if fit.p_value < MISFIT:
                 notes += [f"{name}: {note}" for note in misfit_of(fit)]
@@ -404,24 +497,6 @@ def _per_subject(parts: Mapping[str, Behaviour], kind: str) -> tuple[list[Any], 
         for part in parts.values()
     ]
     return [rows for rows, _ in found], [fit for _, fit in found if fit is not None]
-
-
-def _spread_of(fits: Sequence[Any]) -> list[str]:
-    """Return mean and standard deviation between subjects of the parameters, as a sentence."""
-    if len(fits) < 2:
-        return []
-    said = []
-    for name in ("threshold", "slope", "lapse"):
-        values = [getattr(fit, name) for fit in fits if name not in fit.undetermined]
-        if len(values) > 1:
-            title = "bias" if name == "threshold" and fits[0].shape == "logistic" else name
-            said.append(
-                f"{title} {np.mean(values):.4g} ± {np.std(values, ddof=1):.2g} ({len(values)})"
-            )
-    return [
-        f"{len(fits)} subjects, mean ± standard deviation between subjects: {'; '.join(said)}."
-        " The curve above is that of all trials together."
-    ]
 
 
 def psychometric_points(
@@ -525,12 +600,33 @@ def chronometric(behaviour: Behaviour) -> Result:
         level = _binned(behaviour.level)
     except CannotTellError:
         return _times_per_condition(behaviour, times)
-    rows = reaction_times(behaviour.record, level, slot=behaviour.slot)
-    table = pd.DataFrame([vars(row) for row in rows])
+    record = behaviour.record
+    leveled = type(record)({**record, "strength": level}, meta=record.meta)
+    found = over_subjects(
+        Behaviour(leveled, behaviour.roles),
+        lambda part: [vars(one) for one in reaction_times(part.record, "strength", slot=part.slot)],
+        ("outcome", "value"),
+        "mean",
+    )
+    table = pd.DataFrame(found)
+    rows = [
+        ReactionTimeRow(**{one.name: row.get(one.name, np.nan) for one in fields(ReactionTimeRow)})
+        for row in sorted(found, key=lambda row: (row["outcome"], row["value"]))
+    ]
     made = chronometric_figure(
         rows, xlabel=_plain(with_unit(behaviour.strength)), title=_plain(subject_of(behaviour))
     )
-    return Result(table, made, [f"Median of all trials: {np.nanmedian(times):.4g} ms."])
+    notes = [f"Median of all trials: {np.nanmedian(times):.4g} ms."]
+    if is_population(behaviour):
+        of = [varied_times(part) for part in behaviour.per_subject().values()]
+        middle = population([float(np.nanmedian(one)) for one in of])
+        notes = [
+            _said_mean("median reaction time in ms", middle.mean, {
+                "subjects": middle.n, "low": middle.low, "high": middle.high,
+                "deviation": middle.deviation,
+            })
+        ]  # fmt: skip
+    return Result(table, made, notes)
 
 
 def _times_per_condition(behaviour: Behaviour, times: np.ndarray) -> Result:
@@ -706,11 +802,45 @@ def history(behaviour: Behaviour) -> Result:
     The last choice has separate weights after correct and incorrect trials.
     """
     behaviour = between_choices(behaviour)
-    x, y, names, left_out = _history_design(behaviour)
-    weights, errors = _logit(x, y)
-    z = weights / errors
+    if is_population(behaviour):
+        rows = over_subjects(behaviour, _history_rows, ("regressor",), "weight")
+        used, left_out = sum(one.after.sum() for one in behaviour.per_subject().values()), []
+    else:
+        _, y, _, left_out = _history_design(behaviour)
+        rows, used = _history_rows(behaviour), len(y)
+    table = pd.DataFrame(rows)
+    names, weights = table["regressor"].tolist(), table["weight"].to_numpy()
+    ends = table[["low", "high"]].to_numpy().T
+    made, (axes,) = figure()
+    at = np.arange(len(names))[::-1]
+    axes.errorbar(weights, at, xerr=np.abs(ends - weights), fmt="o", color=BLUE, capsize=2)
+    axes.axvline(0, color=GREY, linewidth=0.8)
+    axes.set_yticks(at, names)
+    axes.set_ylim(-0.6, len(at) - 0.4)
+    axes.set_xlabel("weight (log odds), 95 % interval")
+    return Result(
+        table,
+        made,
+        [
+            f"{used} trials that follow the trial before. Evidence and last choice are +1 for"
+            " right and -1 for left. A positive weight of the last choice means that it is"
+            " repeated."
+            + (
+                f" Left out, because the subject never erred: {', '.join(left_out)}."
+                * bool(left_out)
+            ),
+            *_right_means(behaviour),
+        ],
+    )
+
+
+def _history_rows(behaviour: Behaviour) -> list[dict[str, Any]]:
+    """Return the weights of the regression with normal intervals."""
     from scipy.stats import norm
 
+    x, y, names, _ = _history_design(behaviour)
+    weights, errors = _logit(x, y)
+    z = weights / errors
     table = pd.DataFrame(
         {
             "regressor": names,
@@ -722,27 +852,7 @@ def history(behaviour: Behaviour) -> Result:
             "p": 2 * norm.sf(np.abs(z)),
         }
     )
-    made, (axes,) = figure()
-    at = np.arange(len(names))[::-1]
-    axes.errorbar(weights, at, xerr=1.96 * errors, fmt="o", color=BLUE, capsize=2)
-    axes.axvline(0, color=GREY, linewidth=0.8)
-    axes.set_yticks(at, names)
-    axes.set_ylim(-0.6, len(at) - 0.4)
-    axes.set_xlabel("weight (log odds), 95 % interval")
-    return Result(
-        table,
-        made,
-        [
-            f"{len(y)} trials that follow the trial before. Evidence and last choice are +1 for"
-            " right and -1 for left. A positive weight of the last choice means that it is"
-            " repeated."
-            + (
-                f" Left out, because the subject never erred: {', '.join(left_out)}."
-                * bool(left_out)
-            ),
-            *_right_means(behaviour),
-        ],
-    )
+    return table.to_dict("records")
 
 
 def _history_design(
@@ -837,21 +947,13 @@ def side_bias(behaviour: Behaviour) -> Result:
     chosen = behaviour.answered
     if not chosen.any():
         raise CannotTellError("no answer was correct or incorrect")
-    weakest, what = _weakest(behaviour)
-    rows = [
-        _share("all", "all", behaviour, chosen),
-        _share("all", what, behaviour, chosen & weakest),
-    ]
+    _, what = _weakest(behaviour)
+    rows = over_subjects(behaviour, _shares, ("block", "trials"), "fraction", (0, 1))
     notes = []
     try:
-        values = behaviour.record[behaviour.block]
-        if len(np.unique(values)) > LEVELS:
+        if len(np.unique(behaviour.record[behaviour.block])) > LEVELS:
             raise CannotTellError(f"{behaviour.block!r} has more than {LEVELS} values")
-        for value in np.unique(values):
-            rows.append(
-                _share(_short(value), what, behaviour, chosen & weakest & (values == value))
-            )
-        shift, low, high = block_shift(behaviour)
+        shift, low, high = mean_parameter(behaviour, block_shift)
         notes = [
             f"Block shift: {shift:+.3f} of choices (95 % interval {low:+.3f} to {high:+.3f}),"
             f" {what}; positive: towards the side that {behaviour.block!r} makes likelier."
@@ -869,6 +971,47 @@ def side_bias(behaviour: Behaviour) -> Result:
     axes.set_xlim(-0.02, 1.02)
     axes.set_xlabel(f"{SIDED[behaviour.roles.side == SIGNAL]}, 95 % interval")
     return Result(pd.DataFrame(rows), made, [*notes, *_right_means(behaviour)])
+
+
+def _shares(behaviour: Behaviour) -> list[dict[str, Any]]:
+    """Return the shares of choices to the right: of all, of the weakest evidence, and by block."""
+    chosen = behaviour.answered
+    weakest, what = _weakest(behaviour)
+    rows = [
+        _share("all", "all", behaviour, chosen),
+        _share("all", what, behaviour, chosen & weakest),
+    ]
+    try:
+        values = behaviour.record[behaviour.block]
+    except CannotTellError:
+        return rows
+    found = np.unique(values)
+    return rows + [
+        _share(_short(value), what, behaviour, chosen & weakest & (values == value))
+        for value in (found if len(found) <= LEVELS else ())
+    ]
+
+
+def mean_parameter(
+    behaviour: Behaviour, parameter: Callable[[Behaviour], tuple[float, float, float]]
+) -> tuple[float, float, float]:
+    """Return a parameter and the ends of its interval: of a record, or the mean over its subjects.
+
+    Raises:
+        CannotTellError: fewer than two of several subjects have the parameter.
+    """
+    if not is_population(behaviour):
+        return parameter(behaviour)
+    values = []
+    for part in behaviour.per_subject().values():
+        try:
+            values.append(parameter(part)[0])
+        except CannotTellError as error:
+            reason = error
+    if len(values) < 2:
+        raise CannotTellError(f"fewer than two subjects have it: {reason}")
+    found = population(values)
+    return found.mean, found.low, found.high
 
 
 def _of_block(row: Mapping[str, Any], behaviour: Behaviour) -> str:
@@ -1310,20 +1453,20 @@ def kernel(behaviour: Behaviour) -> Result:
 
 
 ANALYSES = (
-    Analysis("accuracy", "Accuracy per condition", accuracy_per_condition),
+    Analysis("accuracy", "Accuracy per condition", accuracy_per_condition, means=True),
     Analysis("slots", "Accuracy of each answer", accuracy_of_slots, of="trial"),
     Analysis("detection", "Hits and false alarms", hits_and_false_alarms),
-    Analysis("psychometric", "Psychometric function", psychometric),
-    Analysis("psychometric-by", "Psychometric function by condition", psychometric_by),
-    Analysis("chronometric", "Chronometric function", chronometric),
+    Analysis("psychometric", "Psychometric function", psychometric, means=True),
+    Analysis("psychometric-by", "Psychometric function by condition", psychometric_by, means=True),
+    Analysis("chronometric", "Chronometric function", chronometric, means=True),
     Analysis("quantile-probability", "Quantiles of reaction times", quantile_probability),
     Analysis("reaction-times", "Distributions of reaction times", distributions),
     Analysis("kernel", "Psychophysical kernel", kernel),
     Analysis("reports", "Reported numbers and produced times", reports),
     Analysis("circular", "Errors on a circle", circular_errors),
-    Analysis("trials", "Performance over the trials", learning, of="trial"),
-    Analysis("history", "History effects", history),
-    Analysis("bias", "Side bias and block shift", side_bias),
+    Analysis("trials", "Performance over the trials", learning, of="trial", means=True),
+    Analysis("history", "History effects", history, means=True),
+    Analysis("bias", "Side bias and block shift", side_bias, means=True),
     Analysis("stay", "Stay probabilities", stay, of="first"),
     Analysis("wager", "Wagers", wager),
     Analysis("measures", "Standard measures", standard_measures),

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from neurogym_plot.coded import coded, is_choice
 
 from neurogym_core import Angle, Ring, Task, TrialRecord
 from neurogym_core.players import (
@@ -19,12 +18,12 @@ from neurogym_core.players import (
     evidence_of,
 )
 from neurogym_core.tools import listed, unknown
-from neurogym_core.trials.answers import answered
-from neurogym_study._columns import of_slot
 
 STRENGTHS = ("coherence", "contrast", "strength", "intensity")
 SIDES = ("answer", "side", "direction")
 BLOCKS = ("p_left", "p_right", "block")
+RIGHT = ("right", "r", "rechts", "droite", "derecha", "destra", "direita")
+"""Names of the right side in files of labs, in any case."""
 DECLARED = "evidence"
 """Column of the evidence that the task declares, signed."""
 ANGULAR_ERROR = "angular_error"
@@ -40,6 +39,8 @@ WANTED, REPORTED = "wanted", "reported"
 MOST = 8
 """Maximum number of values of a condition that has a curve for each."""
 OFFERS = ("wager", "offered")
+ROLES = (*STRENGTHS, *SIDES, *BLOCKS, *OFFERS)
+"""Columns that keep their role when an expression of a recipe reads them."""
 DESIGN, DRAWN, BALANCED = "design", "drawn", "balanced"
 """Key of `meta` and its values: trials as the task drew them, or all combinations, shuffled."""
 
@@ -62,6 +63,8 @@ class Roles:
         slot: the answer slot, if a trial has several.
         by: a condition; analyses by condition have a curve for each of its values.
         choices: number of choices.
+        right: the value of the side that is called right, as text; None: known by its name.
+        pool: whether the trials of several subjects are analysed as those of one.
     """
 
     strength: str | None = None
@@ -71,6 +74,8 @@ class Roles:
     slot: str | None = None
     by: str | None = None
     choices: int = 2
+    right: str | None = None
+    pool: bool = False
 
     @classmethod
     def of_task(cls, task: Task, **given: Any) -> Roles:
@@ -105,7 +110,7 @@ class Behaviour:
             name = getattr(roles, role)
             if name is not None and name not in record:
                 raise unknown("column", name, record.columns, of="the trial record")
-        record, self.left_out = _complete(coded(record), roles)
+        record, self.left_out = _complete(record.coded(), roles)
         self.record, self.roles = _in_order(record), roles
         self.slot = self._slot()
 
@@ -145,6 +150,7 @@ class Behaviour:
             for name in names
             if len(np.unique(self.record[name])) > 1
             and name != "correct"  # of a lab's file: the outcome, no condition
+            and (name not in self.record.meta.get("sources", ()) or name in ROLES)
             and not (self.record[name].dtype.kind == "f" and np.isnan(self.record[name]).any())
         ]
 
@@ -259,7 +265,7 @@ class Behaviour:
     def answered(self) -> np.ndarray:
         """Whether the trial was answered correctly or incorrectly; right rests are no answers."""
         self.column("outcome")  # raises the error if the record has none
-        return answered(self.record, self.slot)
+        return self.record.answered(self.slot)
 
     @cached_property
     def given(self) -> np.ndarray:
@@ -284,11 +290,52 @@ class Behaviour:
     def right(self) -> np.ndarray:
         """Whether the side called right was the correct one.
 
-        It is the value "right" if the column has one, else the larger of its two values.
+        Of trials that were played, right is the side with the larger index. In files of labs, it is
+        the value that is named so (`RIGHT`), 1 of 0 and 1, or the positive one.
+
+        Raises:
+            CannotTellError: the values of a lab's file do not say which is right.
         """
         values = self.record[self.side]
-        sides = np.unique(values)
-        return values == ("right" if "right" in sides.tolist() else sides[-1])
+        return values == self._right_of(np.unique(values))
+
+    def _right_of(self, sides: np.ndarray) -> Any:
+        """Return the value of the side that is called right."""
+        known: list[Any] = sides.tolist()
+        if self.roles.right is not None:
+            said = [one for one in known if self.roles.right in (str(one), f"{one:g}" if isinstance(one, float) else "")]
+            if not said:
+                raise unknown("side", self.roles.right, [str(one) for one in known])
+            return said[0]
+        named = [one for one in known if isinstance(one, str) and one.lower() in RIGHT]
+        if len(named) == 1:
+            return named[0]
+        signed = all(not isinstance(one, str) for one in known) and (
+            known == [0, 1] or known[0] < 0 < known[-1]
+        )
+        if signed or len(known) != 2 or "steps" in self.record:
+            return known[-1]
+        raise CannotTellError(
+            f"{self.side!r} has the values {listed(known)}; say which of them is right with --right"
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on rows that were left out, and on the side of a lab's file."""
+        said = [
+            f"Left out, of all analyses: {count:,} trial{'s' * (count > 1)} without a {name!r}."
+            for name, count in self.left_out.items()
+        ]
+        if "steps" in self.record:
+            return said
+        try:
+            side = self.side
+            right = self._right_of(np.unique(self.record[side]))
+        except CannotTellError as error:
+            return [*said, f"No signed choices: {error}."] if "--right" in str(error) else said
+        if right != "right":
+            said.append(f"Right is {side} = {right}; --right names another value.")
+        return said
 
     @cached_property
     def chose_right(self) -> np.ndarray:
@@ -378,7 +425,7 @@ def with_declared(record: TrialRecord, task: Task) -> TrialRecord:
     the columns ``wanted`` and ``reported``. Values that the conditions in the record do not
     determine are left out.
     """
-    conditions = dict(coded(record).items())
+    conditions = dict(record.coded())
     added: dict[str, np.ndarray] = {}
     computed = {
         "answer": lambda: _two_answers(task, conditions),
@@ -450,7 +497,7 @@ def with_preferences(record: TrialRecord) -> TrialRecord:
     drawn. Among more than two offers, it means the choice of the best one, whose performance is 1.
     Other records come back unchanged.
     """
-    record = coded(record)
+    record = record.coded()
     if DECLARED not in record or "choice" not in record:
         return record
     outcome, choice = record["outcome"], record["choice"]
@@ -477,26 +524,22 @@ def with_rest_as_choice(record: TrialRecord, slot: str | None) -> TrialRecord:
     True for an answer. Records in which resting is never right, or always, and those with several
     answers to choose from, come back unchanged.
     """
-    name, choices = of_slot("rest_correct", slot), of_slot("choice", slot)
+    name, choices = record.of_slot("rest_correct", slot), record.of_slot("choice", slot)
     if name not in record or record[name].all() or not record[name].any():
         return record
     named = record.meta.get("names", {}).get(choices, ())
     if max(len(named), int(record[choices].max(initial=0)) + 1) > 1:
         return record
-    outcome = record[of_slot("outcome", slot)]
+    outcome = record[record.of_slot("outcome", slot)]
     columns = {one: values for one, values in record.items() if one != name}
-    columns[of_slot("outcome", slot)] = np.where(outcome == "miss", "error", outcome)
+    columns[record.of_slot("outcome", slot)] = np.where(outcome == "miss", "error", outcome)
     columns[SIGNAL] = ~record[name].astype(bool)
     return TrialRecord(columns, meta=record.meta)
 
 
 def slots_of(record: TrialRecord) -> list[str]:
     """Return the names of the answer slots of a record, in their order; [] if trials have one."""
-    return [
-        name.removesuffix(".choice")
-        for name in record.columns
-        if is_choice(name) and name != "choice"
-    ]
+    return [slot for slot in record.slots if slot is not None]
 
 
 def _complete(record: TrialRecord, roles: Roles) -> tuple[TrialRecord, dict[str, int]]:

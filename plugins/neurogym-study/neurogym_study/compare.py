@@ -39,7 +39,11 @@ if TYPE_CHECKING:
 @recipe_options
 @click.option("--strength", help="The condition with the strength of the evidence.")
 @click.option("--side", help="The condition with the correct side.")
+@click.option("--right", metavar="VALUE", help="The value of the side that is called right.")
 @click.option("--block", help="The condition that differs between blocks.")
+@click.option(
+    "--pool", is_flag=True, help="Analyse the trials of several subjects as those of one."
+)
 @click.option("--slot", help="The answer slot, if a trial has several.")
 @figure_options
 @json_option
@@ -65,8 +69,8 @@ def command(
 ) -> None:
     """Compare a trial record with real subjects.
 
-    RECORD is a file of trials (.csv, .tsv, .nwb, .parquet), as `ngym evaluate --csv` writes it, or
-    a lab's. --recipe, --map and --scale are for the lab's file: the one after --with, or else
+    RECORD is a file of trials, as `ngym evaluate --csv` writes it, or a lab's (.csv, .tsv, .txt,
+    .parquet, .pqt, .xlsx, .json, .mat, .nwb). --recipe, --map and --scale are for the lab's file: the one after --with, or else
     RECORD.
 
     \b
@@ -75,10 +79,11 @@ def command(
     ngym compare trials.csv --with lab.csv --map coherence=coh --map correct=hit
     ngym compare mice.csv --recipe ibl --with ibl-2025
 
-    Curves are drawn in one figure. If the numbers of trials are known, distances are reported with
-    the distance that is expected between two samples of the same subject. Records and references of
-    different tasks, or with strengths of another name or unit, are not compared. The report is
-    report.html, with a CSV file for each comparison.
+    Parameters of several subjects are means over subjects with t intervals; --pool analyses all
+    trials as those of one. Curves are drawn in one figure. If the numbers of trials are known,
+    distances are reported with the distance that is expected between two samples of the same
+    subject. Records and references of different tasks, or with strengths of another name or unit,
+    are not compared. The report is report.html, with a CSV file for each comparison.
 
     --json prints an object with the keys schema (1), command, title, facts, findings, report and
     figures; a finding has name, title, skipped (the reason, or null), notes and table (a list of

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -13,7 +14,7 @@ import pandas as pd
 from neurogym_plot.canvas import BLUE, GREY, VERMILION, cycle_colour
 
 from neurogym_core import InvalidValueError
-from neurogym_study.analyses import MISFIT, block_shift, misfit_of, varied_times
+from neurogym_study.analyses import MISFIT, block_shift, mean_parameter, misfit_of, varied_times
 from neurogym_study.behaviour import Behaviour, CannotTellError
 from neurogym_study.figures import MARKERS, StrengthAxis, legend_above, with_unit
 from neurogym_study.findings import Analysis, Finding, Result, figure
@@ -54,7 +55,7 @@ def compare_with(behaviour: Behaviour, reference: Reference) -> list[Finding]:
         return do()
 
     return [
-        Analysis(name, title, lambda _, do=do: checked(do))(behaviour)
+        Analysis(name, title, lambda _, do=do: checked(do), means=True)(behaviour)
         for name, title, do in comparisons
     ]
 
@@ -363,7 +364,9 @@ def parameters(behaviour: Behaviour, reference: Reference) -> Result:
     mine, reasons, notes = {}, [], []
     for name in wanted:
         try:
-            mine[name] = _parameter(name, behaviour, reference, notes)
+            mine[name] = mean_parameter(
+                behaviour, partial(_parameter, name, reference=reference, notes=notes)
+            )
         except CannotTellError as error:
             reasons.append(f"{name}: {error}")
     if not mine:

@@ -39,9 +39,13 @@ if TYPE_CHECKING:
 @recipe_options
 @click.option("--strength", help="The condition with the strength of the evidence.")
 @click.option("--side", help="The condition with the correct side.")
+@click.option("--right", metavar="VALUE", help="The value of the side that is called right.")
 @click.option("--block", help="The condition that differs between blocks.")
 @click.option(
     "--by", metavar="COLUMN", help="A condition: a psychometric function for each of its values."
+)
+@click.option(
+    "--pool", is_flag=True, help="Analyse the trials of several subjects as those of one."
 )
 @click.option("--slot", help="The answer slot, if a trial has several.")
 @click.option(
@@ -60,7 +64,8 @@ def command(what: str, csv: Path | None, out: Path | None, **given: Any) -> None
     """Write a report of the behaviour in a task, or in a file of trials.
 
     RUN is a folder that `ngym train --out` wrote; its network or agent plays. A TASK is played by a
-    reference subject. A FILE (.csv, .tsv, .nwb, .parquet) has a record, or a lab's trials.
+    reference subject. A FILE (.csv, .tsv, .txt, .parquet, .pqt, .xlsx, .json, .mat, .nwb) has a
+    record, or a lab's trials.
 
     \b
     ngym evaluate run
@@ -71,8 +76,9 @@ def command(what: str, csv: Path | None, out: Path | None, **given: Any) -> None
     The report of a RUN has its learning curve, with those of runs beside it that differ only in
     the seed.
 
-    If a FILE has several subjects (column subject), reports show each of them, and how much they
-    differ.
+    If a FILE has several subjects (column subject), numbers are means over subjects, with t
+    intervals and the standard deviation between subjects. --pool analyses all trials as those of
+    one.
 
     Trials are drawn by the task, with its probabilities, or (--design balanced) all combinations of
     its conditions, equally often and shuffled. Measures of their sequence (history, side bias,
@@ -166,7 +172,7 @@ def _report(
     from neurogym_study.report import SCHEMA, findings_data, write_report
 
     with usage_errors():
-        chosen = {name: given[name] for name in ("strength", "side", "block", "by", "slot")}
+        chosen = {name: given[name] for name in ("strength", "side", "right", "block", "by", "slot", "pool")}
         roles = Roles(**chosen) if played.task is None else Roles.of_task(played.task, **chosen)
         behaviour = Behaviour(played.record, roles)
     with figure_style(given["style"]):

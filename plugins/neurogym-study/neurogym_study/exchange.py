@@ -21,7 +21,6 @@ import numpy as np
 from neurogym_core import InvalidValueError, TrialRecord
 from neurogym_core.players import DURATION, PERIOD_COLUMNS
 from neurogym_core.tools import optional, replacing, unknown
-from neurogym_core.trials.record import is_clock_time
 
 if TYPE_CHECKING:
     from neurogym_study.steps import Steps
@@ -295,10 +294,8 @@ def _safe(name: str) -> str:
 
 def _is_time(name: str) -> bool:
     """Return whether a column is a time, which records have in ms, and NWB and BIDS in s."""
-    return (
-        is_clock_time(name)
-        or name.startswith(DURATION)
-        or name.rpartition(".")[2] == "reaction_time"
+    return name.startswith(PERIOD_COLUMNS) or (
+        name.rpartition(".")[2] in ("trial_start", "trial_stop", "answer_time", "reaction_time")
     )
 
 
@@ -395,7 +392,7 @@ def nwb_table(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         MissingDependencyError: pynwb is not installed.
         InvalidValueError: the file has no trials.
     """
-    from neurogym_study.reading import of_frame
+    from neurogym_study.csv_files import of_frame
 
     pynwb = optional("pynwb", needed_for="Reading NWB")
     with pynwb.NWBHDF5IO(str(path), "r") as io:
@@ -566,7 +563,7 @@ def _answer_slots(record: TrialRecord) -> dict[str, str]:
     return {
         "answer" if name == "answer_time" else f"answer/{_safe(name.rpartition('.')[0])}": name
         for name in record.columns
-        if is_clock_time(name) and name.endswith("answer_time")
+        if name.rpartition(".")[2] == "answer_time"
         and not name.startswith(PERIOD_COLUMNS)
     }  # fmt: skip
 

@@ -102,10 +102,10 @@ def read_experiment(path: Path, *, trust: bool = False) -> dict[str, Any]:
 
     Args:
         path: a file that `neurogym_study.load` reads.
-        trust: whether code in a file that it names may be run.
+        trust: whether code in files that it names may be run.
 
     Raises:
-        InvalidValueError: not TOML, or not a valid experiment.
+        InvalidValueError: not TOML, not a valid experiment, or it names code that is not trusted.
     """
     said = load(path, trust=trust)
     train = dict(said.train)
@@ -117,7 +117,9 @@ def read_experiment(path: Path, *, trust: bool = False) -> dict[str, Any]:
             f"{path} imposes conditions trial by trial, under [imposed]. Training draws its trials."
             " Use [conditions]."
         )
-    also = [_beside(path, task, trust) for task in train.pop("also", [])]
+    also = [_beside(path, task) for task in train.pop("also", [])]
+    if is_file_reference(str(train.get("model"))):
+        train["model"] = str(path.parent / train["model"])
     seed = {} if said.seed is None else {"seed": said.seed}
     wrap = [{"name": name, **settings} for name, settings in said.wrappers]
     return {**seed, **train, "tasks": [said.source, *also], "set": said.settings, "wrap": wrap}
@@ -137,20 +139,12 @@ _KEYS = (
 )
 
 
-def _beside(path: Path, task: Any, trust: bool) -> dict[str, Any]:
-    """Return the entry of a further task; its file is relative to the experiment file.
-
-    Code in a file needs `trust`.
-    """
+def _beside(path: Path, task: Any) -> dict[str, Any]:
+    """Return the entry of a further task; its file is relative to the experiment file."""
     entry = dict(task) if isinstance(task, Mapping) else {"task": task}
     name = entry.get("task")
     if not isinstance(name, str) or not is_file_reference(name):
         return entry
-    if not trust:
-        raise InvalidValueError(
-            f"{path} names {name!r}, and the code in that file would be run. Read it, then give"
-            " --trust."
-        )
     return {**entry, "task": str(path.parent / name)}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from neurogym_core.tools import SubjectName, usage_errors
+from neurogym_core.tools import SubjectName, trust_option, usage_errors
 from neurogym_study.options import SUBJECT_HELP, is_trials, made_task, read_given, recipe_options
 
 FORMATS = ("nwb", "bids", "csv", "parquet")
@@ -30,6 +30,7 @@ FORMATS = ("nwb", "bids", "csv", "parquet")
     help="Of a TASK.",
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of a TASK.")
+@trust_option
 @recipe_options
 def command(
     what: str,

@@ -48,12 +48,15 @@ class Analysis:
     Attributes:
         of: subject of the numbers, if trials have several answers: "slot" (the answer of the
             behaviour), "first" (the first answer), or "trial". The title of the finding names it.
+        means: whether the numbers of several subjects are means over subjects; else all their
+            trials are pooled, and a note says so.
     """
 
     name: str
     title: str
     do: Callable[[Behaviour], Result]
     of: Literal["slot", "first", "trial"] = "slot"
+    means: bool = False
 
     def __call__(self, behaviour: Behaviour) -> Finding:
         """Return the finding, which gives the reason if the analysis could not be done."""
@@ -65,7 +68,14 @@ class Analysis:
                     legible(result.figure)
         except CannotTellError as error:
             return Finding(self.name, title, why_not=f"{error}.")
-        return Finding(self.name, title, None, result.table, result.figure, tuple(result.notes))
+        notes = list(result.notes)
+        count = 1 if self.means or behaviour.roles.pool else len(behaviour.per_subject())
+        if count > 1:
+            notes.append(
+                f"The trials of all {count} subjects are pooled here: intervals hold for these"
+                " subjects only."
+            )
+        return Finding(self.name, title, None, result.table, result.figure, tuple(notes))
 
     def _titled(self, behaviour: Behaviour) -> str:
         if behaviour.slot is None or self.of == "trial":

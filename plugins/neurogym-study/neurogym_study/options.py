@@ -19,6 +19,7 @@ from neurogym_core.tools import (
     is_file_reference,
     split_option,
     task_settings,
+    trust_option,
     usage_errors,
     with_options,
 )
@@ -33,14 +34,15 @@ SUBJECT_HELP = "The subject that plays; `ngym run --help` lists the subjects."
 FIGURES = (".svg", ".pdf", ".png")
 STYLES = ("screen", "paper", "slide")
 """Styles of `neurogym_plot.canvas`, which imports NumPy."""
-TRIALS = (".csv", ".tsv", ".nwb", ".parquet")
+TRIALS = (".csv", ".tsv", ".txt", ".parquet", ".pqt", ".xlsx", ".json", ".mat", ".nwb")
+"""Suffixes of `neurogym_study.reading`, which imports NumPy."""
 
 
 def played_options(n_trials: str, seed: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that adds the options of a command that plays a RUN or a TASK.
 
-    They are --subject, --n-trials, --which, --seed, --split, --set, --timing, --wrap, --condition
-    and --design.
+    They are --subject, --n-trials, --which, --seed, --split, --set, --timing, --wrap, --condition,
+    --design and --trust.
 
     Args:
         n_trials, seed: help texts of --n-trials and --seed.
@@ -66,6 +68,7 @@ def played_options(n_trials: str, seed: str) -> Callable[[Callable[..., Any]], C
                      help="Trials as the task draws them, or all combinations of its conditions"
                      " equally often.  [default: balanced where the task draws all conditions"
                      " equally often and independently, else drawn]"),
+        trust_option,
     )  # fmt: skip
 
 
@@ -77,7 +80,8 @@ json_option = click.option(
 
 recipe_options = with_options(
     click.option("--recipe", metavar="NAME|FILE",
-                 help="Columns of a lab's file: ibl, bids, or a .toml file with expressions."),
+                 help="Columns of a lab's file: ibl, bids, jspsych, psychopy, pycontrol, bpod, or a"
+                 " .toml file with expressions."),
     click.option("--map", "columns", multiple=True, metavar="OURS=THEIRS",
                  help="A column, or an expression, of a lab's file, e.g. coherence='100 * coh',"
                  " correct='feedback > 0', subject=monkey."),
@@ -95,8 +99,7 @@ def running_options(threads: str) -> Callable[[Callable[..., Any]], Callable[...
     """
     return with_options(
         click.option("--threads", type=click.IntRange(min=1), metavar="N", help=threads),
-        click.option("--trust", is_flag=True,
-                     help="Run code in a file that the experiment names (my_task.py:MyTask)."),
+        trust_option,
         click.option("--quiet", is_flag=True, help="No progress bar."),
     )  # fmt: skip
 
@@ -192,13 +195,17 @@ def read_given(
     Raises:
         click.UsageError: the file or an option cannot be used.
     """
-    from neurogym_study.reading import read_record, with_columns
+    from neurogym_study.reading import NOTES, read_record, with_columns
     from neurogym_study.recipes import read_recipe
 
     factors = {name: _number(name, text) for name, text in _pairs("--scale", scales).items()}
     with usage_errors():
         known = None if recipe is None else read_recipe(recipe)
-        return read_record(path, with_columns(known, _pairs("--map", columns)), scales=factors)
+        mapped = with_columns(known, _pairs("--map", columns))
+        record = read_record(path, mapped, scales=factors)
+    for note in record.meta.get(NOTES, ()):
+        click.echo(f"{path.name}: {note}", err=True)
+    return record
 
 
 def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:

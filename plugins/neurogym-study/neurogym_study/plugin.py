@@ -12,11 +12,11 @@ from neurogym_core import hookimpl
 
 
 @hookimpl
-def ngym_read_experiment(path: str, trust: bool) -> dict[str, Any]:
+def ngym_read_experiment(path: str) -> dict[str, Any]:
     """Return the experiment in a file for `ngym run`."""
     from neurogym_study.task_experiment import load
 
-    said = load(path, trust=trust)
+    said = load(path)
     return {
         "task": said.source,
         "settings": said.settings,

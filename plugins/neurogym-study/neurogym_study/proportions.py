@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from neurogym_core import InvalidValueError, TrialRecord
-from neurogym_core.trials.answers import answered
-from neurogym_study._columns import is_value, of_slot, slot_column, values_by
+from neurogym_study._columns import is_value, slot_column, values_by
 from neurogym_study.intervals import check_confidence, wilson_interval
 
 
@@ -78,7 +77,7 @@ def choice_proportions(
     Otherwise as `accuracy`.
     With ``by=signed_strength(record)`` these are the points of a psychometric function from 0 to 1.
     """
-    hit = is_value(record, of_slot("choice", slot), choice)
+    hit = is_value(record, record.of_slot("choice", slot), choice)
     return _proportions(record, by, hit, slot, confidence)
 
 
@@ -121,7 +120,7 @@ def _proportions(
 ) -> list[ProportionRow]:
     check_confidence(confidence)
     _, values = values_by(record, by)
-    was_answered, other = answered(record, slot), slot_column(record, "outcome", slot) == "other"
+    was_answered, other = record.answered(slot), slot_column(record, "outcome", slot) == "other"
     levels, group = np.unique(values, return_inverse=True)
     k, n, n_other, n_all = (
         np.bincount(group[chosen], minlength=len(levels))

@@ -25,8 +25,7 @@ from scipy.optimize import brentq, minimize
 from scipy.stats import chi2
 
 from neurogym_core import InvalidValueError, TrialRecord
-from neurogym_core.trials.answers import answered
-from neurogym_study._columns import is_value, of_slot, slot_column, values_by
+from neurogym_study._columns import is_value, slot_column, values_by
 from neurogym_study.intervals import check_confidence
 
 Shape = Literal["logistic", "weibull"]
@@ -172,7 +171,7 @@ def fit_psychometric(
             " a condition that measures the strength of the stimulus."
         )
     kept, hit, by_choice = (
-        answered(record, slot),
+        record.answered(slot),
         _responses(record, y, choice, slot),
         _is(y, "choice"),
     )
@@ -414,7 +413,7 @@ def _responses(record: TrialRecord, y: Any, choice: int | str, slot: str | None)
     if _is(y, "correct"):
         return slot_column(record, "outcome", slot) == "correct"
     if _is(y, "choice"):
-        return is_value(record, of_slot("choice", slot), choice)
+        return is_value(record, record.of_slot("choice", slot), choice)
     hit = np.asarray(y)
     if hit.shape != (len(record),) or hit.dtype != bool:
         raise InvalidValueError(

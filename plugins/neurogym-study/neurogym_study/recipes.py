@@ -11,6 +11,7 @@ A recipe is a TOML file::
     [units]
     reaction_time = "s"
 
+``rows = "not isnull(correct)"``, above ``[columns]``, reads only the rows in which it is true.
 Columns under ``optional`` are left out of tables that lack one of the columns they need.
 
 Expressions know columns, numbers, texts, the operators of Python, and the functions in `FUNCTIONS`.
@@ -34,7 +35,7 @@ from neurogym_core import InvalidValueError, NeurogymError, UnknownNameError
 from neurogym_core.tools import unknown
 
 RECIPES = Path(__file__).parent / "recipes"
-KEYS = {"title", "columns", "optional", "units", "notes"}
+KEYS = {"title", "rows", "columns", "optional", "units", "notes"}
 LONGEST = 1000
 """Maximum number of characters of an expression."""
 
@@ -117,6 +118,8 @@ class Recipe:
         columns: name in the record -> expression over the columns of the table.
         optional: the same, for columns that a table may lack.
         units: name in the record -> unit of the expression; times become ms, fractions percent.
+        optional: as `columns`, for columns that a table may lack.
+        rows: an expression that is true in the rows that are trials; "": all rows are.
     """
 
     name: str
@@ -125,6 +128,16 @@ class Recipe:
     units: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     optional: Mapping[str, str] = field(default_factory=dict)
+    rows: str = ""
+
+    def chosen(
+        self, table: Mapping[str, np.ndarray], source: str
+    ) -> tuple[dict[str, np.ndarray], int]:
+        """Return the rows of a table that are trials, and the number of the others."""
+        if not self.rows:
+            return dict(table), 0
+        trials = evaluated(self.rows, table, source).astype(bool)
+        return {name: values[trials] for name, values in table.items()}, int((~trials).sum())
 
     def of(self, table: Mapping[str, Any]) -> Recipe:
         """Return the recipe for a table: with those optional columns that it allows."""
@@ -194,6 +207,7 @@ def read_recipe(name: str | Path) -> Recipe:
         units,
         tuple(said.get("notes", ())),
         optional,
+        str(said.get("rows", "")),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from neurogym_core import InvalidValueError
-from neurogym_core.tools import replacing
+from neurogym_core.tools import NamedFile, check_artefact, files_named_in, replacing
 from neurogym_study.experiment import Experiment
 from neurogym_study.facts import differences, facts_of
 from neurogym_study.training import CURVE_FILE, Trainer
@@ -52,6 +52,7 @@ class Run:
     ) -> None:
         self.folder, self.experiment, self.facts = folder, experiment, facts
         self.foreign = tuple(foreign)
+        self._said: set[str] = set()
 
     @classmethod
     def create(cls, folder: str | Path, experiment: Experiment) -> Run:
@@ -72,15 +73,22 @@ class Run:
         return run
 
     @classmethod
-    def open(cls, folder: str | Path, *, foreign: Iterable[str] = ()) -> Run:
-        """Return the run in a folder.
+    def open(
+        cls, folder: str | Path, *, trust: bool = False, foreign: Iterable[str] = ()
+    ) -> Run:
+        """Return the run in a folder. No code of the run is executed yet.
 
         Args:
             folder: the folder.
+            trust: whether code in Python files that the run names may be executed.
             foreign: patterns of names of files in it that are no part of a checkpoint.
 
+        Warns:
+            RunDiffers: a file that it names was edited since the run began.
+
         Raises:
-            InvalidValueError: the folder holds no run, or one of another format.
+            InvalidValueError: the folder holds no run, or one of another format; or the run names
+                Python files, and they are not trusted.
         """
         file = Path(folder) / SETTINGS_FILE
         try:
@@ -108,7 +116,12 @@ class Run:
                 " copy, or train again into another folder."
             ) from error
         facts = {name: said[name] for name in said if name not in ("format", "experiment")}
-        return cls(Path(folder), experiment, facts, foreign=foreign)
+        edited = _edited(files_named_in(said["experiment"]), facts.get("files"))
+        since = f" (edited since the run began: {', '.join(edited)})" if edited else ""
+        check_artefact(f"The run {str(folder)!r}{since}", said["experiment"], trust=trust)
+        run = cls(Path(folder), experiment, facts, foreign=foreign)
+        run._warn([f"the source file {name} was edited" for name in edited], stacklevel=3)
+        return run
 
     def write(self) -> None:
         """Write the settings; the facts of the start of the run stay as they were."""
@@ -146,15 +159,9 @@ class Run:
             InvalidValueError: the checkpoint is missing or damaged. Nothing is written.
         """
         trainer = self.experiment.make_trainer()
-        found = differences(self.facts or {}, facts_of(self.experiment, trainer))
-        if found and self.facts is not None:
-            more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-            warnings.warn(
-                f"The run in {str(self.folder)!r} began under other conditions, so its results can"
-                f" differ: {'; '.join(found[:SHOWN])}{more}.",
-                RunDiffers,
-                stacklevel=2,
-            )
+        if self.facts is not None:
+            found = differences(self.facts, facts_of(self.experiment, trainer))
+            self._warn(found, stacklevel=3)
         if self.started:
             self._load(trainer)
         elif (self.folder / CURVE_FILE).exists():
@@ -164,6 +171,19 @@ class Run:
                 " again into another folder."
             )
         return trainer
+
+    def _warn(self, differ: Sequence[str], stacklevel: int) -> None:
+        """Warn of differences that were not said before."""
+        found = [one for one in differ if one not in self._said]
+        self._said.update(found)
+        if found:
+            more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+            warnings.warn(
+                f"The run in {str(self.folder)!r} began under other conditions, so its results can"
+                f" differ: {'; '.join(found[:SHOWN])}{more}.",
+                RunDiffers,
+                stacklevel=stacklevel,
+            )
 
     def _load(self, trainer: Trainer) -> None:
         try:
@@ -208,6 +228,17 @@ class Run:
                     " overwritten."
                 ) from None
             yield
+
+
+def _edited(named: Sequence[NamedFile], hashes: Any) -> list[str]:
+    """Return the names of files whose hash differs from the one that the run noted."""
+    noted = hashes if isinstance(hashes, dict) else {}
+    found = {
+        one.path.name: one.sha256 != noted[one.path.name]
+        for one in named
+        if one.path.name in noted
+    }
+    return [name for name, differs in found.items() if differs]
 
 
 if sys.platform == "win32":  # pragma: no cover

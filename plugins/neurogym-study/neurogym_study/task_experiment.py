@@ -23,8 +23,8 @@
     urgency = -0.01
 
 A task in a Python file, ``task = "my_task.py:MyTask"``, and the run of a trained subject,
-``subject = "./net"``, are looked for beside the experiment's file. The code of the task is run only
-if you allow it (`trust`). The table ``[train]`` has the settings of
+``subject = "./net"``, are looked for beside the experiment's file. Code in files is run only if you
+allow it (`trust`). The table ``[train]`` has the settings of
 `ngym train`."""
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ from neurogym_core.play.make import as_list
 from neurogym_core.players import SPLITS, Dealer, named_subject, resolve
 from neurogym_core.tasks.identity import plain_settings
 from neurogym_core.tools import (
+    check_artefact,
+    files_named_in,
     find_task,
     find_wrapper,
     installed,
@@ -301,10 +303,11 @@ def load(path: str | os.PathLike[str], *, trust: bool = False) -> TaskExperiment
 
     Args:
         path: the file, TOML.
-        trust: whether to run the code of a task in a Python file (``my_task.py:MyTask``).
+        trust: whether code in Python files that it names (``my_task.py:MyTask``) may be run.
 
     Raises:
-        InvalidValueError: the file has an error; the message has its line.
+        InvalidValueError: the file has an error, or names code that is not trusted; the message has
+            the line.
         OSError: the file cannot be read.
 
     Example:
@@ -385,6 +388,7 @@ class _Reader:
             raise self.wrong(
                 (), 'the file names no task. Expected a full id. Give task = "namespace/Name-v0".'
             )
+        self._check_code()
         self._check_task(("task",), self.data["task"])
         for name, least in _NUMBERS.items():
             value = self.data.get(name, least)
@@ -422,15 +426,17 @@ class _Reader:
         self._check_made(found)
         return found
 
+    def _check_code(self) -> None:
+        """Refuse Python files in any place of the file, unless they are trusted."""
+        named = files_named_in(self.data, self.folder)
+        line = self.line_of(named[0].keys) if named else None
+        source = f"{self.file}, line {line}" if line else self.file
+        check_artefact(source, self.data, self.folder, trust=self.trust)
+
     def _check_task(self, key: Keys, name: Any) -> None:
         if isinstance(name, str) and is_file_reference(name):
-            if not self.trust:
-                raise self.wrong(
-                    key,
-                    f"the task {name!r} is code in a file, which would be run. Expected your"
-                    " permission. Read it, then give --trust (in Python: trust=True).",
-                )
-        elif not isinstance(name, str) or not _TASK_ID.fullmatch(name):
+            return
+        if not isinstance(name, str) or not _TASK_ID.fullmatch(name):
             try:
                 hint = f"Write {find_task(name).id!r}."
             except DiscoveryError as error:

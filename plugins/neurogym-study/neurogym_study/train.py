@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -145,7 +146,8 @@ def command(
     run = _resumed(resume, tasks, given) if resume is not None else _begun(tasks, given)
     with usage_errors(), run.locked():
         on_test = _logging(log, run)
-        trainer = _trainer_of(run)
+        with _differences_on_stderr():
+            trainer = run.trainer()
         run.write()  # after the checkpoint was read: a damaged run stays as it is
         trainer_line = f"{trainer.unit} in {run.folder}"
         info = _known_task(run, trainer)
@@ -274,15 +276,16 @@ def _levels(run: Run, info: TaskInfo | None, accuracy: float) -> str:
     return f" ({where}{'; '.join(parts)})" if known or info.ideal else ""
 
 
-def _trainer_of(run: Run) -> Trainer:
-    """Return the trainer of a run; say on stderr if the run began under other conditions."""
+@contextmanager
+def _differences_on_stderr() -> Iterator[None]:
+    """Say on stderr if a run began under other conditions, in place of a warning."""
     import warnings
 
     from neurogym_study.runs import RunDiffers
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RunDiffers)
-        trainer = run.trainer()
+        yield
     for warning in caught:
         if issubclass(warning.category, RunDiffers):
             click.echo(str(warning.message), err=True)
@@ -290,7 +293,6 @@ def _trainer_of(run: Run) -> Trainer:
             warnings.warn_explicit(
                 warning.message, warning.category, warning.filename, warning.lineno
             )
-    return trainer
 
 
 def _resumed(folder: Path, tasks: Sequence[str], given: dict[str, Any]) -> Run:
@@ -308,11 +310,11 @@ def _resumed(folder: Path, tasks: Sequence[str], given: dict[str, Any]) -> Run:
             f"--resume was given with {', '.join(names)}; a run keeps its settings. Give --updates"
             " or --steps only."
         )
-    with usage_errors():
+    with usage_errors(), _differences_on_stderr():
         run = Run.open(folder)
         amount = _amount(run.experiment.kind, given, None)
     if amount is not None:
-        run = Run(run.folder, run.experiment.with_amount(amount), run.facts)
+        run.experiment = run.experiment.with_amount(amount)
     return run
 
 
@@ -344,7 +346,7 @@ def experiment_of(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experime
             "No task was given. Expected a TASK or an experiment.toml. `ngym list` shows tasks."
         )
     said: dict[str, Any] = (
-        read_experiment(_existing(tasks[0]), trust=given["trust"])
+        read_experiment(_existing(tasks[0]))
         if file
         else {"tasks": [name for task in tasks for name in tasks_like(task)]}
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 import sites
 
+from neurogym_core.tools import trusting
+
 TOY = '''
 """Learns nothing but to answer more often rightly with every update."""
 
@@ -120,10 +122,11 @@ def toys(tmp_path, monkeypatch):
 
 @pytest.fixture
 def sides(tmp_path):
-    """Return the name of a task in a file."""
+    """Return the name of a task in a file; runs that name it are trusted."""
     file = tmp_path / "sides_task.py"
     file.write_text(TASK, "utf-8")
-    return f"{file}:Sides"
+    with trusting():
+        yield f"{file}:Sides"
 
 
 @pytest.fixture

@@ -174,7 +174,7 @@ def run(source: str | None, out: Path, dry_run: bool, quiet: bool, **given: Any)
         rows = None if plan is None else plan.rows(given["max_runs"])
         engine.check()
         check_trackers(given["trackers"])
-        work = work_named(given["work"], source, trust=given["trust"])
+        work = work_named(given["work"], source)
     if goal:
         _search(work, axes, out, engine, goal, dry_run, given)
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -14,7 +13,7 @@ from typing import Any
 from neurogym_study import TaskExperiment
 
 from neurogym_core import InvalidValueError
-from neurogym_core.tools import unknown
+from neurogym_core.tools import load_file, unknown
 from neurogym_sweep.base import Tasks, Work, with_settings
 from neurogym_sweep.store import Job
 
@@ -157,14 +156,10 @@ def _function(reference: str) -> Callable[..., Any]:
         return _FUNCTIONS[reference]
     path, _, name = reference.rpartition(":")
     if path.endswith(".py"):
-        module_name = f"neurogym_sweep_file_{hashlib.sha256(path.encode()).hexdigest()[:12]}"
-        spec = importlib.util.spec_from_file_location(module_name, path)
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[module_name] = module
+        module = load_file(path)
         # Modules beside the file can be imported, also while the function runs.
         if (beside := str(Path(path).parent)) not in sys.path:
             sys.path.insert(0, beside)
-        spec.loader.exec_module(module)
     else:
         try:
             module = importlib.import_module(path)

@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from neurogym_core import InvalidValueError
-from neurogym_core.tools import replacing
+from neurogym_core.tools import replacing, trusted
 
 FORMAT = 1
 SWEEP_FILE, TABLE_FILE, RUNS = "sweep.json", "table.parquet", "runs"
@@ -58,20 +58,22 @@ class Job:
         settings: the settings that vary, name -> value, as the table shows them.
         what: description of the run, as plain data; equal descriptions are the same run.
         how: its arguments on this machine, such as the paths of files.
+        trust: whether code in files that artefacts name may be run, in any process.
     """
 
     key: str
     settings: Mapping[str, Any]
     what: Mapping[str, Any]
     how: Mapping[str, Any]
+    trust: bool = False
 
     @classmethod
     def of(
         cls, settings: Mapping[str, Any], what: Mapping[str, Any], how: Mapping[str, Any]
     ) -> Job:
-        """Return the job, with the key of `what`."""
+        """Return the job, with the key of `what` and the permission of this moment."""
         text = json.dumps(_canonical(what), sort_keys=True, separators=(",", ":"), default=repr)
-        return cls(hashlib.sha256(text.encode()).hexdigest()[:16], settings, what, how)
+        return cls(hashlib.sha256(text.encode()).hexdigest()[:16], settings, what, how, trusted())
 
 
 class Store:

@@ -20,7 +20,7 @@ from typing import Any
 
 import threadpoolctl
 
-from neurogym_core.tools import FileNotWrittenError
+from neurogym_core.tools import FileNotWrittenError, trusting
 from neurogym_sweep.store import Job, Store
 from neurogym_sweep.trackers import track
 from neurogym_sweep.works import perform
@@ -148,7 +148,8 @@ def _result(job: Job, folder: Path, trackers: Sequence[str]) -> dict[str, Any]:
     since = time.perf_counter()
     status, error, trace, rows = "done", None, "", []
     try:
-        rows = perform(job, folder)
+        with trusting(job.trust):
+            rows = perform(job, folder)
     except KeyboardInterrupt:
         raise
     # A run may also end its process, or its thread: SystemExit and the like are errors of the run.

@@ -30,7 +30,8 @@ def work_named(name: str | None, source: str | None, *, trust: bool = False) -> 
         name: "train", "evaluate", "likeness", "module:function" or "file.py:function"; None:
             "train" if the experiment has a table [train], else "evaluate".
         source: an experiment file, the id of a task, or None.
-        trust: whether code in a file that the experiment names may be run.
+        trust: whether code in files that the experiment names may be run; within
+            `neurogym_core.tools.trusting`, that of trained runs may be, too.
 
     Raises:
         NeurogymError: there is no such work, or the source is wrong.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from neurogym_task_control.stop_signal import StopSignal
+from neurogym_task_control.stop_signal import PatientStopSignal, StopSignal
 
 from neurogym_core import Dataset, InvalidValueError, run
 
@@ -147,9 +147,44 @@ class Presses:
         return np.where(goes, 1 + obs[:, 1:3].argmax(axis=1), 0)
 
 
+def pressed(task, at):
+    """Record of a session of each of five subjects."""
+    return run(task, Presses(at), 5 * 256, num_envs=5, seed=1)
+
+
 @pytest.mark.parametrize(("at", "performance", "fails"), [(10, 0.75, 1), (1210, 1, 0)])
-def test_waiting_for_the_signal_is_the_best_policy_as_the_docstring_says(at, performance, fails):
-    """5,120 trials; 4 standard errors of the proportion of stop trials are 0.024."""
-    record = run(StopSignal(), Presses(at), 20 * 256, num_envs=20, seed=1)
-    assert record["performance"].mean() == pytest.approx(performance, abs=0.024)
+def test_without_a_price_of_time_waiting_for_the_signal_is_the_best_policy(at, performance, fails):
+    """Five SEs of the proportion of stop trials are 0.061: false alarms 1 in 10**6."""
+    record = pressed(PatientStopSignal(), at)
+    assert record["performance"].mean() == pytest.approx(performance, abs=0.061)
     assert (record.codes()[record["stop"]] >= 0).mean() == fails
+
+
+def test_waiting_earns_less_than_going_as_the_docstring_says():
+    """Five SEs of the proportion of stop trials are 0.061: false alarms 1 in 10**6."""
+    earned = [pressed(StopSignal(), at)["performance"].mean() for at in (60, 1210)]
+    assert earned == pytest.approx([0.84, 0.29], abs=0.061)
+    assert run(StopSignal(), "oracle", 512, num_envs=2, seed=1)["performance"].min() == 1
+
+
+def test_the_reward_of_a_press_falls_in_bins_of_50_ms():
+    task = StopSignal()
+    for at, reward in ((10, 1.0), (60, 0.96), (1250, 0.04)):
+        record = run(task, Presses(at), 4, num_envs=1, seed=1, conditions={"stop": False})
+        np.testing.assert_allclose(record["reward"], reward, atol=1e-6)
+    half = run(StopSignal(price=0.5), Presses(1250), 1, seed=1, conditions={"stop": False})
+    assert half["reward"][0] == pytest.approx(0.52)
+
+
+def test_a_race_has_the_two_signatures_of_stopping(raced):
+    """Failed stops are fast, and late signals fail: differences of 15 SEs in the race."""
+    stop, responded = raced["stop"], raced.codes() >= 0
+    late = raced["ssd"] > np.median(raced["ssd"][stop])
+    assert responded[stop & late].mean() > responded[stop & ~late].mean() + 0.25
+    failed, went = (raced["reaction_time"][rows & responded].mean() for rows in (stop, ~stop))
+    assert failed < went - 20
+
+
+def test_an_impossible_price_is_refused():
+    with pytest.raises(InvalidValueError, match="price"):
+        StopSignal(price=1.5)

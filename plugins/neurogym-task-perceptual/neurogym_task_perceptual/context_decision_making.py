@@ -20,13 +20,13 @@ MODALITIES = ("motion", "colour")
 
 
 class ContextDecisionMaking(Task):
-    """Judge the motion or the colour of the same dots, depending on the context.
+    """Judge the motion (or always the colour) of the same dots; the other feature is irrelevant.
 
     Mante, Sussillo, Shenoy & Newsome (2013), Nature 503:78, doi:10.1038/nature12742.
 
     By default the context is motion in all trials and is not shown, so that colour can be ignored:
-    these are the trials of SingleContextDecisionMaking. ManteDecisionMaking, or
-    ``context="cued"``, is the task of the paper, in which a cue says what counts.
+    one half of the task of the paper. The whole task, in which a cue says what counts, is
+    ManteDecisionMaking, or ``context="cued"``.
 
     The subject fixates while it views a patch of dots with two features, each of which supports one
     of the choices with a strength given by its coherence. One feature is relevant, the other is a

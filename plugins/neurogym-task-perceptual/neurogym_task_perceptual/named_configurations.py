@@ -35,31 +35,6 @@ class JitteredPerceptualDecisionMaking(PerceptualDecisionMaking):
     }
 
 
-class SingleContextDecisionMaking(ContextDecisionMaking):
-    """Judge the motion (or always the colour) of the same dots; the other feature is irrelevant.
-
-    One half of the task of Mante, Sussillo, Shenoy & Newsome (2013), Nature 503:78,
-    doi:10.1038/nature12742. ContextDecisionMaking with a constant context that is never shown: the
-    subject integrates one feature and ignores the other in all trials. So the relevant feature
-    alone suffices: with it, or with both, 86 % of all trials are correct.
-
-    Deviations from the paper: those of ContextDecisionMaking; the context never changes.
-
-    Args:
-        context: "motion" or "colour", the feature to judge.
-    """
-
-    context: str = "motion"
-
-    def define(self) -> None:
-        if self.context not in MODALITIES:
-            raise InvalidValueError(
-                f"SingleContextDecisionMaking was given context={self.context!r}; give 'motion' or"
-                " 'colour', or use ContextDecisionMaking."
-            )
-        super().define()
-
-
 class ManteDecisionMaking(ContextDecisionMaking):
     """Judge the motion or the colour of the same dots, as a cue indicates on every trial.
 

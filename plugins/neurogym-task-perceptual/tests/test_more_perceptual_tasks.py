@@ -17,7 +17,6 @@ from neurogym_task_perceptual.n_alternatives import NAltPerceptualDecisionMaking
 from neurogym_task_perceptual.named_configurations import (
     JitteredPerceptualDecisionMaking,
     ManteDecisionMaking,
-    SingleContextDecisionMaking,
 )
 from neurogym_task_perceptual.probabilistic_reasoning import ProbabilisticReasoning
 from neurogym_task_perceptual.roitman_shadlen import RoitmanShadlen
@@ -36,7 +35,6 @@ DISCRETE = [
     NAltPerceptualDecisionMaking,
     JitteredPerceptualDecisionMaking,
     ManteDecisionMaking,
-    SingleContextDecisionMaking,
     ProbabilisticReasoning,
     RoitmanShadlen,
     ToneDetection,

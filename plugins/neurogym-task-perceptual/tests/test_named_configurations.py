@@ -8,7 +8,6 @@ from neurogym_task_perceptual.context_decision_making import ContextDecisionMaki
 from neurogym_task_perceptual.named_configurations import (
     JitteredPerceptualDecisionMaking,
     ManteDecisionMaking,
-    SingleContextDecisionMaking,
 )
 
 from neurogym_core import InvalidValueError, run
@@ -27,17 +26,8 @@ def test_durations_of_the_jittered_task_are_random_within_bounds():
 def test_contexts_of_the_named_versions():
     cued = TaskView(ContextDecisionMaking(context="cued")).parameters
     assert TaskView(ManteDecisionMaking()).parameters == {**cued, "block_length": 1}
-    assert (
-        TaskView(SingleContextDecisionMaking(context="colour")).parameters
-        == TaskView(ContextDecisionMaking(context="colour")).parameters
-    )
     assert "context" in ManteDecisionMaking().channels
-    assert "context" not in SingleContextDecisionMaking().channels
-
-
-def test_a_single_context_cannot_be_cued():
-    with pytest.raises(InvalidValueError, match="'motion' or 'colour'"):
-        SingleContextDecisionMaking(context="cued")
+    assert "context" not in ContextDecisionMaking().channels
 
 
 def test_contexts_alternate_in_blocks_or_are_independent():

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from neurogym_task_perceptual.poisson_clicks import PoissonClicks
+from neurogym_task_perceptual.poisson_clicks import NoiselessPoissonClicks, PoissonClicks
 
 from neurogym_core import InvalidValueError, run
 
 
 @pytest.fixture(scope="module")
 def record():
-    return run(PoissonClicks(), "oracle", 4000, seed=1)
+    return run(NoiselessPoissonClicks(), "oracle", 4000, seed=1)
 
 
 def test_trains_last_as_long_as_drawn_from_100_to_1200_ms(record):
@@ -57,7 +57,7 @@ def test_the_side_with_more_clicks_is_right_and_ties_go_to_the_higher_rate(recor
 
 @pytest.mark.parametrize("dt", [10, 20, 50])
 def test_clicks_are_heard_on_their_steps(dt):
-    task = PoissonClicks(dt=dt)
+    task = NoiselessPoissonClicks(dt=dt)
     batch = task.sample(30, seed=2)
     steps = np.split(batch.render(None), np.cumsum(batch.duration.sum(axis=1))[:-1])
     for trial, obs in enumerate(steps):
@@ -71,7 +71,7 @@ def test_clicks_are_heard_on_their_steps(dt):
 
 
 def test_counting_is_right_in_all_trials_but_ties():
-    record = run(PoissonClicks(), "integrator", 600, seed=3)
+    record = run(NoiselessPoissonClicks(), "integrator", 600, seed=3)
     untied = record["left_clicks"] != record["right_clicks"]
     assert (record["outcome"][untied] == "correct").all()
 
@@ -90,10 +90,46 @@ def test_evidence_early_and_late_counts_alike(record):
 
 
 def test_single_env_and_vector_env_agree(same_in_both):
-    same_in_both(PoissonClicks(dt=50))
+    same_in_both(NoiselessPoissonClicks(dt=50))
 
 
 @pytest.mark.parametrize("wrong", [{"rates": (50,)}, {"rates": (-1,)}, {"shortest": 0}])
 def test_impossible_parameters_are_refused(wrong):
     with pytest.raises(InvalidValueError, match="PoissonClicks"):
-        PoissonClicks(**wrong)
+        NoiselessPoissonClicks(**wrong)
+
+
+class Sums:
+    """Chooses the side on which it heard more."""
+
+    carries_state = True
+
+    def begin(self, env):
+        self.more = np.zeros(env.num_envs)
+
+    def __call__(self, env, obs):
+        self.more += obs[:, 2] - obs[:, 1]
+        action = np.where(env.is_asked, 1 + (self.more > 0), 0)
+        self.more[env.is_asked] = 0
+        return action
+
+
+def test_clicks_are_noisy_and_a_sum_is_right_in_85_percent():
+    """Five SEs of 3,000 trials are 0.033 and 0.01: false alarms 1 in 10**6."""
+    for kind, right, margin in ((PoissonClicks, 0.848, 0.033), (NoiselessPoissonClicks, 0.993, 0.01)):
+        record = run(kind(), Sums(), 3000, num_envs=50, seed=1)
+        assert record["performance"].mean() == pytest.approx(right, abs=margin)
+
+
+def test_without_noise_the_versions_show_the_same():
+    loud, exact = (kind().sample(20, seed=1) for kind in (PoissonClicks, NoiselessPoissonClicks))
+    known = {name: exact.conditions[name] for name in ("length", "rate", "left", "right")}
+    silent = PoissonClicks(click_noise=0).sample(20, seed=2, **known)
+    np.testing.assert_array_equal(silent.render(None), exact.render(None))
+    heard = loud.render(None)[:, 1:]
+    assert (heard != np.round(heard)).any()
+
+
+def test_negative_noise_is_refused():
+    with pytest.raises(InvalidValueError, match="click_noise"):
+        PoissonClicks(click_noise=-1)

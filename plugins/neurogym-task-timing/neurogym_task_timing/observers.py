@@ -11,7 +11,7 @@ LEARNED = 40_000
 
 
 class BestMoment(Subject):
-    """Answers at the moment that is right most often after what it measured.
+    """Answers at the moment that is right most often after its measurement.
 
     It counts the steps of all periods of variable length that come before the answer: its
     measurement, which includes the noise of the trial. From `LEARNED` trials of another seed, it

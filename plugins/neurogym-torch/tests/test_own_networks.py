@@ -80,13 +80,13 @@ def test_it_is_trained_by_name_and_resumed(tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     assert len(json.loads(Path("run/settings.json").read_text())["files"]["my_net.py"]) == 64
     monkeypatch.chdir(tmp_path.parent)
-    trainer = Run.open(tmp_path / "run").trainer()
+    trainer = Run.open(tmp_path / "run", trust=True).trainer()
     assert trainer.done == 10
     assert type(trainer.network.module).__name__ == "Net"
     assert len(trainer.play(10)) == 10
     Path(tmp_path / "my_net.py").write_text(FILE + "\n# edited\n", "utf-8")
     with pytest.warns(UserWarning, match=r"my_net\.py was edited"):
-        Run.open(tmp_path / "run").trainer()
+        Run.open(tmp_path / "run", trust=True).trainer()
 
 
 def test_a_failure_before_the_first_test_leaves_the_folder_free_for_the_corrected_file(

@@ -48,7 +48,7 @@ class Measure:
         """Return the measure of a performance (n,), or (sessions, n).
 
         The interval is Wilson's. If sessions differ by more than independent trials would, it is as
-        wide as the SD of their means tells.
+        wide as the SD of their means says.
         """
         score, n = float(np.mean(performance)), performance.size
         low, high = wilson(score, n)
@@ -79,12 +79,12 @@ class Audit:
             answers), ``constant`` (the best fixed answer), ``clock`` (the best fixed answer on the
             best fixed step), ``guess`` (answers at random when asked), ``random`` (acts at random
             on every step), ``counter`` (the best sequence of answers over 2 to 30 trials). These
-            play, and see something: ``history`` (is told the right answer of the previous trial),
-            ``winstay`` (repeats what was right), ``familiar`` (knows what the last trials showed),
+            play, and see something: ``history`` (receives the right answer of the previous trial),
+            ``winstay`` (repeats a right answer), ``familiar`` (knows the last trials' stimuli),
             ``waiter`` (waits, and answers unless a signal comes), ``copied`` (answers one slot
             rightly, and the others alike), ``reflex`` (sees the current step only), ``held`` (the
             right answer from the first step on); where trials depend on outcomes,
-            ``channel.NAME`` (copies what a channel shows) and ``channel_counter`` (copies one
+            ``channel.NAME`` (copies a channel) and ``channel_counter`` (copies one
             channel after the other). Classifiers of trials that do not depend on outcomes:
             ``durations`` (of periods), ``last`` (the last stimulus), ``look.first``,
             ``look.middle`` and ``look.last`` (100 ms of each piece of a stimulus),

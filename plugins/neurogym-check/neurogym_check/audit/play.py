@@ -21,7 +21,7 @@ class Now:
 
     Attributes:
         observations: (n, U).
-        target: (n,) or (n, D) the right actions, if the policy is told; else zeros.
+        target: (n,) or (n, D) the right actions, if the policy receives them; else zeros.
         asked: (n,) whether a slot can be answered.
         slot: (n,) index of the first slot that can be answered, 0 if none can.
         step: (n,) steps since the trial began.

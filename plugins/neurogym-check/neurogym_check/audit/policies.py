@@ -104,7 +104,7 @@ class Counter(Played):
 
 
 class Copying(Played):
-    """Base of policies that sum what a channel shows, and give its largest unit as the answer."""
+    """Base of policies that sum a channel, and give its largest unit as the answer."""
 
     def __init__(self, bank: Bank, rows: np.ndarray, seed: int) -> None:
         super().__init__(bank, rows, seed)
@@ -139,7 +139,7 @@ class ChannelCounter(Copying):
 class History(Played):
     """Answers by the right answer of the previous trial. Rows: the answer after each of them.
 
-    The policy is told the right answer, as feedback would tell it.
+    The policy receives the right answer, as feedback would give it.
     """
 
     told = True
@@ -158,7 +158,10 @@ class History(Played):
 
 
 class WinStay(Played):
-    """Repeats an answer that was right, and else takes the next one. Rows: the first answer."""
+    """Repeats an answer that was right, and else takes the next one. Rows: the first answer.
+
+    The policy is told whether it was right, also where rewards are drawn at random.
+    """
 
     def __init__(self, bank: Bank, rows: np.ndarray, seed: int) -> None:
         super().__init__(bank, rows, seed)
@@ -173,10 +176,10 @@ class WinStay(Played):
 
 
 class Familiar(Played):
-    """Compares what a channel shows with the last trials.
+    """Compares a channel with the last trials.
 
-    Rows: first unit of the channel, unit after its last, number of trials back, the answer to what
-    was shown in one of them, and to what was not.
+    Rows: first unit of the channel, unit after its last, number of trials back, the answers to a
+    stimulus of these trials, and to any other.
     """
 
     def __init__(self, bank: Bank, rows: np.ndarray, seed: int) -> None:

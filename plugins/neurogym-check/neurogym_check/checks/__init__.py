@@ -1,6 +1,7 @@
 """The checks, one module per family; importing this package registers all of them."""
 
 from neurogym_check.checks import (
+    answers,
     declarations,
     determinism,
     gymnasium_api,
@@ -13,6 +14,7 @@ from neurogym_check.checks import (
 )
 
 __all__ = [
+    "answers",
     "declarations",
     "determinism",
     "gymnasium_api",

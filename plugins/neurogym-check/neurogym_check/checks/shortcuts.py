@@ -24,8 +24,8 @@ from neurogym_core.players import TaskView
 from neurogym_core.tools import in_words
 
 KINDS = ("task", "trial env")
-TOLD = ("oracle", "history", "copied", "held")
-"""Policies that are told right answers."""
+TOLD = ("oracle", "history", "winstay", "copied", "held")
+"""Policies that receive right answers."""
 ROUNDING = 0.006
 """Ideals are stated with two or three digits."""
 OBSERVED = 200_000

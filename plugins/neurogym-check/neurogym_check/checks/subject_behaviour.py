@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from neurogym_check.candidate import ENVS, LONG, Candidate, dealer_of
-from neurogym_check.check_types import CheckWarning, NotApplicable, check, require
+from neurogym_check.check_types import CannotTell, CheckWarning, NotApplicable, check, require
 from neurogym_check.tolerances import largest_deviation
 from neurogym_core import TaskVectorEnv
 from neurogym_core.players import TaskView
@@ -57,7 +57,7 @@ def oracle_performs_as_declared(candidate: Candidate) -> dict[str, float]:
     least = candidate.expected.get("oracle_min", ORACLE_MIN)
     played = candidate.played["oracle"]
     if not played.performance.size and TaskView(candidate.task).typical_steps > played.steps:
-        raise CheckWarning(
+        raise CannotTell(
             f"The check ran out of steps: it plays {played.steps}, and a trial lasts about"
             f" {TaskView(candidate.task).typical_steps} steps of dt={candidate.task.dt:g} ms."
             " Nothing was measured; the full level plays more."

@@ -1,0 +1,64 @@
+"""``make mutants`` on a toy: tests that assert nothing fail its verdict, and exact ones pass."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("cosmic_ray")
+pytest.importorskip("pytest_cov")
+MUTANTS = Path(__file__).with_name("mutants.py")
+TOY = """def area(width, height):
+    return width * height
+"""
+EXACT = "from toy import area\ndef test_area():\n    assert area(5, 3) == 15\n"
+NO_ASSERTION = "from toy import area\ndef test_area():\n    area(5, 3)\n"
+
+
+def mutants(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run the script on the toy."""
+    words = ["toy.py", "--tests", "test_toy.py", "--kit", "--count", "9", *options]
+    command = [sys.executable, str(MUTANTS), *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+@pytest.fixture
+def toy(tmp_path):
+    """Return a function that writes the toy and its tests as a checkout."""
+
+    def write(tests: str) -> Path:
+        (tmp_path / "toy.py").write_text(TOY, "utf-8")
+        (tmp_path / "test_toy.py").write_text(tests, "utf-8")
+        subprocess.run("git init -q . && git add .", shell=True, check=True, cwd=tmp_path)
+        return tmp_path
+
+    return write
+
+
+def test_tests_that_assert_nothing_fail(toy):
+    done = mutants(toy(NO_ASSERTION))
+    assert done.returncode == 1
+    assert "0 of 1 mutants killed" in done.stdout
+    assert "-    return width * height\n+    return width" in done.stdout
+
+
+def test_exact_tests_pass_and_the_next_call_goes_on_with_the_results(toy):
+    folder = toy(EXACT)
+    done = mutants(folder)
+    assert done.returncode == 0, done.stderr
+    assert "1 of 1 mutants killed: 100.0%" in done.stdout
+    results = folder / "build/mutants/results.jsonl"
+    before = results.read_text()
+    assert mutants(folder).stdout == done.stdout
+    assert results.read_text() == before
+
+
+def test_a_listed_equivalent_does_not_count(toy):
+    folder = toy(NO_ASSERTION)
+    said = mutants(folder).stdout
+    change = "\n".join(line for line in said.split("\n") if line[:5] in ("-    ", "+    "))
+    (folder / "build/mutants/copy/tests").mkdir()
+    listed = folder / "build/mutants/copy/tests/equivalent_mutants.txt"
+    listed.write_text(f"toy.py: of a test\n{change}\n", "utf-8")
+    assert "0 of 0 mutants killed" in mutants(folder).stdout
