@@ -80,7 +80,8 @@ split_option = click.option(
 
 
 def _trust(context: click.Context, option: click.Parameter, value: bool) -> None:
-    context.with_resource(trusting(value))
+    # The context of `ngym`, which click closes also after an error in the arguments.
+    context.find_root().with_resource(trusting(value))
 
 
 trust_option = click.option(

@@ -60,7 +60,7 @@ def test_a_search_finds_the_tasks_of_this_project_on_a_bare_core(site, ngym, whe
     assert ("in a checkout of neurogym-core" in result.stdout) is (where == "wheel")
     assert "'ngym registry' comes with neurogym-registry" in result.stdout
     everything = ngym("search", COLUMNS="200").stdout
-    assert everything.count("-v0") == len(advice.tasks()) >= 92
+    assert len(re.findall(r"-v\d", everything)) == len(advice.tasks()) >= 92
     assert "No task of this project's packages matches" in ngym("search", "zebra").stdout
 
 

@@ -144,6 +144,10 @@ def test_permission_ends_with_the_command(work):
     Path("e.toml").write_text(EXPERIMENTS["task"] + "trials = 2\n", "utf-8")
     assert work("run", "e.toml", "--trust")[0] == 0
     assert not trusted()
+    # click does not close the context of a command whose arguments are wrong.
+    error = work("run", "e.toml", "--trust", "--seed", "none")
+    assert error[0] == 2
+    assert not trusted()
     assert work("run", "e.toml")[0] != 0
     with trusting(), trusting(False):
         assert trusted()
