@@ -167,6 +167,11 @@ def of_pycontrol(table: Mapping[str, np.ndarray], source: str) -> dict[str, np.n
     """
     import pandas as pd
 
+    if table["time"].dtype.kind not in "iuf":
+        raise InvalidValueError(
+            f"{source} is a session of pyControl whose column 'time' has texts. Expected seconds."
+            " Copy the file again, or remove the damaged rows."
+        )
     kind, subtype, content = (table[name].astype(str) for name in ("type", "subtype", "content"))
     rows = np.flatnonzero((kind == "variable") & (subtype == "print")).tolist()
     try:
@@ -183,7 +188,7 @@ def of_pycontrol(table: Mapping[str, np.ndarray], source: str) -> dict[str, np.n
             " each trial, or write a table with a row per trial from the events."
         )
     columns = of_frame(pd.DataFrame(found))
-    columns["time"] = np.asarray(table["time"], float)[rows]
+    columns["time"] = table["time"][rows]
     said = dict(zip(subtype[kind == "info"].tolist(), content[kind == "info"].tolist(), strict=True))
     named = {"subject": said.get("subject_id"), "session": said.get("start_time")}
     constants: dict[str, Sequence[Any]] = {
