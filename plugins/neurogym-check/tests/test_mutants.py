@@ -57,7 +57,7 @@ MIXES_SUBJECTS = ("CountsOnTheTask", "SharesAList")
 BY_FILE = {"DependsOnHashes": "D003"}
 BY_PACKAGE = ("M001", "M002", "M003", "M004", "M005", "R001", "R002")
 BY_EXPECTATION = ("B002",)
-BY_SHORTCUT = ("A001", "A002", "A003")
+BY_SHORTCUT = ("A001", "A002", "A003", "A004")
 """See `test_shortcuts`."""
 BY_ANSWER = ("T011", "T012")
 """See `test_answerable`."""

@@ -79,11 +79,7 @@ class TreePatchLeaving(Task):
         self._rate, self._best = self.first * rates.max(), factors[rates.argmax()]
         self.observe(tree=1, apples=1)
         self.act(rest=1, choose=("harvest", "leave"))
-        self.vary(fresh=lambda rng, prior: self._fresh(rng, prior.n))
-
-    def _fresh(self, rng: np.random.Generator, shape: int | tuple[int, int]) -> np.ndarray:
-        """Draw the apples of the first harvest of fresh trees."""
-        return rng.normal(self.first, self.first_sd, shape).clip(0)
+        self.vary(fresh=lambda rng, prior: rng.normal(self.first, self.first_sd, prior.n).clip(0))
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("travel", "harvest", "choose", repeat=("harvest", "choose"))
@@ -162,7 +158,8 @@ class PatchLeaving(TreePatchLeaving):
     def define(self) -> None:
         super().define()
         most = int(self.max_duration // (self.timing["travel"].mean + self._each)) + 1
-        self.vary(fresh=lambda rng, prior: self._fresh(rng, (prior.n, most)))
+        mean, sd = self.first, self.first_sd
+        self.vary(fresh=lambda rng, prior: rng.normal(mean, sd, (prior.n, most)).clip(0))
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("travel", "harvest", "choose", repeat=("travel", "harvest", "choose"))
