@@ -23,7 +23,7 @@ BLIND = ("rest", "constant", "clock", "guess", "random", "counter")
 PARTIAL = (*BLIND, "familiar", "waiter", "channel_counter", "reflex")
 """Shortcuts that leave something out, however much they earn."""
 TOLD = ("oracle", "all", "held", "history", "winstay", "copied")
-"""Measures that are no shortcuts of a subject: they see everything, or are told right answers."""
+"""Measures that are no shortcuts of a subject: they see everything, or are given right answers."""
 SAME = 0.03
 """Performances that differ by less count as equal."""
 
@@ -208,7 +208,7 @@ class TaskInfo(Described):
         """Name of the best policy that leaves out something that counts; None if unknown.
 
         A classifier that does as well as one of everything that is shown leaves out nothing that
-        counts. Policies that are told right answers do not count."""
+        counts. Policies that are given right answers do not count."""
         known = self.shortcuts
         everything = known.get("all", 1.0) - SAME
         partial = (
