@@ -160,7 +160,7 @@ class History(Played):
 class WinStay(Played):
     """Repeats an answer that was right, and else takes the next one. Rows: the first answer.
 
-    The policy is given whether it was right, also where rewards are drawn at random.
+    The policy learns whether it was right, also where rewards are drawn at random.
     """
 
     def __init__(self, bank: Bank, rows: np.ndarray, seed: int) -> None:
