@@ -66,6 +66,9 @@ def main() -> None:
     if not (kept / "lasts.txt").exists():
         shutil.rmtree(kept, ignore_errors=True)
         copy_tracked(kept / "copy")
+        shutil.copytree(kept / "copy", kept / "whole")
+    # A call that was stopped leaves its last mutant in the copy.
+    shutil.copytree(kept / "whole", kept / "copy", dirs_exist_ok=True)
     os.chdir(kept / "copy")
     os.environ |= {"PYTHONPATH": os.getcwd(), "NGYM_KERNEL": "plain", "OMP_NUM_THREADS": "1"}
     if not (kept / "lasts.txt").exists():
@@ -129,7 +132,9 @@ def fate(mutant: MutationSpec, tests: list[str], seconds: dict[str, float]) -> d
         change = "\n".join(line for line in changed)
         if result.test_outcome != TestOutcome.SURVIVED:
             failed = re.search(r"^(?:FAILED|ERROR) (\S+)", result.output, re.M)
-            return {"by": failed[1] if failed else result.output[-200:], "change": change}
+            # Pytest prints errors of conftest.py to stderr, which Cosmic Ray does not keep.
+            by = failed[1] if failed else result.output[-200:] or "an error before the tests"
+            return {"by": by, "change": change}
     return {"by": "", "change": change}
 
 

@@ -62,3 +62,20 @@ def test_a_listed_equivalent_does_not_count(toy):
     listed = folder / "build/mutants/copy/tests/equivalent_mutants.txt"
     listed.write_text(f"toy.py: of a test\n{change}\n", "utf-8")
     assert "0 of 0 mutants killed" in mutants(folder).stdout
+
+
+def test_a_mutant_that_cannot_be_imported_is_killed(toy):
+    """Pytest prints such errors of ``conftest.py`` to stderr alone."""
+    folder = toy(NO_ASSERTION)
+    (folder / "conftest.py").write_text("import toy\nassert toy.area(5, 3) == 15\n", "utf-8")
+    subprocess.run(["git", "add", "."], check=True, cwd=folder)
+    assert "1 of 1 mutants killed" in mutants(folder).stdout
+
+
+def test_the_next_call_restores_a_file_that_an_interrupted_one_left_broken(toy):
+    folder = toy(NO_ASSERTION)
+    mutants(folder)
+    kept = folder / "build/mutants"
+    (kept / "results.jsonl").unlink()
+    (kept / "copy/toy.py").write_text(TOY.replace("*", "+"), "utf-8")
+    assert "-    return width * height" in mutants(folder).stdout
