@@ -11,10 +11,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.kernels import missed_by, ratio  # noqa: E402
 from benchmarks.__main__ import Worker  # noqa: E402
+from benchmarks.kernels import missed_by, ratio  # noqa: E402
 from benchmarks.settings import Case  # noqa: E402
-
 from neurogym_core.play import kernels  # noqa: E402
 
 LEAST = 0.85

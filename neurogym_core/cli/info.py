@@ -262,8 +262,12 @@ def _levels(entry: Entry) -> list[tuple[str, str]]:
     possible = f"{100 * ideal['value']:.1f} % ({ideal['by']}: {ideal['how']})" if ideal else ""
     facts = [("ideal", possible or "not known")]
     if entry.chance is not None:
-        best = max((one for one in BLIND if one in entry.shortcuts), key=entry.shortcuts.__getitem__)
-        facts.append(("chance", f"{in_words(best)}: {percent(entry.chance, entry.intervals.get(best))}"))
+        best = max(
+            (one for one in BLIND if one in entry.shortcuts), key=entry.shortcuts.__getitem__
+        )
+        facts.append(
+            ("chance", f"{in_words(best)}: {percent(entry.chance, entry.intervals.get(best))}")
+        )
     return [*facts, ("shortcuts", summary(entry.shortcuts, entry.intervals))]
 
 

@@ -337,7 +337,8 @@ class TrialRecord(dict[str, np.ndarray]):
             None if name == "choice" else name.removesuffix(".choice")
             for name in self.keys()
             # Periods may be called "choice", and have columns too.
-            if name == "choice" or (name.endswith(".choice") and not name.startswith(PERIOD_COLUMNS))
+            if name == "choice"
+            or (name.endswith(".choice") and not name.startswith(PERIOD_COLUMNS))
         )
 
     def answered(self, slot: str | None = None) -> np.ndarray:

@@ -167,7 +167,6 @@ def test_the_page_gives_no_verdicts_and_names_its_known_faults():
         assert f"- `{name}-v0`" in page or f"`{name}-v0`" in page.partition("## The numbers")[0]
 
 
-
 def test_limits_are_those_of_the_pages_of_the_tasks():
     maker = loaded("train_gallery")
     for task, (limit, words) in maker.LIMITS.items():

@@ -67,8 +67,20 @@ def choices(n, seed=0):
 
 @pytest.mark.parametrize(
     "value",
-    [[], [0, 0, 0], deque(), {}, 0, 0.5, "left", None, np.zeros(4), np.float64(1), np.zeros(()),
-     np.array([[], [1], None], object)],
+    [
+        [],
+        [0, 0, 0],
+        deque(),
+        {},
+        0,
+        0.5,
+        "left",
+        None,
+        np.zeros(4),
+        np.float64(1),
+        np.zeros(()),
+        np.array([[], [1], None], object),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("name", ["hits", "_hits", "trial"])

@@ -42,7 +42,12 @@ def test_one_kind_of_trial_has_no_detection(rest):
 
 def test_a_slot_has_a_name_unless_it_is_the_only_one():
     assert RECORD.slots == (None,)
-    columns = {"a.choice": [0], "b.choice": [1], "duration.choice": [100.0], "onset.x.choice": [0.0]}
+    columns = {
+        "a.choice": [0],
+        "b.choice": [1],
+        "duration.choice": [100.0],
+        "onset.x.choice": [0.0],
+    }
     assert TrialRecord(columns).slots == ("a", "b")
     assert TrialRecord({"outcome": ["correct"]}).slots == ()
 

@@ -155,9 +155,7 @@ _Answers = tuple[Callable[[np.ndarray, np.ndarray], np.ndarray], Callable[[int],
 """`differ`, `answer` and `values` of a question."""
 
 
-def _answers(
-    task: Task, batch: TrialBatch, rows: np.ndarray, k: int
-) -> _Answers:
+def _answers(task: Task, batch: TrialBatch, rows: np.ndarray, k: int) -> _Answers:
     """Return the answers of a slot."""
     due, tolerance = batch.table("due")[rows, k], batch.table("tolerance")[rows, k]
     if np.isfinite(due).any():
@@ -207,9 +205,7 @@ def _opening(batch: TrialBatch, rows: np.ndarray, k: int) -> np.ndarray:
     return np.asarray((np.cumsum(path, axis=1) - path)[np.arange(len(rows)), first])
 
 
-def _courses(
-    task: Task, targets: np.ndarray, steps: np.ndarray
-) -> _Answers:
+def _courses(task: Task, targets: np.ndarray, steps: np.ndarray) -> _Answers:
     """Return the answers of tasks without slots: the targets of all steps."""
     ends = np.cumsum(steps)
     continuous = task.actions.continuous
@@ -219,7 +215,9 @@ def _courses(
         a, b = np.broadcast_arrays(a, b)
         found = np.zeros(a.shape, bool)
         for place in np.ndindex(a.shape):
-            one, other = (targets[ends[row] - steps[row] : ends[row]] for row in (a[place], b[place]))
+            one, other = (
+                targets[ends[row] - steps[row] : ends[row]] for row in (a[place], b[place])
+            )
             if continuous:
                 apart = task.actions.errors(one, other, slice(0, task.actions.size))
                 found[place] = (np.abs(apart) > 0.02 * task.actions.ranges()).any()
@@ -289,7 +287,9 @@ def _played(task: Task, batch: TrialBatch, quiet: TrialBatch) -> _Looked:
             values = np.array(columns)
             for row in range(n):
                 parts[row][part].append(values[: steps[row], row])
-    return _Looked(until, *(list(map(np.concatenate, column)) for column in zip(*parts, strict=True)))
+    return _Looked(
+        until, *(list(map(np.concatenate, column)) for column in zip(*parts, strict=True))
+    )
 
 
 def _step(stepper: TrialsOnce, actions: np.ndarray) -> None:

@@ -10,11 +10,10 @@ from neurogym_check.check_types import CheckResult
 from neurogym_check.run_checks import all_checks
 from neurogym_core.tools import Page, in_words, print_json
 
-
 SCOPE = (
     "The checks compare the task with its declarations, and first trials of sessions with each"
     " other. They do not show that the task is the one of its paper, nor that a network learns it;"
-    " \"cannot tell\" means neither passed nor failed."
+    ' "cannot tell" means neither passed nor failed.'
 )
 """The scope of the results."""
 

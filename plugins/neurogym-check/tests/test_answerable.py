@@ -91,9 +91,7 @@ class Report(Task):
         ("(0, 0)", 'side = "nothing shows it"', "failed"),
     ],
 )
-def test_a_manifest_admits_conditions_that_leave_the_answer_open(
-    site, differences, admits, status
-):
+def test_a_manifest_admits_conditions_that_leave_the_answer_open(site, differences, admits, status):
     site.add(
         "neurogym-task-reports",
         tasks={"Report-v0": ""},

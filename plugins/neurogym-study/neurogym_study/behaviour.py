@@ -303,7 +303,11 @@ class Behaviour:
         """Return the value of the side that is called right."""
         known: list[Any] = sides.tolist()
         if self.roles.right is not None:
-            said = [one for one in known if self.roles.right in (str(one), f"{one:g}" if isinstance(one, float) else "")]
+            said = [
+                one
+                for one in known
+                if self.roles.right in (str(one), f"{one:g}" if isinstance(one, float) else "")
+            ]
             if not said:
                 raise unknown("side", self.roles.right, [str(one) for one in known])
             return said[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import csv
 import io
 import os
 import re
@@ -163,9 +162,7 @@ class TextTable:
         texts = {k: str for k, (_, quoted) in enumerate(self._cells(1)) if quoted}
         plain = {k: ["", "nan"] for k in range(len(self.names)) if k not in texts}
         frame = self._frame(self.names, dtype=texts, na_values=plain, keep_default_na=False)
-        return gathered(
-            {name: _column(frame[k], missing="") for k, name in enumerate(self.names)}
-        )
+        return gathered({name: _column(frame[k], missing="") for k, name in enumerate(self.names)})
 
     def columns(self, *, ours: bool = False) -> dict[str, np.ndarray]:
         """Return the columns of a lab's file, with the types that its cells suggest.
@@ -223,7 +220,9 @@ class TextTable:
     def _check_names(self, names: list[str]) -> None:
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice or "" in names:
-            found = f"the name {listed(twice)} more than once" if twice else "a column without a name"
+            found = (
+                f"the name {listed(twice)} more than once" if twice else "a column without a name"
+            )
             raise InvalidValueError(
                 f"{self.source}, row 1: {found}. Expected a name for each column. Rename or remove"
                 " one."

@@ -172,7 +172,10 @@ def _report(
     from neurogym_study.report import SCHEMA, findings_data, write_report
 
     with usage_errors():
-        chosen = {name: given[name] for name in ("strength", "side", "right", "block", "by", "slot", "pool")}
+        chosen = {
+            name: given[name]
+            for name in ("strength", "side", "right", "block", "by", "slot", "pool")
+        }
         roles = Roles(**chosen) if played.task is None else Roles.of_task(played.task, **chosen)
         behaviour = Behaviour(played.record, roles)
     with figure_style(given["style"]):

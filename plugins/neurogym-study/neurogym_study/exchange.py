@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neurogym_core import InvalidValueError, TrialRecord
-from neurogym_core.players import DURATION, PERIOD_COLUMNS
+from neurogym_core.players import PERIOD_COLUMNS
 from neurogym_core.tools import optional, replacing, unknown
 
 if TYPE_CHECKING:

@@ -189,7 +189,9 @@ def of_pycontrol(table: Mapping[str, np.ndarray], source: str) -> dict[str, np.n
         )
     columns = of_frame(pd.DataFrame(found))
     columns["time"] = table["time"][rows]
-    said = dict(zip(subtype[kind == "info"].tolist(), content[kind == "info"].tolist(), strict=True))
+    said = dict(
+        zip(subtype[kind == "info"].tolist(), content[kind == "info"].tolist(), strict=True)
+    )
     named = {"subject": said.get("subject_id"), "session": said.get("start_time")}
     constants: dict[str, Sequence[Any]] = {
         name: np.full(len(rows), value) for name, value in named.items() if value is not None

@@ -229,7 +229,7 @@ def _check_times(record: TrialRecord, source: str) -> None:
         raise InvalidValueError(
             f"Column {name!r} of {source} has a median of {medians[short[0]]:g} for subject"
             f" {listed(short)}, and of {np.median(long):g} for the others. Expected ms for all."
-            " Correct the file, or map an expression: --map reaction_time=\"where(isin(subject,"
+            ' Correct the file, or map an expression: --map reaction_time="where(isin(subject,'
             f" '{short[0]}'), 1000 * rt, rt)\"."
         )
 

@@ -73,9 +73,7 @@ class Run:
         return run
 
     @classmethod
-    def open(
-        cls, folder: str | Path, *, trust: bool = False, foreign: Iterable[str] = ()
-    ) -> Run:
+    def open(cls, folder: str | Path, *, trust: bool = False, foreign: Iterable[str] = ()) -> Run:
         """Return the run in a folder. No code of the run is executed yet.
 
         Args:
@@ -234,9 +232,7 @@ def _edited(named: Sequence[NamedFile], hashes: Any) -> list[str]:
     """Return the names of files whose hash differs from the one that the run noted."""
     noted = hashes if isinstance(hashes, dict) else {}
     found = {
-        one.path.name: one.sha256 != noted[one.path.name]
-        for one in named
-        if one.path.name in noted
+        one.path.name: one.sha256 != noted[one.path.name] for one in named if one.path.name in noted
     }
     return [name for name, differs in found.items() if differs]
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-import re
 import shutil
 from pathlib import Path
 

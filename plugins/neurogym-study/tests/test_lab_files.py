@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from neurogym_study import read_csv, read_record
 from neurogym_study.behaviour import Behaviour
-from neurogym_study.recipes import read_recipe
 from neurogym_study.reading import with_columns
+from neurogym_study.recipes import read_recipe
 
 from neurogym_core import InvalidValueError
 
@@ -130,13 +130,19 @@ def test_one_long_reaction_time_does_not_make_seconds_ms(factor, tmp_path):
 
 
 def test_a_subject_in_other_units_is_named(tmp_path):
-    rows = "".join(f"{who},1,{rt},{c}\n" for who in ("m1", "m2", "m3") for rt, c in
-                   [((0.4 if who == "m2" else 400) * (1 + k / 99), k % 5 * 10) for k in range(50)])
+    rows = "".join(
+        f"{who},1,{rt},{c}\n"
+        for who in ("m1", "m2", "m3")
+        for rt, c in [((0.4 if who == "m2" else 400) * (1 + k / 99), k % 5 * 10) for k in range(50)]
+    )
     path = write(tmp_path / "a.csv", f"subject,correct,reaction_time,contrast\n{rows}")
     with pytest.raises(InvalidValueError, match="for subject 'm2', and of .* for the others"):
         read_record(path)
-    rows = "".join(f"{who},1,{c / 100 if who == 'm3' else c}\n" for who in ("m1", "m2", "m3")
-                   for c in (0, 6.25, 12.5, 25, 100))
+    rows = "".join(
+        f"{who},1,{c / 100 if who == 'm3' else c}\n"
+        for who in ("m1", "m2", "m3")
+        for c in (0, 6.25, 12.5, 25, 100)
+    )
     path = write(tmp_path / "b.csv", f"subject,correct,contrast\n{rows}")
     with pytest.raises(InvalidValueError, match="'contrast' of .* for subject 'm3'"):
         read_record(path)
@@ -157,8 +163,9 @@ def test_the_right_side_is_known_by_its_name_and_said(left, right, tmp_path):
 
 @pytest.mark.parametrize(("one", "other"), [("A", "B"), (1, 2), (0, 180), ("up", "down")])
 def test_an_unknown_right_side_is_asked_for(one, other, tmp_path, ngym):
-    rows = "".join(f"{(one, other)[k % 2]},{k % 3},1\n{(one, other)[k % 2]},{k % 3},0\n"
-                   for k in range(30))
+    rows = "".join(
+        f"{(one, other)[k % 2]},{k % 3},1\n{(one, other)[k % 2]},{k % 3},0\n" for k in range(30)
+    )
     path = write(tmp_path / "a.csv", f"side,contrast,correct\n{rows}")
     behaviour = Behaviour(read_record(path))
     assert "say which of them is right with --right" in behaviour.notes[0]
@@ -171,7 +178,9 @@ def test_an_unknown_right_side_is_asked_for(one, other, tmp_path, ngym):
 
 
 def test_row_names_of_r_shift_no_column(tmp_path):
-    path = write(tmp_path / "a.txt", "correct contrast\n".replace(" ", "\t") + "1\t0\t25\n2\t1\t50\n")
+    path = write(
+        tmp_path / "a.txt", "correct contrast\n".replace(" ", "\t") + "1\t0\t25\n2\t1\t50\n"
+    )
     record = read_record(path)
     assert record["contrast"].tolist() == [25, 50]
     assert record["correct"].tolist() == [0, 1]

@@ -72,7 +72,9 @@ def test_alike_mice_give_about_the_binomial_interval():
 def test_tables_have_means_over_mice_and_the_spread():
     record = mice([0, 5, 10], 300, seed=1)
     rows = accuracy_per_condition(Behaviour(record)).table
-    shares = [np.mean(record["outcome"][record["subject"] == f"m{k}"] == "correct") for k in range(3)]
+    shares = [
+        np.mean(record["outcome"][record["subject"] == f"m{k}"] == "correct") for k in range(3)
+    ]
     first = rows.iloc[0]
     assert first["accuracy"] == pytest.approx(np.mean(shares))
     assert first["deviation"] == pytest.approx(np.std(shares, ddof=1))
@@ -89,11 +91,15 @@ def test_a_comparison_has_the_mean_over_mice():
     record = mice([-12, 0, 3, 12], 400, seed=2)
     reference = published("ibl-2021")
     rows = {
-        pool: parameters(Behaviour(record, Roles(pool=pool)), reference).table.set_index("parameter")
+        pool: parameters(Behaviour(record, Roles(pool=pool)), reference).table.set_index(
+            "parameter"
+        )
         for pool in (False, True)
     }
     name = "bias" if "bias" in rows[False].index else rows[False].index[0]
-    width = {pool: float(one.loc[name, "high"] - one.loc[name, "low"]) for pool, one in rows.items()}
+    width = {
+        pool: float(one.loc[name, "high"] - one.loc[name, "low"]) for pool, one in rows.items()
+    }
     assert width[False] > 2 * width[True]
 
 

@@ -16,6 +16,7 @@ from neurogym_study.recipes import evaluated, read_recipe, recipe_names
 
 from neurogym_core import InvalidValueError, TrialRecord, UnknownNameError
 
+
 def test_a_file_is_read_once(tmp_path, monkeypatch):
     """Large files lie on slow disks; the texts that pandas reads are in memory already."""
     path = tmp_path / "lab.csv"
@@ -24,7 +25,9 @@ def test_a_file_is_read_once(tmp_path, monkeypatch):
     for module in (builtins, io):
         real = module.open
         monkeypatch.setattr(
-            module, "open", lambda file, *a, real=real, **k: opened.append(file) or real(file, *a, **k)
+            module,
+            "open",
+            lambda file, *a, real=real, **k: opened.append(file) or real(file, *a, **k),
         )
     record = read_record(path)
     assert record["contrast"].tolist() == [0.5, 0.25]

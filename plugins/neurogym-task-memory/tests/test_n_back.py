@@ -78,7 +78,10 @@ def test_a_letter_that_make_imposes_is_remembered():
 
 
 def test_the_rows_of_a_dataset_are_streams():
-    inputs, targets = NBackWithoutLures().channels, next(Dataset(NBackWithoutLures(), 3, seq_len=500, seed=7))
+    inputs, targets = (
+        NBackWithoutLures().channels,
+        next(Dataset(NBackWithoutLures(), 3, seq_len=500, seed=7)),
+    )
     letters = targets.inputs[:, ::25, inputs["letter"]].argmax(axis=2)
     answers = targets.targets[:, ::25]
     np.testing.assert_array_equal(answers[:, 2:] == 2, letters[:, 2:] == letters[:, :-2])

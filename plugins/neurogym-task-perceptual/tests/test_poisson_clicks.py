@@ -116,7 +116,10 @@ class Sums:
 
 def test_clicks_are_noisy_and_a_sum_is_right_in_85_percent():
     """Five SEs of 3,000 trials are 0.033 and 0.01: false alarms 1 in 10**6."""
-    for kind, right, margin in ((PoissonClicks, 0.848, 0.033), (NoiselessPoissonClicks, 0.993, 0.01)):
+    for kind, right, margin in (
+        (PoissonClicks, 0.848, 0.033),
+        (NoiselessPoissonClicks, 0.993, 0.01),
+    ):
         record = run(kind(), Sums(), 3000, num_envs=50, seed=1)
         assert record["performance"].mean() == pytest.approx(right, abs=margin)
 

@@ -73,7 +73,9 @@ class Bank:
         units = batch.tables.slots.units
         if task.actions.continuous:
             found = targets_of(task, batch, seed)[:VALUES]
-            answers = [np.concatenate([rest, found.astype(rest.dtype)]) for _ in units or [slice(0)]]
+            answers = [
+                np.concatenate([rest, found.astype(rest.dtype)]) for _ in units or [slice(0)]
+            ]
         elif TaskView(task).hooks or not units:
             others = np.setdiff1d(np.arange(task.actions.size), rest)
             answers = [np.concatenate([rest, others]) for _ in units or [slice(0)]]

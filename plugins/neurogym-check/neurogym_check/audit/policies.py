@@ -280,7 +280,9 @@ class Imitated(Played):
         """Return a policy that was fitted to some of the steps."""
         seen, done = np.concatenate(self.seen), np.concatenate(self.done)
         rows = np.linspace(0, len(seen) - 1, min(len(seen), IMITATED)).astype(int)
-        return best_policy(seen[rows].astype(float), np.eye(self.bank.task.actions.size)[done[rows]])
+        return best_policy(
+            seen[rows].astype(float), np.eye(self.bank.task.actions.size)[done[rows]]
+        )
 
 
 class Several:
@@ -291,7 +293,9 @@ class Several:
     def __init__(self, parts: list[Played]) -> None:
         self.parts = parts
         ends = np.cumsum([len(one.rows) for one in parts])
-        self.places = [slice(end - len(one.rows), end) for end, one in zip(ends, parts, strict=True)]
+        self.places = [
+            slice(end - len(one.rows), end) for end, one in zip(ends, parts, strict=True)
+        ]
 
     def __call__(self, now: Now) -> np.ndarray:
         return np.concatenate(

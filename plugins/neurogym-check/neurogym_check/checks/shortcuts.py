@@ -32,9 +32,7 @@ OBSERVED = 200_000
 """Steps of the play of an ideal observer."""
 
 
-def audit_of(
-    candidate: Candidate, progress: Callable[[str], None] = lambda name: None
-) -> Audit:
+def audit_of(candidate: Candidate, progress: Callable[[str], None] = lambda name: None) -> Audit:
     """Return the audit of a candidate; measured once.
 
     Args:
