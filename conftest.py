@@ -27,7 +27,7 @@ def pytest_report_teststatus(report):
 
 
 def pytest_collection_modifyitems(items):
-    """Mark as slow the checks that measure the shortcuts of installed tasks again: seconds to a minute each."""
+    """Mark as slow the checks that measure the shortcuts of installed tasks (up to a minute)."""
     for item in items:
         if item.name.endswith(("-A002]", "-A004]")):
             item.add_marker(pytest.mark.slow)

@@ -255,7 +255,7 @@ def _show_class(
 
 
 def _levels(entry: Entry) -> list[tuple[str, str]]:
-    """Return the best possible performance, and that of policies that leave out a part of the task."""
+    """Return the best possible performance, and that of policies that leave out a part."""
     if not isinstance(entry, TaskInfo):
         return []
     ideal = entry.ideal

@@ -378,7 +378,8 @@ def read_out(question: Question) -> float:
     """Return how well the answers can be read from half of the trials in the other half.
 
     The larger one of two readers' correlations: of the most similar trial, and of a line through
-    the observations' sums over time, and their products with time and its square. It is 0 where all trials want the same answer.
+    the observations' sums over time, and their products with time and its square. It is 0 where all
+    trials want the same answer.
     """
     answers = question.values[:, np.ptp(question.values, axis=0) > ROUNDING]
     m, units = len(question.rows), question.seen.shape[1]

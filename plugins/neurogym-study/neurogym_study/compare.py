@@ -70,8 +70,8 @@ def command(
     """Compare a trial record with real subjects.
 
     RECORD is a file of trials, as `ngym evaluate --csv` writes it, or a lab's (.csv, .tsv, .txt,
-    .parquet, .pqt, .xlsx, .json, .mat, .nwb). --recipe, --map and --scale are for the lab's file: the one after --with, or else
-    RECORD.
+    .parquet, .pqt, .xlsx, .json, .mat, .nwb). --recipe, --map and --scale are for the lab's file:
+    the one after --with, or else RECORD.
 
     \b
     ngym compare --list

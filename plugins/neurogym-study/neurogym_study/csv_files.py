@@ -214,7 +214,8 @@ class TextTable:
         rows = self._data[self._starts[-1 if len(self._starts) < 3 else 1] :][:100_000].decode(
             errors="ignore"
         )
-        cell = rf"(?:^|[{re.escape(self.separator)}\r\n\"])\s*-?\d*,\d+\s*%?(?=[{re.escape(self.separator)}\r\n\"]|$)"
+        edge = rf"[{re.escape(self.separator)}\r\n\"]"
+        cell = rf"(?:^|{edge})\s*-?\d*,\d+\s*%?(?={edge}|$)"
         return "," if re.search(cell, rows) else "."
 
     def _check_names(self, names: list[str]) -> None:

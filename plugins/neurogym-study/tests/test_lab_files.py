@@ -136,7 +136,7 @@ def test_a_subject_in_other_units_is_named(tmp_path):
         for rt, c in [((0.4 if who == "m2" else 400) * (1 + k / 99), k % 5 * 10) for k in range(50)]
     )
     path = write(tmp_path / "a.csv", f"subject,correct,reaction_time,contrast\n{rows}")
-    with pytest.raises(InvalidValueError, match="for subject 'm2', and of .* for the others"):
+    with pytest.raises(InvalidValueError, match=r"for subject 'm2', and of .* for the others"):
         read_record(path)
     rows = "".join(
         f"{who},1,{c / 100 if who == 'm3' else c}\n"
@@ -144,7 +144,7 @@ def test_a_subject_in_other_units_is_named(tmp_path):
         for c in (0, 6.25, 12.5, 25, 100)
     )
     path = write(tmp_path / "b.csv", f"subject,correct,contrast\n{rows}")
-    with pytest.raises(InvalidValueError, match="'contrast' of .* for subject 'm3'"):
+    with pytest.raises(InvalidValueError, match=r"'contrast' of .* for subject 'm3'"):
         read_record(path)
 
 

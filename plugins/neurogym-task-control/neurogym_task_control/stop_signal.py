@@ -119,18 +119,18 @@ class StopSignal(PatientStopSignal):
     stops in about half of the stop trials, and the time that stopping takes (SSRT) can be estimated
     from the SSDs and the reaction times.
 
-    Time has a price: the reward of a correct press falls linearly, in bins of about 50 ms (whole steps), from `correct`
-    at the onset of the go stimulus by the share `price` of it, until the end of the window. People
-    are instructed not to wait, and STOP-IT reminds them after every block, because waiting defeats
-    the staircase: the SSD rises, and the SSRT means nothing.
+    Time has a price: the reward of a correct press falls linearly, in bins of about 50 ms (whole
+    steps), from `correct` at the onset of the go stimulus by the share `price` of it, until the end
+    of the window. People are instructed not to wait, and STOP-IT reminds them after every block,
+    because waiting defeats the staircase: the SSD rises, and the SSRT means nothing.
 
     Performance is the reward relative to `correct`. The right side pressed after 60 ms, unless a
-    signal was seen before, earns 0.84, after 200 ms 0.78, after 600 ms 0.56, and after 1210 ms, when
-    no signal can come any more, 0.29. Pressing the right side at once, without regard to the signal,
-    earns 0.75, always the same side 0.375, never pressing 0.25, and the oracle, which
+    signal was seen before, earns 0.84, after 200 ms 0.78, after 600 ms 0.56, and after 1210 ms,
+    when no signal can come any more, 0.29. Pressing the right side at once, without regard to the
+    signal, earns 0.75, always the same side 0.375, never pressing 0.25, and the oracle, which
     foresees the signal, 1. A subject in whom going and stopping race, with reaction times of 500 ms
-    (SD 80) and an SSRT of 200 ms, earns 0.59; its failed stops are faster than its go responses, and
-    it fails more often the later the signal comes.
+    (SD 80) and an SSRT of 200 ms, earns 0.59; its failed stops are faster than its go responses,
+    and it fails more often the later the signal comes.
 
     A session is the four blocks of 64 trials of STOP-IT. The condition `ssd` is the delay on stop
     trials, and the current level of the staircase on go trials. In a supervised loss, the steps
@@ -171,7 +171,12 @@ class StopSignal(PatientStopSignal):
         for start in np.arange(0, np.max(window), length):
             reward = self.rewards["correct"] * (1 - self.price * start / window)
             trial.answer(
-                "press", trial["side"], during="stimulus", start=start, stop=start + length, where=go,
+                "press",
+                trial["side"],
+                during="stimulus",
+                start=start,
+                stop=start + length,
+                where=go,
                 correct=reward,
-            )  # fmt: skip
+            )
         trial.max_reward(self.rewards["correct"])

@@ -127,7 +127,8 @@ class Counts:
 class Bayes:
     """Knows all probabilities, and follows Bayes' rule from the cards and the feedback.
 
-    Its belief, (n, 3, criterion + 1), is about the rule and the number of correct sorts in a row."""
+    Its belief, (n, 3, criterion + 1), is about the rule and the number of correct sorts in a row.
+    """
 
     carries_state = True
 

@@ -24,9 +24,9 @@ class NBackWithoutLures(Task):
     first letters of a session cannot be repetitions. The answer is accepted until the next letter,
     and does not change the pace. Performance is the fraction of correct answers. Because
     repetitions are rare, always answering that the letter differs earns 0.68, more than guessing,
-    which earns 0.5. Hardly any letter repeats a neighbour of the one to compare with, so that
-    order need not be remembered: "the same as any of the last two" earns 0.97, and of the last
-    three 0.95. Version 1 of NBack has lures against this.
+    which earns 0.5. Hardly any letter repeats a neighbour of the one to compare with, so that order
+    need not be remembered: "the same as any of the last two" earns 0.97, and of the last three
+    0.95. Version 1 of NBack has lures against this.
 
     The condition `earlier` is the letter to compare with, -1 if there is none. Conditions that
     `reset` imposes do not change the memory of the stream; those of `make` do.
@@ -101,11 +101,10 @@ class NBack(NBackWithoutLures):
     A trial is one letter, and a session is a stream of letters: the subject has to remember letters
     of earlier trials. With a probability of `p_match`, the letter repeats that of `back` trials ago
     (choice 1); otherwise it differs from it (choice 0). Of these other letters, a share of `p_lure`
-    repeats the letter just after or just before the one to compare with, back - 1 or back + 1 trials
-    ago, if it differs from that one; the rest are any other letters. By default about a quarter of
-    the letters each repeat the last, the second last and the third last letter, and a quarter is
-    new. The answer is accepted until the
-    next letter, and does not change the pace.
+    repeats the letter just after or just before the one to compare with, back - 1 or back + 1
+    trials ago, if it differs from that one; the rest are any other letters. By default about a
+    quarter of the letters each repeat the last, the second last and the third last letter, and a
+    quarter is new. The answer is accepted until the next letter, and does not change the pace.
 
     Performance is the fraction of correct answers. Always answering that the letter differs earns
     0.76, and guessing 0.5. Familiarity is not enough: "the same as any of the last two" letters
@@ -114,8 +113,8 @@ class NBack(NBackWithoutLures):
 
     The condition `earlier` is the letter to compare with, and `near` (n, 2) those of back - 1 and
     back + 1 trials ago; -1 if there is none (at back = 1, the first one is always -1). Conditions
-    that `reset` imposes do not change the memory of the stream; those of `make` do. The record says of
-    each letter whether it is a `lure`.
+    that `reset` imposes do not change the memory of the stream; those of `make` do. The record says
+    of each letter whether it is a `lure`.
 
     Deviations from the papers:
 
@@ -136,8 +135,8 @@ class NBack(NBackWithoutLures):
     def define(self) -> None:
         if self.letters < 4 or not 0 <= self.p_lure <= 1:
             raise InvalidValueError(
-                f"NBack was given letters={self.letters!r} and p_lure={self.p_lure!r}; give at least"
-                " 4 letters, three of which may be taken, and a proportion."
+                f"NBack was given letters={self.letters!r} and p_lure={self.p_lure!r}; give at"
+                " least 4 letters, three of which may be taken, and a proportion."
             )
         super().define()
 

@@ -114,7 +114,8 @@ class PoissonClicks(NoiselessPoissonClicks):
 
     The conditions `left` and `right` hold the number of clicks on every step of the longest
     stimulus, 0 after the end of the trains, and `left_luck` and `right_luck` the standard Gaussian
-    numbers of their noise. The record has the numbers of a trial as `left_clicks` and `right_clicks`.
+    numbers of their noise. The record has the numbers of a trial as `left_clicks` and
+    `right_clicks`.
 
     Deviations from the paper: those of version 0; there, noise is no part of the stimulus but
     inferred from behaviour, in which it arises with the clicks and not in their accumulation. Its

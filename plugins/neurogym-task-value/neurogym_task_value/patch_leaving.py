@@ -36,7 +36,8 @@ class TreePatchLeaving(Task):
     of it: the reward divided by that of a tree which is left at the right time, at most 1, rises
     the longer a subject stays. Never leaving earns 1, at a sixth of the oracle's reward rate, and
     the oracle 0.88. Do not train or compare subjects by it: in version 1 of PatchLeaving,
-    performance is the reward rate. The record has the number of `harvests` of each tree. `choice` and `reaction_time` are those of the last decision.
+    performance is the reward rate. The record has the number of `harvests` of each tree. `choice`
+    and `reaction_time` are those of the last decision.
 
     Deviations from the paper:
 

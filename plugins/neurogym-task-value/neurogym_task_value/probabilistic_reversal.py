@@ -102,9 +102,9 @@ class ProbabilisticReversal(FixedReversal):
     On every trial the subject chooses one of two sides. One of them pays with a probability of 80
     %, the other one with 20 %. The sides exchange their probabilities, unannounced, after a choice
     that meets the criterion, with a probability of `hazard`: the eighth correct choice in a row,
-    paid or not, and every further one of that row. The count starts at 0 after a reversal. A session
-    has 200 trials and starts on a random side. A choice of the better side is correct, so that one
-    in five correct choices is not paid; performance is the fraction of correct choices.
+    paid or not, and every further one of that row. The count starts at 0 after a reversal. A
+    session has 200 trials and starts on a random side. A choice of the better side is correct, so
+    that one in five correct choices is not paid; performance is the fraction of correct choices.
 
     Guessing earns 0.5. A subject that ignores its rewards and changes sides after a fixed number of
     choices earns at most 0.55, with 19 choices, and always the same side less than 0.2. An observer

@@ -139,8 +139,8 @@ def ideal_is_possible(candidate: Candidate) -> dict[str, Any]:
     """The ideal of the manifest is between the best shortcut and the oracle, and its subject
     reaches it.
 
-    Write ideal = { value = …, by = …, how = … } in the task's row. With by = "observer", `how` names
-    a subject, as `module:Class` or as in `ngym run --subject`; this check plays it, and its
+    Write ideal = { value = …, by = …, how = … } in the task's row. With by = "observer", `how`
+    names a subject, as `module:Class` or as in `ngym run --subject`; this check plays it, and its
     performance must be `value`. With "exact" or "bound", `how` is the argument in words. Play the
     subject with more trials and correct the number, or leave out `ideal`: not known."""
     ideal = candidate.info.ideal
