@@ -85,8 +85,8 @@ class Session:
             raise TaskDefinitionError(
                 f"{owner}.{name} was set to {_described(value)}. Expected an array of bools,"
                 f" numbers or texts with one row for each of the {self._n} subjects that are played"
-                " side by side. Begin with np.zeros(len(session)), say; the last k values of each subject"
-                " fit in np.zeros((len(session), k))."
+                " side by side. Begin with np.zeros(len(session)), say; the last k values of each"
+                " subject fit in np.zeros((len(session), k))."
             )
         super().__setattr__(name, value)
 
