@@ -371,12 +371,8 @@ def _mean_rows(behaviour: Behaviour, kind: str) -> list[ProportionRow]:
     binned = type(record)({**record, **whole}, meta=record.meta)
 
     def rows_of(part: Behaviour) -> list[dict[str, Any]]:
-        if kind == "correct":
-            return [vars(row) for row in accuracy(part.record, "strength", slot=part.slot)]
-        renamed = _with_choice(part.record, part.record["hit"], part.slot)
-        return [
-            vars(row) for row in choice_proportions(renamed, "strength", choice=1, slot=part.slot)
-        ]
+        points = _proportions(part.record, "strength", part.record["hit"], kind, part.slot)
+        return [vars(row) for row in points]
 
     rows = over_subjects(
         Behaviour(binned, behaviour.roles), rows_of, ("value",), "fraction", (0, 1)
@@ -508,13 +504,7 @@ def psychometric_points(
     """
     record, slot = behaviour.record, behaviour.slot
     hit = behaviour.chose_right if kind == "choice" else behaviour.correct
-    binned = _binned(strength)
-    if kind == "choice":
-        # `choice_proportions` counts choice 1, but tasks may number the right side differently.
-        renamed = _with_choice(record, hit, slot)
-        rows = choice_proportions(renamed, binned, choice=1, slot=slot)
-    else:
-        rows = accuracy(record, binned, slot=slot)
+    rows = _proportions(record, _binned(strength), hit, kind, slot)
     try:
         fit = fit_psychometric(
             record,
@@ -534,6 +524,16 @@ def _with_choice(record: Any, hit: np.ndarray, slot: str | None) -> Any:
     name = "choice" if slot is None else f"{slot}.choice"
     columns = {other: record[other] for other in record.columns}
     return type(record)({**columns, name: hit.astype(np.int64)})
+
+
+def _proportions(
+    record: Any, by: Any, hit: np.ndarray, kind: str, slot: str | None
+) -> list[ProportionRow]:
+    """Return the fractions of correct answers, or of choices to the right."""
+    if kind == "correct":
+        return accuracy(record, by, slot=slot)
+    # `choice_proportions` counts choice 1, but tasks may number the right side differently.
+    return choice_proportions(_with_choice(record, hit, slot), by, choice=1, slot=slot)
 
 
 def _binned(values: np.ndarray, bins: int = 9) -> np.ndarray:
