@@ -802,13 +802,17 @@ def history(behaviour: Behaviour) -> Result:
     The last choice has separate weights after correct and incorrect trials.
     """
     behaviour = between_choices(behaviour)
-    if is_population(behaviour):
-        rows = over_subjects(behaviour, _history_rows, ("regressor",), "weight")
-        used, left_out = sum(one.after.sum() for one in behaviour.per_subject().values()), []
-    else:
-        _, y, _, left_out = _history_design(behaviour)
-        rows, used = _history_rows(behaviour), len(y)
-    table = pd.DataFrame(rows)
+    used, left_out = 0, dict[str, None]()
+
+    def rows_of(part: Behaviour) -> list[dict[str, Any]]:
+        nonlocal used
+        x, y, names, without_errors = _history_design(part)
+        rows = _history_rows(x, y, names)
+        used += len(y)
+        left_out.update(dict.fromkeys(without_errors))
+        return rows
+
+    table = pd.DataFrame(over_subjects(behaviour, rows_of, ("regressor",), "weight"))
     names, weights = table["regressor"].tolist(), table["weight"].to_numpy()
     ends = table[["low", "high"]].to_numpy().T
     made, (axes,) = figure()
@@ -825,20 +829,16 @@ def history(behaviour: Behaviour) -> Result:
             f"{used} trials that follow the trial before. Evidence and last choice are +1 for"
             " right and -1 for left. A positive weight of the last choice means that it is"
             " repeated."
-            + (
-                f" Left out, because the subject never erred: {', '.join(left_out)}."
-                * bool(left_out)
-            ),
+            + (f" Left out where a subject never erred: {', '.join(left_out)}." * bool(left_out)),
             *_right_means(behaviour),
         ],
     )
 
 
-def _history_rows(behaviour: Behaviour) -> list[dict[str, Any]]:
+def _history_rows(x: np.ndarray, y: np.ndarray, names: Sequence[str]) -> list[dict[str, Any]]:
     """Return the weights of the regression with normal intervals."""
     from scipy.stats import norm
 
-    x, y, names, _ = _history_design(behaviour)
     weights, errors = _logit(x, y)
     z = weights / errors
     table = pd.DataFrame(
