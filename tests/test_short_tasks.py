@@ -53,7 +53,7 @@ def test_a_task_takes_at_most_45_lines(task_id):
 
 @pytest.mark.parametrize("task_id", [*WRITTEN, *FORAGING])
 def test_a_task_cites_its_paper_and_states_where_it_deviates(task_id):
-    text = inspect.getdoc(type(make_task(task_id)))
+    text = " ".join(inspect.getdoc(type(make_task(task_id))).split())
     assert "doi:10." in text
     assert "Deviations from the paper:" in text
     assert "Performance is" in text or "performance is" in text

@@ -245,3 +245,16 @@ def test_recording_on_the_subject_is_refused():
 
     with pytest.raises(TaskDefinitionError, match=r"Write session\.record"):
         Wrong()
+
+
+class Growing(Remembering):
+    """The texts of a column grow from trial to trial, as names of stages can."""
+
+    def draw(self, session, rng):
+        session.record(stage=np.full(len(session), "x" * (1 + int(np.max(session.trial)))))
+        return self.draw_conditions(rng, len(session))
+
+
+def test_longer_texts_of_later_trials_are_not_cut(kernel):
+    record = run(Growing, "oracle", 9, num_envs=1, seed=1)
+    assert record["stage"].tolist() == ["x" * k for k in range(1, 10)]

@@ -194,3 +194,39 @@ def test_calls_that_open_one_slot_must_agree_on_whether_it_is_scored():
 
     with pytest.raises(TrialLayoutError, match="scored=False; give both calls the same scored="):
         Both()
+
+
+class Needed(Task):
+    """The choice counts only if the poke before it was right."""
+
+    timing = {"ready": 300, "choice": 200}
+
+    def define(self):
+        self.observe(light=1)
+        self.act(rest=1, poke=2, choose=2)
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
+
+    def new_trial(self, trial):
+        trial.periods("ready", "choice")
+        trial.show("light", 1, during="choice")
+        trial.answer("poke", 0, during="ready", slot="start", then="wait")
+        trial.answer("choose", trial["side"], during="choice", slot="end", needs="start")
+
+
+@pytest.mark.parametrize(("poke", "outcome"), [(1, "correct"), (2, "error")])
+def test_an_answer_that_needs_another_one_is_correct_only_after_it(kernel, poke, outcome):
+    def subject(env, observations):
+        return np.where(observations[:, 0] == 0, poke, env.target)
+
+    record = run(Needed, subject, 20, seed=0)
+    assert set(record["start.outcome"]) == {outcome}
+    assert set(record["end.outcome"]) == {outcome}
+
+
+def test_the_moment_of_an_answer_is_the_onset_of_its_window_and_the_reaction_time(kernel):
+    """Periods of 300 and 200 ms at a dt of 100 ms; the oracle chooses on the last step."""
+    record = run(Needed, "oracle", 5, seed=0)
+    for slot, begin in (("start", 0), ("end", 300)):
+        expected = record["trial_start"] + begin + record[f"{slot}.reaction_time"]
+        np.testing.assert_array_equal(record[f"{slot}.answer_time"], expected)

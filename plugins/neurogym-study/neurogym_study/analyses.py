@@ -371,12 +371,8 @@ def _mean_rows(behaviour: Behaviour, kind: str) -> list[ProportionRow]:
     binned = type(record)({**record, **whole}, meta=record.meta)
 
     def rows_of(part: Behaviour) -> list[dict[str, Any]]:
-        if kind == "correct":
-            return [vars(row) for row in accuracy(part.record, "strength", slot=part.slot)]
-        renamed = _with_choice(part.record, part.record["hit"], part.slot)
-        return [
-            vars(row) for row in choice_proportions(renamed, "strength", choice=1, slot=part.slot)
-        ]
+        points = _proportions(part.record, "strength", part.record["hit"], kind, part.slot)
+        return [vars(row) for row in points]
 
     rows = over_subjects(
         Behaviour(binned, behaviour.roles), rows_of, ("value",), "fraction", (0, 1)
@@ -508,13 +504,7 @@ def psychometric_points(
     """
     record, slot = behaviour.record, behaviour.slot
     hit = behaviour.chose_right if kind == "choice" else behaviour.correct
-    binned = _binned(strength)
-    if kind == "choice":
-        # `choice_proportions` counts choice 1, but tasks may number the right side differently.
-        renamed = _with_choice(record, hit, slot)
-        rows = choice_proportions(renamed, binned, choice=1, slot=slot)
-    else:
-        rows = accuracy(record, binned, slot=slot)
+    rows = _proportions(record, _binned(strength), hit, kind, slot)
     try:
         fit = fit_psychometric(
             record,
@@ -534,6 +524,16 @@ def _with_choice(record: Any, hit: np.ndarray, slot: str | None) -> Any:
     name = "choice" if slot is None else f"{slot}.choice"
     columns = {other: record[other] for other in record.columns}
     return type(record)({**columns, name: hit.astype(np.int64)})
+
+
+def _proportions(
+    record: Any, by: Any, hit: np.ndarray, kind: str, slot: str | None
+) -> list[ProportionRow]:
+    """Return the fractions of correct answers, or of choices to the right."""
+    if kind == "correct":
+        return accuracy(record, by, slot=slot)
+    # `choice_proportions` counts choice 1, but tasks may number the right side differently.
+    return choice_proportions(_with_choice(record, hit, slot), by, choice=1, slot=slot)
 
 
 def _binned(values: np.ndarray, bins: int = 9) -> np.ndarray:
@@ -802,13 +802,17 @@ def history(behaviour: Behaviour) -> Result:
     The last choice has separate weights after correct and incorrect trials.
     """
     behaviour = between_choices(behaviour)
-    if is_population(behaviour):
-        rows = over_subjects(behaviour, _history_rows, ("regressor",), "weight")
-        used, left_out = sum(one.after.sum() for one in behaviour.per_subject().values()), []
-    else:
-        _, y, _, left_out = _history_design(behaviour)
-        rows, used = _history_rows(behaviour), len(y)
-    table = pd.DataFrame(rows)
+    used, left_out = 0, dict[str, None]()
+
+    def rows_of(part: Behaviour) -> list[dict[str, Any]]:
+        nonlocal used
+        x, y, names, without_errors = _history_design(part)
+        rows = _history_rows(x, y, names)
+        used += len(y)
+        left_out.update(dict.fromkeys(without_errors))
+        return rows
+
+    table = pd.DataFrame(over_subjects(behaviour, rows_of, ("regressor",), "weight"))
     names, weights = table["regressor"].tolist(), table["weight"].to_numpy()
     ends = table[["low", "high"]].to_numpy().T
     made, (axes,) = figure()
@@ -825,20 +829,16 @@ def history(behaviour: Behaviour) -> Result:
             f"{used} trials that follow the trial before. Evidence and last choice are +1 for"
             " right and -1 for left. A positive weight of the last choice means that it is"
             " repeated."
-            + (
-                f" Left out, because the subject never erred: {', '.join(left_out)}."
-                * bool(left_out)
-            ),
+            + (f" Left out where a subject never erred: {', '.join(left_out)}." * bool(left_out)),
             *_right_means(behaviour),
         ],
     )
 
 
-def _history_rows(behaviour: Behaviour) -> list[dict[str, Any]]:
+def _history_rows(x: np.ndarray, y: np.ndarray, names: Sequence[str]) -> list[dict[str, Any]]:
     """Return the weights of the regression with normal intervals."""
     from scipy.stats import norm
 
-    x, y, names, _ = _history_design(behaviour)
     weights, errors = _logit(x, y)
     z = weights / errors
     table = pd.DataFrame(

@@ -16,6 +16,7 @@ from neurogym_study.options import (
     named,
     read_given,
     recipe_options,
+    role_options,
     say_figures,
     say_findings,
     write_given_figures,
@@ -37,14 +38,7 @@ if TYPE_CHECKING:
 )
 @click.option("--list", "listing", is_flag=True, help="List the published summaries.")
 @recipe_options
-@click.option("--strength", help="The condition with the strength of the evidence.")
-@click.option("--side", help="The condition with the correct side.")
-@click.option("--right", metavar="VALUE", help="The value of the side that is called right.")
-@click.option("--block", help="The condition that differs between blocks.")
-@click.option(
-    "--pool", is_flag=True, help="Analyse the trials of several subjects as those of one."
-)
-@click.option("--slot", help="The answer slot, if a trial has several.")
+@role_options
 @figure_options
 @json_option
 @click.option(

@@ -278,7 +278,7 @@ def _rows_of(data: bytes, separator: str, source: str, *, quoted: bool) -> _Rows
     around[[ord(separator), 10, 13, 34]] = True
     before = around.copy()
     before[32] = True  # a space before the quotes
-    inside, cells, length = 0, [], []
+    inside = 0
     found: list[np.ndarray] = []
     counts: list[np.ndarray] = []
     rest = 0  # separators of the row that began in an earlier piece
@@ -293,7 +293,7 @@ def _rows_of(data: bytes, separator: str, source: str, *, quoted: bool) -> _Rows
             closing = np.flatnonzero(quotes & (depth == 0))
             left = np.concatenate([[previous], piece[:-1]])[opening]
             right = np.concatenate([piece[1:], [following]])[closing]
-            bad = np.concatenate([opening[~before[left]], closing[~(before[right])]])
+            bad = np.concatenate([opening[~before[left]], closing[~before[right]]])
             if len(bad):
                 row = sum(map(len, found)) + 1
                 row += int(((piece[: bad.min()] == end_of_row) & (depth[: bad.min()] == 0)).sum())
@@ -363,9 +363,7 @@ def _column(values: Any, missing: str) -> np.ndarray:
         except ValueError:
             values = values.map(str)
     codes, found = pd.factorize(values.map(_plain) if values.dtype == object else values)
-    if len(found) and all(isinstance(one, bool | np.bool_) for one in found):
-        return np.append(np.asarray(found, float), np.nan)[codes]
-    if len(found) and all(isinstance(one, int | float | np.number) for one in found):
+    if len(found) and all(isinstance(one, int | float | np.number | np.bool_) for one in found):
         return np.append(np.asarray(found, float), np.nan)[codes]
     return np.array([*map(str, found), missing], dtype=str)[codes]
 

@@ -9,6 +9,7 @@ import click
 
 from neurogym_core.tools import print_report, read_conditions, read_split, usage_errors
 from neurogym_study.options import (
+    ROLES,
     figure_options,
     is_trials,
     json_option,
@@ -17,6 +18,7 @@ from neurogym_study.options import (
     played_options,
     read_given,
     recipe_options,
+    role_options,
     say_figures,
     say_findings,
     write_given_figures,
@@ -37,17 +39,10 @@ if TYPE_CHECKING:
     help="Record every step of a TASK (slower), for the psychophysical kernel.",
 )
 @recipe_options
-@click.option("--strength", help="The condition with the strength of the evidence.")
-@click.option("--side", help="The condition with the correct side.")
-@click.option("--right", metavar="VALUE", help="The value of the side that is called right.")
-@click.option("--block", help="The condition that differs between blocks.")
+@role_options
 @click.option(
     "--by", metavar="COLUMN", help="A condition: a psychometric function for each of its values."
 )
-@click.option(
-    "--pool", is_flag=True, help="Analyse the trials of several subjects as those of one."
-)
-@click.option("--slot", help="The answer slot, if a trial has several.")
 @click.option(
     "--csv",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -172,10 +167,7 @@ def _report(
     from neurogym_study.report import SCHEMA, findings_data, write_report
 
     with usage_errors():
-        chosen = {
-            name: given[name]
-            for name in ("strength", "side", "right", "block", "by", "slot", "pool")
-        }
+        chosen = {name: given[name] for name in (*ROLES, "by")}
         roles = Roles(**chosen) if played.task is None else Roles.of_task(played.task, **chosen)
         behaviour = Behaviour(played.record, roles)
     with figure_style(given["style"]):

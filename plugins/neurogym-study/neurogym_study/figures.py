@@ -505,7 +505,8 @@ def legend_above(axes: Any, title: str = "", columns: int = 1) -> None:
         "labelcolor": INK,
         "frameon": False,
     }
-    if not shown and not title:
+    if not shown:  # Matplotlib refuses a legend without entries
+        axes.set_title(title or "", loc="left", fontproperties=given["title_fontproperties"])
         return
     if placed:
         where = {"loc": "lower left", "bbox_to_anchor": (-0.02, 1.0), "fontsize": SMALL}

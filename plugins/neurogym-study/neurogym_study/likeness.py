@@ -15,6 +15,7 @@ from neurogym_core.tools import (
     usage_errors,
 )
 from neurogym_study.options import (
+    ROLES,
     figure_options,
     is_trials,
     json_option,
@@ -23,6 +24,7 @@ from neurogym_study.options import (
     print_paragraph,
     read_given,
     recipe_options,
+    role_options,
     say_figures,
     write_given_figures,
 )
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 )
 @click.option("--task", metavar="NAME", help="Task of the trials of a FILE that does not name it.")
 @recipe_options
+@role_options
 @figure_options
 @json_option
 @click.option(
@@ -60,7 +63,7 @@ def command(what: tuple[str, ...], listing: bool, out: Path, **given: Any) -> No
 
     A RUN is a folder that `ngym train --out` wrote; runs with several seeds may be given. A TASK is
     played by a reference subject, with several seeds. A FILE has trials; its subjects count as
-    seeds.
+    seeds, or with --pool as one.
 
     \b
     ngym likeness --list
@@ -129,7 +132,7 @@ def _check(what: tuple[str, ...], given: dict[str, Any]) -> None:
             " by one."
         )
     kind = kinds.pop()
-    of_file = ("task", "recipe", "columns", "scales")
+    of_file = ("task", "recipe", "columns", "scales", *ROLES)
     of_task = ("subject", "parameters", "timing", "wrap", "conditions", "split", "design")
     wrong = {"file": of_task, "run": (*of_task[:4], *of_file), "task": of_file}[kind]
     flags = {"parameters": "set", "conditions": "condition", "columns": "map", "scales": "scale"}
@@ -142,15 +145,13 @@ def _check(what: tuple[str, ...], given: dict[str, Any]) -> None:
 
 
 def _of_file(path: str, given: dict[str, Any]) -> tuple[dict[str, Behaviour], str, str]:
-    from neurogym_study.behaviour import Behaviour
+    from neurogym_study.behaviour import Behaviour, Roles
 
     record = read_given(Path(path), given["recipe"], given["columns"], given["scales"])
     subject = str(record.meta.get("subject", Path(path).stem))
-    return (
-        Behaviour(record).per_subject(),
-        subject,
-        str(given["task"] or record.meta.get("task", "")),
-    )
+    behaviour = Behaviour(record, Roles(**{name: given[name] for name in ROLES}))
+    behaviours = {subject: behaviour} if given["pool"] else behaviour.per_subject()
+    return behaviours, subject, str(given["task"] or record.meta.get("task", ""))
 
 
 def _of_runs(what: tuple[str, ...], given: dict[str, Any]) -> tuple[dict[str, Behaviour], str, str]:

@@ -91,6 +91,20 @@ recipe_options = with_options(
 """Add --recipe, --map and --scale to a command."""
 
 
+role_options = with_options(
+    click.option("--strength", help="The condition with the strength of the evidence."),
+    click.option("--side", help="The condition with the correct side."),
+    click.option("--right", metavar="VALUE", help="The value of the side that is called right."),
+    click.option("--block", help="The condition that differs between blocks."),
+    click.option("--slot", help="The answer slot, if a trial has several."),
+    click.option("--pool", is_flag=True,
+                 help="Analyse the trials of several subjects as those of one."),
+)  # fmt: skip
+"""Add the options of ROLES to a command that analyses a file of trials."""
+ROLES = ("strength", "side", "right", "block", "slot", "pool")
+"""Fields of `neurogym_study.behaviour.Roles`, which imports NumPy."""
+
+
 def running_options(threads: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that adds --threads, --trust and --quiet, of a command that does runs.
 

@@ -446,6 +446,7 @@ def test_the_command_writes_a_page_with_a_figure_per_signature_csv_and_json(tmp_
 
 
 def test_the_command_reads_trials_of_several_animals(tmp_path):
+    """With --pool, they are those of one."""
     rng, n = np.random.default_rng(11), 1200
     coherence = rng.choice([0, 3.2, 12.8, 51.2], n)
     hit = rng.random(n) < 1 - 0.5 * np.exp(-coherence / 8)
@@ -453,9 +454,34 @@ def test_the_command_reads_trials_of_several_animals(tmp_path):
     rows = [f"{'AB'[k % 2]},{c},{'correct' if h else 'error'},0\n" for k, (c, h) in enumerate(
         zip(coherence, hit, strict=True))]  # fmt: skip
     path.write_text("subject,coherence,outcome,choice\n" + "".join(rows), encoding="utf-8")
-    result = CliRunner().invoke(command, [str(path), "--out", str(tmp_path / "out")])
-    assert result.exit_code == 0, result.output
-    assert "More often correct when the evidence is strong: 0." in result.output
+    for options, seeds in ([], 2), (["--pool"], 0):
+        out = tmp_path / f"out{seeds}"
+        result = CliRunner().invoke(command, [str(path), "--out", str(out), *options])
+        assert result.exit_code == 0, result.output
+        assert "More often correct when the evidence is strong: 0." in result.output
+        table = (out / "likeness.csv").read_text(encoding="utf-8")
+        assert table.count(",seed,") == seeds * table.count(",subject,")
+
+
+def test_columns_of_a_file_are_named_as_the_reasons_for_untested_signatures_ask(tmp_path):
+    """One animal and a signature without published numbers: a figure without a legend."""
+    rng, n = np.random.default_rng(12), 600
+    path = tmp_path / "mouse.csv"
+    sides, strengths, blocks = (
+        rng.choice(of, n) for of in (["A", "B"], [0, 12.5, 100], [0.2, 0.8])
+    )
+    hits = rng.random(n) < 0.5 + strengths / 250
+    rows = [f"{s},{c},{b},{h:d}\n" for s, c, b, h in zip(
+        sides, strengths, blocks, hits, strict=True)]  # fmt: skip
+    path.write_text("side,contrast,odds,correct\n" + "".join(rows), encoding="utf-8")
+    arguments = [str(path), "--out", str(tmp_path / "out")]
+    asked = " ".join(CliRunner().invoke(command, arguments).output.split())  # lines may be wrapped
+    assert asked.count("say which of them is right with --right") == 3, asked
+    assert "name one with --block" in asked
+    told = CliRunner().invoke(command, [*arguments, "--right", "B", "--block", "odds"])
+    assert told.exit_code == 0, told.output
+    assert "with --" not in told.output
+    assert "Rewarded choices are repeated" in told.output
 
 
 @pytest.mark.parametrize(
@@ -464,6 +490,7 @@ def test_the_command_reads_trials_of_several_animals(tmp_path):
         ([], "No RUN, TASK or FILE"),
         (["a.csv", "--subject", "guess"], "--subject was given with the file"),
         (["DawTwoStep-v0", "--recipe", "ibl"], "--recipe was given with the task"),
+        (["DawTwoStep-v0", "--pool"], "--pool was given with the task"),
         (["DawTwoStep-v0", "RoitmanShadlen-v0"], "Expected one TASK"),
     ],
 )

@@ -18,32 +18,17 @@ class PatientStopSignal(Task):
     Verbruggen, Aron, Band, et al. (2019), eLife 8:e46323, doi:10.7554/eLife.46323, and their
     program STOP-IT.
 
-    A go stimulus appears on the left (0) or on the right (1), and the subject presses that side as
-    fast as it can. On a quarter of the trials a stop signal appears after the stop-signal delay
-    (SSD), and the subject has to withhold its response. A staircase per session sets the SSD: it
-    rises by one step after a stop trial without a response, and falls by one step after a stop
-    trial with a response, whether the response came before or after the signal. So the subject
-    stops in about half of the stop trials, and the time that stopping takes (SSRT) can be estimated
-    from the SSDs and the reaction times.
+    Trials, staircase, sessions, the condition `ssd` and the weights of a loss are those of version
+    1 of StopSignal, but a correct press earns the same at any time.
 
     Performance is the fraction of trials with a correct press, or without a press on stop trials.
     Always pressing the same side earns 0.375, never pressing 0.25, and pressing the right side
     without regard to the stop signal 0.75. Waiting for a possible signal defeats the staircase, and
     costs nothing here: the SSD rises to its limit, and a subject that presses only after 1.2 s,
     when no signal can come any more, earns 1; its SSRT means nothing. One that presses at once
-    fails in all stop trials. In version 1 of StopSignal, waiting costs reward.
+    fails in all stop trials.
 
-    A session is the four blocks of 64 trials of STOP-IT. The condition `ssd` is the delay on stop
-    trials, and the current level of the staircase on go trials. In a supervised loss, the steps
-    before the stop signal have the weight 0, because there the trial is still a go trial for the
-    subject.
-
-    Deviations from the paper:
-
-    - rewards are ours; people are instructed and get none;
-    - stop trials are drawn independently, not balanced within blocks;
-    - an interval of 500 ms before fixation is part of the fixation period, and the trial ends with
-      the response.
+    Deviations from the paper: those of version 1, without a price of time.
 
     Args:
         p_stop: proportion of stop trials.

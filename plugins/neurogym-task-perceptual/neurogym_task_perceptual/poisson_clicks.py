@@ -15,26 +15,11 @@ class NoiselessPoissonClicks(Task):
 
     Brunton, Botvinick & Brody (2013), Science 340:95, doi:10.1126/science.1233912.
 
-    While the subject holds still, it hears two trains of clicks, one on the left and one on the
-    right. The trains are independent Poisson processes whose rates sum to 40 clicks per second.
-    They last 0.1 to 1.2 s, and begin together with one click on both sides. When the fixation cue
-    turns off, the subject reports the side with more clicks. The number of clicks decides, not the
-    rate; in a tie the side with the higher rate is correct, which given the clicks is a fair coin.
-    Choice 0 and unit 0 are left, choice 1 and unit 1 right. Clicks have no noise: a subject that
-    counts is correct in all trials but half of the ties. Performance is the fraction of correct
-    reports; always the same side earns 0.5. Version 1 of PoissonClicks has noise of each click.
+    Trials, conditions and columns of the record are those of version 1 of PoissonClicks, but clicks
+    have no noise: a subject that counts is correct in all trials but half of the ties. Performance
+    is the fraction of correct reports; always the same side earns 0.5.
 
-    The conditions `left` and `right` hold the number of clicks on every step of the longest
-    stimulus, 0 after the end of the trains. The record has the numbers of a trial as `left_clicks`
-    and `right_clicks`.
-
-    Deviations from the paper:
-
-    - the clicks of one step add up to one observation;
-    - the pairs of rates, the rule for ties and the durations of fixation and decision are ours, and
-      the bounds of the trains' duration, which were not compared with the text of the paper, count
-      as ours; the moment of the first click is fixed, and the trains end with the go cue;
-    - sounds have no duration and no noise: the paper infers the noise of each click from behaviour.
+    Deviations from the paper: those of version 1; there, noise is inferred from behaviour.
 
     Args:
         rates: rates on the right, clicks per second.
@@ -117,9 +102,14 @@ class PoissonClicks(NoiselessPoissonClicks):
     numbers of their noise. The record has the numbers of a trial as `left_clicks` and
     `right_clicks`.
 
-    Deviations from the paper: those of version 0; there, noise is no part of the stimulus but
-    inferred from behaviour, in which it arises with the clicks and not in their accumulation. Its
-    size here is ours.
+    Deviations from the paper:
+
+    - the clicks of one step add up to one observation;
+    - the pairs of rates, the rule for ties and the durations of fixation and decision are ours, and
+      the bounds of the trains' duration, which were not compared with the text of the paper, count
+      as ours; the moment of the first click is fixed, and the trains end with the go cue;
+    - sounds have no duration; the paper infers their noise from behaviour, in which it arises with
+      the clicks and not in their accumulation; its size here is ours.
 
     Args:
         click_noise: SD of the noise of a click.
