@@ -28,6 +28,7 @@ from neurogym_core.play.blocks import Block as Block
 from neurogym_core.play.stepper import Stepper as Stepper
 from neurogym_core.play.replay import TrialsOnce as TrialsOnce
 from neurogym_core.play.replay import replay as replay
+from neurogym_core.play.kernels import kernel_in_use as kernel_in_use
 
 # Batches of a dataset:
 from neurogym_core.play.dataset import Batch as Batch
@@ -37,6 +38,7 @@ from neurogym_core.play.dataset import Placed as Placed
 
 # Noise and splits:
 from neurogym_core.trials.noise import noise_key as noise_key
+from neurogym_core.trials.noise import noise_table as noise_table
 from neurogym_core.trials.splits import KEY_BITS as KEY_BITS
 from neurogym_core.trials.splits import SPLITS as SPLITS
 from neurogym_core.trials.splits import number_of as number_of
