@@ -2,7 +2,6 @@
 
 # Declarations of a task:
 from neurogym_core.tasks.view import TaskView as TaskView
-from neurogym_core.tasks.describe import describe as describe
 from neurogym_core.trials.interface import Interface as Interface
 from neurogym_core.trials.interface import Actions as Actions
 

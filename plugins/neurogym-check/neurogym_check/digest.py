@@ -34,10 +34,9 @@ from neurogym_core.players import (
     Stepper,
     TaskView,
     build_imposed,
-    describe,
     fresh_session,
 )
-from neurogym_core.tools import ManifestError, TaskInfo, replacing
+from neurogym_core.tools import ManifestError, TaskInfo, describe, replacing
 
 FILE = "digests.toml"
 SCHEMA = 1
