@@ -15,6 +15,7 @@ from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.distributions import Distribution
 from neurogym_core.trials.interface import Interface
+from neurogym_core.trials.layout import Layout
 
 
 class TaskView:
@@ -132,6 +133,13 @@ class TaskView:
         These are first trials of sessions, and later ones unless they depend on the subject's
         actions; 1,000 of each part of a sequence of tasks."""
         return building.max_steps(self._task)
+
+    @property
+    def example_layout(self) -> Layout:
+        """The layout of 20 independent trials, drawn with a fixed seed.
+
+        Wrappers read it to decide if they can be applied."""
+        return building.example_layout(self._task)
 
     # Draws:
 

@@ -13,7 +13,7 @@ from neurogym_study.playing import play_task
 from neurogym_study.report import page
 
 from neurogym_core import Subject, Task, make_task
-from neurogym_core.players import subject_named
+from neurogym_core.players import player_of
 from neurogym_core.tools import installed, load_task
 
 
@@ -52,7 +52,7 @@ class Hesitant(Subject):
 
     def __init__(self, seed):
         super().__init__(seed)
-        self.guess, self.rest = subject_named("random"), subject_named("rest")
+        self.guess, self.rest = player_of("random"), player_of("rest")
         self.guess.rng = self.rng
 
     def __call__(self, env, observations):

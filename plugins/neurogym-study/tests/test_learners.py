@@ -16,7 +16,7 @@ from neurogym_core import (
     UnknownNameError,
     run,
 )
-from neurogym_core.players import subject_named
+from neurogym_core.players import player_of
 from neurogym_core.tools import brought
 
 
@@ -143,7 +143,7 @@ def test_the_env_has_the_reward_of_the_last_step():
 def test_the_same_seed_makes_the_same_choices(name):
     one, other = (run(Corridor(), name, 60, num_envs=3, seed=9) for _ in range(2))
     np.testing.assert_array_equal(one["hall.choice"], other["hall.choice"])
-    different = run(Corridor(), subject_named(name, seed=77), 60, num_envs=3, seed=9)
+    different = run(Corridor(), player_of(name, seed=77), 60, num_envs=3, seed=9)
     assert (one["hall.choice"] != different["hall.choice"]).any()
 
 
@@ -256,7 +256,7 @@ def test_the_observer_refuses_tasks_without_its_evidence():
 
 def test_learners_carry_state_over_trials_and_the_diffusion_observer_does_not():
     names = set(brought("subjects")) - {"trained"}  # it needs a run
-    carried = {name for name in names if subject_named(name).carries_state}
+    carried = {name for name in names if player_of(name).carries_state}
     assert carried == {"q_learner", "hybrid", "win_stay_lose_shift"}
 
 

@@ -27,7 +27,6 @@ from neurogym_core.players import (
     draw_constrained,
     impose_on,
     layout_of,
-    sample_layouts,
 )
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
 from neurogym_wrappers.joining import (
@@ -110,21 +109,20 @@ class Combine(ConditionWrapper):
                 f"{self.other.name} reads the outcome of its last trial, but has no separate trials"
                 " here"
             )
-        for layout in sample_layouts(self.task):
-            if _leaves_order(layout):
-                raise self.refusal(
-                    f"the periods of {self.task.name} do not always follow in order (then=), which"
-                    " would move the distractor"
-                )
-        for layout in sample_layouts(self.other):
-            if layout.timeline.untimed or any(slot.leads is not None for slot in layout.slots):
-                raise self.refusal(
-                    f"{self.other.name} has a period without a duration, or choices that lead to"
-                    " separate periods"
-                )
-            if not layout.slots:
-                raise self.refusal(f"{self.other.name} has no answer slot")
-            self._check_contiguous(layout)
+        if _leaves_order(TaskView(self.task).example_layout):
+            raise self.refusal(
+                f"the periods of {self.task.name} do not always follow in order (then=), which"
+                " would move the distractor"
+            )
+        layout = TaskView(self.other).example_layout
+        if layout.timeline.untimed or any(slot.leads is not None for slot in layout.slots):
+            raise self.refusal(
+                f"{self.other.name} has a period without a duration, or choices that lead to"
+                " separate periods"
+            )
+        if not layout.slots:
+            raise self.refusal(f"{self.other.name} has no answer slot")
+        self._check_contiguous(layout)
 
     def _check_contiguous(self, layout: Layout) -> None:
         order = layout.timeline.names
@@ -204,11 +202,11 @@ class Combine(ConditionWrapper):
 
     def _check_fit(self) -> None:
         rng = np.random.default_rng(0)
-        for main in sample_layouts(self.task):
-            onset = np.asarray(self._onset.sample(rng, main.n), float)
-            conditions, _ = TaskView(self.other).draw(rng, main.n)
-            part = self._distractor_layout(conditions, rng, main.n)
-            self._check_in_time(main, part, onset)
+        main = TaskView(self.task).example_layout
+        onset = np.asarray(self._onset.sample(rng, main.n), float)
+        conditions, _ = TaskView(self.other).draw(rng, main.n)
+        part = self._distractor_layout(conditions, rng, main.n)
+        self._check_in_time(main, part, onset)
 
     def _distractor_layout(
         self, conditions: Mapping[str, np.ndarray], rng: np.random.Generator, n: int

@@ -26,7 +26,6 @@ from neurogym_core.players import (
     fresh_session,
     impose_on,
     layout_of,
-    sample_layouts,
 )
 from neurogym_wrappers.block_sequence import BlockSequence
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
@@ -165,8 +164,7 @@ class MixtureBase(ConditionWrapper):
         values = [
             {
                 tuple(row)
-                for layout in sample_layouts(task)
-                for show in layout.shows
+                for show in TaskView(task).example_layout.shows
                 if show.channel == RULE and np.any(show.value)
                 for row in np.atleast_2d(show.value).tolist()
             }
