@@ -5,15 +5,7 @@ from neurogym_core.tasks.view import TaskView as TaskView
 from neurogym_core.trials.interface import Interface as Interface
 from neurogym_core.trials.interface import Actions as Actions
 
-# Right answers and evidence:
-from neurogym_core.tasks.drawing import answer_of as answer_of
-from neurogym_core.tasks.drawing import answers_of as answers_of
-from neurogym_core.tasks.drawing import evidence_of as evidence_of
-
-# Draw and build trials:
-from neurogym_core.tasks.drawing import fresh_session as fresh_session
-from neurogym_core.tasks.drawing import draw_constrained as draw_constrained
-from neurogym_core.tasks.drawing import impose_on as impose_on
+# Build trials:
 from neurogym_core.tasks.building import build_trials as build_trials
 from neurogym_core.tasks.building import build_imposed as build_imposed
 from neurogym_core.tasks.building import layout_of as layout_of

@@ -27,7 +27,7 @@ from neurogym_core import (
     make_vec,
     run,
 )
-from neurogym_core.players import TaskView, answers_of
+from neurogym_core.players import TaskView
 from neurogym_core.tools import installed, load_wrapper
 
 pytest.importorskip("neurogym_wrappers")
@@ -49,7 +49,7 @@ def settings_of(name: str, kind: str) -> dict:
         "Schedule": {"blocks": [{condition: values[0].item()}, {}], "block_length": 3},
         "SideBias": {"block_length": 5},
         "AnswerProbabilities": {
-            "probs": np.eye(len(answers_of(task)))[0].tolist()
+            "probs": np.eye(len(TaskView(task).answers))[0].tolist()
             if TaskView(task).has_answer
             else [1.0]
         },

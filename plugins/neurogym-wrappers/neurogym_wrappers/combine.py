@@ -22,12 +22,7 @@ from neurogym_core import (
     TrialBuilder,
     parse,
 )
-from neurogym_core.players import (
-    TaskView,
-    draw_constrained,
-    impose_on,
-    layout_of,
-)
+from neurogym_core.players import TaskView, layout_of
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
 from neurogym_wrappers.joining import (
     TaskFacts,
@@ -271,9 +266,9 @@ class Combine(ConditionWrapper):
             else Session(len(session))
         )
         part.trial = session.trial.copy()
-        drawn = draw_constrained(self.other, part, rng, trials, own)
+        drawn = TaskView(self.other).draw_constrained(part, rng, trials, own)
         flat = {name: values.reshape(-1, *values.shape[2:]) for name, values in drawn.items()}
-        flat = impose_on(self.other, flat, rng, trials * len(session), {})
+        flat = TaskView(self.other).impose(flat, rng, trials * len(session), {})
         shape = (trials, len(session))
         joined = {
             self._conditions.get(name, name): values.reshape(*shape, *values.shape[1:])

@@ -25,7 +25,7 @@ from neurogym_core import (
     Weigh,
     make_task,
 )
-from neurogym_core.players import Interface, TaskView, fresh_session
+from neurogym_core.players import Interface, TaskView
 
 Names = dict[str, str]
 """{name in one task: name in the joined task}"""
@@ -53,14 +53,14 @@ def begin_nested_session(
     """
     subject = getattr(session.subject, name, None)
     if rows is None or not rows.any():
-        part = fresh_session(task, rng, len(session), subject)
+        part = TaskView(task).fresh_session(rng, len(session), subject)
     else:
         part = Session(len(session), subject)
         for some, known in ((np.flatnonzero(rows), ended or {}), (np.flatnonzero(~rows), {})):
             if len(some):
                 own = subject.take(some)
                 own.previous = {column: values[some] for column, values in known.items()}
-                fresh = fresh_session(task, rng, len(some), own)
+                fresh = TaskView(task).fresh_session(rng, len(some), own)
                 part.put(some, fresh)
                 part.remember(some, fresh.previous)
     setattr(session, name, part)
