@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_check.check_types import CheckFailedError, Level
+from neurogym_check.check_types import CannotTell, CheckFailedError, Level
 from neurogym_check.subject_play import Played, play
 from neurogym_check.trajectories import Recording, anything, constants, mixed, oracle
 from neurogym_core import Task, TaskVectorEnv, TrialBatch, UnknownTaskError, make, make_task
@@ -174,6 +174,19 @@ class Candidate:
     def several(self, quick: int, full: int) -> int:
         """Return `full` at the full level, else `quick`."""
         return full if self.level == "full" else quick
+
+    def out_of_steps(self, subject: str, steps: int) -> CannotTell:
+        """Return the result of a check that played `steps` steps, in which trials did not end."""
+        limit = f", which may last {TaskView(self.task).max_steps}" if self.kind == "task" else ""
+        remedy = (
+            "The full level plays more."
+            if self.level == "quick"
+            else "Make trials shorter, or `dt` longer."
+        )
+        return CannotTell(
+            f"The subject {subject!r} played {steps} steps and did not finish its trials{limit}."
+            f" Nothing was measured. {remedy}"
+        )
 
     # ------------------------------------------------------------------ shared by several checks
 

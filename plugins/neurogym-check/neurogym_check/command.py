@@ -55,7 +55,7 @@ from neurogym_core.tools import complete, print_json
 @click.option(
     "--shortcuts",
     is_flag=True,
-    help="Print the performance of policies that leave out a part of the task, and nothing else.",
+    help="Run no checks; measure policies that leave out a part of the task (some seconds each).",
 )
 @click.option(
     "--write-shortcuts",

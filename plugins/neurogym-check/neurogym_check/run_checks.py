@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import neurogym_check.checks  # noqa: F401 — importing the checks registers them
@@ -229,15 +230,4 @@ def _excused(result: CheckResult, reasons: Mapping[str, str]) -> CheckResult:
     excuse = reasons.get(result.code)
     if excuse is None or result.status != "failed":
         return result
-    return CheckResult(
-        result.task,
-        result.code,
-        "expected failure",
-        f"{excuse} ({result.reason})",
-        result.seconds,
-        result.name,
-        result.family,
-        result.rule,
-        result.advice,
-        result.details,
-    )
+    return replace(result, status="expected failure", reason=f"{excuse} ({result.reason})")

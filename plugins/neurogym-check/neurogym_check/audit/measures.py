@@ -173,8 +173,7 @@ class _Auditor:
 
     def __init__(self, task: Task, seed: int) -> None:
         self.task, self.seed = task, seed
-        drawn = draw(task, _count(task), seed)
-        self.batch = drawn
+        self.batch = draw(task, _count(task), seed)
         self.answers: Answers = answers_of(task, self.batch, seed)
         n = len(self.batch)
         # Sessions are divided by time, not by subject, so that both parts have all of them.

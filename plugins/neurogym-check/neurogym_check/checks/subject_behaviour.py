@@ -6,8 +6,9 @@ import itertools
 
 import numpy as np
 
-from neurogym_check.candidate import ENVS, LONG, Candidate, dealer_of
-from neurogym_check.check_types import CannotTell, CheckWarning, NotApplicable, check, require
+from neurogym_check.candidate import ENVS, Candidate, dealer_of
+from neurogym_check.check_types import CheckWarning, NotApplicable, check, require
+from neurogym_check.subject_play import Played
 from neurogym_check.tolerances import largest_deviation
 from neurogym_core import TaskVectorEnv
 from neurogym_core.players import TaskView
@@ -40,6 +41,16 @@ def _require_resting(candidate: Candidate) -> None:
         raise NotApplicable("its trials are long; the full level plays it")
 
 
+def _finished(candidate: Candidate, subject: str) -> Played:
+    """Return the play of a subject; raise `CannotTell` if an env has not finished a trial.
+
+    Every trial ends, at the latest after `max_duration`, so this is no mistake of the task."""
+    played = candidate.played[subject]
+    if not played.performance.size:
+        raise candidate.out_of_steps(subject, played.steps)
+    return played
+
+
 def _margin(*errors: float) -> float:
     """Return the largest difference between means that counts as equal, given standard errors."""
     # 1.45: the tails of Student's t with `ENVS` - 1 degrees of freedom are heavier.
@@ -55,17 +66,7 @@ def oracle_performs_as_declared(candidate: Candidate) -> dict[str, float]:
     performance below 1. If even perfect knowledge is not always correct, state the lower
     performance as oracle_min."""
     least = candidate.expected.get("oracle_min", ORACLE_MIN)
-    played = candidate.played["oracle"]
-    if not played.performance.size and TaskView(candidate.task).typical_steps > played.steps:
-        raise CannotTell(
-            f"The check ran out of steps: it plays {played.steps}, and a trial lasts about"
-            f" {TaskView(candidate.task).typical_steps} steps of dt={candidate.task.dt:g} ms."
-            " Nothing was measured; the full level plays more."
-        )
-    require(
-        played.performance.size,
-        f"The oracle finishes no trial within {played.steps} steps.",
-    )
+    played = _finished(candidate, "oracle")
     performance = played.mean("performance")[0]
     enough = performance >= least - 1e-6
     require(
@@ -86,17 +87,7 @@ def guessing_performs_at_chance(candidate: Candidate) -> dict[str, float]:
     if "chance" not in candidate.expected:
         raise NotApplicable("no chance level is stated (expected = { chance = … } in the manifest)")
     chance = candidate.expected["chance"]
-    played = candidate.played["guess"]
-    if (
-        not played.performance.size
-        and TaskView(candidate.task).typical_steps > LONG
-        and candidate.level == "quick"
-    ):
-        raise NotApplicable("its trials are long; the full level plays it")
-    require(
-        played.performance.size,
-        f"The guessing subject finishes no trial within {played.steps} steps.",
-    )
+    played = _finished(candidate, "guess")
     performance, error = played.mean("performance")
     if not error and 0 < chance < 1:  # few trials without a correct one say little about rare ones
         error = (chance * (1 - chance) / played.performance.size) ** 0.5
@@ -117,11 +108,10 @@ def resting_earns_less_than_the_oracle(candidate: Candidate) -> dict[str, float]
     Otherwise there is nothing to learn. Let correct answers pay more than resting, let misses pay
     nothing, and make trials that need no answer (catch trials) fewer than the others."""
     _require_resting(candidate)
+    oracle = _finished(candidate, "oracle").mean("reward")[0]
     if not any(played.reward.any() for played in candidate.played.values()):
         raise NotApplicable("it pays nothing")
-    resting, oracle = (
-        candidate.played[subject].mean("reward")[0] for subject in ("rest", "oracle")
-    )
+    resting = candidate.played["rest"].mean("reward")[0]
     require(
         resting < oracle,
         f"Resting earns {resting:.3f} per trial, expected less than the oracle's {oracle:.3f}.",
@@ -136,11 +126,11 @@ def premature_responses_do_not_pay(candidate: Candidate) -> dict[str, float]:
     Make actions during a hold cost something (`rewards["abort"]`) or end the trial. An answer
     before its response window must not count."""
     _require_resting(candidate)
+    guess, b = _finished(candidate, "guess").mean("reward")
+    oracle, _ = _finished(candidate, "oracle").mean("reward")
     if not any(played.reward.any() for played in candidate.played.values()):
         raise NotApplicable("it pays nothing")
-    (premature, a), (guess, b), (oracle, _) = (
-        candidate.played[subject].mean("reward") for subject in ("premature", "guess", "oracle")
-    )
+    premature, a = candidate.played["premature"].mean("reward")
     earned = f"Answering on every step earns {premature:.3f} per trial"
     if candidate.batch.tables.slots.names:
         require(
