@@ -177,15 +177,14 @@ class Candidate:
 
     def out_of_steps(self, subject: str, steps: int) -> CannotTell:
         """Return the result of a check that played `steps` steps, in which trials did not end."""
-        limit = f", which may last {TaskView(self.task).max_steps}" if self.kind == "task" else ""
         remedy = (
             "The full level plays more."
             if self.level == "quick"
             else "Make trials shorter, or `dt` longer."
         )
         return CannotTell(
-            f"The subject {subject!r} played {steps} steps and did not finish its trials{limit}."
-            f" Nothing was measured. {remedy}"
+            f"The subject {subject!r} played {steps} steps and did not finish its trials. Nothing was"
+            f" measured. {remedy}"
         )
 
     # ------------------------------------------------------------------ shared by several checks
