@@ -183,8 +183,8 @@ class Candidate:
             else "Make trials shorter, or `dt` longer."
         )
         return CannotTell(
-            f"The subject {subject!r} played {steps} steps and did not finish its trials. Nothing was"
-            f" measured. {remedy}"
+            f"The subject {subject!r} played {steps} steps and did not finish its trials. Nothing"
+            f" was measured. {remedy}"
         )
 
     # ------------------------------------------------------------------ shared by several checks
