@@ -103,7 +103,7 @@ $(VENV)/installed-%: constraints.txt pyproject.toml $(KERNEL) $(PLUGINS:%=%/pypr
 	@echo "Installing the core$(EXTRA) and $(words $(CHOSEN)) plugins into $(VENV) ..."
 	@$(RUN) $(PIP) -c constraints.txt $(BUILDS)
 	@$(RUN) $(PIP) -c constraints.txt --no-build-isolation -e '.$(EXTRA)' $(CHOSEN:%=-e ./%)
-	@$(RUN) -c "from neurogym_core.play.kernels import load; kernel = load(); kernel.module or print(kernel)"
+	@$(RUN) -c "from neurogym_core.players import kernel_in_use; kernel = kernel_in_use(); kernel.module or print(kernel)"
 	@touch $@
 
 # The environment of the site alone, so that its requirements are complete. It has no sweeps, and trains nothing: the

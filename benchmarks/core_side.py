@@ -26,9 +26,7 @@ from benchmarks.settings import (
     drawn_actions,
 )
 from neurogym_core import Task
-from neurogym_core.play.dealer import BLOCK_STEPS
-from neurogym_core.play.kernels import load
-from neurogym_core.players import TaskView
+from neurogym_core.players import TaskView, kernel_in_use
 from neurogym_core.tools import installed, load_task
 
 _DELAY = {"truncated_exponential": list(RANDOM_DELAY)}
@@ -249,6 +247,10 @@ def swept_pair(kind: str, task: str) -> tuple[slices.Slice, slices.Slice]:
     return slices.vector(env, rows), _singles(task, drawn)
 
 
+SPREAD = 1 << 15
+"""Steps over which single envs are spread: about those of a block."""
+
+
 def _singles(task: str, drawn: list[int]) -> slices.Slice:
     """Time single envs at different positions in their blocks.
 
@@ -258,9 +260,7 @@ def _singles(task: str, drawn: list[int]) -> slices.Slice:
     timed = slices.loop(envs, drawn[:250])
     for number, env in enumerate(envs):
         limit = process_time() + 0.1
-        for action in itertools.islice(
-            itertools.cycle(drawn), number * BLOCK_STEPS // SIDE_BY_SIDE
-        ):
+        for action in itertools.islice(itertools.cycle(drawn), number * SPREAD // SIDE_BY_SIDE):
             _, _, terminated, truncated, _ = env.step(action)
             if terminated or truncated:
                 env.reset()
@@ -271,5 +271,5 @@ def _singles(task: str, drawn: list[int]) -> slices.Slice:
 
 def about() -> str:
     """Return the name of the kernel, with the reason if it is not the compiled one."""
-    used = load()
+    used = kernel_in_use()
     return used.name if used.module else f"{used.name}: {used.reason}"

@@ -15,19 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.trials import noise
+import neurogym_core
+from neurogym_core.players import noise_table
 
 
 def noise_filler(n: int, units: slice) -> Callable[[], Any]:
     """Return a function that makes the noise of n steps for some units.
 
-    It calls compiled code, or NumPy's if there is no compiler.
+    Raises:
+        LookupError: there is no compiler.
     """
     serial, step = np.arange(n, dtype=np.uint64) // 20, np.arange(n, dtype=np.uint32) % 20
     compiled = _compiled()
-    if compiled is None:
-        return lambda: noise.gaussian(1, serial, step, units)
-    table, out = noise.table(), np.empty((n, units.stop - units.start), np.float32)
+    table, out = noise_table(), np.empty((n, units.stop - units.start), np.float32)
     arrays = [array.ctypes.data for array in (table, serial, step, out)]
 
     # The default argument keeps the arrays alive whose addresses are passed.
@@ -44,18 +44,14 @@ def least_work(n: int, steps: int) -> Callable[[], Any]:
         LookupError: there is no compiler.
     """
     library = _library()
-    if library is None:
-        raise LookupError("there is no C compiler")
-    play, table = library.play_least, noise.table()
+    play, table = library.play_least, noise_table()
     play.argtypes, play.restype = [ctypes.c_void_p, ctypes.c_int, ctypes.c_long], ctypes.c_double
     return lambda: play(table.ctypes.data, n, steps)
 
 
 def _compiled() -> Any:
-    """Return `noise_rows` of the core's header, or None if there is no compiler."""
+    """Return `noise_rows` of the core's header."""
     library = _library()
-    if library is None:
-        return None
     address, whole, big = ctypes.c_void_p, ctypes.c_int, ctypes.c_uint64
     rows = library.rows
     rows.argtypes = [address, big, ctypes.c_size_t, address, address, whole, whole, address]
@@ -65,14 +61,18 @@ def _compiled() -> Any:
 
 @cache
 def _library() -> Any:
-    """Compile and return `least.c`, or None if there is no compiler."""
+    """Compile and return `least.c`.
+
+    Raises:
+        LookupError: there is no compiler.
+    """
     command = (
         shlex.split(os.environ.get("CC", ""))
         or [name for name in ("cc", "gcc", "clang") if shutil.which(name)][:1]
     )
     if not command:
-        return None
-    header = Path(noise.__file__).parents[1] / "play" / "_noise.h"
+        raise LookupError("there is no C compiler")
+    header = Path(neurogym_core.__file__).parent / "play" / "_noise.h"
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "least.so"
         options = ["-O3", "-ffp-contract=off", "-fPIC", "-shared", f"-I{header.parent}"]

@@ -33,21 +33,11 @@ print((tracemalloc.get_traced_memory()[1] - arrays) / 2**20)
 _GENERATED = """
 import neurogym_core as ngym
 from benchmarks.core_side import TASKS
-from neurogym_core.play import dataset as module
-rendered = 0
-fill_function = module.fill_function
-def counting():
-    fill = fill_function()
-    def counted(tables, steps, *args):
-        global rendered
-        rendered += int(steps.duration.sum())
-        fill(tables, steps, *args)
-    return counted
-module.fill_function = counting
 name, params = TASKS["dots"]
 dataset = ngym.Dataset(name, 256, 100, seed=1, **params)
-delivered = sum(next(dataset).inputs.shape[0] * 100 for _ in range(50))
-print(rendered / delivered)
+chunks = [dataset.next_chunk() for _ in range(50)]
+rendered = sum(int(part.steps.played.sum()) for chunk in chunks for part in chunk.parts)
+print(rendered / sum(rows * steps for rows, steps in (chunk.shape for chunk in chunks)))
 """
 
 PLAYING = (
@@ -81,7 +71,7 @@ def memory() -> float:
 
 
 def generated() -> float:
-    """Return the ratio of rendered to delivered steps in 50 batches."""
+    """Return the ratio of rendered to delivered steps in 50 chunks."""
     return _printed(_GENERATED)
 
 

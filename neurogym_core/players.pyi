@@ -2,22 +2,12 @@
 
 # Declarations of a task:
 from neurogym_core.tasks.view import TaskView as TaskView
-from neurogym_core.tasks.describe import describe as describe
 from neurogym_core.trials.interface import Interface as Interface
 from neurogym_core.trials.interface import Actions as Actions
 
-# Right answers and evidence:
-from neurogym_core.tasks.drawing import answer_of as answer_of
-from neurogym_core.tasks.drawing import answers_of as answers_of
-from neurogym_core.tasks.drawing import evidence_of as evidence_of
-
-# Draw and build trials:
-from neurogym_core.tasks.drawing import fresh_session as fresh_session
-from neurogym_core.tasks.drawing import draw_constrained as draw_constrained
-from neurogym_core.tasks.drawing import impose_on as impose_on
+# Build trials:
 from neurogym_core.tasks.building import build_trials as build_trials
 from neurogym_core.tasks.building import build_imposed as build_imposed
-from neurogym_core.tasks.building import sample_layouts as sample_layouts
 from neurogym_core.tasks.building import layout_of as layout_of
 
 # Tables and how they are dealt:
@@ -28,6 +18,7 @@ from neurogym_core.play.blocks import Block as Block
 from neurogym_core.play.stepper import Stepper as Stepper
 from neurogym_core.play.replay import TrialsOnce as TrialsOnce
 from neurogym_core.play.replay import replay as replay
+from neurogym_core.play.kernels import kernel_in_use as kernel_in_use
 
 # Batches of a dataset:
 from neurogym_core.play.dataset import Batch as Batch
@@ -37,9 +28,9 @@ from neurogym_core.play.dataset import Placed as Placed
 
 # Noise and splits:
 from neurogym_core.trials.noise import noise_key as noise_key
+from neurogym_core.trials.noise import noise_table as noise_table
 from neurogym_core.trials.splits import KEY_BITS as KEY_BITS
 from neurogym_core.trials.splits import SPLITS as SPLITS
-from neurogym_core.trials.splits import number_of as number_of
 from neurogym_core.trials.splits import checked_split as checked_split
 from neurogym_core.trials.splits import sequence_of as sequence_of
 
@@ -47,13 +38,9 @@ from neurogym_core.trials.splits import sequence_of as sequence_of
 from neurogym_core.play.make import resolve as resolve
 from neurogym_core.play.env_form import EnvForm as EnvForm
 from neurogym_core.ecosystem.settings_text import named_subject as named_subject
-from neurogym_core.subjects import subject_named as subject_named
 from neurogym_core.subjects import player_of as player_of
 from neurogym_core.play.run import Game as Game
 
 # Records:
-from neurogym_core.trials.record import DURATION as DURATION
-from neurogym_core.trials.record import OUTCOME_NAMES as OUTCOME_NAMES
 from neurogym_core.trials.record import PERIOD_COLUMNS as PERIOD_COLUMNS
 from neurogym_core.trials.record import RECORD_NAMES as RECORD_NAMES
-from neurogym_core.trials.record import RESTING as RESTING

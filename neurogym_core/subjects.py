@@ -104,7 +104,7 @@ class Random(Subject):
 
 
 class Guesser(Subject):
-    """Rests until a slot is asked, then answers at random; its performance is the chance level."""
+    """Rests until a slot is asked, then answers at random."""
 
     carries_state = False
 

@@ -3,19 +3,20 @@
 # Commands:
 from neurogym_core.cli._main import main as main
 from neurogym_core.terminal.settings import usage_errors as usage_errors
-from neurogym_core.terminal.settings import with_options as with_options
 from neurogym_core.terminal.settings import split_option as split_option
 from neurogym_core.terminal.settings import trust_option as trust_option
 from neurogym_core.terminal.settings import read_split as read_split
 from neurogym_core.terminal.settings import read_conditions as read_conditions
 from neurogym_core.terminal.settings import task_settings as task_settings
 from neurogym_core.terminal.settings import SubjectName as SubjectName
-from neurogym_core.terminal.settings import play_options as play_options
+from neurogym_core.terminal.settings import PlayCommand as PlayCommand
 from neurogym_core.terminal.complete import complete as complete
 
 # Pages in the terminal:
 from neurogym_core.terminal.output import Page as Page
+from neurogym_core.terminal.description import describe as describe
 from neurogym_core.terminal.description import add_description as add_description
+from neurogym_core.terminal.description import as_text as as_text
 from neurogym_core.terminal.description import bibtex as bibtex
 from neurogym_core.terminal.output import print_json as print_json
 from neurogym_core.terminal.output import print_report as print_report
@@ -60,6 +61,7 @@ from neurogym_core.ecosystem.manifest import parse_manifest as parse_manifest
 
 # Packages of this project that are not installed:
 from neurogym_core.ecosystem.published import how_to_install as how_to_install
+from neurogym_core.ecosystem.published import install_command as install_command
 from neurogym_core.ecosystem.advice import brought as brought
 from neurogym_core.ecosystem.advice import comes_with as comes_with
 from neurogym_core.ecosystem.records import remedy as remedy

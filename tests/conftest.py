@@ -13,7 +13,7 @@ def kernel(request, monkeypatch) -> str:
     """Name of the kernel that plays: each in turn, as far as it was built."""
     monkeypatch.setenv(kernels.VARIABLE, request.param)
     try:
-        kernels.load()
+        kernels.kernel_in_use()
     except MissingDependencyError as error:
         pytest.skip(str(error))
     return request.param

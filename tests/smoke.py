@@ -10,7 +10,7 @@ import sys
 
 import neurogym_core
 from neurogym_core import Choice, Ring, Task, run
-from neurogym_core.play.kernels import load
+from neurogym_core.players import kernel_in_use
 
 
 class Dots(Task):
@@ -32,7 +32,7 @@ class Dots(Task):
 
 
 if __name__ == "__main__":
-    kernel = load()
+    kernel = kernel_in_use()
     print(neurogym_core.__file__)
     print(kernel)
     assert [kernel.name] == sys.argv[1:]

@@ -34,8 +34,8 @@ SOURCES = ("kernel.py", "_kernel.pxd", "_memory.pxd", "_noise.h")
 NO_COMPILER = {"CC": "/bin/false"}
 KERNEL = """
 import json
-from neurogym_core.play.kernels import load
-print(json.dumps({"name": load().name, "reason": load().reason}))
+from neurogym_core.players import kernel_in_use
+print(json.dumps({"name": kernel_in_use().name, "reason": kernel_in_use().reason}))
 """
 
 

@@ -14,7 +14,6 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 TIERS = ("neurogym_core", "neurogym_core.players", "neurogym_core.tools")
-EXCEPTIONS = ROOT / "tests" / "contract_exceptions.txt"
 OUTSIDE = ("plugins", "cookiecutter-task", "docs", "benchmarks", "tests_common", "README.md")
 """Folders and files that use the core; the core's tests may use private names."""
 FORMER = ("docs/decisions",)
@@ -95,7 +94,6 @@ def is_public(used: str) -> bool:
     )
 
 
-@cache
 def private_uses() -> dict[str, list[str]]:
     """Private name -> the files that use it."""
     found: dict[str, list[str]] = {}
@@ -118,22 +116,11 @@ def files() -> Iterator[Path]:
                 yield one
 
 
-def exceptions() -> list[str]:
-    return EXCEPTIONS.read_text("utf-8").splitlines()
-
-
 def test_everything_outside_the_core_uses_public_names_only():
-    new = {used: where for used, where in private_uses().items() if used not in exceptions()}
-    assert not new, (
+    assert not private_uses(), (
         "these names are private; use a name of neurogym_core, neurogym_core.players or"
         " neurogym_core.tools, or do without"
     )
-
-
-def test_the_list_of_exceptions_only_shrinks():
-    assert sorted(set(exceptions())) == exceptions()
-    unused = [used for used in exceptions() if used not in private_uses()]
-    assert not unused, f"remove these lines from {EXCEPTIONS.name}"
 
 
 @pytest.mark.parametrize("tier", TIERS)

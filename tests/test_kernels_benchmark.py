@@ -46,7 +46,9 @@ def test_a_ratio_that_is_no_number_is_missed():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(kernels.load().name == "plain", reason="the compiled kernel is not built")
+@pytest.mark.skipif(
+    kernels.kernel_in_use().name == "plain", reason="the compiled kernel is not built"
+)
 def test_the_plain_kernel_is_found_to_be_slower_and_the_same_kernel_is_not():
     sides = [Worker("core", sys.executable) for _ in range(2)]
     slower = Worker("core", sys.executable, NGYM_KERNEL="plain")

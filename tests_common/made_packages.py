@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import neurogym_core.errors
+import neurogym_core
 
-CORE_FOLDER = Path(neurogym_core.errors.__file__).resolve().parents[1]
+CORE_FOLDER = Path(neurogym_core.__file__).resolve().parents[1]
 
 TASK_SOURCE = '''
 class {name}:

@@ -6,14 +6,15 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import made_packages
 import pytest
 from click.testing import CliRunner, Result
 
-from neurogym_core.ecosystem import scan
-from neurogym_core.tools import main, refresh
+from neurogym_core.tools import canonical, installed, main, refresh
 
 VARIABLES = ("NGYM_BLOCK", "NGYM_STRICT", "NGYM_DISABLE_PLUGIN_AUTOLOAD", "NGYM_REGISTRY")
 
@@ -56,15 +57,31 @@ def fresh_site(folder: Path, monkeypatch: pytest.MonkeyPatch, *visible: str) -> 
     refresh()
 
 
+@cache
+def _distributions() -> set[str]:
+    """Return the names of the packages outside of sites."""
+    return {one.distribution for one in installed().packages}
+
+
 def _hide_other_packages(monkeypatch: pytest.MonkeyPatch, folder: Path, visible: set[str]) -> None:
-    read_all = scan._read_all
+    """Leave the folders of their metadata out of all listings of folders."""
+    hidden = _distributions() - visible
+    all_of = os.listdir
 
-    def only_ours(thorough: bool) -> Iterator[scan.Declaration]:
-        for one in read_all(thorough):
-            if str(folder) in one.location or one.name in visible:
-                yield one
+    def without_others(path: Any = ".") -> list[Any]:
+        if str(folder) in str(path):
+            return all_of(path)
+        return [
+            name
+            for name in all_of(path)
+            if not (
+                isinstance(name, str)
+                and name.endswith((".dist-info", ".egg-info"))
+                and canonical(name.partition("-")[0]) in hidden
+            )
+        ]
 
-    monkeypatch.setattr(scan, "_read_all", only_ours)
+    monkeypatch.setattr(os, "listdir", without_others)
 
 
 def call_ngym(*arguments: str, charset: str = "utf-8", **environment: str) -> Result:

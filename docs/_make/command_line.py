@@ -6,42 +6,28 @@ The page has the help of the commands of the core and of the packages of this pr
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import click
 from markdown_parts import continued
 
-from neurogym_core.cli._main import LazyGroup
-from neurogym_core.ecosystem.names import COMMANDS
-from neurogym_core.ecosystem.records import Offer
-from neurogym_core.tools import brought, main
+from neurogym_core.tools import brought, installed, main
 
 TARGET = Path(__file__).resolve().parents[1] / "command-line.md"
 WIDTH = 80
 
 
-class ProjectGroup(LazyGroup):
-    """`ngym` with the packages of this project, and no others."""
-
-    def foreign(self) -> dict[str, list[Offer]]:
-        """Return the commands of the packages of this project."""
-        found = super().foreign()
-        return {
-            name: offers
-            for name, offers in found.items()
-            if [offer.distribution for offer in offers] == [brought("commands").get(name)]
-        }
-
-
 def page() -> str:
     """Return the page."""
-    group = ProjectGroup(
-        "ngym", help=main.help, params=main.params, context_settings=main.context_settings
-    )
-    top = context_of(group, "ngym")
-    names = sorted({*COMMANDS, *brought("commands")})
-    parts = [section(group, top), *(part_of(group, name, top) for name in names)]
+    ours = {"neurogym-core", *brought("modules").values()}
+    others = [one.distribution for one in installed().packages if one.distribution not in ours]
+    with patch.dict(os.environ, NGYM_BLOCK=",".join(others)):
+        top = context_of(main, "ngym")
+        names = sorted({*main.list_commands(top), *brought("commands")})
+        parts = [section(main, top), *(part_of(main, name, top) for name in names)]
     return continued(TARGET, "\n".join(parts))
 
 

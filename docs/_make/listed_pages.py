@@ -23,12 +23,9 @@ from neurogym_registry.index import build_index
 from neurogym_registry.requirements import is_distribution_name
 from neurogym_registry.rules import validate
 from neurogym_registry.wheels import sha256_of
-from task_pages import TABLES, TaskPage, papers_of, present, shrink, tables_of
+from task_pages import TABLES, TaskPage, cell_text, papers_of, present, shrink, tables_of
 
-from neurogym_core.ecosystem.published import command
-from neurogym_core.terminal.description import _value as value_in_words
-from neurogym_core.terminal.description import written
-from neurogym_core.tools import Reference, clean
+from neurogym_core.tools import Reference, clean, install_command
 
 WIDTH = 900
 """Width of a figure, pixels."""
@@ -135,7 +132,7 @@ def page_of(package: Mapping[str, Any], task: Mapping[str, Any], drawn: bool) ->
         *_install(package),
         *_checks(package),
         *(["## Description", *_paragraphs(task["docstring"])] if task.get("docstring") else []),
-        *tables_of(task, {**TABLES, "Periods": ("periods", ("name", "duration"))}, _cell),
+        *tables_of(task, TABLES, _cell),
         *papers_of(papers, lambda one: one.cited, literal),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -146,7 +143,7 @@ def _install(package: Mapping[str, Any]) -> list[str]:
     if package["latest"]:
         line = f"$ ngym install {package['name']}"
     elif _FOLDER.fullmatch(folder):
-        line = f"$ {command(package['name'])}"
+        line = f"$ {install_command(package['name'])}"
     else:
         return ["## Install", "The package has no release yet."]
     address = package.get("repository", "")
@@ -182,7 +179,7 @@ def _paragraphs(docstring: str) -> list[str]:
 
 
 def _cell(field: str, value: Any) -> str:
-    return literal(written(value) or "computed" if field == "duration" else value_in_words(value))
+    return literal(cell_text(field, value))
 
 
 def _references(task: Mapping[str, Any]) -> list[Reference]:

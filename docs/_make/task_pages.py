@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import html
+import inspect
 import io
 import json
 import multiprocessing
@@ -28,11 +29,18 @@ from neurogym_check.digest import digests_path, stored
 from neurogym_plot.drawing import NO_SETTINGS, best_as_session, draw
 
 from neurogym_core import Task
-from neurogym_core.cli._describe import describe
-from neurogym_core.ecosystem.published import command
-from neurogym_core.terminal.description import _value as value_in_words
-from neurogym_core.terminal.description import timeline
-from neurogym_core.tools import Reference, TaskInfo, bibtex, brought, in_words, installed, load_task
+from neurogym_core.tools import (
+    Reference,
+    TaskInfo,
+    as_text,
+    bibtex,
+    brought,
+    describe,
+    in_words,
+    install_command,
+    installed,
+    load_task,
+)
 from neurogym_core.tools import main as ngym
 
 PROCESSES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -40,11 +48,10 @@ RELATED = 6
 """Most related tasks on a page."""
 SHOWN = 3
 """Titles of each package in the list of packages."""
-WIDTH = 72
-"""Characters of the timeline."""
 TABLES = {
     "Channels": ("channels", ("name", "size", "kind", "names")),
     "Actions": ("actions", ("name", "size", "kind", "names", "axis", "rest", "trigger")),
+    "Periods": ("periods", ("name", "duration")),
     "Conditions": ("conditions", ("name", "distribution")),
     "Parameters": ("parameters", ("name", "type", "default", "doc")),
 }
@@ -165,8 +172,8 @@ def made(info: TaskInfo, folder: Path, thumbnail: Path) -> str:
         folder: folder of the page's figures.
         thumbnail: file of the small picture.
     """
-    described = describe("task", info.id)
     task = load_task(info.id)
+    described = describe(task)
     plain = not issubclass(task, Task)
     text, deviations = sections(described["docstring"])
     tags = " ".join(f"{{bdg-secondary-line}}`{tag}`" for tag in info.tags)
@@ -177,7 +184,6 @@ def made(info: TaskInfo, folder: Path, thumbnail: Path) -> str:
         *_figures(info, None if plain else task(), folder, thumbnail),
         "## Description",
         text,
-        *_timeline(described),
         *tables_of(described, TABLES, _cell),
         *_rewards(described),
         *(["## Deviations from the paper", deviations] if deviations else []),
@@ -272,8 +278,13 @@ def tables_of(
     return parts
 
 
+def cell_text(field: str, value: Any) -> str:
+    """Return the text of a cell of these tables."""
+    return as_text(value, "ms") or "computed" if field == "duration" else as_text(value)
+
+
 def _cell(field: str, value: Any) -> str:
-    text = " ".join(value_in_words(value).split())
+    text = " ".join(cell_text(field, value).split())
     if field == "default" and value is None:
         text = "None"
     if field in ("name", "type", "default", "distribution") and text:
@@ -281,16 +292,9 @@ def _cell(field: str, value: Any) -> str:
     return escaped(text)
 
 
-def _timeline(described: Mapping[str, Any]) -> list[str]:
-    pairs = [(row["name"], row.get("duration")) for row in described.get("periods") or []]
-    if not pairs:
-        return []
-    return ["## Timeline", "```text\n" + "\n".join(timeline(pairs, WIDTH)) + "\n```"]
-
-
 def _rewards(described: Mapping[str, Any]) -> list[str]:
     rewards = described.get("rewards") or {}
-    rows = [(f"`{name}`", value_in_words(amount)) for name, amount in rewards.items()]
+    rows = [(f"`{name}`", as_text(amount)) for name, amount in rewards.items()]
     notes = [escaped(described["payoff"])] if described.get("payoff") else []
     facts = []
     if described.get("dt"):
@@ -342,7 +346,7 @@ def paper_of(info: TaskInfo, reference: Reference) -> str:
     """Return authors and year of a paper; from the description if the manifest has only the DOI."""
     if reference.authors:
         return reference.cited
-    text = " ".join(describe("task", info.id)["docstring"].split())
+    text = " ".join((inspect.getdoc(load_task(info.id)) or "").split())
     before, found, _ = text.partition(f"doi:{reference.doi}")
     cited = list(_CITED.finditer(before.rpartition("doi:")[2])) if found else []
     return f"{cited[-1]['names']} ({cited[-1]['year']})" if cited else ""
@@ -425,7 +429,7 @@ def played(code: str) -> str:
 
 def _lines(info: TaskInfo, runs: bool) -> list[str]:
     own = info.distribution in brought("namespaces").values()
-    install = [f"$ {command('neurogym-core', info.distribution)}"] if own else []
+    install = [f"$ {install_command('neurogym-core', info.distribution)}"] if own else []
     lines = [f"$ ngym info {info.id}", f"$ ngym plot {info.id} -o trial.png"]
     parts = ["On the command line:", console([*install, *lines])]
     if runs:

@@ -21,7 +21,6 @@ from neurogym_core.ecosystem.discovery import (
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.ecosystem.names import canonical, clean
 from neurogym_core.ecosystem.records import (
-    BLIND,
     Described,
     Listed,
     PackageInfo,
@@ -49,7 +48,7 @@ from neurogym_core.terminal.description import (
 from neurogym_core.terminal.output import Page, print_json, print_text
 
 Entry: TypeAlias = TaskInfo | WrapperInfo
-_EXPECTED = {"oracle_min": "oracle, at least"}
+_EXPECTED = {"guess": "guess, expected", "oracle_min": "oracle, at least"}
 """{key of ``expected`` in a manifest: words for readers}"""
 
 
@@ -261,12 +260,9 @@ def _levels(entry: Entry) -> list[tuple[str, str]]:
     ideal = entry.ideal
     possible = f"{100 * ideal['value']:.1f} % ({ideal['by']}: {ideal['how']})" if ideal else ""
     facts = [("ideal", possible or "not known")]
-    if entry.chance is not None:
-        best = max(
-            (one for one in BLIND if one in entry.shortcuts), key=entry.shortcuts.__getitem__
-        )
+    if (blind := entry.best_blind) is not None:
         facts.append(
-            ("chance", f"{in_words(best)}: {percent(entry.chance, entry.intervals.get(best))}")
+            ("chance", f"{in_words(blind)}: {percent(entry.chance, entry.intervals.get(blind))}")
         )
     return [*facts, ("shortcuts", summary(entry.shortcuts, entry.intervals))]
 

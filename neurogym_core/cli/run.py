@@ -11,7 +11,6 @@ import click
 from neurogym_core.terminal.settings import (
     PlayCommand,
     complete,
-    play_options,
     read_conditions,
     split_option,
     usage_errors,
@@ -26,7 +25,7 @@ _INTERRUPTED = 130  # exit code after Ctrl-C
               help="Number of steps.  [default: 200]")  # fmt: skip
 @click.option("-n", "--n-trials", metavar="N", type=click.IntRange(min=1),
               help="Number of trials, instead of steps.")  # fmt: skip
-@play_options(subject=None, seed=None)
+@PlayCommand.options(subject=None, seed=None)
 @split_option
 @click.option("--subjects", metavar="N", type=click.IntRange(min=1),
               help="Number of subjects, which share the trials.  [default: 1]")  # fmt: skip

@@ -21,7 +21,7 @@ MODULE_VALUE = r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[^\W\d]\w*(\.[^\W\d]\w*)*)?"
 
 SUBJECTS = {
     "random": "Takes a random action on every step.",
-    "guess": "Rests until the response window, then answers at random (chance level).",
+    "guess": "Rests until the response window, then answers at random.",
     "rest": "Never acts.",
     "oracle": "Takes the correct action on every step.",
     "late_oracle": "Answers correctly, 500 ms after the response window opens. Settings: wait=500.",

@@ -26,8 +26,13 @@ _BESIDE = {
 }  # {package: packages that it needs beside the core}; pip would look for them on the index
 
 
-def command(*packages: str, checkout: str = ".") -> str:
-    """Return the command that installs packages of this project."""
+def install_command(*packages: str, checkout: str = ".") -> str:
+    """Return the command that installs packages of this project, for a page or a script.
+
+    Args:
+        packages: their names on the package index.
+        checkout: folder of a checkout, from which pip installs them until they are on the index.
+    """
     if PUBLISHED:
         return f"pip install {' '.join(packages)}"
     wanted = dict.fromkeys(one for name in packages for one in (*_BESIDE.get(name, ()), name))
@@ -39,12 +44,16 @@ def command_here(*packages: str) -> tuple[str, str]:
     """Return the command that installs packages of this project, and where it has to be run."""
     root = Path(__file__).resolve().parents[2]
     if PUBLISHED or all((root / "plugins" / one / "pyproject.toml").is_file() for one in packages):
-        return command(*packages, checkout=str(root)), ""
+        return install_command(*packages, checkout=str(root)), ""
     address = f" ({REPOSITORY})" if REPOSITORY else ""
-    return command(*packages), f"in a checkout of {_CORE}{address}"
+    return install_command(*packages), f"in a checkout of {_CORE}{address}"
 
 
 def how_to_install(*packages: str) -> str:
-    """Return the command that installs packages of this project, and where, for a sentence."""
+    """Return the command that installs packages of this project, and where, for a sentence.
+
+    Args:
+        packages: their names on the package index.
+    """
     line, where = command_here(*packages)
     return f"`{line}`{where and f' {where}'}"

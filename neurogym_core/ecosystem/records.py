@@ -199,9 +199,15 @@ class TaskInfo(Described):
     """
 
     @property
+    def best_blind(self) -> str | None:
+        """Name of the best policy that sees no observation; None if unknown."""
+        blind = [name for name in BLIND if name in self.shortcuts]
+        return max(blind, key=self.shortcuts.__getitem__, default=None)
+
+    @property
     def chance(self) -> float | None:
-        """Measured performance of the best policy that sees no observation; None if unknown."""
-        return max((self.shortcuts[name] for name in BLIND if name in self.shortcuts), default=None)
+        """Measured performance of `best_blind`, 0 to 1; None if unknown."""
+        return None if self.best_blind is None else self.shortcuts[self.best_blind]
 
     @property
     def best_shortcut(self) -> str | None:

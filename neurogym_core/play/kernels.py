@@ -44,8 +44,12 @@ class Loaded(NamedTuple):
         return line if self.module else line + slower
 
 
-def load() -> Loaded:
-    """Return the compiled module, or None with the reason why the plain kernel is used.
+def kernel_in_use() -> Loaded:
+    """Return the kernel that plays trials, and the reason.
+
+    Returns:
+        `module`, the compiled module, or None for the plain kernel; `reason`, a text; `name`,
+        "compiled" or "plain". As a text, one sentence with all of them.
 
     Raises:
         InvalidValueError: `NGYM_KERNEL` is neither ``plain`` nor ``compiled`` nor empty.
@@ -85,9 +89,9 @@ def load() -> Loaded:
 
 def kernel_class() -> type[Kernel]:
     """Return the class of kernels to use: the plain one, or the compiled one."""
-    return getattr(load().module, "Kernel", Kernel)
+    return getattr(kernel_in_use().module, "Kernel", Kernel)
 
 
 def fill_function() -> Callable[..., None]:
     """Return the function that renders trials into a batch: `render.fill`, or the compiled one."""
-    return getattr(load().module, "fill", fill)
+    return getattr(kernel_in_use().module, "fill", fill)

@@ -127,18 +127,11 @@ def _explained(
     return None
 
 
-def sample_layouts(task: TaskLike, n: int = 20) -> list[Layout]:
-    """Return the layouts of `n` independent trials, drawn with a fixed seed.
-
-    Wrappers read them to decide if they can be applied.
-
-    Args:
-        task: a complete task.
-        n: number of trials.
-    """
+def example_layout(task: TaskLike) -> Layout:
+    """Return the layout of 20 independent trials; see `TaskView.example_layout`."""
     rng = np.random.default_rng(0)
-    batch = build_trials(task, draw_independent(task, rng, n, {}), rng, n)
-    return [batch.tables.layout]  # type: ignore[list-item]
+    batch = build_trials(task, draw_independent(task, rng, 20, {}), rng, 20)
+    return batch.tables.layout  # type: ignore[return-value]
 
 
 def build_imposed(

@@ -23,15 +23,8 @@ REFERENCE = r"(as in|see) `?[\w.]+`?\.?"
 """The text on a parameter that refers to another class."""
 
 
-def describe(task: Task) -> dict[str, Any]:
-    """Describe a task as a dict for JSON, without playing it.
-
-    Returns:
-        docstring, dt (ms), supervised, reads_outcomes, trials_per_session, parameters (name, type,
-        default, value), channels (name, start, stop, encoder), actions (name, start, stop, kind),
-        periods (name, duration in written form or `UNTIMED`, typical ms or None), conditions (name,
-        distribution), rewards, payoff (a text; empty for discrete actions).
-    """
+def describe_task(task: Task) -> dict[str, Any]:
+    """Describe a task, see `neurogym_core.tools.describe`."""
     return {
         "name": task.name,
         "docstring": inspect.getdoc(type(task)) or "",

@@ -37,15 +37,7 @@ def answer_condition(task: TaskLike) -> str | None:
 
 
 def answer_of(task: TaskLike, conditions: Mapping[str, Array]) -> Array:
-    """Return the right answer of each trial, (n,).
-
-    Args:
-        task: a complete task.
-        conditions: name -> (n, …).
-
-    Raises:
-        NotSupportedError: the task declares no correct choice.
-    """
+    """Return the right answer of each trial, (n,); see `TaskView.answer`."""
     answer = state_of(task).correct_choice
     if answer is None:
         raise NotSupportedError(
@@ -55,14 +47,7 @@ def answer_of(task: TaskLike, conditions: Mapping[str, Array]) -> Array:
 
 
 def evidence_of(task: TaskLike, conditions: Mapping[str, Array]) -> Array | None:
-    """Return the signed evidence of each trial, (n,) float; None if the task declares none.
-
-    It is positive where it favours the larger choice.
-
-    Args:
-        task: a complete task.
-        conditions: name -> (n, …).
-    """
+    """Return the signed evidence of each trial, (n,), or None; see `TaskView.evidence`."""
     evidence = state_of(task).evidence
     if evidence is None:
         wrapped = state_of(task).wraps
@@ -72,14 +57,7 @@ def evidence_of(task: TaskLike, conditions: Mapping[str, Array]) -> Array | None
 
 
 def answers_of(task: TaskLike) -> Array:
-    """Return the possible right answers, (m,); cached.
-
-    Args:
-        task: a complete task.
-
-    Raises:
-        NotSupportedError: the task declares no correct choice.
-    """
+    """Return the possible right answers, (m,); cached."""
     known = state_of(task).known
     if "answers" not in known:
         known["answers"] = _find_answers(task)
@@ -258,15 +236,7 @@ def impose_on(
     n: int,
     imposed: Mapping[str, Any],
 ) -> Conditions:
-    """Return drawn conditions with those of `make`, and then of `imposed`, in place.
-
-    Args:
-        task: a complete task.
-        drawn: condition -> (n, …).
-        rng: generator of the conditions that `make` imposes as distributions.
-        n: number of trials.
-        imposed: condition -> value, or (n, …).
-    """
+    """Return drawn conditions with those of `make`, and then of `imposed`; see `TaskView`."""
     state = state_of(task)
     given = {
         name: for_each_trial(task, name, value, n)
@@ -290,14 +260,7 @@ def impose_on(
 def fresh_session(
     task: TaskLike, rng: np.random.Generator, n: int, subject: Session | None = None
 ) -> Session:
-    """Return the state of `n` new sessions.
-
-    Args:
-        subject: the state that outlives sessions; None: new subjects.
-        task: a complete task.
-        rng: generator of `new_session`.
-        n: number of sessions.
-    """
+    """Return the state of `n` new sessions; see `TaskView.fresh_session`."""
     session = Session(n, subject if subject is not None else Session(n))
     if task.reads_outcomes:
         session.previous = {
@@ -412,18 +375,7 @@ def draw_constrained(
     imposed: Mapping[str, Array] | None = None,
     answer: Array | None = None,
 ) -> Conditions:
-    """Draw the next trials of all sessions, with some conditions given.
-
-    Args:
-        task: the task that draws the other conditions.
-        trials: number of trials of each session. `session.trial` is unchanged.
-        imposed: given conditions, name -> (trials, sessions, …).
-        answer: the right answers, (trials, sessions).
-        rng: generator of the conditions.
-
-    Raises:
-        InvalidValueError: the `draw` of the task imposes a given condition itself.
-    """
+    """Draw the next trials with some conditions given; see `TaskView`."""
     given = dict(imposed or {})
     if state_of(task).wraps is not None:
         drawn: Conditions = cast(Any, task).draw_constrained(session, rng, trials, given, answer)

@@ -15,6 +15,7 @@ from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.distributions import Distribution
 from neurogym_core.trials.interface import Interface
+from neurogym_core.trials.layout import Layout
 
 
 class TaskView:
@@ -133,7 +134,58 @@ class TaskView:
         actions; 1,000 of each part of a sequence of tasks."""
         return building.max_steps(self._task)
 
+    @property
+    def example_layout(self) -> Layout:
+        """The layout of 20 independent trials, drawn with a fixed seed.
+
+        Wrappers read it to decide if they can be applied."""
+        return building.example_layout(self._task)
+
+    # Right answers:
+
+    @property
+    def answers(self) -> Array:
+        """The possible right answers, (m,).
+
+        Raises:
+            NotSupportedError: the task declares no correct choice.
+        """
+        return drawing.answers_of(self._task)
+
+    def answer(self, conditions: Mapping[str, Array]) -> Array:
+        """Return the right answer of each trial, (n,).
+
+        Args:
+            conditions: name -> (n, …).
+
+        Raises:
+            NotSupportedError: the task declares no correct choice.
+        """
+        return drawing.answer_of(self._task, conditions)
+
+    def evidence(self, conditions: Mapping[str, Array]) -> Array | None:
+        """Return the signed evidence of each trial, (n,) float; None if the task declares none.
+
+        It is positive where it favours the larger choice.
+
+        Args:
+            conditions: name -> (n, …).
+        """
+        return drawing.evidence_of(self._task, conditions)
+
     # Draws:
+
+    def fresh_session(
+        self, rng: np.random.Generator, n: int, subject: Session | None = None
+    ) -> Session:
+        """Return the state of `n` new sessions.
+
+        Args:
+            rng: generator of `new_session`.
+            n: number of sessions.
+            subject: the state that outlives sessions; None: new subjects.
+        """
+        return drawing.fresh_session(self._task, rng, n, subject)
 
     def draw(self, rng: np.random.Generator, n: int) -> tuple[dict[str, Array], dict[str, Array]]:
         """Draw the first trials of `n` separate sessions.
@@ -160,6 +212,48 @@ class TaskView:
             The conditions, and the columns of `session.record`, name -> (sessions, …).
         """
         return drawing.without_columns(drawing.draw_next(self._task, session, rng))
+
+    def draw_constrained(
+        self,
+        session: Session,
+        rng: np.random.Generator,
+        trials: int,
+        imposed: Mapping[str, Array] | None = None,
+        answer: Array | None = None,
+    ) -> dict[str, Array]:
+        """Draw the next trials of all sessions, with some conditions given.
+
+        Args:
+            session: the sessions; `session.trial` is unchanged.
+            rng: generator of the conditions.
+            trials: number of trials of each session.
+            imposed: given conditions, name -> (trials, sessions, …).
+            answer: the right answers, (trials, sessions).
+
+        Returns:
+            All conditions, name -> (trials, sessions, …).
+
+        Raises:
+            InvalidValueError: the `draw` of the task imposes a given condition itself.
+        """
+        return drawing.draw_constrained(self._task, session, rng, trials, imposed, answer)
+
+    def impose(
+        self,
+        drawn: Mapping[str, Array],
+        rng: np.random.Generator,
+        n: int,
+        imposed: Mapping[str, Any],
+    ) -> dict[str, Array]:
+        """Return drawn conditions with those of `make`, and then of `imposed`, in place.
+
+        Args:
+            drawn: condition -> (n, …).
+            rng: generator of the conditions that `make` imposes as distributions.
+            n: number of trials.
+            imposed: condition -> value, or (n, …).
+        """
+        return drawing.impose_on(self._task, drawn, rng, n, imposed)
 
     def draw_durations(self, rng: np.random.Generator, n: int) -> dict[str, Any]:
         """Draw the durations that `make` imposed, period -> (n,) ms.

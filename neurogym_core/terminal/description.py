@@ -25,8 +25,33 @@ _NAMES = 24
 """Most names in a cell; of more, the first two and the last one are shown."""
 
 
-def describe_class(found: type) -> dict[str, Any]:
-    """Return docstring and parameters of any class."""
+def describe(found: Any) -> dict[str, Any]:
+    """Describe a task, or any other class, as a dict for JSON; nothing is played.
+
+    Args:
+        found: a Task; a Task class, of which a task with the default parameters is described; or
+            the class of a wrapper or of another env.
+
+    Returns:
+        Of a task name, docstring, dt (ms), supervised, reads_outcomes, trials_per_session,
+        parameters (name, type, default, value, doc), channels and actions (name, start, stop, size,
+        kind), periods (name, duration in written form, typical ms or None), conditions (name,
+        distribution), rewards, payoff (a text; empty for discrete actions); of other classes
+        docstring and parameters (name, type, default, doc).
+    """
+    # A Task is recognised by the methods that its author writes, so that describing any other class
+    # does not import NumPy.
+    if not (hasattr(found, "define") and hasattr(found, "new_trial")):
+        return _of_class(found)
+    from neurogym_core.tasks.describe import describe_task
+    from neurogym_core.tasks.wrapper import TaskWrapper
+
+    if isinstance(found, type):
+        return _of_class(found) if issubclass(found, TaskWrapper) else describe_task(found())
+    return describe_task(found)
+
+
+def _of_class(found: type) -> dict[str, Any]:
     try:
         parameters = inspect.signature(found).parameters.values()
     except (TypeError, ValueError):
@@ -45,7 +70,7 @@ def describe_class(found: type) -> dict[str, Any]:
 
 
 def add_description(page: Page, description: Mapping[str, Any]) -> None:
-    """Add a description from `describe_class` or `neurogym_core.tasks.describe.describe` to a page.
+    """Add a description from `describe` to a page.
 
     A value of an unexpected form is left out, because the description may come from the code of a
     package or from a registry.
@@ -67,30 +92,44 @@ def add_description(page: Page, description: Mapping[str, Any]) -> None:
             if repeated := [clean(str(row.get("name"))) for row in rows if row.get("repeats")]:
                 page.text(f"A trial may visit several times: {', '.join(repeated)}.", indent=2)
         else:
-            cells = [[_value(row.get(name)) for name in columns] for row in rows]
+            cells = [[as_text(row.get(name)) for name in columns] for row in rows]
             page.table(list(columns.values()), cells, heading=key)
     rewards = description.get("rewards")
     if isinstance(rewards, dict) and rewards:
         page.heading("rewards")
-        page.facts([(clean(str(name)), _value(amount)) for name, amount in rewards.items()])
+        page.facts([(clean(str(name)), as_text(amount)) for name, amount in rewards.items()])
     if isinstance(description.get("payoff"), str) and description["payoff"]:
         page.text(description["payoff"], indent=2)
     facts = [
-        ("step", written(description.get("dt"))),
+        ("step", as_text(description.get("dt"), "ms")),
         ("supervised", {"True": "yes", "False": "no"}.get(str(description.get("supervised")))),
-        ("trials per session", _value(description.get("trials_per_session"))),
+        ("trials per session", as_text(description.get("trials_per_session"))),
     ]
     if any(value for _, value in facts):
         page.heading("session")
         page.facts(facts)
 
 
-def _value(value: Any) -> str:
-    """Return a JSON value as text; a distribution becomes ``uniform(500, 1500)``."""
+def as_text(value: Any, unit: str = "") -> str:
+    """Return a value of a description as text; a distribution becomes ``uniform(500, 1500)``.
+
+    Args:
+        value: a JSON value, as in the dicts of `describe`.
+        unit: follows numbers and distributions, such as ``ms``.
+    """
+    text = _as_text(value)
+    drawn = isinstance(value, dict) and len(value) == 1
+    with_unit = drawn or (isinstance(value, int | float) and not isinstance(value, bool))
+    return f"{text} {unit}" if unit and with_unit else text
+
+
+def _as_text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, dict) and len(value) == 1:
-        return written(value).removesuffix(" ms")
+        ((name, arguments),) = value.items()
+        inside = arguments if isinstance(arguments, list) else [arguments]
+        return f"{name}({', '.join(map(_number, inside))})"
     if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
         shown = value if len(value) <= _NAMES else [*value[:2], "…", value[-1]]
         return clean(", ".join(shown))
@@ -102,19 +141,6 @@ def _value(value: Any) -> str:
 
 
 Period = tuple[str, Any]
-
-
-def written(duration: Any) -> str:
-    """Return a duration as text: ``300 ms``, ``uniform(500, 1500) ms``, or the given text."""
-    if isinstance(duration, bool) or duration is None:
-        return ""
-    if isinstance(duration, int | float):
-        return f"{duration:g} ms"
-    if isinstance(duration, dict) and len(duration) == 1:
-        ((name, arguments),) = duration.items()
-        inside = arguments if isinstance(arguments, list) else [arguments]
-        return f"{name}({', '.join(map(_number, inside))}) ms"
-    return str(duration)
 
 
 def typical(duration: Any) -> float | None:
@@ -138,11 +164,11 @@ def timeline(periods: Sequence[Period], width: int) -> list[str]:
     middle = sum(known) / len(known) if known else 1.0
     filled = [length if length is not None else middle for length in lengths]
     size = max((len(name) for name, _ in periods), default=0)
-    labels = [f"{name:<{size}}  {written(duration)}" for name, duration in periods]
+    labels = [f"{name:<{size}}  {as_text(duration, 'ms')}" for name, duration in periods]
     left = max(map(len, labels), default=0)
     narrow = width - left - 2 < 8  # each bar goes below its label
     room = max(width - 2, 8) if narrow else min(width - left - 2, 60)
-    scale = room / (sum(filled) or 1.0)
+    scale = room / max(sum(filled), 1e-9)
     lines, start = [], 0.0
     for label, length, drawn in zip(labels, lengths, filled, strict=True):
         first, last = round(start * scale), round((start + drawn) * scale)

@@ -12,7 +12,7 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import IO, Any
 
 import click
 
@@ -37,16 +37,17 @@ def print_json(value: Any) -> None:
         click.echo(json.dumps(value, indent=2, ensure_ascii=True))
 
 
-def print_report(report: Mapping[str, Any]) -> None:
+def print_report(report: Mapping[str, Any], file: IO[str] | None = None) -> None:
     """Print the JSON object of a command that reports numbers: a key per line, rows per line.
 
     NaN and infinity, which JSON does not have, become null; arrays lists, other objects texts.
 
     Args:
         report: values by name; a value may be a mapping or a sequence of them.
+        file: stream to print to; None: standard output.
     """
-    items = [f'"{key}": {_rows(plain(value))}' for key, value in report.items()]
-    click.echo("{\n" + ",\n".join(items) + "\n}")
+    items = [f'"{key}": {_rows(_plain(value))}' for key, value in report.items()]
+    click.echo("{\n" + ",\n".join(items) + "\n}", file=file)
 
 
 def _rows(value: Any) -> str:
@@ -55,14 +56,14 @@ def _rows(value: Any) -> str:
     return json.dumps(value, allow_nan=False)
 
 
-def plain(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     """Return a value as data for JSON, see `print_report`."""
     if hasattr(value, "tolist"):  # an array, or a number of NumPy
         value = value.tolist()
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [_plain(item) for item in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, str | int) else str(value)

@@ -37,7 +37,45 @@ class SubjectName(click.ParamType):
 
 
 class PlayCommand(click.Command):
-    """A command whose help lists the subjects, without importing any of them."""
+    """A command that plays a task; its help lists the subjects, without importing any of them.
+
+    ::
+
+        @click.command(cls=PlayCommand)
+        @PlayCommand.options(subject="oracle")
+        def command(subject, seed, parameters, timing, conditions, wrap): ...
+    """
+
+    @staticmethod
+    def options(subject: str | None, seed: int | None = 0) -> Callable[[Callable], Callable]:
+        """Return a decorator that adds the options of such a command, from --subject to --trust.
+
+        Args:
+            subject: default subject; None if a file may name it, else "random".
+            seed: default seed; None if a file may set it, else 0.
+        """
+        by_default = "" if subject else "  [default: random]"
+        fixed = "" if seed is not None else "  [default: 0]"
+        return _with_options(
+            click.option("--subject", default=subject, show_default=True,
+                         metavar="NAME[:SETTING=VALUE,...]", type=SubjectName(),
+                         help=f"The subject that plays, see below.{by_default}"),
+            click.option("--seed", default=seed, show_default=True, metavar="N",
+                         type=click.IntRange(min=0),
+                         help=f"Seed of all random numbers.{fixed}"),
+            click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE",
+                         help="Set a parameter of the task, e.g. coherences=0,51.2."),
+            click.option("--timing", "timing", multiple=True, metavar="PERIOD=MS",
+                         help="Set the duration of a period, e.g. delay=500 or"
+                         " 'delay=uniform(500,1500)'."),
+            click.option("--condition", "conditions", multiple=True, metavar="NAME=VALUE",
+                         help="Impose a condition on all trials, e.g. coherence=51.2."),
+            click.option("--wrap", "wrap", multiple=True, metavar="NAME[:KEY=VALUE,...]",
+                         shell_complete=partial(complete, ("wrappers",)),
+                         help="Apply a wrapper with its settings, e.g. reaction_time:urgency=-0.01;"
+                         " innermost first."),
+            trust_option,
+        )  # fmt: skip
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_options(ctx, formatter)
@@ -92,43 +130,8 @@ trust_option = click.option(
 files that artefacts name may be run. The command gets no argument for it; `check_artefact` asks."""
 
 
-def play_options(subject: str | None, seed: int | None = 0) -> Callable[[Callable], Callable]:
-    """Return a decorator that adds the options of a command that plays a task.
-
-    Args:
-        subject: default subject; None if a file may name it, else "random".
-        seed: default seed; None if a file may set it, else 0.
-    """
-    by_default = "" if subject else "  [default: random]"
-    fixed = "" if seed is not None else "  [default: 0]"
-    return with_options(
-        click.option("--subject", default=subject, show_default=True,
-                     metavar="NAME[:SETTING=VALUE,...]", type=SubjectName(),
-                     help=f"The subject that plays, see below.{by_default}"),
-        click.option("--seed", default=seed, show_default=True, metavar="N",
-                     type=click.IntRange(min=0),
-                     help=f"Seed of all random numbers.{fixed}"),
-        click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE",
-                     help="Set a parameter of the task, e.g. coherences=0,51.2."),
-        click.option("--timing", "timing", multiple=True, metavar="PERIOD=MS",
-                     help="Set the duration of a period, e.g. delay=500 or"
-                     " 'delay=uniform(500,1500)'."),
-        click.option("--condition", "conditions", multiple=True, metavar="NAME=VALUE",
-                     help="Impose a condition on all trials, e.g. coherence=51.2."),
-        click.option("--wrap", "wrap", multiple=True, metavar="NAME[:KEY=VALUE,...]",
-                     shell_complete=partial(complete, ("wrappers",)),
-                     help="Apply a wrapper with its settings, e.g. reaction_time:urgency=-0.01;"
-                     " innermost first."),
-        trust_option,
-    )  # fmt: skip
-
-
-def with_options(*options: Callable[[Callable], Callable]) -> Callable[[Callable], Callable]:
-    """Return a decorator that adds click options to a command, in this order.
-
-    Args:
-        options: decorators of click.
-    """
+def _with_options(*options: Callable[[Callable], Callable]) -> Callable[[Callable], Callable]:
+    """Return a decorator that adds click options to a command, in this order."""
 
     def decorated(command: Callable) -> Callable:
         for option in reversed(options):

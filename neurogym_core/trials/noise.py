@@ -5,7 +5,7 @@ standard normal number, and keeps no state between calls. The numbers therefore 
 how many steps, environments or units are computed in one call.
 
 The bits are those of Philox4x32-10, a counter-based generator [1]_; the Gaussian quantile function
-turns every 32 of them into a number, by linear interpolation in `table`. All arithmetic is on
+turns every 32 of them into a number, by linear interpolation in `noise_table`. All arithmetic is on
 integers and on float32 numbers, each operation rounded by itself, so that every processor computes
 the same bits. `play/_noise.h` does the same in C, for the compiled kernel.
 
@@ -57,8 +57,8 @@ def philox(c0: np.ndarray, c1: np.ndarray, c2: np.ndarray, c3: np.ndarray, key: 
 
 
 @cache
-def table() -> np.ndarray:
-    """Return (16385, 2) float32: the line that approximates the quantile function in each cell.
+def noise_table() -> np.ndarray:
+    """Return the table from which noise is computed, for kernels and devices.
 
     A cell is a 512th of an octave of p, the probability of a larger magnitude. The line (value at
     the cell's beginning, rise for each of 2**14 parts of the cell) passes through the quantile
@@ -66,6 +66,11 @@ def table() -> np.ndarray:
     terms of fourth order. Rises are multiples of 2**-42: coarse enough that platforms whose
     quantiles differ by up to ten units in the last place compute the same table. The last cell is
     p = 1.
+
+    Returns:
+        (16385, 2) float32, read-only: the line that approximates the quantile function of the
+        standard normal distribution in each cell. A random word finds its cell and place as in
+        `trials/noise.py: normal`.
     """
     from statistics import NormalDist  # only noise needs it
 
@@ -87,8 +92,8 @@ def table() -> np.ndarray:
 
 @cache
 def lines() -> bytes:
-    """Return the bytes of `table`, for the compiled kernel: their memory cannot move."""
-    return table().tobytes()
+    """Return the bytes of `noise_table`, for the compiled kernel: their memory cannot move."""
+    return noise_table().tobytes()
 
 
 def normal(bits: np.ndarray) -> np.ndarray:
@@ -102,7 +107,7 @@ def normal(bits: np.ndarray) -> np.ndarray:
     """
     ranks = (bits & np.uint32(0x7FFFFFFF)).astype(np.int32).astype(np.float32) + np.float32(0.5)
     place = ranks.view(np.uint32) - np.uint32(_ONE_HALF)
-    lines = table().take(place >> np.uint32(_FRACTION_BITS), axis=0)
+    lines = noise_table().take(place >> np.uint32(_FRACTION_BITS), axis=0)
     part = (place & np.uint32((1 << _FRACTION_BITS) - 1)).astype(np.float32)
     magnitude = lines[..., 0] + part * lines[..., 1]
     numbers: np.ndarray = (magnitude.view(np.uint32) | bits & np.uint32(0x80000000)).view(

@@ -7,16 +7,17 @@ differ, whatever their seeds are. The stream without a split (None) has keys of 
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, unknown
 
-SPLITS = ("train", "validation", "test")
-"""Streams of trials and noise that share no trial, whatever their seeds."""
+SPLITS = MappingProxyType({"train": 1, "validation": 2, "test": 3})
+"""Streams of trials and noise that share no trial, whatever their seeds, and their numbers."""
 KEY_BITS = 62
-"""Bits of the key of a split's noise that the seed determines; those above hold the split."""
+"""Bits of the key of a split's noise that the seed determines; those above hold its number."""
 PLAIN_SEEDS = 1 << 32
 """Seeds of a split in envs that are not Tasks; see `plain_seed`."""
 _SPAWNED = 100  # the spawn key of the first split; those of a dealer's generators are below
@@ -37,11 +38,6 @@ def checked_split(split: Any, of: str) -> str | None:
     return split  # type: ignore[no-any-return]
 
 
-def number_of(split: str) -> int:
-    """Return the number of a split, 1 to 3; 0 is left to no split."""
-    return 1 + SPLITS.index(split)
-
-
 def sequence_of(
     seed: int | np.random.SeedSequence | None, split: str | None
 ) -> np.random.SeedSequence:
@@ -53,7 +49,7 @@ def sequence_of(
     """
     if isinstance(seed, np.random.SeedSequence):
         return seed
-    spawn_key = () if split is None else (_SPAWNED + SPLITS.index(split),)
+    spawn_key = () if split is None else (_SPAWNED + SPLITS[split] - 1,)
     return np.random.SeedSequence(seed, spawn_key=spawn_key)
 
 
@@ -61,7 +57,7 @@ def marked(key: int, split: str | None) -> int:
     """Return a key of noise, 64 bits, with the number of the split in its top bits."""
     if split is None:
         return key
-    return key & ((1 << KEY_BITS) - 1) | number_of(split) << KEY_BITS
+    return key & ((1 << KEY_BITS) - 1) | SPLITS[split] << KEY_BITS
 
 
 def plain_seed(seed: int | None, split: str | None) -> int | None:
@@ -74,4 +70,4 @@ def plain_seed(seed: int | None, split: str | None) -> int | None:
             " Task. Expected a seed from 0 to 2**32 - 1, since the split changes the bits above."
             " Give a smaller one."
         )
-    return seed + number_of(split) * PLAIN_SEEDS
+    return seed + SPLITS[split] * PLAIN_SEEDS

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
-from neurogym_core.tasks.building import sample_layouts
+from neurogym_core.tasks.building import example_layout
 from neurogym_core.tasks.state import period_names_of, state_of
 from neurogym_core.tasks.wrapper import TaskWrapper
 from neurogym_core.trials.builder import TrialBuilder
@@ -55,8 +55,8 @@ class ReactionTime(TaskWrapper):
                 " ReactionTime to each of them before joining them"
             )
         self._evidence = self._evidence_periods()
-        layouts = sample_layouts(self.task)
-        slots = [slot for layout in layouts for slot in layout.slots]
+        layout = example_layout(self.task)
+        slots = layout.slots
         self._slot = self._first_asked(slots)
         entries = [slot for slot in slots if slot.name == self._slot]
         self._priced = all(slot.amounts is not None for slot in entries)
@@ -68,7 +68,7 @@ class ReactionTime(TaskWrapper):
         if not self.end_on_stimulus:
             end = max(self._place(slot.span.periods[-1]) for slot in moved)
         self._window = names[self._place(self._evidence[0]) : end + 1]
-        reached = set().union(*(_destinations(layout) for layout in layouts))
+        reached = _destinations(layout)
         later = names[last + 1 :] if self.end_on_stimulus else ()
         self._dropped = tuple(name for name in later if name not in reached)
         for slot in slots:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neurogym_core.terminal.description import timeline, typical, written
+from neurogym_core.terminal.description import as_text, timeline, typical
 
 DURATIONS = st.one_of(
     st.none(),
@@ -26,6 +26,11 @@ def test_bars_follow_each_other_in_proportion() -> None:
     assert bars[2].index("█") == first + second
 
 
+def test_the_shortest_period_of_all_is_drawn() -> None:
+    (line,) = timeline([("a", 5e-324)], 60)
+    assert line.endswith("|")
+
+
 def test_empty_and_unknown_periods_are_drawn_differently() -> None:
     lines = timeline([("delay", 0), ("production", "computed"), ("go", 100)], 60)
     assert lines[0].endswith("|")
@@ -39,7 +44,8 @@ def test_empty_and_unknown_periods_are_drawn_differently() -> None:
     st.integers(20, 120),
 )
 def test_no_line_is_wider_than_the_terminal(periods: list, width: int) -> None:
-    labels = max((len(f"{name:<20}  {written(duration)}") for name, duration in periods), default=0)
+    said = [f"{name:<20}  {as_text(duration, 'ms')}" for name, duration in periods]
+    labels = max(map(len, said), default=0)
     assert all(len(line) <= max(width, labels) for line in timeline(periods, width))
 
 
@@ -57,13 +63,13 @@ def test_no_line_is_wider_than_the_terminal(periods: list, width: int) -> None:
         ({"choice": [[100, 300], [0.5, 0.5]]}, "choice([100, 300], [0.5, 0.5]) ms", 200),
         ("2 x ready", "2 x ready", None),
         (None, "", None),
-        ({"a": 1, "b": 2}, "{'a': 1, 'b': 2}", None),
+        ({"a": 1, "b": 2}, '{"a": 1, "b": 2}', None),
     ],
 )
 def test_durations_are_written_with_their_unit(
     duration: object, text: str, drawn: float | None
 ) -> None:
-    assert (written(duration), typical(duration)) == (text, drawn)
+    assert (as_text(duration, "ms"), typical(duration)) == (text, drawn)
 
 
 def test_a_period_without_a_timer_is_drawn_as_not_known() -> None:

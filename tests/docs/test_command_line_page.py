@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+import made_packages
 import pytest
 from scripts import loaded
 
 from neurogym_core.ecosystem.advice import helps
 from neurogym_core.ecosystem.names import COMMANDS
-from neurogym_core.tools import brought, main
+from neurogym_core.tools import brought, main, refresh
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -33,10 +34,17 @@ def test_every_command_has_a_section(maker):
     assert all(f"## ngym {name}\n" in page for name in (*COMMANDS, *brought("commands")))
 
 
-def test_commands_of_packages_outside_this_project_are_not_in_it(maker, monkeypatch):
-    known = maker.LazyGroup.foreign
-    monkeypatch.setattr(maker.LazyGroup, "foreign", lambda self: {**known(self), "zzz-foreign": []})
-    assert "zzz-foreign" not in maker.page()
+def test_commands_of_packages_outside_this_project_are_not_in_it(maker, monkeypatch, tmp_path):
+    offered = {"neurogym.commands": {"zzz-foreign": "zzz:command"}}
+    made_packages.write(made_packages.Package(name="zzz", groups=offered), tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    refresh()
+    try:
+        assert "zzz-foreign" in main.list_commands(click.Context(main))
+        assert "zzz-foreign" not in maker.page()
+    finally:
+        monkeypatch.undo()
+        refresh()
 
 
 @pytest.mark.parametrize("name", [*COMMANDS, *brought("commands")])

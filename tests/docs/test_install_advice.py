@@ -125,7 +125,7 @@ def test_messages_print_the_command_that_works(
 
 @pytest.mark.parametrize("folder", ["/lab", "/my lab", "/lab (2)", "/ana's", "/a;b", "/a&$b"])
 def test_a_path_can_be_pasted_into_a_shell(folder: str) -> None:
-    line = published.command("neurogym-task-motor", "neurogym-core", checkout=folder)
+    line = published.install_command("neurogym-task-motor", "neurogym-core", checkout=folder)
     words = ["pip", "install", "-e", f"{folder}/plugins/neurogym-task-motor", "-e", folder]
     assert shlex.split(line) == words
     echoed = subprocess.run(

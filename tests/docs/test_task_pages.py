@@ -73,7 +73,7 @@ def test_deviations_are_a_section_and_arguments_are_left_to_the_table(maker: Any
 def test_a_paper_without_authors_in_the_manifest_has_those_that_the_docstring_cites(
     maker: Any, monkeypatch: pytest.MonkeyPatch, docstring: str, authors: str
 ) -> None:
-    monkeypatch.setattr(maker, "describe", lambda *_: {"docstring": docstring})
+    monkeypatch.setattr(maker, "load_task", lambda _: type("A", (), {"__doc__": docstring}))
     assert maker.paper_of(info("A-v0"), Reference(doi="10.1/x")) == authors
 
 
@@ -173,7 +173,7 @@ def test_pages_say_which_training_is_that_of_the_gallery(
 ) -> None:
     """It is read from the results: the environment of the site has no trainers."""
     task = next(task for task in TASKS if task.id == name)
-    described = maker.describe("task", name)
+    described = maker.describe(load_task(name))
     text = "\n".join(maker.task_training.training(task, described))
     said = [f"for at most {budget}" in text for budget in ("1,000 updates", "50,000 steps")]
     assert said == [network, agent]
@@ -193,7 +193,7 @@ def test_the_training_code_of_a_page_is_executed_with_less_training(
     pytest.importorskip("sb3_contrib")
     training = maker.task_training
     monkeypatch.setattr(training, "FULL", {**training.FULL, **SHORT})
-    described = maker.describe("task", task.id)
+    described = maker.describe(load_task(task.id))
     page = "\n\n".join(training.training(task, described))
     found = re.findall(r"```python\n(.*?)\n```", page, re.DOTALL)
     assert len(found) == 1 + bool(described.get("supervised"))

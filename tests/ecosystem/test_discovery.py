@@ -85,10 +85,10 @@ class TestFinding:
         site.add(
             "neurogym-task-foo",
             tasks={"Dots-v0": ""},
-            manifest=site.row("Dots-v0", expected="{chance = 0.5}"),
+            manifest=site.row("Dots-v0", expected="{guess = 0.5}"),
         )
         info = find_task("Dots-v0")
-        assert info.expected == {"chance": 0.5}
+        assert info.expected == {"guess": 0.5}
         assert pickle.loads(pickle.dumps(info)) == info
         assert len({info, find_task("foo/Dots-v0")}) == 1
 

@@ -8,7 +8,7 @@ import warnings
 
 import pytest
 
-from neurogym_core import Task, UnknownTaskError, make
+from neurogym_core import Task, UnknownNameError, UnknownTaskError, make, make_task
 from neurogym_core.ecosystem import hooks
 from neurogym_core.errors import PluginError
 from neurogym_core.tools import RegistryError, find_task
@@ -301,6 +301,12 @@ def test_an_unknown_task_in_a_registry_names_the_package_to_install(known) -> No
 def test_a_registry_that_fails_does_not_hide_that_a_task_is_unknown(known, name: str) -> None:
     with pytest.raises(UnknownTaskError, match="Unknown task"):
         find_task(name)
+
+
+def test_a_plugin_that_fails_does_not_replace_the_error_about_a_parameter(add) -> None:
+    add("aaa", HEAD + "@hookimpl\ndef ngym_unknown_name(kind): raise RuntimeError('broken')\n")
+    with pytest.raises(UnknownNameError, match="Unknown parameter 'cohs'"):
+        make_task(Nothing, cohs=[0])
 
 
 def test_registry_errors_are_passed_on_and_other_failures_name_the_package(known) -> None:

@@ -30,7 +30,7 @@ kind = "original"
 authors = "Mante, V. and Sussillo, D."
 year = 2013
 [task.expected]
-chance = 0.5
+guess = 0.5
 oracle_min = 1
 [[wrapper]]
 name = "Delay"
@@ -58,7 +58,7 @@ def test_a_good_manifest_has_no_problem() -> None:
     )
     assert row.references[0].doi == "10.1038/nature12742"
     assert row.references[0].year == 2013
-    assert row.expected == {"chance": 0.5, "oracle_min": 1}
+    assert row.expected == {"guess": 0.5, "oracle_min": 1}
     assert manifest.row("wrapper", "Delay").title == "Delay"
     assert manifest.row("wrapper", "ContextDM-v0") is None
 
@@ -84,9 +84,9 @@ def test_a_good_manifest_has_no_problem() -> None:
         ({"reference": "[{doi = '10.1038/x', title = 3}]"}, "reference 1 title", "is a number"),
         ({"reference": "3"}, "reference", "expected rows"),
         ({"reference": "['10.1038/x']"}, "reference 1", "expected a table"),
-        ({"expected": "{chance = 1.5}"}, "expected chance", "between 0 and 1"),
-        ({"expected": "{chance = nan}"}, "expected chance", "between 0 and 1"),
-        ({"expected": "{chance = true}"}, "expected chance", "between 0 and 1"),
+        ({"expected": "{guess = 1.5}"}, "expected guess", "between 0 and 1"),
+        ({"expected": "{guess = nan}"}, "expected guess", "between 0 and 1"),
+        ({"expected": "{guess = true}"}, "expected guess", "between 0 and 1"),
         ({"expected": "0.5"}, "expected", "expected a table"),
         ({"shortcuts": "0.5"}, "shortcuts", "expected a table"),
         ({"shortcuts": "{clock = 1.5}"}, "shortcuts clock", "between 0 and 1"),

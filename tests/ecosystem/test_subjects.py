@@ -11,7 +11,7 @@ from neurogym_core import Choice, Task, errors, run, subjects
 from neurogym_core.ecosystem import advice, names
 from neurogym_core.ecosystem.discovery import find_subject, subject_names
 from neurogym_core.ecosystem.settings_text import named_subject
-from neurogym_core.tools import installed
+from neurogym_core.tools import installed, load
 
 GROUP = "neurogym.subjects"
 SOURCE = """
@@ -70,6 +70,18 @@ def test_the_settings_in_help_texts_are_those_of_the_classes():
     for name, cls in subjects.SUBJECTS.items():
         shown = ", ".join(f"{key}={value}" for key, value in subjects.settings_of(cls).items())
         assert names.SUBJECTS[name].partition(" Settings: ")[2] == (f"{shown}." if shown else "")
+
+
+@pytest.mark.parametrize("name", advice.brought("subjects"))
+def test_the_settings_in_help_texts_of_packages_are_those_of_their_classes(name):
+    try:
+        offer = find_subject(name)
+    except errors.UnknownNameError:
+        pytest.skip("its package is not installed")
+    shown = advice.helps("subjects")[name].partition("Settings: ")[2].rstrip(".").split(", ")
+    named = {one.partition("=")[0]: one.partition("=")[2] for one in shown if one}
+    own = subjects.settings_of(load(offer))
+    assert named == {key: "" if one is None else str(one) for key, one in own.items()}
 
 
 @pytest.mark.parametrize(

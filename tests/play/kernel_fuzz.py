@@ -33,8 +33,8 @@ import numpy as np
 
 from neurogym_core.play.blocks import Block, Log, carved
 from neurogym_core.play.kernel import NEVER, STATE, VERSION, Given, Kernel
-from neurogym_core.play.kernels import load
 from neurogym_core.play.results import TrialInfo, TrialResults, VectorInfo
+from neurogym_core.players import kernel_in_use
 from neurogym_core.trials.layout import END, STAY
 from neurogym_core.trials.rendering import Steps
 from neurogym_core.trials.rendering import fill as plain_fill
@@ -911,7 +911,7 @@ def fuzz(seed: int, seconds: float = np.inf, examples: float = np.inf, first: in
     Raises:
         AssertionError: an example failed; the message says which one.
     """
-    module, number, end = load().module, first, time.monotonic() + seconds
+    module, number, end = kernel_in_use().module, first, time.monotonic() + seconds
     while number < first + examples and time.monotonic() < end:
         try:
             example(seed, number, module)
@@ -928,7 +928,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", type=int)
     given = parser.parse_args()
-    kernel = load()
+    kernel = kernel_in_use()
     assert kernel.module.VERSION == VERSION
     print(kernel, flush=True)
     count = (

@@ -7,8 +7,7 @@ From the shell, at the root of a checkout::
     python tests/play/sanitized.py -m pytest -x tests/trials         # a module with its arguments
 
 From a test: `build`, then `run_sanitized`. The code need not be adapted: the sanitized module is in
-`sys.modules`, where `neurogym_core.play.kernels.load` finds it. The first report of a sanitizer
-ends the process."""
+`sys.modules`, where `kernel_in_use` finds it. The first report of a sanitizer ends the process."""
 
 from __future__ import annotations
 
@@ -117,7 +116,7 @@ def _use(path: Path) -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     sys.modules[NAME] = module
-    assert kernels.load().module is module
+    assert kernels.kernel_in_use().module is module
 
 
 def _run(arguments: list[str]) -> None:

@@ -64,9 +64,9 @@ spec.loader.exec_module(module)
 sys.modules[spec.name] = module
 import numpy as np
 from neurogym_core import Dataset, Task, TaskVectorEnv
-from neurogym_core.play.kernels import load
+from neurogym_core.players import kernel_in_use
 
-assert load().module is module
+assert kernel_in_use().module is module
 
 class Noise(Task):
     timing = {"a": 300}

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from neurogym_core.play.kernels import load
+from neurogym_core.players import kernel_in_use
 
 _spec = importlib.util.spec_from_file_location(
     "ngym_test_kernel_fuzz", Path(__file__).parent / "kernel_fuzz.py"
@@ -32,8 +32,8 @@ class Shown(SimpleNamespace):
 
 @pytest.fixture(autouse=True)
 def compiled() -> None:
-    if load().module is None:
-        reason = f"both kernels are compared, and there is one: {load()}"
+    if kernel_in_use().module is None:
+        reason = f"both kernels are compared, and there is one: {kernel_in_use()}"
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
 
 
@@ -55,13 +55,13 @@ def a_game(
 
 def a_player(n: int = 2) -> kernel_fuzz.Player:
     """A compiled kernel with its first trials."""
-    player = kernel_fuzz.Player(load().module.Kernel, a_game(n))
+    player = kernel_fuzz.Player(kernel_in_use().module.Kernel, a_game(n))
     player.deal(list(range(n)))
     return player
 
 
 def test_a_kernel_that_was_never_made_refuses_everything():
-    kernel = load().module.Kernel.__new__(load().module.Kernel)
+    kernel = kernel_in_use().module.Kernel.__new__(kernel_in_use().module.Kernel)
     for call in (
         kernel.observe,
         kernel.sync,
@@ -93,7 +93,7 @@ def test_sizes_whose_product_turns_over_are_refused(name):
     assert block.log.values.size == 0
     block.tables = game.tables.but(**{name: broken})
     with pytest.raises(ValueError, match="items; expected"):
-        kernel_fuzz.Player(load().module.Kernel, game).kernel.attach(0, block)
+        kernel_fuzz.Player(kernel_in_use().module.Kernel, game).kernel.attach(0, block)
 
 
 def test_a_log_whose_memory_numpy_could_free_is_refused():
@@ -105,8 +105,8 @@ def test_a_log_whose_memory_numpy_could_free_is_refused():
 
 def test_a_kernel_with_too_few_names_refuses_a_block_instead_of_reading_past_them():
     game = a_game(1, lambda tables: len(tables.entry) == 3)
-    player = kernel_fuzz.Player(load().module.Kernel, game)
-    kernel = load().module.Kernel(
+    player = kernel_fuzz.Player(kernel_in_use().module.Kernel, game)
+    kernel = kernel_in_use().module.Kernel(
         1, 0, game.names[:2], 1, True, player.deal, player.check, player.check_all
     )
     block = kernel_fuzz.block_of(game.tables, [0, 0], 0, 1)
@@ -187,7 +187,7 @@ def test_rows_of_a_script_that_do_not_exist_are_not_read(script_at, continuous):
     targets = np.zeros((1, steps, 1), np.float32) if continuous else np.zeros((1, steps), np.int64)
     inputs, weights = np.zeros((1, steps, 3), np.float32), np.zeros((1, steps), np.float32)
     with pytest.raises(ValueError, match="script_at out of range"):
-        load().module.fill(shown, path, one, 0, inputs, targets, weights, None)
+        kernel_in_use().module.fill(shown, path, one, 0, inputs, targets, weights, None)
 
 
 @pytest.mark.parametrize(("columns", "segments"), [(3, 2), (2, 0)])
@@ -201,7 +201,7 @@ def test_a_path_of_broken_rounds_is_refused(columns, segments):
     )  # fmt: skip
     path = kernel_fuzz.Steps(one, one, np.ones((1, columns), np.int64))
     with pytest.raises(ValueError, match="path out of range"):
-        load().module.fill(
+        kernel_in_use().module.fill(
             shown, path, one, 0, np.zeros((1, 9, 1), np.float32), np.zeros((1, 9), np.int64),
             np.zeros((1, 9), np.float32), None,
         )  # fmt: skip
@@ -215,7 +215,7 @@ def test_a_batch_is_not_written_over_its_own_tables():
     shown = tables.but(weight=weights[: tables.weight.size].reshape(tables.weight.shape))
     steps = kernel_fuzz.Steps(np.zeros(1, np.int64), np.zeros(1, np.int64), path)
     with pytest.raises(ValueError, match="write weights over weight"):
-        load().module.fill(
+        kernel_in_use().module.fill(
             shown, steps, np.zeros(1, np.int64), 0, np.zeros((places, tables.n_units), np.float32),
             np.zeros(places, np.int64), weights[:places], None,
         )  # fmt: skip
@@ -229,7 +229,7 @@ def test_noise_of_a_broadcast_shape_is_refused_before_it_is_searched():
     sd = np.broadcast_to(np.zeros(1, np.float32), (*tables.sd.shape[:-1], 1 << 40))
     steps = kernel_fuzz.Steps(np.zeros(1, np.int64), np.zeros(1, np.int64), path)
     with pytest.raises(ValueError, match="sd"):
-        load().module.fill(
+        kernel_in_use().module.fill(
             tables.but(sd=sd), steps, np.zeros(1, np.int64), 0,
             np.zeros((places, tables.n_units), np.float32), np.zeros(places, np.int64),
             np.zeros(places, np.float32), None,

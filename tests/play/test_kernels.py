@@ -10,7 +10,7 @@ import pytest
 from neurogym_core.errors import InvalidValueError, MissingDependencyError
 from neurogym_core.play import kernels
 from neurogym_core.play.kernel import VERSION
-from neurogym_core.play.kernels import load
+from neurogym_core.players import kernel_in_use
 
 NAME = "neurogym_core.play._kernel"
 
@@ -45,7 +45,7 @@ def not_built(monkeypatch):
 
 def test_a_kernel_that_was_built_from_these_sources_is_used(built):
     module = built(VERSION)
-    found = load()
+    found = kernel_in_use()
     assert found.module is module
     assert found.name == "compiled"
     assert str(found) == f"The compiled kernel plays: version {VERSION}, /there/_kernel.so."
@@ -54,7 +54,7 @@ def test_a_kernel_that_was_built_from_these_sources_is_used(built):
 @pytest.mark.parametrize("version", [VERSION - 1, VERSION + 1, None])
 def test_a_kernel_of_another_version_is_not_used(built, monkeypatch, version):
     built(version)
-    found = load()
+    found = kernel_in_use()
     assert found.module is None
     assert f"has version {version}" in found.reason
     monkeypatch.setenv("NGYM_KERNEL", "compiled")
@@ -62,12 +62,12 @@ def test_a_kernel_of_another_version_is_not_used(built, monkeypatch, version):
         MissingDependencyError,
         match=f"has version {version}.*Expected .* version {VERSION}.*pip install -e",
     ):
-        load()
+        kernel_in_use()
 
 
 @pytest.mark.usefixtures("not_built")
 def test_without_a_built_one_the_plain_kernel_plays_and_the_line_names_its_costs():
-    found = load()
+    found = kernel_in_use()
     assert (found.module, found.name, found.reason) == (
         None,
         "plain",
@@ -86,7 +86,7 @@ def test_a_compiled_kernel_that_is_demanded_and_was_not_built_is_an_error_that_s
         MissingDependencyError,
         match=r"was not built\. Expected .*NEUROGYM_BUILD_KERNEL=1 .*unset NGYM_KERNEL",
     ):
-        load()
+        kernel_in_use()
 
 
 def test_a_kernel_that_cannot_be_loaded_is_not_used_and_the_reason_is_the_loader_s(monkeypatch):
@@ -94,13 +94,16 @@ def test_a_kernel_that_cannot_be_loaded_is_not_used_and_the_reason_is_the_loader
         raise ImportError("undefined symbol: nothing")
 
     monkeypatch.setattr(kernels.importlib, "import_module", broken)
-    assert load() == (None, "the compiled kernel cannot be loaded (undefined symbol: nothing)")
+    assert kernel_in_use() == (
+        None,
+        "the compiled kernel cannot be loaded (undefined symbol: nothing)",
+    )
 
 
 def test_the_plain_kernel_can_be_asked_for_although_one_was_built(built, monkeypatch):
     built(VERSION)
     monkeypatch.setenv("NGYM_KERNEL", "plain")
-    assert load() == (None, "NGYM_KERNEL is plain")
+    assert kernel_in_use() == (None, "NGYM_KERNEL is plain")
 
 
 @pytest.mark.parametrize("given", ["fast", "0", "Plain"])
@@ -110,4 +113,4 @@ def test_a_switch_of_another_value_is_an_error(monkeypatch, given):
         InvalidValueError,
         match=f"NGYM_KERNEL is '{given}'. Expected plain or compiled. Correct or unset it.",
     ):
-        load()
+        kernel_in_use()

@@ -47,8 +47,8 @@ PyMODINIT_FUNC PyInit__kernel(void) {
 }
 """
 SCRIPT = """
-from neurogym_core.play.kernels import load
-print(load().module.fault(8))
+from neurogym_core.players import kernel_in_use
+print(kernel_in_use().module.fault(8))
 """
 
 

@@ -26,7 +26,7 @@ from neurogym_core import (
 )
 from neurogym_core.errors import InvalidValueError, UnknownNameError
 from neurogym_core.play.dealer import Dealer
-from neurogym_core.trials.splits import KEY_BITS, SPLITS, number_of
+from neurogym_core.trials.splits import KEY_BITS, SPLITS
 
 TASK = "perceptual/PerceptualDecisionMaking-v0"
 SESSIONS = "ibl/IBLBlocks-v0"
@@ -146,7 +146,7 @@ def test_no_key_of_one_split_is_one_of_another(one, other):
     keys = {split: Dealer(_TASK, 1, one, split).key for split in SPLITS}
     again = {split: Dealer(_TASK, 1, other, split).key for split in SPLITS}
     for split in SPLITS:
-        assert keys[split] >> KEY_BITS == again[split] >> KEY_BITS == number_of(split)
+        assert keys[split] >> KEY_BITS == again[split] >> KEY_BITS == SPLITS[split]
         assert keys[split] < 1 << 64
 
 
@@ -178,15 +178,15 @@ def test_every_door_leads_to_the_split(maker, split):
     seen = set()
     for seed in (None, 0, 5, 2**32 - 1):
         env.reset(seed=seed)
-        assert key() >> KEY_BITS == number_of(split)
+        assert key() >> KEY_BITS == SPLITS[split]
         seen.add(key())
     assert len(seen) == 4
     if hasattr(env, "num_envs"):
         env.reset(seed=[*range(env.num_envs)])
-        assert key() >> KEY_BITS == number_of(split)
+        assert key() >> KEY_BITS == SPLITS[split]
     for copied in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
         copied.reset(seed=5)
-        assert copied.unwrapped.stepper.dealer.key >> KEY_BITS == number_of(split)
+        assert copied.unwrapped.stepper.dealer.key >> KEY_BITS == SPLITS[split]
         assert copied.unwrapped.stepper.dealer.key in seen
 
 

@@ -19,7 +19,7 @@ from neurogym_core import (
     make_task,
     run,
 )
-from neurogym_core.players import describe
+from neurogym_core.tools import describe
 
 
 class Wheel(Task):

@@ -1,7 +1,7 @@
 """`describe` writes the types and texts of parameters as in the source."""
 
 import neurogym_core as core
-from neurogym_core.tasks.describe import describe
+from neurogym_core.tools import describe
 
 
 class Plain(core.Task):  # no `from __future__ import annotations` here: annotations are types

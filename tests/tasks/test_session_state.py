@@ -11,8 +11,8 @@ import pytest
 
 from neurogym_core import Choice, Outcome, Session, Task, make_vec, run
 from neurogym_core.errors import TaskDefinitionError, UnknownNameError
-from neurogym_core.tasks.describe import describe
 from neurogym_core.tasks.drawing import answers_of, fresh_session
+from neurogym_core.tools import describe
 
 
 class Reversal(Task):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from neurogym_core import Choice, Constant, ReactionTime, Task
-from neurogym_core.players import TaskView, fresh_session
+from neurogym_core.players import TaskView
 
 
 class Sides(Task):
@@ -60,7 +60,7 @@ def test_draws_have_conditions_and_recorded_columns_apart():
     assert {*conditions} == {"side", "strength"}
     assert {*columns} == {"half"}
     assert conditions["side"].shape == columns["half"].shape == (5,)
-    conditions, columns = TaskView(task).draw_next(fresh_session(task, rng, 3), rng)
+    conditions, columns = TaskView(task).draw_next(TaskView(task).fresh_session(rng, 3), rng)
     assert conditions["side"].shape == columns["half"].shape == (3,)
 
 
@@ -71,3 +71,33 @@ def test_a_view_changes_nothing():
             mapping["side"] = 0
     with pytest.raises(AttributeError):
         view.stateful = True
+
+
+def test_answers_are_those_that_the_task_declares():
+    view, rng = TaskView(Sides(sides=3)), np.random.default_rng(0)
+    assert view.answers.tolist() == [0, 1, 2]
+    assert view.answer({"side": np.array([2, 0])}).tolist() == [2, 0]
+    assert view.evidence({"side": np.array([2, 0])}) is None
+    wanted = np.array([[0, 2], [1, 0], [2, 2]])
+    drawn = view.draw_constrained(view.fresh_session(rng, 2), rng, 3, answer=wanted)
+    assert (drawn["side"] == wanted).all()
+    assert drawn["strength"].shape == (3, 2)
+
+
+def test_conditions_of_make_replace_drawn_ones_and_are_replaced_by_imposed_ones():
+    view, rng = TaskView(Sides(conditions={"side": 0, "strength": 1.0})), np.random.default_rng(0)
+    drawn = {"side": np.ones(4, int), "strength": np.full(4, 0.5)}
+    imposed = view.impose(drawn, rng, 4, {"side": 1})
+    assert imposed["side"].tolist() == [1] * 4
+    assert imposed["strength"].tolist() == [1.0] * 4
+
+
+def test_the_example_layout_has_the_calls_of_new_trial_for_20_trials():
+    layout = TaskView(Sides()).example_layout
+    assert layout.n == 20
+    assert layout.timeline.names == ("stimulus", "decision")
+    assert [show.channel for show in layout.shows] == ["stimulus"]
+    assert [len(slot.right) for slot in layout.slots] == [20]
+    assert (
+        TaskView(Sides()).example_layout.shows[0].value.tolist() == layout.shows[0].value.tolist()
+    )

@@ -247,7 +247,7 @@ def test_the_first_next_step_is_to_install_the_packages_that_a_classic_task_need
     monkeypatch.setattr(new, "installed", lambda: SimpleNamespace(packages=()))
     monkeypatch.setenv("NGYM_DISABLE_PLUGIN_AUTOLOAD", "1")
     root = str(Path(__file__).resolve().parents[2])
-    both = published.command("neurogym-classic", "neurogym-plot", checkout=root)
+    both = published.install_command("neurogym-classic", "neurogym-plot", checkout=root)
     assert f"\n  {both}\n" in ngym_new(tmp_path / "b", kind="classic").stdout
     monkeypatch.setattr(published, "__file__", str(tmp_path / "x" / "y" / "published.py"))
     line = "-e ./plugins/neurogym-plot  # in a checkout"

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from neurogym_core.trials import noise
-from neurogym_core.trials.noise import gaussian, noise_key, normal, philox, table
+from neurogym_core.trials.noise import gaussian, noise_key, noise_table, normal, philox
 
 WORD = 2**32
 
@@ -118,11 +118,11 @@ TABLE = "3bc23eb0a18c6bf3193c09f26cd99999d9aa797f3b891c2571528ba155740d9d"
 
 
 def test_the_table_is_the_same_on_every_platform():
-    assert table().shape == (16385, 2)
-    assert table().dtype == np.float32
-    assert table().flags.c_contiguous
-    assert not table().flags.writeable
-    assert digest(table()) == TABLE
+    assert noise_table().shape == (16385, 2)
+    assert noise_table().dtype == np.float32
+    assert noise_table().flags.c_contiguous
+    assert not noise_table().flags.writeable
+    assert digest(noise_table()) == TABLE
 
 
 def test_the_table_does_not_hang_on_the_last_bits_of_the_quantile_function(monkeypatch):
@@ -135,7 +135,7 @@ def test_the_table_does_not_hang_on_the_last_bits_of_the_quantile_function(monke
         return z + int(rng.integers(-10, 11)) * math.ulp(z)
 
     monkeypatch.setattr(statistics.NormalDist, "inv_cdf", rough)
-    assert digest(table.__wrapped__()) == TABLE
+    assert digest(noise_table.__wrapped__()) == TABLE
 
 
 # ---- numbers
@@ -442,7 +442,7 @@ def test_rows_in_c_are_those_of_numpy(header, key, trials, wanted):
     step = np.array([step for _, step in trials], np.uint32)
     room = Room(len(trials), wanted.stop - wanted.start)
     header.rows(
-        table().ctypes.data, key, len(trials), serial.ctypes.data, step.ctypes.data,
+        noise_table().ctypes.data, key, len(trials), serial.ctypes.data, step.ctypes.data,
         wanted.start, wanted.stop, room.pointer,
     )  # fmt: skip
     np.testing.assert_array_equal(room.bits(), bits_of(gaussian(key, serial, step, wanted)))
@@ -451,7 +451,7 @@ def test_rows_in_c_are_those_of_numpy(header, key, trials, wanted):
 @given(key=keys, serial=serials, step=steps, wanted=units)
 def test_a_row_in_c_is_that_of_numpy(header, key, serial, step, wanted):
     room = Room(1, wanted.stop - wanted.start)
-    lines = table().ctypes.data
+    lines = noise_table().ctypes.data
     header.row(lines, key, serial, step, wanted.start, wanted.stop, room.pointer)
     expected = gaussian(key, np.array([serial]), np.array([step]), wanted)
     np.testing.assert_array_equal(room.bits(), bits_of(expected))
@@ -460,7 +460,7 @@ def test_a_row_in_c_is_that_of_numpy(header, key, serial, step, wanted):
 @given(key=keys, serial=serials, first=st.integers(0, 9999), n=st.integers(0, 150), wanted=units)
 def test_a_run_of_steps_in_c_is_that_of_numpy(header, key, serial, first, n, wanted):
     room = Room(n, wanted.stop - wanted.start)
-    lines = table().ctypes.data
+    lines = noise_table().ctypes.data
     header.run(lines, key, serial, first, n, wanted.start, wanted.stop, room.pointer)
     expected = gaussian(key, np.full(n, serial), first + np.arange(n), wanted)
     np.testing.assert_array_equal(room.bits(), bits_of(expected))
@@ -474,7 +474,7 @@ def test_many_rows_of_every_range_of_units_are_the_same_in_c(header):
         for stop in range(first, first + 40, 3):
             room = Room(200, stop - first)
             header.rows(
-                table().ctypes.data, 99, 200, serial.ctypes.data, step.ctypes.data,
+                noise_table().ctypes.data, 99, 200, serial.ctypes.data, step.ctypes.data,
                 first, stop, room.pointer,
             )  # fmt: skip
             expected = gaussian(99, serial, step, slice(first, stop))
@@ -486,7 +486,9 @@ def test_every_kind_of_word_gives_the_same_number_in_c(header):
     room = Room(len(words))
     for begin in range(0, len(words), 256):
         part = words[begin : begin + 256]
-        header.normal(table().ctypes.data, part.ctypes.data, len(part), room.pointer + 4 * begin)
+        header.normal(
+            noise_table().ctypes.data, part.ctypes.data, len(part), room.pointer + 4 * begin
+        )
     np.testing.assert_array_equal(room.bits(), bits_of(normal(words)))
 
 
@@ -504,7 +506,7 @@ def test_a_thousand_million_numbers_are_gaussian(tmp_path):
     counts, beyond = np.zeros(16 * 256, np.int64), np.zeros(3, np.int64)
     for _ in range(chunks):
         header.rows(
-            table().ctypes.data, 2026, len(serial), serial.ctypes.data, step.ctypes.data,
+            noise_table().ctypes.data, 2026, len(serial), serial.ctypes.data, step.ctypes.data,
             0, n_units, z.ctypes.data,
         )  # fmt: skip
         header.survey(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core import Distribution, Outcome, Task, TaskWrapper, TrialBatch, TrialBuilder
-from neurogym_core.players import DURATION, TaskView, TrialsOnce
+from neurogym_core.players import TaskView, TrialsOnce
 
 ROUNDING = 1e-5
 """Largest difference between noiseless observations, or targets, that counts as rounding."""
@@ -102,8 +102,8 @@ def designs(task: Task, seed: int) -> Iterator[dict[str, Any]]:
     }
     for name in task.timing:
         known = name in view.period_names and name not in one.untimed
-        if known and DURATION + name not in view.imposed:
-            held[DURATION + name] = float(one.period_steps[name][0] * task.dt)
+        if known and f"duration.{name}" not in view.imposed:
+            held[f"duration.{name}"] = float(one.period_steps[name][0] * task.dt)
     if held:
         yield held
 

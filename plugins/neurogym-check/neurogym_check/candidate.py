@@ -69,7 +69,7 @@ class Candidate:
 
     @property
     def expected(self) -> Mapping[str, Any]:
-        """Expected performance: ``chance`` and ``oracle_min``."""
+        """Expected performance: ``guess`` and ``oracle_min``."""
         return {**(self.info.expected if self.info is not None else {}), **self._expected}
 
     @property

@@ -30,14 +30,8 @@ import numpy as np
 
 from neurogym_check.stable_generator import StableGenerator
 from neurogym_core import Distribution, InvalidValueError, Outcome, Task, TrialBatch
-from neurogym_core.players import (
-    Stepper,
-    TaskView,
-    build_imposed,
-    describe,
-    fresh_session,
-)
-from neurogym_core.tools import ManifestError, TaskInfo, replacing
+from neurogym_core.players import Stepper, TaskView, build_imposed
+from neurogym_core.tools import ManifestError, TaskInfo, describe, replacing
 
 FILE = "digests.toml"
 SCHEMA = 1
@@ -269,7 +263,7 @@ def _session(task: Task) -> str:
     If the task reads outcomes, each trial gets an invented choice and outcome."""
     rng: Any = StableGenerator(2)
     result = _Digest()
-    session = fresh_session(task, rng, SESSIONS)
+    session = TaskView(task).fresh_session(rng, SESSIONS)
     rows = np.arange(SESSIONS)
     trials = (
         SESSION_TRIALS

@@ -35,12 +35,12 @@ def command(no_import: bool, seconds: float, as_json: bool) -> None:
     neurogym-registry, revoked versions are found.
 
     The exit code is 1 if there is an error; warnings count as errors if NGYM_STRICT is set."""
-    from neurogym_check.findings import findings, kernel_in_use, versions
+    from neurogym_check.findings import findings, kernel_found, versions
 
     found = installed()
     results = findings(found, imports=not no_import, seconds=seconds)
     needed = {"neurogym-core": found.core_version, **versions()}
-    kernel, reason, line = kernel_in_use()
+    kernel, reason, line = kernel_found()
     switches = {name: os.environ[name] for name in SWITCHES if os.environ.get(name)}
     wrong = sum(map(_counts, results)) + (kernel is None)
     if as_json:

@@ -10,7 +10,7 @@ from typing import Any
 
 from neurogym_check.checkup import Found, checkup
 from neurogym_core import NeurogymError
-from neurogym_core.play.kernels import load
+from neurogym_core.players import kernel_in_use
 from neurogym_core.tools import PackageInfo, Problem, brought, clean, load_plugin, said_by
 
 NEEDED = ("numpy", "gymnasium", "pluggy", "importlib-metadata", "click", "rich")
@@ -44,13 +44,13 @@ def versions() -> dict[str, str | None]:
     return found
 
 
-def kernel_in_use() -> tuple[str | None, str, str]:
+def kernel_found() -> tuple[str | None, str, str]:
     """Return the name of the kernel that plays, the reason, and both in a sentence.
 
     The name is None if `NGYM_KERNEL` cannot be met.
     """
     try:
-        loaded = load()
+        loaded = kernel_in_use()
     except NeurogymError as error:
         return None, str(error), str(error)
     return loaded.name, loaded.reason, str(loaded)

@@ -68,7 +68,7 @@ def check_task(
         expected_failures: code -> why the task may break that rule; such a check that passes is an
             unexpected pass.
         select: codes, or letters of families; default all.
-        expected: the manifest's ``{"chance": …, "oracle_min": …}``, for a task without a manifest.
+        expected: the manifest's ``{"guess": …, "oracle_min": …}``, for a task without a manifest.
         progress: called with the code of each check before it runs.
 
     Returns:

@@ -14,7 +14,7 @@ import numpy as np
 
 from neurogym_check.stable_generator import StableGenerator
 from neurogym_core import Outcome, Task
-from neurogym_core.players import TaskView, fresh_session
+from neurogym_core.players import TaskView
 
 SUBJECTS, TRIALS = 3, 40
 LAST = SUBJECTS - 1
@@ -57,7 +57,7 @@ def first_difference(task: Task) -> tuple[int, str, Any, Any] | None:
 
 def _course(task: Task, apart: bool) -> Iterator[dict[str, Any]]:
     """Yield the conditions of each trial of the last subject."""
-    session = fresh_session(task, SameForAll(0), SUBJECTS)  # type: ignore[arg-type]
+    session = TaskView(task).fresh_session(SameForAll(0), SUBJECTS)  # type: ignore[arg-type]
     for trial in range(min(TRIALS, task.trials_per_session or TRIALS)):
         groups = [[0, 1], [LAST]] if apart and trial % 3 else [[*range(SUBJECTS)]]
         for rows in map(np.array, groups):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core import TaskVectorEnv
-from neurogym_core.players import TaskView, subject_named
+from neurogym_core.players import TaskView, player_of
 
 SEED = 17
 PATIENCE = 1.5
@@ -53,7 +53,7 @@ def play(env: TaskVectorEnv, subject: str, least: int, most: int, enough: int) -
             were played and all have `least`.
         enough: number of steps, see `least`.
     """
-    player = subject_named(subject, SEED)
+    player = player_of(subject, SEED)
     # The state that a task keeps across sessions is only reset with a seed.
     observations, _ = env.reset(seed=SEED if TaskView(env.task).stateful else None)
     player.begin(env)

@@ -135,8 +135,8 @@ def test_a_task_that_another_process_plays_otherwise_is_caught(name):
 
 
 def test_a_chance_that_is_said_wrongly_is_caught(wrong):
-    assert failing(check_task(wrong.Right, expected={"chance": 0.5})) == set()
-    assert failing(check_task(wrong.Right, expected={"chance": 0.9})) == {"B002"}
+    assert failing(check_task(wrong.Right, expected={"guess": 0.5})) == set()
+    assert failing(check_task(wrong.Right, expected={"guess": 0.9})) == {"B002"}
 
 
 @pytest.mark.parametrize("name", ["Right", "RightEnv", "RightClassic"])
@@ -190,7 +190,7 @@ class Report(Task):
         trial.show("stimulus", trial["side"], during="stimulus")
         trial.answer("choose", trial["side"], during="decision")
 '''
-ROW = {"tags": '["decision-making"]', "expected": "{ chance = 0.5, oracle_min = 1.0 }"}
+ROW = {"tags": '["decision-making"]', "expected": "{ guess = 0.5, oracle_min = 1.0 }"}
 REFERENCE = '[[task.reference]]\ndoi = "{}"\nkind = "original"\n'
 
 
@@ -236,7 +236,7 @@ def test_a_page_that_does_not_name_its_paper_is_caught(package):
 
 
 def test_a_manifest_that_expects_nothing_is_caught(package):
-    assert failing(check_task(package(expected="{ chance = 0.5 }"), select="M")) == {"M004"}
+    assert failing(check_task(package(expected="{ guess = 0.5 }"), select="M")) == {"M004"}
 
 
 @pytest.mark.parametrize(

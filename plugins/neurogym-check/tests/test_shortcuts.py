@@ -139,7 +139,7 @@ MANIFEST = """schema = 1
 name = "A-v0"
 title = "A"
 # a remark
-expected = { chance = 0.5 }
+expected = { guess = 0.5 }
 
 [task.shortcuts]
 rest = 0.9
@@ -316,7 +316,7 @@ def test_all_numbers_can_be_printed_with_their_intervals(ngym, package):
 
 
 def test_wrapped_tasks_keep_the_promises_of_the_task(ngym, package):
-    package(admitted=ADMITTED, expected="{ chance = 0.5, oracle_min = 1.0 }")
+    package(admitted=ADMITTED, expected="{ guess = 0.5, oracle_min = 1.0 }")
     result = ngym(
         "check", "Sides-v0", "--wrap", "noise:sigma=0.1", "--select", "B", "--select", "A"
     )

@@ -82,15 +82,3 @@ def test_without_this_package_the_errors_have_no_such_hint(monkeypatch):
         assert not hasattr(neurogym_core, "all_tasks")
     finally:
         refresh()
-
-
-def test_a_hook_that_fails_does_not_replace_the_error(monkeypatch):
-    from neurogym_core.ecosystem import hooks
-
-    def fail(**_):
-        raise RuntimeError("broken")
-
-    found = hooks.plugins("ngym_unknown_name")
-    monkeypatch.setattr(found.manager.hook, "ngym_unknown_name", fail)
-    with pytest.raises(UnknownNameError, match="Unknown parameter 'cohs'"):
-        make_task("PerceptualDecisionMaking-v0", cohs=[0])

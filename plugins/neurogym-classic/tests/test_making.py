@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+from pathlib import Path
+
 import gymnasium
+import made_packages
 import numpy as np
 import pytest
 
-import neurogym_core.gym  # noqa: F401
 from neurogym_core import (
     NotSupportedError,
     ReactionTime,
@@ -16,6 +19,7 @@ from neurogym_core import (
     make_vec,
     run,
 )
+from neurogym_core.tools import refresh
 
 
 def test_a_file_and_its_class(ref):
@@ -77,11 +81,18 @@ def test_a_class_works_like_its_file(load):
     assert make(load("as_neurogym", "Withhold")).reset(seed=0)[0] == 1
 
 
-def test_a_pip_installed_class_is_found_by_its_id(monkeypatch, load):
-    from neurogym_core.ecosystem import discovery
-
-    monkeypatch.setattr(discovery, "load_task", lambda name: load("as_neurogym", "Withhold"))
-    monkeypatch.setattr(discovery, "task_id", lambda name: "mine/Withhold-v0")
-    env = make("Withhold-v0")
-    assert env.reset(seed=0)[0] == 1
-    assert env.spec.id == "mine/Withhold-v0"
+def test_a_pip_installed_class_is_found_by_its_id(monkeypatch, tmp_path, load):
+    source = Path(inspect.getfile(load("as_neurogym", "Withhold"))).read_text("utf-8")
+    package = made_packages.Package(
+        name="neurogym-task-mine", tasks={"Withhold-v0": ""}, files={"tasks.py": source}
+    )
+    made_packages.write(package, tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    refresh()
+    try:
+        env = make("Withhold-v0")
+        assert env.reset(seed=0)[0] == 1
+        assert env.spec.id == "mine/Withhold-v0"
+    finally:
+        monkeypatch.undo()
+        refresh()

@@ -10,12 +10,11 @@ import jax
 import jax.numpy as jnp
 
 from neurogym_core import NotSupportedError
-from neurogym_core.play.options import whole_number
 from neurogym_core.players import TaskView
 from neurogym_jax.env import TaskEnv, first_serial, raw_key, type_of
 from neurogym_jax.noise import gaussian
 from neurogym_jax.packing import NEVER, SEGMENT
-from neurogym_jax.params import DECK, Decks, Params
+from neurogym_jax.params import DECK, Decks, Params, whole_number
 
 
 class Batch(NamedTuple):

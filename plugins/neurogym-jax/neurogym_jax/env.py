@@ -11,10 +11,9 @@ import jax.numpy as jnp
 from neurogym_core import END, STAY, Outcome, Task, make_task
 from neurogym_core.players import (
     KEY_BITS,
-    RESTING,
+    SPLITS,
     TaskView,
     checked_split,
-    number_of,
 )
 from neurogym_jax.continuous import Continuous
 from neurogym_jax.noise import gaussian, gaussian_and_words, uniform_words
@@ -24,6 +23,8 @@ from neurogym_jax.spaces import Box, Discrete
 
 NONE, CORRECT, ERROR = int(Outcome.NONE), int(Outcome.CORRECT), int(Outcome.ERROR)
 ABORT, MISS, OTHER = int(Outcome.ABORT), int(Outcome.MISS), int(Outcome.OTHER)
+NO_ANSWER = -1
+"""The choice of a slot without an answer, as in the core's records of codes."""
 BADNESS = {NONE: 0, CORRECT: 1, OTHER: 2, MISS: 3, ERROR: 4, ABORT: 5}
 WORST_FIRST = sorted(BADNESS, key=BADNESS.__getitem__)
 
@@ -112,7 +113,7 @@ def raw_key(key: jax.Array, split: str | None = None) -> jax.Array:
     if split is None:
         return words
     shift = KEY_BITS - 32
-    high = words[1] & jnp.uint32((1 << shift) - 1) | jnp.uint32(number_of(split) << shift)
+    high = words[1] & jnp.uint32((1 << shift) - 1) | jnp.uint32(SPLITS[split] << shift)
     return words.at[1].set(high)
 
 
@@ -278,7 +279,7 @@ class TaskEnv:
             key=key, serial=serial, type=kind,
             segment=params.kind[kind, TYPE.index("first")],
             clock=zero, entered=zero, left=left, total=jnp.float32(0), time=time,
-            opened=slots, outcome=slots, choice=jnp.full(n_slots, RESTING, jnp.int32),
+            opened=slots, outcome=slots, choice=jnp.full(n_slots, NO_ANSWER, jnp.int32),
             score=jnp.zeros(n_slots, jnp.float32),
             answer=jnp.zeros((n_slots, params.aim.shape[2]), jnp.float32),
         )  # fmt: skip
@@ -400,7 +401,7 @@ class TaskEnv:
             opened = jnp.where(opens, clock, opened)
             fresh = opens & params.again
             kept_outcomes = jnp.where(fresh, NONE, outcomes)
-            kept_choices = jnp.where(fresh, RESTING, choices)
+            kept_choices = jnp.where(fresh, NO_ANSWER, choices)
             kept_scores = jnp.where(fresh, 0.0, scores)
         time = state.time + 1
         same = State(
@@ -453,11 +454,11 @@ class TaskEnv:
     def _choice(self, ended: jax.Array, choices: jax.Array, answers: jax.Array) -> jax.Array:
         """Return the answer to the first slot of a trial that ended."""
         if not len(choices):
-            return jnp.int32(RESTING)
+            return jnp.int32(NO_ANSWER)
         if self.continuous is None:
-            return jnp.where(ended, choices[0], RESTING)
+            return jnp.where(ended, choices[0], NO_ANSWER)
         given = self.continuous.choice(answers[0])
-        return jnp.where(ended & (choices[0] != RESTING), given, 0.0)
+        return jnp.where(ended & (choices[0] != NO_ANSWER), given, 0.0)
 
     def _result(
         self,

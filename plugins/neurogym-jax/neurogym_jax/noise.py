@@ -1,4 +1,4 @@
-"""The core's counter-based noise (`neurogym_core.trials.noise`), in JAX.
+"""The core's counter-based noise, in JAX.
 
 Words are equal bit for bit. Numbers can differ in the last bit of float32, where a device contracts
 a product and a sum into one operation.
@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from neurogym_core.trials.noise import table
+from neurogym_core.players import noise_table
 
 ROUNDS = 10
 M0, M1 = 0xD2511F53, 0xCD9E8D57
@@ -50,7 +50,7 @@ def normal(bits: jax.Array) -> jax.Array:
     """Return the standard normal number of each uint32 word, float32."""
     ranks = (bits & jnp.uint32(0x7FFFFFFF)).astype(jnp.int32).astype(jnp.float32) + jnp.float32(0.5)
     place = jax.lax.bitcast_convert_type(ranks, jnp.uint32) - jnp.uint32(0x3F000000)
-    lines = jnp.asarray(table())[(place >> 14).astype(jnp.int32)]
+    lines = jnp.asarray(noise_table())[(place >> 14).astype(jnp.int32)]
     part = (place & jnp.uint32(0x3FFF)).astype(jnp.float32)
     magnitude = lines[..., 0] + part * lines[..., 1]
     return jnp.where(bits >> 31 == 1, -magnitude, magnitude)

@@ -114,6 +114,15 @@ def key(seed: int, split: str | None = None) -> jax.Array:
     return jnp.asarray(words_of(noise_key(noise, split)))
 
 
+def whole_number(owner: str, name: str, value: Any) -> int:
+    """Return an argument as an int of at least 1; `owner` is its function, for the message."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise InvalidValueError(
+            f"{owner} was given {name}={value!r}. Expected a whole number, at least 1. Give one."
+        )
+    return int(value)
+
+
 def check_playable(task: Task) -> None:
     """Check that the trials of a task do not depend on the subject.
 
@@ -235,11 +244,7 @@ class Decks(Iterator[Params]):
         trials: int = DECK,
         split: str | None = None,
     ) -> None:
-        if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
-            raise InvalidValueError(
-                f"trials={trials!r} was given. Expected a whole number of trials, at least 1. Give"
-                " the size of a deck."
-            )
+        whole_number("Decks", "trials", trials)
         self.task = task
         self._dealer = Dealer(task, 1, seed, checked_split(split, "Decks"))
         sessions = TaskView(task).stateful

@@ -10,10 +10,10 @@ import numpy as np
 from neurogym_study.training import Trainer, Watch, sessions_of_test
 
 from neurogym_core import InvalidValueError, TrialRecord, run
-from neurogym_core.play.options import whole_number
 from neurogym_core.tools import replacing
 from neurogym_jax import ppo
 from neurogym_jax.env import TaskEnv
+from neurogym_jax.params import whole_number
 
 CHECKPOINT = "checkpoint.npz"
 KEPT = ("weights", "mean", "square")

@@ -11,8 +11,6 @@ import neurogym_jax
 import numpy as np
 import pytest
 from neurogym_jax.continuous import traceable
-from neurogym_jax.noise import gaussian, philox
-from neurogym_jax.params import words_of
 
 from neurogym_core import (
     InvalidValueError,
@@ -25,8 +23,6 @@ from neurogym_core import (
 )
 from neurogym_core.players import resolve
 from neurogym_core.tools import installed
-from neurogym_core.trials.noise import gaussian as gaussian_of_core
-from neurogym_core.trials.noise import philox as philox_of_core
 
 STEPS = 800
 ROUNDING = 1e-5
@@ -145,29 +141,10 @@ def test_the_reasons_for_refusing_installed_tasks():
         reason = neurogym_jax.why_not(make_task(found))
         counted[reason and reason.split(" (")[0]] += 1
     assert counted == {
-        None: 82,
-        "it computes its steps in Python hooks": 10,
-        "its draws read the outcomes of earlier trials": 6,
+        None: 83,
+        "it computes its steps in Python hooks": 11,
+        "its draws read the outcomes of earlier trials": 9,
     }
-
-
-# ---------------------------------------------------------------------- noise
-
-
-def test_words_are_those_of_the_core_bit_for_bit():
-    rng = np.random.default_rng(0)
-    counters = rng.integers(0, 2**32, (4, 5000), np.uint64)
-    key = int(rng.integers(2**63))
-    there = philox_of_core(*counters, key)
-    here = philox(*jnp.asarray(counters.astype(np.uint32)), jnp.asarray(words_of(key)))
-    assert (np.stack([np.asarray(word) for word in here], axis=-1) == there).all()
-
-
-def test_noise_is_that_of_the_core_to_rounding():
-    serial, step = np.arange(3000), np.arange(3000) * 7
-    there = gaussian_of_core(0x123456789ABCDEF0, serial, step, slice(1, 10))
-    here = gaussian(jnp.asarray(words_of(0x123456789ABCDEF0)), serial, step, slice(1, 10))
-    np.testing.assert_allclose(here, there, atol=1e-6)
 
 
 # ---------------------------------------------------------------------- draws and decks

@@ -9,7 +9,7 @@ import pytest
 from neurogym_jax.trainers import JaxPPOTrainer, JaxSubject
 
 from neurogym_core import Dataset, UnknownNameError, make, run
-from neurogym_core.players import KEY_BITS, SPLITS, number_of
+from neurogym_core.players import KEY_BITS, SPLITS
 
 SMALL = {
     "envs": 8, "n_steps": 16, "hidden": 8, "minibatches": 2, "test_every": 256, "test_trials": 20,
@@ -42,11 +42,11 @@ def test_every_key_of_a_reset_carries_the_split(tasks, split):
     env, params = neurogym_jax.make(tasks.Sides, split=split)
     keys = jax.random.split(jax.random.key(0), 500)
     words = np.asarray(jax.vmap(env.reset, (0, None))(keys, params)[1].key)
-    assert (words[:, 1] >> (KEY_BITS - 32) == number_of(split)).all()
+    assert (words[:, 1] >> (KEY_BITS - 32) == SPLITS[split]).all()
     assert len(np.unique(words, axis=0)) == 500
     rows = neurogym_jax.DeviceDataset(tasks.Sides, 500, split=split).init(keys)
     assert (np.asarray(rows.key) == words).all()
-    assert (np.asarray(neurogym_jax.key(7, split))[1] >> (KEY_BITS - 32) == number_of(split)).all()
+    assert (np.asarray(neurogym_jax.key(7, split))[1] >> (KEY_BITS - 32) == SPLITS[split]).all()
 
 
 def test_keys_without_a_split_are_used_as_they_are(tasks):

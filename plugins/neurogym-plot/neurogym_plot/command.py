@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from neurogym_core.terminal.settings import PlayCommand
-from neurogym_core.tools import clean, complete, play_options
+from neurogym_core.tools import PlayCommand, clean, complete
 
 SUFFIXES = (".png", ".svg", ".pdf", ".mp4", ".gif")
 FORMATS = ("png", "svg", "pdf")
@@ -33,7 +32,7 @@ STYLES = ("screen", "paper", "slide")
               " steps, or are a stream that is answered throughout]")  # fmt: skip
 @click.option("-n", "--n-trials", type=click.IntRange(min=1), metavar="N",
               help="Draw a session of N trials.  [default: 100; of a film: 1]")  # fmt: skip
-@play_options(subject="late_oracle")
+@PlayCommand.options(subject="late_oracle")
 def command(
     task: str | None,
     output: Path | None,

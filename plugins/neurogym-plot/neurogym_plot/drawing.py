@@ -10,8 +10,7 @@ from typing import Any
 import click
 import gymnasium
 
-from neurogym_core import NeurogymError, Task, run
-from neurogym_core.play.make import prepared
+from neurogym_core import NeurogymError, Task, TaskWrapper, make_task, run
 from neurogym_core.players import TaskView, resolve
 from neurogym_core.tools import (
     Progress,
@@ -19,6 +18,7 @@ from neurogym_core.tools import (
     find_task,
     installed,
     is_file_reference,
+    load_wrapper,
     read_conditions,
     read_wrap,
     said_by,
@@ -82,13 +82,13 @@ def draw(
     with usage_errors():
         wrap = [read_wrap(text) for text in settings["wrap"]]
         given = task_settings(found, settings["parameters"], settings["timing"])
-        task, env_wrappers = prepared(found, wrap, given)
+        of_tasks = [one for one in wrap if issubclass(load_wrapper(one[0]), TaskWrapper)]
+        task = make_task(found, wrap=of_tasks, **given)
+        played: dict[str, Any] = {"wrap": wrap, **given}
         imposed = read_conditions(settings["conditions"])
         if not films and (asked or (session is None and best_as_session(task))):
             count = n_trials or SESSION_TRIALS
-            record = run(
-                task, subject, count, num_envs=1, seed=seed, conditions=imposed, wrap=env_wrappers
-            )
+            record = run(found, subject, count, num_envs=1, seed=seed, conditions=imposed, **played)
             _save(session_figure(record, task, subject=subject), target, style)
             return
         if not (asked or any(settings.values()) or is_file_reference(name)):
@@ -97,11 +97,11 @@ def draw(
             count = n_trials or ((task.trials_per_session or FILM_TRIALS) if session else 1)
             with Progress("filming", count) as progress:
                 frames = frames_of(
-                    task, subject, count, seed, imposed, wrap=env_wrappers, progress=progress.show
+                    found, subject, count, seed, imposed, progress=progress.show, **played
                 )
                 save_film(frames, target)
         else:
-            trace = trace_of(task, subject, seed, imposed, wrap=env_wrappers)
+            trace = trace_of(found, subject, seed, imposed, **played)
             _save(trial_figure(trace), target, style)
 
 

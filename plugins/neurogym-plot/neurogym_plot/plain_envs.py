@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import NotSupportedError
-from neurogym_core.play.make import bare_env
+from neurogym_core import NotSupportedError, make
 from neurogym_core.players import resolve
 from neurogym_plot.canvas import INK, SMALL, Box, heading, new_figure
 from neurogym_plot.trial import TrialTrace, trial_figure
@@ -31,7 +30,7 @@ def env_figure(task: str, seed: int | None = 0) -> Any:
         NotSupportedError: the env does not render, and its observations are not vectors.
     """
     films = "rgb_array" in resolve(task).metadata.get("render_modes", ())
-    env = bare_env(task, render_mode="rgb_array" if films else None)
+    env = make(task, render_mode="rgb_array" if films else None, plugins=False)
     try:
         return _film(env, task, seed) if films else _observed(env, task, seed)
     finally:

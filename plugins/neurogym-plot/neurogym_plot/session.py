@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from neurogym_core import Angle, InvalidValueError, Task, TrialRecord, make_task
-from neurogym_core.players import OUTCOME_NAMES, PERIOD_COLUMNS, RECORD_NAMES
+from neurogym_core import Angle, InvalidValueError, Outcome, Task, TrialRecord, make_task
+from neurogym_core.players import PERIOD_COLUMNS, RECORD_NAMES
 from neurogym_plot.canvas import (
     BLUE,
     GREEN,
@@ -414,7 +414,7 @@ def _choices(name: str, choices: np.ndarray, outcomes: np.ndarray, names: list[s
     def paint(axes: Any, span: _Span) -> None:
         _lanes_axis(axes, lanes)
         entries = []
-        for outcome in OUTCOME_NAMES[1:].tolist():
+        for outcome in (one.name.lower() for one in Outcome if one):
             which = outcomes == outcome
             if not which.any():
                 continue

@@ -16,12 +16,11 @@ from typing import Any
 from neurogym_check.digest import digest_of
 
 from neurogym_core import NeurogymError, NotSupportedError
-from neurogym_core.players import describe
-from neurogym_core.terminal.description import describe_class
 from neurogym_core.tools import (
     Answers,
     TaskInfo,
     canonical,
+    describe,
     installed,
     load,
     said_by,
@@ -67,7 +66,7 @@ def _describe_env(name: str, found: type, path: Path) -> dict[str, Any]:
 
     with contextlib.suppress(NotSupportedError):  # its observations cannot be plotted
         _save(lambda: env_figure(name, 0), path)
-    return {"description": describe_class(found)}
+    return {"description": describe(found)}
 
 
 def _save(draw: Callable[[], Any], path: Path) -> None:

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from neurogym_core.terminal.description import written
-from neurogym_core.tools import Reference, bibtex, clean
+from neurogym_core.tools import Reference, as_text, bibtex, clean
 from neurogym_registry.folder import Registry
 from neurogym_registry.index import build_index
 from neurogym_registry.wheels import sha256_of
@@ -318,10 +317,8 @@ def _table(title: str, rows: Any, columns: Sequence[str]) -> Html | None:
 def _cell(row: Mapping[str, Any], column: str) -> str:
     value = row.get(column)
     if column == "duration":
-        return written(value) or "computed"
-    if isinstance(value, dict) and len(value) == 1:
-        return written(value).removesuffix(" ms")
-    return "" if value is None else str(value)
+        return as_text(value, "ms") or "computed"
+    return as_text(value)
 
 
 def _snippet(title: str, label: str, text: str, name: str) -> Html:

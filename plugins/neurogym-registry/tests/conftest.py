@@ -29,7 +29,7 @@ def task_row(module: str, name: str = "Dots-v0", **fields: Any) -> dict[str, Any
         "tags": ["decision-making"],
         "species": ["monkey"],
         "aliases": [],
-        "expected": {"chance": 0.5},
+        "expected": {"guess": 0.5},
         "references": [{"doi": "10.1038/nature12742", "kind": "original"}],
         "digest": {"declared": f"{'0' * 16} 1.000000"},
         **fields,

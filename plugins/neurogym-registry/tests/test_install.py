@@ -66,7 +66,7 @@ def dots(
         tasks={"Dots-v0": "neurogym_task_dots.dots:Dots"},
         files={"dots.py": source},
         manifest=packages.manifest_row(
-            "Dots-v0", tags='["perceptual"]', expected="{ chance = 0.5, oracle_min = 1.0 }"
+            "Dots-v0", tags='["perceptual"]', expected="{ guess = 0.5, oracle_min = 1.0 }"
         ),
         metadata="\n".join(lines),
     )

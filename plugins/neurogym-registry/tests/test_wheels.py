@@ -70,7 +70,7 @@ def dots(version: str = "1.0.0", source: str = SOURCE, **fields: object) -> obje
         manifest=packages.manifest_row(
             "Dots-v0",
             tags='["perceptual"]',
-            expected="{ chance = 0.5, oracle_min = 1.0 }",
+            expected="{ guess = 0.5, oracle_min = 1.0 }",
             shortcuts="{ oracle = 1.0, rest = 0.0, constant = 0.49, guess = 0.5, random = 0.47,"
             " clock = 0.49, waiter = 0.5, all = 1.0, look.first = 1.0, look.middle = 1.0,"
             " look.last = 1.0 }",

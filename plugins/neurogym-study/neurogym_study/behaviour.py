@@ -10,13 +10,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core import Angle, Ring, Task, TrialRecord
-from neurogym_core.players import (
-    RECORD_NAMES,
-    TaskView,
-    answer_of,
-    answers_of,
-    evidence_of,
-)
+from neurogym_core.players import RECORD_NAMES, TaskView
 from neurogym_core.tools import listed, unknown
 
 STRENGTHS = ("coherence", "contrast", "strength", "intensity")
@@ -82,7 +76,7 @@ class Roles:
         """Return the roles that the task implies; `given` roles override them."""
         roles: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         answer = TaskView(task).answer_condition
-        if "side" not in roles and answer is not None and answers_of(task).size == 2:
+        if "side" not in roles and answer is not None and TaskView(task).answers.size == 2:
             roles["side"] = answer
         actions = task.actions
         resting = 0 if actions.continuous or actions.rest is None else 1
@@ -433,7 +427,7 @@ def with_declared(record: TrialRecord, task: Task) -> TrialRecord:
     added: dict[str, np.ndarray] = {}
     computed = {
         "answer": lambda: _two_answers(task, conditions),
-        DECLARED: lambda: evidence_of(task, conditions),
+        DECLARED: lambda: TaskView(task).evidence(conditions),
         ANGULAR_ERROR: lambda: _angular_error(task, conditions),
         WANTED: lambda: _wanted(task, conditions),
         REPORTED: lambda: _reported(task, conditions),
@@ -454,10 +448,10 @@ def _two_answers(task: Task, conditions: Mapping[str, np.ndarray]) -> np.ndarray
     if (
         not TaskView(task).has_answer
         or TaskView(task).answer_condition is not None
-        or answers_of(task).size != 2
+        or TaskView(task).answers.size != 2
     ):
         return None
-    return answer_of(task, conditions)
+    return TaskView(task).answer(conditions)
 
 
 def _angular_error(task: Task, conditions: Mapping[str, np.ndarray]) -> np.ndarray | None:
@@ -465,7 +459,7 @@ def _angular_error(task: Task, conditions: Mapping[str, np.ndarray]) -> np.ndarr
     parts, choice = list(task.actions.parts.values()), conditions["choice"]
     circle = next((part for part in parts if isinstance(part, Ring) and part.size > 2), None)
     if circle is not None:
-        right = conditions[WANTED] if WANTED in conditions else answer_of(task, conditions)
+        right = conditions[WANTED] if WANTED in conditions else TaskView(task).answer(conditions)
         error = 2 * np.pi * (choice - right) / circle.size
         reported = (choice >= 0) & (right >= 0)
     elif any(isinstance(part, Angle) for part in parts):
@@ -482,7 +476,7 @@ def _numbers(task: Task) -> bool:
 
 
 def _wanted(task: Task, conditions: Mapping[str, np.ndarray]) -> np.ndarray | None:
-    return answer_of(task, conditions) if _numbers(task) else None
+    return TaskView(task).answer(conditions) if _numbers(task) else None
 
 
 def _reported(task: Task, conditions: Mapping[str, np.ndarray]) -> np.ndarray | None:

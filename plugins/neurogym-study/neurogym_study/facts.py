@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from neurogym_core import Task
-from neurogym_core.players import TaskView, describe
+from neurogym_core.players import TaskView
+from neurogym_core.tools import describe
 from neurogym_study.experiment import Experiment
 from neurogym_study.trainers import settings_of
 from neurogym_study.training import Trainer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -14,8 +13,7 @@ import pandas as pd
 from neurogym_plot.canvas import BLUE, GREY
 from scipy.stats import t as student
 
-from neurogym_core.terminal.output import plain
-from neurogym_core.tools import replacing
+from neurogym_core.tools import print_report, replacing
 from neurogym_study.behaviour import Behaviour, CannotTellError
 from neurogym_study.figures import legend_above
 from neurogym_study.figures import plain as plain_text
@@ -322,9 +320,11 @@ def write_likeness(
     target = write_report(folder, title, facts, findings or findings_of(scores))
     with replacing(folder / "likeness.csv") as temporary:
         table_of(scores).to_csv(temporary, index=False, encoding="utf-8", lineterminator="\n")
-    said = plain(as_data(facts, scores))
-    with replacing(folder / "likeness.json") as temporary:
-        temporary.write_text(json.dumps(said, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    with (
+        replacing(folder / "likeness.json") as temporary,
+        temporary.open("w", encoding="utf-8") as file,
+    ):
+        print_report(as_data(facts, scores), file)
     return target
 
 

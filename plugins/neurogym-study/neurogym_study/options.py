@@ -21,7 +21,6 @@ from neurogym_core.tools import (
     task_settings,
     trust_option,
     usage_errors,
-    with_options,
 )
 
 if TYPE_CHECKING:
@@ -38,6 +37,17 @@ TRIALS = (".csv", ".tsv", ".txt", ".parquet", ".pqt", ".xlsx", ".json", ".mat", 
 """Suffixes of `neurogym_study.reading`, which imports NumPy."""
 
 
+def _with_options(*options: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a decorator that adds options to a command, in this order."""
+
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorated
+
+
 def played_options(n_trials: str, seed: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that adds the options of a command that plays a RUN or a TASK.
 
@@ -47,7 +57,7 @@ def played_options(n_trials: str, seed: str) -> Callable[[Callable[..., Any]], C
     Args:
         n_trials, seed: help texts of --n-trials and --seed.
     """
-    return with_options(
+    return _with_options(
         click.option("--subject", metavar="NAME", type=SubjectName(),
                      help=f"{SUBJECT_HELP}  [default: guess]"),
         click.option("-n", "--n-trials", default=2000, show_default=True,
@@ -78,7 +88,7 @@ json_option = click.option(
 """Add --json to a command that writes a report."""
 
 
-recipe_options = with_options(
+recipe_options = _with_options(
     click.option("--recipe", metavar="NAME|FILE",
                  help="Columns of a lab's file: ibl, bids, jspsych, psychopy, pycontrol, bpod, or a"
                  " .toml file with expressions."),
@@ -91,7 +101,7 @@ recipe_options = with_options(
 """Add --recipe, --map and --scale to a command."""
 
 
-role_options = with_options(
+role_options = _with_options(
     click.option("--strength", help="The condition with the strength of the evidence."),
     click.option("--side", help="The condition with the correct side."),
     click.option("--right", metavar="VALUE", help="The value of the side that is called right."),
@@ -111,7 +121,7 @@ def running_options(threads: str) -> Callable[[Callable[..., Any]], Callable[...
     Args:
         threads: help text of --threads.
     """
-    return with_options(
+    return _with_options(
         click.option("--threads", type=click.IntRange(min=1), metavar="N", help=threads),
         trust_option,
         click.option("--quiet", is_flag=True, help="No progress bar."),

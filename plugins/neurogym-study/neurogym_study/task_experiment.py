@@ -55,9 +55,7 @@ from neurogym_core import (
     make_task,
     make_vec,
 )
-from neurogym_core.play.make import as_list
 from neurogym_core.players import SPLITS, Dealer, named_subject, resolve
-from neurogym_core.tasks.identity import plain_settings
 from neurogym_core.tools import (
     check_artefact,
     files_named_in,
@@ -285,15 +283,13 @@ class TaskExperiment:
         """
         own = {one.name for one in fields(cls)} - {"task", "wrap"}
         kept = {name: value for name, value in settings.items() if name in own}
-        parameters = plain_settings(
-            {name: value for name, value in settings.items() if name not in own}
-        )
+        parameters = _plain({name: value for name, value in settings.items() if name not in own})
         kept["parameters"] = {**kept.get("parameters", {}), **parameters}
         for name in (*SECTIONS, "imposed"):
-            kept[name] = plain_settings(kept.get(name) or {})
+            kept[name] = _plain(kept.get(name) or {})
         return cls(
             task=_full_id_of(task),
-            wrap=tuple(_named_wrapper(item) for item in as_list(wrap)),
+            wrap=tuple(_named_wrapper(item) for item in _each(wrap)),
             **kept,
         )
 
@@ -545,8 +541,9 @@ def written(value: Any) -> str:
     Raises:
         NotSupportedError: TOML has no form for the value.
     """
-    for conversion in ("to_plain", "tolist", "__fspath__"):
-        value = getattr(value, conversion, lambda unchanged=value: unchanged)()
+    value = _plain(value)
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
     if value is None:
         value = NOTHING
     if isinstance(value, bool | int | str):
@@ -562,6 +559,15 @@ def written(value: Any) -> str:
         f"{value!r} cannot be written into an experiment's file. Expected numbers, strings, lists"
         " and mappings. Name tasks by their ids."
     )
+
+
+def _plain(value: Any) -> Any:
+    """Return a setting with distributions and arrays in their written form."""
+    for conversion in ("to_plain", "tolist"):
+        value = getattr(value, conversion, lambda unchanged=value: unchanged)()
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _entries(values: Mapping[str, Any]) -> list[str]:
@@ -590,6 +596,12 @@ def _full_id_of(task: Any) -> str:
     return task if is_file_reference(task) else find_task(task).id
 
 
+def _each(wrap: Any) -> list[Any]:
+    """Return the wrappers of the argument `wrap`, of which a single one may be given by itself."""
+    with_settings = isinstance(wrap, tuple) and len(wrap) == 2 and isinstance(wrap[1], Mapping)
+    return [wrap] if isinstance(wrap, str) or callable(wrap) or with_settings else list(wrap or ())
+
+
 def _named_wrapper(item: Any) -> tuple[str, dict[str, Any]]:
     wrapper, settings = item if isinstance(item, tuple) else (item, {})
     if isinstance(wrapper, str):
@@ -602,7 +614,7 @@ def _named_wrapper(item: Any) -> tuple[str, dict[str, Any]]:
                 f"{wrapper!r} is not an installed wrapper. Expected one, which a file can refer to."
                 " Install its package."
             )
-    return name, _with_tasks(plain_settings(settings), _full_id_of)
+    return name, _with_tasks(_plain(settings), _full_id_of)
 
 
 def _with_tasks(

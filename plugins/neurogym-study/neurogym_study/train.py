@@ -211,9 +211,14 @@ MEMORY = (
 )
 """Tags of tasks in which the correct answer depends on earlier observations or rewards.
 
-It also does where the previous right answer (the shortcut "history") predicts the correct answer
-better than everything that the current trial shows.
+It also does where a policy of `EARLIER` performs better by `CLEARLY` than all of `ONE_TRIAL`.
 """
+EARLIER = ("history", "winstay", "counter")
+"""Policies of the audit that know earlier trials alone: their right answers, or their number."""
+ONE_TRIAL = ("rest", "constant", "clock", "guess", "random", "reflex", "all")
+"""Policies of the audit that know the current trial alone."""
+CLEARLY = 0.1
+"""Difference in performance that makes memory worth a warning."""
 
 
 SAME = 0.03
@@ -232,13 +237,14 @@ def _known_task(run: Run, trainer: Trainer) -> TaskInfo | None:
         return None
     info = find_task(name)
     needs = [tag for tag in MEMORY if tag in info.tags]
-    of_one_trial = [info.shortcuts.get(one, 0.0) for one in ("constant", "clock", "all")]
-    if info.shortcuts.get("history", 0.0) > max(of_one_trial) + SAME:
-        needs.append(in_words("history"))
+    best = max(info.shortcuts.get(one, 0.0) for one in ONE_TRIAL)
+    earlier = {one: info.shortcuts[one] for one in EARLIER if one in info.shortcuts}
+    if max(earlier.values(), default=0.0) > best + CLEARLY:
+        needs.append(in_words(max(earlier, key=earlier.__getitem__)))
     if needs and not trainer.memory:
         click.echo(
-            f"{run.experiment.trainer} has no memory, and {name} needs it ({', '.join(needs)}), so"
-            " it will hardly do better than chance. Use --algo recurrent-ppo.",
+            f"{run.experiment.trainer} has no memory, and {name} needs it ({', '.join(needs)})."
+            " Use --algo recurrent-ppo.",
             err=True,
         )
     return info
@@ -262,7 +268,8 @@ def _levels(run: Run, info: TaskInfo | None, accuracy: float) -> str:
         return f"{info.shortcuts[name]:g}{interval}"
 
     known, best = info.shortcuts, info.best_shortcut
-    parts = [f"chance {info.chance:g}"] if info.chance is not None else []
+    blind = info.best_blind
+    parts = [f"chance, {in_words(blind)}, {info.chance:g}"] if blind is not None else []
     if best is not None and known[best] > (info.chance or 0.0) + SAME:
         parts.append(f"best shortcut, {in_words(best)}, {said(best)}")
     if "all" in known:

@@ -13,7 +13,7 @@ from neurogym_study.playing import play_task
 from neurogym_study.report import page
 
 from neurogym_core import Subject, Task, make_task
-from neurogym_core.subjects import _anything, _resting
+from neurogym_core.players import player_of
 from neurogym_core.tools import installed, load_task
 
 
@@ -50,10 +50,15 @@ class Hesitant(Subject):
 
     carries_state = False
 
+    def __init__(self, seed):
+        super().__init__(seed)
+        self.guess, self.rest = player_of("random"), player_of("rest")
+        self.guess.rng = self.rng
+
     def __call__(self, env, observations):
         """Return an action per env."""
         target, n = env.target, env.num_envs
-        wrong = _anything(env, self.rng)
+        wrong = self.guess(env, observations)
         actions = env.task.actions
         if actions.continuous:
             # Near the target, so that errors of angles and of times have a spread.
@@ -66,7 +71,9 @@ class Hesitant(Subject):
         if actions.rest is None or (actions.continuous and actions.trigger is None):
             return answer
         waits = ~env.is_asked | (env.can_wait & (self.rng.random(n) > 0.2))
-        return np.where(waits.reshape(-1, *[1] * (answer.ndim - 1)), _resting(env), answer)
+        return np.where(
+            waits.reshape(-1, *[1] * (answer.ndim - 1)), self.rest(env, observations), answer
+        )
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from neurogym_study import read_record, record_steps, to_bids, to_nwb
 from neurogym_study.exchange import export, trial_times, write_csv
 
 from neurogym_core import Choice, InvalidValueError, Task, TrialRecord, run
-from neurogym_core.play.kernels import load
+from neurogym_core.players import kernel_in_use
 
 
 class Dots(Task):
@@ -71,7 +71,7 @@ VARIED = (
 @pytest.mark.parametrize("kernel", ["plain", "compiled"])
 @pytest.mark.parametrize("task", VARIED)
 def test_times_of_records_are_those_of_the_steps(task, kernel, monkeypatch):
-    if kernel == "compiled" and load().module is None:
+    if kernel == "compiled" and kernel_in_use().module is None:
         pytest.skip("no compiled kernel")
     monkeypatch.setenv("NGYM_KERNEL", kernel)
     steps = record_steps(task, "guess", 60, seed=4)

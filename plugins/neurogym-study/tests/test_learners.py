@@ -16,11 +16,8 @@ from neurogym_core import (
     UnknownNameError,
     run,
 )
-from neurogym_core.ecosystem import advice
-from neurogym_core.ecosystem.discovery import find_subject
-from neurogym_core.players import subject_named
-from neurogym_core.subjects import carries_state, settings_of
-from neurogym_core.tools import load
+from neurogym_core.players import player_of
+from neurogym_core.tools import brought
 
 
 class Corridor(Task):
@@ -146,7 +143,7 @@ def test_the_env_has_the_reward_of_the_last_step():
 def test_the_same_seed_makes_the_same_choices(name):
     one, other = (run(Corridor(), name, 60, num_envs=3, seed=9) for _ in range(2))
     np.testing.assert_array_equal(one["hall.choice"], other["hall.choice"])
-    different = run(Corridor(), subject_named(name, seed=77), 60, num_envs=3, seed=9)
+    different = run(Corridor(), player_of(name, seed=77), 60, num_envs=3, seed=9)
     assert (one["hall.choice"] != different["hall.choice"]).any()
 
 
@@ -257,17 +254,9 @@ def test_the_observer_refuses_tasks_without_its_evidence():
 # ---------------------------------------------------------------------- named and with settings
 
 
-def test_the_settings_in_help_texts_are_those_of_the_classes():
-    for name, text in advice.helps("subjects").items():
-        shown = text.partition("Settings: ")[2].rstrip(".").split(", ")
-        named = {one.partition("=")[0]: one.partition("=")[2] for one in shown if one}
-        own = settings_of(load(find_subject(name)))
-        assert named == {key: "" if one is None else str(one) for key, one in own.items()}
-
-
 def test_learners_carry_state_over_trials_and_the_diffusion_observer_does_not():
-    names = set(advice.brought("subjects")) - {"trained"}  # it needs a run
-    carried = {name for name in names if carries_state(subject_named(name))}
+    names = set(brought("subjects")) - {"trained"}  # it needs a run
+    carried = {name for name in names if player_of(name).carries_state}
     assert carried == {"q_learner", "hybrid", "win_stay_lose_shift"}
 
 

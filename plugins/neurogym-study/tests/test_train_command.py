@@ -380,7 +380,7 @@ def test_chance_and_the_best_shortcut_stand_beside_the_accuracy(toys, ngym):
     assert "; ideal " in said
     code, said = ngym("train", "ManteDecisionMaking-v0", "--set", "sigma=1", *words, "changed")
     assert code == 0, said
-    assert "(with the default parameters: chance 0." in said
+    assert "(with the default parameters: chance, " in said
     assert "best shortcut, 100 ms in the middle of each stimulus, 0.75" in said
     assert "to the ideal" not in said, "the ideal is that of the default parameters"
 

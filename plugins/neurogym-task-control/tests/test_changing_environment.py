@@ -7,12 +7,12 @@ import pytest
 from neurogym_task_control.changing_environment import ChangingEnvironment
 
 from neurogym_core import Dataset, InvalidValueError, TaskEnv, TruncatedExponential, run
-from neurogym_core.players import fresh_session
+from neurogym_core.players import TaskView
 
 
 def environments(task=None, sessions=300, trials=100, seed=1):
     task, rng = task or ChangingEnvironment(), np.random.default_rng(seed)
-    return task.draw_ahead(fresh_session(task, rng, sessions), rng, trials)["environment"]
+    return task.draw_ahead(TaskView(task).fresh_session(rng, sessions), rng, trials)["environment"]
 
 
 def whole_blocks(sessions):

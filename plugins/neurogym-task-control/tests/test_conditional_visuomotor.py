@@ -9,13 +9,13 @@ import pytest
 from neurogym_task_control.conditional_visuomotor import NAltConditionalVisuomotor
 
 from neurogym_core import Dataset, InvalidValueError, TaskEnv
-from neurogym_core.players import fresh_session
+from neurogym_core.players import TaskView
 
 
 def drawn(task, sessions: int, trials: int, seed: int = 1) -> dict:
     """Conditions of parallel sessions, name -> (trials, sessions, …)."""
     rng = np.random.default_rng(seed)
-    return task.draw_ahead(fresh_session(task, rng, sessions), rng, trials)
+    return task.draw_ahead(TaskView(task).fresh_session(rng, sessions), rng, trials)
 
 
 @pytest.mark.parametrize("pictures", [2, 4])

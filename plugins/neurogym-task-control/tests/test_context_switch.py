@@ -7,12 +7,15 @@ import pytest
 from neurogym_task_control.context_switch import ContextSwitch
 
 from neurogym_core import Dataset, InvalidValueError, TaskEnv, run
-from neurogym_core.players import fresh_session
+from neurogym_core.players import TaskView
 
 
 def contexts(p=0.1, sessions=200, trials=200):
     task, rng = ContextSwitch(switch_probability=p), np.random.default_rng(1)
-    return task.draw_ahead(fresh_session(task, rng, sessions), rng, trials)["context"] == "other"
+    return (
+        task.draw_ahead(TaskView(task).fresh_session(rng, sessions), rng, trials)["context"]
+        == "other"
+    )
 
 
 def test_the_context_changes_with_the_given_probability():
@@ -28,7 +31,7 @@ def test_the_context_changes_with_the_given_probability():
 
 def test_drawing_one_by_one_goes_on_with_the_context():
     task, rng = ContextSwitch(switch_probability=0.0), np.random.default_rng(2)
-    session = fresh_session(task, rng, 50)
+    session = TaskView(task).fresh_session(rng, 50)
     first = task.draw(session, rng)["context"]
     session.trial += 1
     np.testing.assert_array_equal(task.draw(session, rng)["context"], first)

@@ -9,7 +9,7 @@ import pytest
 from neurogym_task_control.hierarchical_reasoning import RULES, HierarchicalReasoning
 
 from neurogym_core import InvalidValueError, TaskEnv
-from neurogym_core.players import answer_of, evidence_of
+from neurogym_core.players import TaskView
 
 INTERVALS = (530, 610, 690, 770, 850, 930, 1010, 1090, 1170)
 RULE, CHOOSE = 1, 3
@@ -112,7 +112,7 @@ def test_the_declared_answer_is_the_one_of_the_built_trial():
         task = HierarchicalReasoning(dt=dt)
         batch = task.sample(300, seed=4)
         np.testing.assert_array_equal(
-            answer_of(task, batch.conditions), batch.target[:, -1] - CHOOSE
+            TaskView(task).answer(batch.conditions), batch.target[:, -1] - CHOOSE
         )
 
 
@@ -281,7 +281,7 @@ def test_imposed_answers_are_honoured():
 def test_the_declared_evidence_is_the_distance_from_the_threshold_signed_by_the_answer():
     task = HierarchicalReasoning()
     conditions = dict(task.sample(300, seed=3).conditions)
-    evidence = evidence_of(task, conditions)
+    evidence = TaskView(task).evidence(conditions)
     assert (np.abs(evidence) == np.abs(conditions["interval"] - 850)).all()
     decided = conditions["interval"] != 850
-    assert ((evidence > 0) == (answer_of(task, conditions) == 1))[decided].all()
+    assert ((evidence > 0) == (TaskView(task).answer(conditions) == 1))[decided].all()

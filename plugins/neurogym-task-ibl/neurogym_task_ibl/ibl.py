@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from neurogym_core import Choice, Session, Task, TrialBuilder, TruncatedExponential
-from neurogym_core.players import impose_on
+from neurogym_core.players import TaskView
 from neurogym_task_ibl.blocks import Blocks
 
 SIDES = ("left", "right")
@@ -148,7 +148,7 @@ class IBL(Task):
         }
         for name, values in counterbalanced.items():
             drawn[name] = np.where(opening, values, drawn[name])
-        return impose_on(self, drawn, rng, n, {})
+        return TaskView(self).impose(drawn, rng, n, {})
 
     # ------------------------------------------------------------------ building trials
 

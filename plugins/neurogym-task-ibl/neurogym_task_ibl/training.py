@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from neurogym_core import Choice, Outcome, Session, TrialBuilder
-from neurogym_core.players import impose_on
+from neurogym_core.players import TaskView
 from neurogym_task_ibl.ibl import IBL, SIDES, right_choice
 
 WINDOW = 50
@@ -129,7 +129,7 @@ class IBLTraining(IBL):
             "contrast": contrast,
             "side": np.where(right, "right", "left"),
         }
-        return impose_on(self, drawn, rng, n, {})
+        return TaskView(self).impose(drawn, rng, n, {})
 
     def _learn_from(self, previous: Mapping[str, np.ndarray], subject: Session) -> None:
         """Count finished trials towards the subjects' stages, and promote subjects that pass."""

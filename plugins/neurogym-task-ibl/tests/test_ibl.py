@@ -10,7 +10,7 @@ from neurogym_task_ibl.blocks import Blocks
 from neurogym_task_ibl.ibl import IBL
 
 from neurogym_core import Constant, Dataset, InvalidValueError, TaskEnv, TruncatedExponential, run
-from neurogym_core.players import fresh_session
+from neurogym_core.players import TaskView
 
 REST, LEFT, RIGHT = 0, 1, 2
 
@@ -18,7 +18,7 @@ REST, LEFT, RIGHT = 0, 1, 2
 def drawn(task=None, sessions=200, trials=500, seed=1):
     """Conditions of whole parallel sessions, name -> (trials, sessions)."""
     task, rng = task or IBL(), np.random.default_rng(seed)
-    return task.draw_ahead(fresh_session(task, rng, sessions), rng, trials)
+    return task.draw_ahead(TaskView(task).fresh_session(rng, sessions), rng, trials)
 
 
 def runs_of(values):
@@ -325,7 +325,7 @@ def test_impossible_blocks_are_refused(wrong):
 
 def test_one_prior_lasts():
     blocks = Blocks(0, (0.3,), Constant(5))
-    session = fresh_session(IBL(), np.random.default_rng(0), 3)
+    session = TaskView(IBL()).fresh_session(np.random.default_rng(0), 3)
     blocks.begin(session, np.random.default_rng(0))
     assert {p for _ in range(20) for p in blocks.next_trial(session, np.random.default_rng(1))} == {
         0.3

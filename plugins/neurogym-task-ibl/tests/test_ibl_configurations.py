@@ -7,12 +7,12 @@ import pytest
 from neurogym_task_ibl.configurations import IBL20, IBLBlocks, IBLTwoChoice
 
 from neurogym_core import TaskEnv, run
-from neurogym_core.players import fresh_session
+from neurogym_core.players import TaskView
 
 
 def p_left(task, trials, sessions=50, seed=1):
     rng = np.random.default_rng(seed)
-    return task.draw_ahead(fresh_session(task, rng, sessions), rng, trials)["p_left"]
+    return task.draw_ahead(TaskView(task).fresh_session(rng, sessions), rng, trials)["p_left"]
 
 
 def test_ibl20_alternates_every_90_trials():

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from neurogym_core import Choice, InvalidValueError, Outcome, Session, Task, TrialBuilder
-from neurogym_core.players import impose_on
+from neurogym_core.players import TaskView
 
 SIDES = ("left", "right")
 
@@ -175,7 +175,7 @@ class CVLearning(Task):
             "delay": rng.choice(self.delays, n).astype(float),
             "delay_share": subject.delay_share.copy(),
         }
-        return impose_on(self, drawn, rng, n, {})
+        return TaskView(self).impose(drawn, rng, n, {})
 
     # ------------------------------------------------------------------ building trials
 

@@ -9,7 +9,7 @@ import pytest
 from neurogym_task_perceptual.annubes import Annubes
 
 from neurogym_core import InvalidValueError, TaskEnv, run
-from neurogym_core.players import evidence_of, fresh_session
+from neurogym_core.players import TaskView
 
 RESPOND = 1
 
@@ -17,7 +17,7 @@ RESPOND = 1
 def drawn(task, sessions: int, trials: int, seed: int = 1) -> np.ndarray:
     """Stimuli of parallel sessions, (trials, sessions)."""
     rng = np.random.default_rng(seed)
-    return task.draw_ahead(fresh_session(task, rng, sessions), rng, trials)["stimulus"]
+    return task.draw_ahead(TaskView(task).fresh_session(rng, sessions), rng, trials)["stimulus"]
 
 
 def longest_runs(stimuli: np.ndarray) -> dict[str, int]:
@@ -116,7 +116,7 @@ def test_impossible_settings_are_refused(settings, said):
 def test_the_declared_evidence_is_the_sum_of_the_strengths_that_are_shown():
     task = Annubes()
     conditions = dict(task.sample(300, seed=3).conditions)
-    evidence, strengths = evidence_of(task, conditions), conditions["strengths"]
+    evidence, strengths = TaskView(task).evidence(conditions), conditions["strengths"]
     shown = {"catch": 0, "auditory": strengths[:, 0], "visual": strengths[:, 1]}
     shown["auditory+visual"] = strengths.sum(axis=1)
     for stimulus, expected in shown.items():

@@ -9,7 +9,7 @@ import pytest
 from neurogym_task_perceptual.context_decision_making import MODALITIES, ContextDecisionMaking
 
 from neurogym_core import InvalidValueError, TaskEnv
-from neurogym_core.players import answer_of, evidence_of
+from neurogym_core.players import TaskView
 
 BEFORE = ("fixation", "stimulus", "delay")
 
@@ -119,9 +119,9 @@ def test_an_unknown_context_is_refused():
 def test_the_declared_evidence_is_the_relevant_coherence_signed_by_the_answer(context):
     task = ContextDecisionMaking(context=context)
     conditions = dict(task.sample(200, seed=3).conditions)
-    evidence = evidence_of(task, conditions)
+    evidence = TaskView(task).evidence(conditions)
     assert set(np.abs(evidence)) == set(np.abs(task.coherences).astype(float))
-    assert ((evidence > 0) == (answer_of(task, conditions) == 1)).all()
+    assert ((evidence > 0) == (TaskView(task).answer(conditions) == 1)).all()
     relevant = conditions.get("context", np.full(200, context))
     expected = np.where(
         relevant == "motion", conditions["motion_coherence"], conditions["colour_coherence"]

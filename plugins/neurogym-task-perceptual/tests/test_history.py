@@ -13,7 +13,7 @@ from neurogym_task_perceptual.history import (
 )
 
 from neurogym_core import Dataset, InvalidValueError, TaskEnv, run
-from neurogym_core.players import TaskView, fresh_session
+from neurogym_core.players import TaskView
 
 KINDS = [HistoryPerceptualDecisionMaking, PriorBlocks]
 
@@ -21,7 +21,7 @@ KINDS = [HistoryPerceptualDecisionMaking, PriorBlocks]
 def drawn(task, sessions: int, trials: int, seed: int = 1) -> dict:
     """Conditions of parallel sessions, name -> (trials, sessions)."""
     rng = np.random.default_rng(seed)
-    session = fresh_session(task, rng, sessions)
+    session = TaskView(task).fresh_session(rng, sessions)
     return task.draw_ahead(session, rng, trials)
 
 

@@ -24,7 +24,7 @@ from neurogym_task_perceptual.spatial_suppress_motion import SpatialSuppressMoti
 from neurogym_task_perceptual.tone_detection import ToneDetection
 
 from neurogym_core import Dataset
-from neurogym_core.players import answer_of, answers_of
+from neurogym_core.players import TaskView
 
 DISCRETE = [
     AudioVisualRateDiscrimination,
@@ -97,8 +97,8 @@ def test_no_noise_on_cues(kind):
 @pytest.mark.parametrize("kind", DISCRETE, ids=lambda kind: kind.__name__)
 def test_imposed_answers_are_honoured(kind):
     task = kind()
-    wanted = np.arange(60) % len(answers_of(task))
+    wanted = np.arange(60) % len(TaskView(task).answers)
     drawn = task.draw_conditions(
-        np.random.default_rng(7), 60, correct_choice=answers_of(task)[wanted]
+        np.random.default_rng(7), 60, correct_choice=TaskView(task).answers[wanted]
     )
-    np.testing.assert_array_equal(answer_of(task, drawn), answers_of(task)[wanted])
+    np.testing.assert_array_equal(TaskView(task).answer(drawn), TaskView(task).answers[wanted])

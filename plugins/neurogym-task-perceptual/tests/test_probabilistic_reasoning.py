@@ -9,7 +9,7 @@ import pytest
 from neurogym_task_perceptual.probabilistic_reasoning import ProbabilisticReasoning
 
 from neurogym_core import InvalidValueError
-from neurogym_core.players import answer_of
+from neurogym_core.players import TaskView
 
 WEIGHTS = np.array([-10, -0.9, -0.7, -0.5, -0.3, 0.3, 0.5, 0.7, 0.9, 10])
 
@@ -32,7 +32,7 @@ def test_the_second_target_is_rewarded_with_the_odds_given_by_the_weights():
     task = ProbabilisticReasoning()
     drawn = task.draw_conditions(np.random.default_rng(2), 20_000)
     odds = WEIGHTS[drawn["shapes"]].sum(axis=1)
-    rewarded = answer_of(task, drawn)
+    rewarded = TaskView(task).answer(drawn)
     for low, high in ((-2, -1), (-1, -0.3), (-0.3, 0.3), (0.3, 1), (1, 2)):
         inside = (odds >= low) & (odds < high)
         p = 1 / (1 + 10 ** -odds[inside])
@@ -48,7 +48,7 @@ def test_the_ideal_observer_is_not_always_rewarded():
     task = ProbabilisticReasoning()
     batch = task.sample(20_000, seed=3)
     odds = batch.notes["log_odds"]
-    rewarded = answer_of(task, batch.conditions)
+    rewarded = TaskView(task).answer(batch.conditions)
     p = 1 / (1 + 10 ** -np.abs(odds))
     earned = np.mean((odds > 0) == rewarded)
     tied = np.abs(odds) < 1e-9

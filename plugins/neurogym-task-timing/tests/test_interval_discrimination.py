@@ -7,7 +7,7 @@ import pytest
 from neurogym_task_timing.interval_discrimination import IntervalDiscrimination
 
 from neurogym_core import InvalidValueError
-from neurogym_core.players import answer_of
+from neurogym_core.players import TaskView
 
 
 @pytest.mark.parametrize("dt", [10, 20, 80, 100])
@@ -48,7 +48,7 @@ def test_both_answers_are_equally_common_whatever_order_and_colour():
     first_longer = drawn["durations"][:, 0] > drawn["durations"][:, 1]
     for share in (
         first_longer,
-        answer_of(task, drawn),
+        TaskView(task).answer(drawn),
         (drawn["first_colour"] == "red") == first_longer,
     ):
         assert abs(np.mean(share) - 0.5) < 0.05

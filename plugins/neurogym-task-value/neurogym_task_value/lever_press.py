@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core import END, STAY, Choice, InvalidValueError, Outcome, Session, Task, TrialBuilder
-from neurogym_core.players import impose_on
+from neurogym_core.players import TaskView
 
 REST, PRESS, POKE = 0, 1, 2
 
@@ -226,4 +226,4 @@ class LeverPressWithPokeRest(LeverPressWithPoke):
         rise = rng.choice(RISES, len(session)) * (previous != Outcome.NONE)
         change = rise - DRINK * (previous == Outcome.CORRECT)
         session.thirst = np.clip(session.thirst + change, LEVELS[0], LEVELS[-1])
-        return impose_on(self, {"thirst_level": session.thirst.copy()}, rng, len(session), {})
+        return TaskView(self).impose({"thirst_level": session.thirst.copy()}, rng, len(session), {})

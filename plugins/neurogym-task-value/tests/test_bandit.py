@@ -7,7 +7,7 @@ import pytest
 from neurogym_task_value.bandit import Bandit, Nothing
 
 from neurogym_core import Dataset, InvalidValueError, NotSupportedError, TaskEnv, run
-from neurogym_core.players import TaskView, evidence_of
+from neurogym_core.players import TaskView
 
 THREE = {"probabilities": (0.1, 0.5, 0.9), "magnitudes": (3.0, 1.0, 0.5)}
 
@@ -88,6 +88,10 @@ def test_the_task_nothing_is_solved_by_the_first_arm():
 
 def test_the_declared_evidence_is_the_difference_of_the_arms_worth():
     two = Bandit(probabilities=(0.2, 0.5), magnitudes=(1.0, 2.0))
-    assert evidence_of(two, dict(two.sample(3, seed=1).conditions)) == pytest.approx([0.8] * 3)
+    assert TaskView(two).evidence(dict(two.sample(3, seed=1).conditions)) == pytest.approx(
+        [0.8] * 3
+    )
     three = Bandit(**THREE)  # worth 0.3, 0.5 and 0.45: the best minus the next best
-    assert evidence_of(three, dict(three.sample(3, seed=1).conditions)) == pytest.approx([0.05] * 3)
+    assert TaskView(three).evidence(dict(three.sample(3, seed=1).conditions)) == pytest.approx(
+        [0.05] * 3
+    )

@@ -8,12 +8,12 @@ from neurogym_task_value.daw_two_step import DawTwoStep
 from neurogym_task_value.walks import reflected_walk
 
 from neurogym_core import InvalidValueError, TaskEnv, TaskVectorEnv, run
-from neurogym_core.players import fresh_session
+from neurogym_core.players import TaskView
 
 
 def drawn(sessions=64, trials=201, seed=1, **settings):
     task, rng = DawTwoStep(**settings), np.random.default_rng(seed)
-    return task.draw_ahead(fresh_session(task, rng, sessions), rng, trials)
+    return task.draw_ahead(TaskView(task).fresh_session(rng, sessions), rng, trials)
 
 
 @pytest.mark.parametrize("dt", [10, 20, 100])
@@ -120,7 +120,7 @@ def test_folding_a_free_walk_is_reflecting_it_at_every_step():
 
 def test_drawing_one_by_one_has_the_same_distribution_and_continues_the_walk():
     task, rng = DawTwoStep(drift=0.0), np.random.default_rng(0)
-    session = fresh_session(task, rng, 3)
+    session = TaskView(task).fresh_session(rng, 3)
     start = session.probability.copy()
     for _ in range(3):
         np.testing.assert_allclose(task.draw(session, rng)["probability"], start)

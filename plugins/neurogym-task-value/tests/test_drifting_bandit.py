@@ -8,13 +8,13 @@ from neurogym_task_value.drifting_bandit import DriftingBandit
 from neurogym_task_value.walks import decaying_walk
 
 from neurogym_core import InvalidValueError, TaskEnv, TaskVectorEnv, run
-from neurogym_core.players import evidence_of, fresh_session
+from neurogym_core.players import TaskView
 
 
 def means_of(task, sessions=64, trials=300, seed=1):
     """Means drawn for whole sessions, (trials, sessions, arms)."""
     rng = np.random.default_rng(seed)
-    session = fresh_session(task, rng, sessions)
+    session = TaskView(task).fresh_session(rng, sessions)
     return task.draw_ahead(session, rng, trials)["mean"]
 
 
@@ -43,7 +43,7 @@ def test_it_starts_in_the_stationary_distribution():
 
 def test_drawing_one_by_one_continues_the_same_walk():
     task, rng = DriftingBandit(drift=0.0), np.random.default_rng(0)
-    session = fresh_session(task, rng, 3)
+    session = TaskView(task).fresh_session(rng, 3)
     start = session.mean.copy()
     one_by_one = np.stack([task.draw(session, rng)["mean"] for _ in range(5)])
     np.testing.assert_allclose(
@@ -125,4 +125,4 @@ def test_the_declared_evidence_is_the_lead_of_the_best_arm():
     task = DriftingBandit()
     conditions = dict(task.sample(50, seed=1).conditions)
     ranked = np.sort(np.clip(conditions["mean"], 1, 100), axis=1)
-    assert evidence_of(task, conditions) == pytest.approx(ranked[:, -1] - ranked[:, -2])
+    assert TaskView(task).evidence(conditions) == pytest.approx(ranked[:, -1] - ranked[:, -2])

@@ -18,7 +18,7 @@ from neurogym_core import (
     make_task,
     run,
 )
-from neurogym_core.players import TaskView, answer_of, evidence_of
+from neurogym_core.players import TaskView
 
 ALL = [getattr(tasks, name) for name in RULES]
 DECISIONS = [name for name in RULES if "DM" in name and "DMS" not in name and "DMC" not in name]
@@ -487,9 +487,9 @@ def test_installed_under_its_old_names_too():
 def test_the_declared_evidence_of_categories_is_the_distance_from_the_boundary(name):
     task = noise_free(getattr(tasks, name))
     conditions = dict(task.sample(300, seed=3).conditions)
-    evidence = evidence_of(task, conditions)
+    evidence = TaskView(task).evidence(conditions)
     assert set(np.abs(evidence).round(6)) == {18, 54, 90}
-    assert ((evidence > 0) == (answer_of(task, conditions) >= 0)).all()
+    assert ((evidence > 0) == (TaskView(task).answer(conditions) >= 0)).all()
     nearer = np.rad2deg(np.minimum(*(conditions[one] for one in ("sample", "test"))))
     first = (conditions["sample"] < 1) & (conditions["test"] < 1)  # 18 and 54 degrees
     assert first.any()

@@ -1,4 +1,4 @@
-"""Noise of `neurogym_core.trials.noise`, computed on a device with the same bits.
+"""Noise of the core, computed on a device with the same bits.
 
 The bits depend on the seed, the trial, the step and the unit. All arithmetic is on integers, which
 every device computes alike, and on float32 numbers, with each operation rounded separately: a
@@ -12,7 +12,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from neurogym_core.trials.noise import table
+from neurogym_core.players import noise_table
 
 _WORD = 0xFFFFFFFF
 _MULTIPLIERS = 0xD2511F53, 0xCD9E8D57  # of Philox4x32-10, see the core
@@ -50,7 +50,7 @@ def philox(counter: tuple[Tensor, Tensor, Tensor, Tensor], key: int) -> Tensor:
 @cache
 def _lines(device: torch.device) -> tuple[Tensor, Tensor]:
     """Return the two columns of the core's table of quantiles."""
-    begin, rise = torch.tensor(table(), device=device).unbind(1)
+    begin, rise = torch.tensor(noise_table(), device=device).unbind(1)
     return begin.contiguous(), rise.contiguous()
 
 

@@ -8,7 +8,7 @@ from neurogym_torch.trainers import GRUTrainer
 from torch.utils.data import DataLoader
 
 from neurogym_core import run
-from neurogym_core.players import KEY_BITS, SPLITS, number_of
+from neurogym_core.players import KEY_BITS, SPLITS
 
 SMALL = {"batch": 8, "hidden": 8, "test_every": 20, "test_trials": 20}
 
@@ -85,7 +85,7 @@ def test_every_stream_of_a_worker_belongs_to_the_split(tasks, split):
         mix.split_off(number)
         found += keys(mix)
     assert len(set(found)) == 8
-    assert {key >> KEY_BITS for key in found} == {number_of(split)}
+    assert {key >> KEY_BITS for key in found} == {SPLITS[split]}
 
 
 def test_workers_load_no_frame_of_a_test(tasks):

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 import torch
 from neurogym_torch import TorchDataset, render
-from neurogym_torch.noise import gaussian, normal, philox
+from neurogym_torch.noise import gaussian, philox
 
 from neurogym_core import Dataset, Task, make_task
 from neurogym_core.tools import installed, load_task
-from neurogym_core.trials import noise
 
 ON_CUDA = pytest.mark.skipif(
     not torch.cuda.is_available(), reason="torch sees no CUDA device on this machine"
@@ -56,30 +55,6 @@ def test_blocks_of_philox_match_the_authors_answers(device):
     ):
         counter = (torch.tensor([word], device=device),) * 4
         assert [f"{number:08x}" for number in philox(counter, key)[0].tolist()] == wanted.split()
-
-
-@pytest.mark.parametrize("device", DEVICES)
-def test_every_word_gives_the_same_number_as_in_the_core(device):
-    rng = np.random.default_rng(1)
-    edges = np.array([0, 1, 2**24, 2**31 - 1, 2**31, 2**31 + 1, 2**32 - 1])
-    powers = 2 ** np.arange(32)
-    words = np.concatenate([edges, powers, powers - 1, rng.integers(0, 2**32, 200_000)])
-    made = normal(torch.from_numpy(words).to(device)).cpu().numpy()
-    np.testing.assert_array_equal(
-        made.view(np.uint32), noise.normal(words.astype(np.uint32)).view(np.uint32)
-    )
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("units", [slice(0, 1), slice(3, 5), slice(1, 40), slice(8, 8)])
-def test_noise_is_the_cores_for_any_key_trial_step_and_unit(units, device):
-    rng = np.random.default_rng(units.stop)
-    serial, step = rng.integers(0, 2**62, 300), rng.integers(0, 2**32, 300)
-    for key in (0, 2**63 + 5, 2**64 - 1):
-        made = gaussian(
-            key, torch.from_numpy(serial).to(device), torch.from_numpy(step).to(device), units
-        )
-        assert_equal(made, noise.gaussian(key, serial, step, units))
 
 
 def test_noise_made_in_pieces_is_the_same(monkeypatch):

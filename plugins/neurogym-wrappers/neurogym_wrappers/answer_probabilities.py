@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurogym_core import InvalidValueError
-from neurogym_core.players import TaskView, answers_of
+from neurogym_core.players import TaskView
 from neurogym_wrappers.condition_wrapper import answer_weights
 from neurogym_wrappers.schedule_base import ScheduleBase
 from neurogym_wrappers.side_bias import answer_block, answer_rows
@@ -31,7 +31,7 @@ class AnswerProbabilities(ScheduleBase):
 
     def define(self) -> None:
         self.check_answers()
-        weights = answer_weights(answers_of(self.task))
+        weights = answer_weights(TaskView(self.task).answers)
         (row,) = answer_rows("AnswerProbabilities", [self.probs or weights], weights)
         if self._has_no_effect(row):
             raise InvalidValueError(
@@ -39,7 +39,7 @@ class AnswerProbabilities(ScheduleBase):
                 f" {self.task.name} draws its answers already. Leave the wrapper out, or give other"
                 " probabilities."
             )
-        self._set_up([answer_block(answers_of(self.task), row)])
+        self._set_up([answer_block(TaskView(self.task).answers, row)])
 
     def _has_no_effect(self, row: np.ndarray) -> bool:
         declared = self.task.conditions.get(TaskView(self.task).answer_condition)
@@ -47,6 +47,6 @@ class AnswerProbabilities(ScheduleBase):
             return False
         own = [
             declared.probabilities[declared.support() == answer].sum()
-            for answer in answers_of(self.task)
+            for answer in TaskView(self.task).answers
         ]
         return bool(np.allclose(row, own))

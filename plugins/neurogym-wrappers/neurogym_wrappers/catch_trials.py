@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from neurogym_core import Distribution, InvalidValueError, Session, TrialBuilder
-from neurogym_core.players import TaskView, sample_layouts
+from neurogym_core.players import TaskView
 from neurogym_core.tools import unknown
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
 
@@ -67,8 +67,7 @@ class CatchTrials(ConditionWrapper):
             raise self.refusal("it computes the rewards of its answers on every step")
         slots = [
             slot
-            for layout in sample_layouts(self.task)
-            for slot in layout.slots
+            for slot in TaskView(self.task).example_layout.slots
             if slot.amounts is None and slot.pays is None
         ]
         if not slots:

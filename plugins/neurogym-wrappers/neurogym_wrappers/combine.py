@@ -22,13 +22,7 @@ from neurogym_core import (
     TrialBuilder,
     parse,
 )
-from neurogym_core.players import (
-    TaskView,
-    draw_constrained,
-    impose_on,
-    layout_of,
-    sample_layouts,
-)
+from neurogym_core.players import TaskView, layout_of
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
 from neurogym_wrappers.joining import (
     TaskFacts,
@@ -110,21 +104,20 @@ class Combine(ConditionWrapper):
                 f"{self.other.name} reads the outcome of its last trial, but has no separate trials"
                 " here"
             )
-        for layout in sample_layouts(self.task):
-            if _leaves_order(layout):
-                raise self.refusal(
-                    f"the periods of {self.task.name} do not always follow in order (then=), which"
-                    " would move the distractor"
-                )
-        for layout in sample_layouts(self.other):
-            if layout.timeline.untimed or any(slot.leads is not None for slot in layout.slots):
-                raise self.refusal(
-                    f"{self.other.name} has a period without a duration, or choices that lead to"
-                    " separate periods"
-                )
-            if not layout.slots:
-                raise self.refusal(f"{self.other.name} has no answer slot")
-            self._check_contiguous(layout)
+        if _leaves_order(TaskView(self.task).example_layout):
+            raise self.refusal(
+                f"the periods of {self.task.name} do not always follow in order (then=), which"
+                " would move the distractor"
+            )
+        layout = TaskView(self.other).example_layout
+        if layout.timeline.untimed or any(slot.leads is not None for slot in layout.slots):
+            raise self.refusal(
+                f"{self.other.name} has a period without a duration, or choices that lead to"
+                " separate periods"
+            )
+        if not layout.slots:
+            raise self.refusal(f"{self.other.name} has no answer slot")
+        self._check_contiguous(layout)
 
     def _check_contiguous(self, layout: Layout) -> None:
         order = layout.timeline.names
@@ -204,11 +197,11 @@ class Combine(ConditionWrapper):
 
     def _check_fit(self) -> None:
         rng = np.random.default_rng(0)
-        for main in sample_layouts(self.task):
-            onset = np.asarray(self._onset.sample(rng, main.n), float)
-            conditions, _ = TaskView(self.other).draw(rng, main.n)
-            part = self._distractor_layout(conditions, rng, main.n)
-            self._check_in_time(main, part, onset)
+        main = TaskView(self.task).example_layout
+        onset = np.asarray(self._onset.sample(rng, main.n), float)
+        conditions, _ = TaskView(self.other).draw(rng, main.n)
+        part = self._distractor_layout(conditions, rng, main.n)
+        self._check_in_time(main, part, onset)
 
     def _distractor_layout(
         self, conditions: Mapping[str, np.ndarray], rng: np.random.Generator, n: int
@@ -273,9 +266,9 @@ class Combine(ConditionWrapper):
             else Session(len(session))
         )
         part.trial = session.trial.copy()
-        drawn = draw_constrained(self.other, part, rng, trials, own)
+        drawn = TaskView(self.other).draw_constrained(part, rng, trials, own)
         flat = {name: values.reshape(-1, *values.shape[2:]) for name, values in drawn.items()}
-        flat = impose_on(self.other, flat, rng, trials * len(session), {})
+        flat = TaskView(self.other).impose(flat, rng, trials * len(session), {})
         shape = (trials, len(session))
         joined = {
             self._conditions.get(name, name): values.reshape(*shape, *values.shape[1:])

@@ -17,12 +17,7 @@ from neurogym_core import (
     TaskWrapper,
     TrialBuilder,
 )
-from neurogym_core.players import (
-    TaskView,
-    answers_of,
-    draw_constrained,
-    fresh_session,
-)
+from neurogym_core.players import TaskView
 
 
 class ConditionWrapper(TaskWrapper):
@@ -121,8 +116,8 @@ class ConditionWrapper(TaskWrapper):
             raise self.refusal(
                 "its correct answers are a continuum of numbers; it needs a finite set"
             )
-        if len(answers_of(task)) < least:
-            raise self.refusal(f"its only correct answer is {answers_of(task).tolist()}")
+        if len(TaskView(task).answers) < least:
+            raise self.refusal(f"its only correct answer is {TaskView(task).answers.tolist()}")
 
     def clash(self, names: Any) -> None:
         """Raise if another wrapper sets the same conditions."""
@@ -146,7 +141,7 @@ def answer_weights(answers: np.ndarray) -> np.ndarray:
 def _countable(task: Task) -> bool:
     name = TaskView(task).answer_condition
     if name is None:
-        return answers_of(task).dtype.kind != "f"
+        return TaskView(task).answers.dtype.kind != "f"
     declared = task.conditions[name]
     return not isinstance(declared, Distribution) or declared.support() is not None
 
@@ -175,11 +170,11 @@ def require_undecided(
     rng = np.random.default_rng(0)
     values = {name: np.asarray(given) for name, given in (imposed or {}).items()}
     n = len(answer) if answer is not None else len(next(iter(values.values())))
-    session = fresh_session(task, rng, n)
+    session = TaskView(task).fresh_session(rng, n)
     given = {name: one[None] for name, one in values.items()}
     try:
-        draw_constrained(
-            task, session, rng, 1, given, None if answer is None else np.asarray(answer)[None]
+        TaskView(task).draw_constrained(
+            session, rng, 1, given, None if answer is None else np.asarray(answer)[None]
         )
     except InvalidValueError as error:
         raise NotSupportedError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurogym_core import InvalidValueError, Session, TrialBuilder
-from neurogym_core.players import answers_of
+from neurogym_core.players import TaskView
 from neurogym_wrappers.block_sequence import BlockSequence
 from neurogym_wrappers.condition_wrapper import answer_weights
 from neurogym_wrappers.trial_history import TrialHistory
@@ -119,7 +119,7 @@ class EvolvingHistory(TrialHistory):
 
     def _other_answers(self, rng: np.random.Generator, favoured: np.ndarray) -> np.ndarray:
         """Draw answers other than the favoured ones, with their weights."""
-        weights = answer_weights(answers_of(self.task))
+        weights = answer_weights(TaskView(self.task).answers)
         reached = np.cumsum(weights)
         # The weights without that of the favoured answer, which the second line jumps over.
         luck = rng.random(favoured.shape) * (1 - weights[favoured])

@@ -25,7 +25,7 @@ from neurogym_core import (
     Weigh,
     make_task,
 )
-from neurogym_core.players import Interface, fresh_session, sample_layouts
+from neurogym_core.players import Interface, TaskView
 
 Names = dict[str, str]
 """{name in one task: name in the joined task}"""
@@ -53,14 +53,14 @@ def begin_nested_session(
     """
     subject = getattr(session.subject, name, None)
     if rows is None or not rows.any():
-        part = fresh_session(task, rng, len(session), subject)
+        part = TaskView(task).fresh_session(rng, len(session), subject)
     else:
         part = Session(len(session), subject)
         for some, known in ((np.flatnonzero(rows), ended or {}), (np.flatnonzero(~rows), {})):
             if len(some):
                 own = subject.take(some)
                 own.previous = {column: values[some] for column, values in known.items()}
-                fresh = fresh_session(task, rng, len(some), own)
+                fresh = TaskView(task).fresh_session(rng, len(some), own)
                 part.put(some, fresh)
                 part.remember(some, fresh.previous)
     setattr(session, name, part)
@@ -191,21 +191,17 @@ class TaskFacts:
 
     @classmethod
     def of(cls, task: Task, actions: Names) -> TaskFacts:
-        layouts = sample_layouts(task)
+        layout = TaskView(task).example_layout
         slots: dict[str, Slot] = {}
-        notes: dict[str, np.ndarray] = {}
-        for layout in layouts:
-            for slot in layout.slots:
-                slots.setdefault(slot.name, slot)
-            for name, values in layout.notes.items():
-                notes.setdefault(name, np.asarray(values)[:0])
-        first = layouts[0]
+        for slot in layout.slots:
+            slots.setdefault(slot.name, slot)
+        notes = {name: np.asarray(values)[:0] for name, values in layout.notes.items()}
         known = {
             name: (actions[one.group], one.needs, one.pays, one.due is not None)
             for name, one in slots.items()
         }
-        untimed = frozenset(first.timeline.untimed)
-        return cls(known, dict(first.timeline.then), untimed, notes, tuple(slots.values()))
+        untimed = frozenset(layout.timeline.untimed)
+        return cls(known, dict(layout.timeline.then), untimed, notes, tuple(slots.values()))
 
 
 # ------------------------------------------------------------------ layouts

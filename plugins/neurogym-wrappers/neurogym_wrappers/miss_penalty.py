@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from neurogym_core import InvalidValueError, NotSupportedError, Slot, TaskWrapper, TrialBuilder
-from neurogym_core.players import sample_layouts
+from neurogym_core.players import TaskView
 from neurogym_wrappers.slots import asked
 
 
@@ -39,9 +39,7 @@ class MissPenalty(TaskWrapper):
                 "its continuous actions are judged without a trigger=, so that no answer can be"
                 " missed"
             )
-        if not any(
-            _missable(slot).any() for layout in sample_layouts(self.task) for slot in layout.slots
-        ):
+        if not any(_missable(slot).any() for slot in TaskView(self.task).example_layout.slots):
             raise self._refusal(
                 "it has no answer slot that can be missed (trial.answer, trial.offer)"
             )

@@ -20,14 +20,7 @@ from neurogym_core import (
     TrialBuilder,
     Weigh,
 )
-from neurogym_core.players import (
-    TaskView,
-    draw_constrained,
-    fresh_session,
-    impose_on,
-    layout_of,
-    sample_layouts,
-)
+from neurogym_core.players import TaskView, layout_of
 from neurogym_wrappers.block_sequence import BlockSequence
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
 from neurogym_wrappers.joining import (
@@ -165,8 +158,7 @@ class MixtureBase(ConditionWrapper):
         values = [
             {
                 tuple(row)
-                for layout in sample_layouts(task)
-                for show in layout.shows
+                for show in TaskView(task).example_layout.shows
                 if show.channel == RULE and np.any(show.value)
                 for row in np.atleast_2d(show.value).tolist()
             }
@@ -298,7 +290,7 @@ class MixtureBase(ConditionWrapper):
         imposed: Mapping[str, Any] | None = None,
         correct_choice: np.ndarray | None = None,
     ) -> dict[str, np.ndarray]:
-        session = fresh_session(self, rng, n)
+        session = TaskView(self).fresh_session(rng, n)
         given = {
             name: self._in_each_trial(name, value, n)[None]
             for name, value in (imposed or {}).items()
@@ -430,8 +422,8 @@ class MixtureBase(ConditionWrapper):
         wanted = {
             name: given[joined][where][None] for name, joined in names.items() if joined in given
         }
-        values = draw_constrained(task, part or Session(m), rng, 1, wanted)
-        flat = impose_on(task, {name: value[0] for name, value in values.items()}, rng, m, {})
+        values = TaskView(task).draw_constrained(part or Session(m), rng, 1, wanted)
+        flat = TaskView(task).impose({name: value[0] for name, value in values.items()}, rng, m, {})
         for name, value in flat.items():
             joined = names[name] if name in names else self._column(k, name)
             if drawn[joined].dtype != value.dtype:
@@ -482,7 +474,7 @@ class MixtureBase(ConditionWrapper):
         if not len(rows):
             return drawn
         fresh = self.draw_constrained(
-            fresh_session(self, rng, len(rows)),
+            TaskView(self).fresh_session(rng, len(rows)),
             rng,
             1,
             {self.task_condition: wanted[None, rows]},

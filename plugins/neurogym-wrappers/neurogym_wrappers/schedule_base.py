@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core import Distribution, InvalidValueError, Session
-from neurogym_core.players import TaskView, answer_of, answers_of
+from neurogym_core.players import TaskView
 from neurogym_core.tools import unknown
 from neurogym_wrappers.block_sequence import BlockSequence
 from neurogym_wrappers.condition_wrapper import ConditionWrapper, require_undecided
@@ -93,9 +93,9 @@ class ScheduleBase(ConditionWrapper):
                 )
 
     def _check_answer_values(self, owner: str) -> None:
-        known = answers_of(self.task).tolist()
+        known = TaskView(self.task).answers.tolist()
         for entry in self._entries:
-            support = entry[ANSWER].support() if ANSWER in entry else answers_of(self.task)
+            support = entry[ANSWER].support() if ANSWER in entry else TaskView(self.task).answers
             if support is None or not set(np.asarray(support).tolist()) <= set(known):
                 raise InvalidValueError(
                     f"{owner} was given the answer {entry[ANSWER].to_plain()!r}; {self.task.name}"
@@ -176,5 +176,5 @@ class ScheduleBase(ConditionWrapper):
         if name in entry:
             return np.asarray(entry[name].sample(rng, len(rows)))
         if name == ANSWER:
-            return np.asarray(answer_of(self.task, self.task.draw_conditions(rng, len(rows))))
+            return np.asarray(TaskView(self.task).answer(self.task.draw_conditions(rng, len(rows))))
         return np.asarray(self.conditions[name].sample(rng, len(rows)))

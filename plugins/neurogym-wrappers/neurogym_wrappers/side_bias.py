@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core import Distribution, InvalidValueError
-from neurogym_core.players import answers_of
+from neurogym_core.players import TaskView
 from neurogym_wrappers.condition_wrapper import answer_weights
 from neurogym_wrappers.schedule_base import ANSWER, ScheduleBase
 
@@ -47,14 +47,14 @@ class SideBias(ScheduleBase):
 
     def define(self) -> None:
         self.check_answers()
-        weights = answer_weights(answers_of(self.task))
+        weights = answer_weights(TaskView(self.task).answers)
         rows = answer_rows(type(self).__name__, self.probs, weights)
         if len(rows) < 2 or np.allclose(rows, rows[0]):
             raise InvalidValueError(
                 f"SideBias was given probs={self.probs!r}, which makes all blocks equal. Give rows"
                 " that differ, or use AnswerProbabilities for one bias in all trials."
             )
-        blocks = [answer_block(answers_of(self.task), row) for row in rows]
+        blocks = [answer_block(TaskView(self.task).answers, row) for row in rows]
         favoured = np.ndim(self.probs) == 0  # one block per answer
         self._set_up(blocks, allow_repeats=False, weights=tuple(weights) if favoured else ())
 

@@ -17,7 +17,7 @@ from neurogym_core import (
     TrialBuilder,
     parse,
 )
-from neurogym_core.players import TaskView, sample_layouts
+from neurogym_core.players import TaskView
 from neurogym_core.tools import listed
 from neurogym_wrappers.slots import asked
 
@@ -52,12 +52,11 @@ class TimeOut(TaskWrapper):
             raise self._refusal("it has a period 'timeout' already")
         if self.task.step_action is not None:
             raise self._refusal("it computes the effects of actions on every step (step_action)")
-        layouts = sample_layouts(self.task)
-        slots = [slot for layout in layouts for slot in layout.slots]
-        if "error" in self.after and not any(_errs(slot) for slot in slots):
+        layout = TaskView(self.task).example_layout
+        if "error" in self.after and not any(_errs(slot) for slot in layout.slots):
             raise self._refusal("no error ends its trials (trial.answer with then='end')")
         if "miss" in self.after:
-            self._check_misses(layouts)
+            self._check_misses(layout)
         self.timing = {**self.task.timing, "timeout": self._duration}  # type: ignore[assignment]
 
     def _check_settings(self) -> None:
@@ -77,17 +76,17 @@ class TimeOut(TaskWrapper):
                 " distribution of such numbers."
             )
 
-    def _check_misses(self, layouts: list[Layout]) -> None:
+    def _check_misses(self, layout: Layout) -> None:
         """Raise unless every trial that reaches the end of its last period is a miss."""
         last = TaskView(self.task).period_names[-1]
-        slots = [slot for layout in layouts for slot in layout.slots]
+        slots = layout.slots
         closing = [slot for slot in slots if last in slot.span.periods and slot.span.stop is None]
         rests = any(
             slot.right is not None and (asked(slot) & ~slot.right.any(axis=1)).any()
             for slot in slots
         )
         waits = any("wait" in slot.then.values() and slot.leads is None for slot in slots)
-        if not closing or rests or waits or any(last in layout.timeline.then for layout in layouts):
+        if not closing or rests or waits or last in layout.timeline.then:
             raise self._refusal(
                 "its trials can reach their end without a miss (resting is correct, or an answer"
                 " does not end the trial); use after=('error',)"

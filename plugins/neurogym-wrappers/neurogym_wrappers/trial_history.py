@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core import Distribution, InvalidValueError, Outcome, Session
-from neurogym_core.players import TaskView, answers_of
+from neurogym_core.players import TaskView
 from neurogym_core.tools import unknown
 from neurogym_wrappers.block_sequence import BlockSequence
 from neurogym_wrappers.condition_wrapper import ConditionWrapper, answer_weights, require_undecided
@@ -75,10 +75,10 @@ class TrialHistory(ConditionWrapper):
                 " follows a random answer, so that no trial would depend on the last one; give it"
                 " sessions of 2 trials or more"
             )
-        self._size = len(answers_of(self.task))
+        self._size = len(TaskView(self.task).answers)
         self._set_contexts()
         # Drawing every answer once shows here, not in a run, that another wrapper sets it.
-        require_undecided(self.task, type(self).__name__, answer=answers_of(self.task))
+        require_undecided(self.task, type(self).__name__, answer=TaskView(self.task).answers)
 
     def _set_contexts(self) -> None:
         self._matrices = np.stack(
@@ -145,7 +145,7 @@ class TrialHistory(ConditionWrapper):
         }
         if context not in favoured:
             raise unknown("context", context, favoured, of=type(self).__name__)
-        weights = answer_weights(answers_of(self.task))
+        weights = answer_weights(TaskView(self.task).answers)
         matrix = np.zeros((self._size, self._size))
         for share, cells in ((p, favoured[context]), (1 - p, ~favoured[context])):
             matrix += share * (cells * weights) / (cells @ weights)[:, None]
@@ -172,8 +172,8 @@ class TrialHistory(ConditionWrapper):
         n = self._size
         return InvalidValueError(
             f"{type(self).__name__} was given probs={given!r}; {self.task.name} has {n} correct"
-            f" answers, {answers_of(self.task).tolist()}. Give a probability of repeating, from 0"
-            f" to 1, or {n} rows of {n} probabilities that sum to 1 each."
+            f" answers, {TaskView(self.task).answers.tolist()}. Give a probability of repeating,"
+            f" from 0 to 1, or {n} rows of {n} probabilities that sum to 1 each."
         )
 
     # ------------------------------------------------------------------ drawing
@@ -209,7 +209,7 @@ class TrialHistory(ConditionWrapper):
         if self._label is not None:
             labels[self._label] = self._names[context]
         return self.draw_wrapped(
-            session, rng, trials, {**imposed, **labels}, answers_of(self.task)[chain]
+            session, rng, trials, {**imposed, **labels}, TaskView(self.task).answers[chain]
         )
 
     def _reset_history(self, session: Session, rng: np.random.Generator) -> None:
@@ -221,7 +221,7 @@ class TrialHistory(ConditionWrapper):
 
     def _random_answers(self, rng: np.random.Generator, shape: int | tuple[int, ...]) -> np.ndarray:
         """Draw answers, as rows of the matrix, with rest as frequent as all other answers."""
-        return rng.choice(self._size, shape, p=answer_weights(answers_of(self.task)))
+        return rng.choice(self._size, shape, p=answer_weights(TaskView(self.task).answers))
 
     def _leads(
         self, session: Session, rng: np.random.Generator, context: np.ndarray

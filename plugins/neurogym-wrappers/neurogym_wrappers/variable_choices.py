@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 
 from neurogym_core import Distribution, InvalidValueError, TrialBuilder
-from neurogym_core.players import answers_of
+from neurogym_core.players import TaskView
 from neurogym_wrappers.condition_wrapper import answer_weights
 from neurogym_wrappers.schedule_base import ScheduleBase
 from neurogym_wrappers.side_bias import answer_block
@@ -47,7 +47,7 @@ class VariableChoices(ScheduleBase):
 
     def define(self) -> None:
         self.check_answers(least=3)
-        n = len(answers_of(self.task))
+        n = len(TaskView(self.task).answers)
         counts = self.n_choices or tuple(range(2, n + 1))
         if not all(isinstance(count, int) and 1 <= count <= n for count in counts) or counts == (
             n,
@@ -71,7 +71,7 @@ class VariableChoices(ScheduleBase):
         self._sizes = np.concatenate(
             [np.full(len(part), count) for part, count in zip(sets, counts, strict=True)]
         )
-        possible = [answers_of(self.task)[list(one)] for part in sets for one in part]
+        possible = [TaskView(self.task).answers[list(one)] for part in sets for one in part]
         blocks = [answer_block(answers, answer_weights(answers)) for answers in possible]
         weights = self._set_weights([len(part) for part in sets], counts)
         self._set_up(blocks, weights=weights, allow_repeats=True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core import Distribution, Session, Slot, TrialBuilder
-from neurogym_core.players import sample_layouts
+from neurogym_core.players import TaskView
 from neurogym_core.tools import unknown
 from neurogym_wrappers.block_sequence import BlockSequence
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
@@ -49,8 +49,7 @@ class VariableMapping(ConditionWrapper):
             raise unknown("action", self.action, self.task.actions, of=self.task.name)
         slots = [
             slot
-            for layout in sample_layouts(self.task)
-            for slot in layout.slots
+            for slot in TaskView(self.task).example_layout.slots
             if not self.action or slot.group == self.action
         ]
         asked = [

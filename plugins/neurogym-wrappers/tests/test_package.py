@@ -12,8 +12,7 @@ import neurogym_wrappers
 import pytest
 
 from neurogym_core import UnknownTaskError
-from neurogym_core.ecosystem import advice
-from neurogym_core.tools import find_wrapper, installed, load_wrapper, parse_manifest
+from neurogym_core.tools import brought, find_wrapper, installed, load_wrapper, parse_manifest
 
 FOLDER = Path(neurogym_wrappers.__file__).parent
 OFFERED = [one for one in installed().wrappers if one.distribution == "neurogym-wrappers"]
@@ -31,8 +30,8 @@ def test_every_wrapper_is_offered_described_and_exported():
 
 
 def test_the_core_knows_the_names_and_the_former_names():
-    assert {*advice.brought("wrappers")} == {one.name for one in OFFERED}
-    assert {*advice.brought("former wrappers")} == {alias for alias, _ in FORMER}
+    assert {*brought("wrappers")} == {one.name for one in OFFERED}
+    assert {*brought("former wrappers")} == {alias for alias, _ in FORMER}
 
 
 @pytest.mark.parametrize(("alias", "one"), FORMER)

@@ -32,7 +32,7 @@ from neurogym_core import (
     make_task,
     run,
 )
-from neurogym_core.players import answer_of, answers_of, fresh_session
+from neurogym_core.players import TaskView
 
 STRONG_WEAK = ({"strength": 4}, {"strength": 1})
 
@@ -42,7 +42,7 @@ def drawn(
 ) -> dict[str, np.ndarray]:
     """Conditions of consecutive trials, (trials, sessions)."""
     rng = np.random.default_rng(seed)
-    return task.draw_ahead(fresh_session(task, rng, sessions), rng, trials)
+    return task.draw_ahead(TaskView(task).fresh_session(rng, sessions), rng, trials)
 
 
 def assert_share(hits: np.ndarray, p: float) -> None:
@@ -106,7 +106,7 @@ def test_blocks_end_by_chance_after_their_least_length():
 def test_drawing_one_by_one_gives_blocks_too():
     task = Schedule(Choosing(), blocks=STRONG_WEAK, block_length=7)
     rng = np.random.default_rng(0)
-    session = fresh_session(task, rng, 3)
+    session = TaskView(task).fresh_session(rng, 3)
     block = np.stack([task.draw(session, rng)["block"] for _ in range(70)])
     np.testing.assert_array_equal(block[:, 0], np.arange(70) // 7 % 2)
 
@@ -126,11 +126,11 @@ def test_performance_leads_up_and_down():
 
 @pytest.mark.parametrize("task", [Choosing, Computed, Going])
 def test_a_block_sets_the_correct_answer_whatever_its_name_in_the_task(task):
-    wanted = int(answers_of(task())[-1])
+    wanted = int(TaskView(task()).answers[-1])
     schedule = Schedule(task(), blocks=({"correct_choice": wanted},))
     conditions = drawn(schedule, trials=50)
     flat = {name: values.reshape(-1, *values.shape[2:]) for name, values in conditions.items()}
-    assert (answer_of(schedule, flat) == wanted).all()
+    assert (TaskView(schedule).answer(flat) == wanted).all()
 
 
 def test_the_task_draws_the_conditions_that_a_block_does_not_name():

@@ -30,12 +30,7 @@ from neurogym_core import (
     make_vec,
     run,
 )
-from neurogym_core.players import (
-    TaskView,
-    answer_of,
-    answers_of,
-    fresh_session,
-)
+from neurogym_core.players import TaskView
 
 MATRIX = ((0.1, 0.7, 0.2), (0.5, 0.3, 0.2), (0.25, 0.25, 0.5))
 
@@ -140,10 +135,10 @@ def assert_follows(answers: np.ndarray, matrix: np.ndarray) -> None:
 
 def drawn_answers(task: Task, trials: int = 400, sessions: int = 50, seed: int = 0) -> np.ndarray:
     rng = np.random.default_rng(seed)
-    session = fresh_session(task, rng, sessions)
+    session = TaskView(task).fresh_session(rng, sessions)
     drawn = task.draw_ahead(session, rng, trials)
     flat = {name: values.reshape(-1, *values.shape[2:]) for name, values in drawn.items()}
-    answers = np.searchsorted(answers_of(task), answer_of(task, flat))
+    answers = np.searchsorted(TaskView(task).answers, TaskView(task).answer(flat))
     return answers.reshape(trials, sessions)
 
 
@@ -167,7 +162,7 @@ def test_first_answers_are_equally_likely_and_sessions_independent():
 def test_drawing_one_by_one_follows_the_matrix_too():
     task = TrialHistory(Simple(), probs=MATRIX)
     rng = np.random.default_rng(0)
-    session = fresh_session(task, rng, 400)
+    session = TaskView(task).fresh_session(rng, 400)
     answers = np.stack([task.draw(session, rng)["side"] for _ in range(50)])
     assert_follows(answers, np.array(MATRIX))
 
@@ -175,7 +170,7 @@ def test_drawing_one_by_one_follows_the_matrix_too():
 def test_other_conditions_stay_as_they_were():
     task = TrialHistory(Simple(), probs=MATRIX)
     rng = np.random.default_rng(0)
-    strength = task.draw_ahead(fresh_session(task, rng, 50), rng, 200)["strength"]
+    strength = task.draw_ahead(TaskView(task).fresh_session(rng, 50), rng, 200)["strength"]
     assert strength.shape == (200, 50)
     assert abs(strength.mean() - 0.5) < 5 * np.sqrt(1 / 12 / strength.size)
 
@@ -203,9 +198,9 @@ def test_players_agree_and_follow_the_matrix(task):
         if info["new_trial"]:
             answers.append(
                 int(
-                    answer_of(wrapped, {k: np.asarray(v)[None] for k, v in info["trial"].items()})[
-                        0
-                    ]
+                    TaskView(wrapped).answer(
+                        {k: np.asarray(v)[None] for k, v in info["trial"].items()}
+                    )[0]
                 )
             )
     assert_follows(np.array(answers)[:, None], np.array(MATRIX))
@@ -333,7 +328,7 @@ def test_contexts_come_in_blocks_and_each_is_recovered():
     kinds = ("repeating", "alternating", "clockwise", "anticlockwise")
     task = TrialHistory(Simple(), probs=0.7, contexts=kinds, order="sequence", block_length=50)
     rng = np.random.default_rng(0)
-    drawn = task.draw_ahead(fresh_session(task, rng, 200), rng, 400)
+    drawn = task.draw_ahead(TaskView(task).fresh_session(rng, 200), rng, 400)
     np.testing.assert_array_equal(
         drawn["history"][:, 0], np.asarray(kinds)[np.arange(400) // 50 % 4]
     )
@@ -349,7 +344,7 @@ def test_matrices_may_be_contexts_and_come_at_random():
     other = tuple(reversed(MATRIX))
     task = TrialHistory(Simple(), contexts=(MATRIX, other), block_length=20, order="random")
     rng = np.random.default_rng(0)
-    drawn = task.draw_ahead(fresh_session(task, rng, 100), rng, 400)
+    drawn = task.draw_ahead(TaskView(task).fresh_session(rng, 100), rng, 400)
     side, history = drawn["side"], drawn["history"]
     for k, matrix in enumerate((MATRIX, other)):
         counts = np.zeros((3, 3))
@@ -372,7 +367,7 @@ def test_history_is_forgotten_after_an_error_if_asked():
 def test_random_contexts_favour_one_answer_each_and_are_renewed():
     task = EvolvingHistory(Simple(), probs=0.9, n_contexts=2, renewal_rate=0.0, block_length=100)
     rng = np.random.default_rng(0)
-    drawn = task.draw_ahead(fresh_session(task, rng, 40), rng, 1000)
+    drawn = task.draw_ahead(TaskView(task).fresh_session(rng, 40), rng, 1000)
     top, count = 0.0, 0
     for session in range(40):
         for context in (0, 1):
@@ -386,7 +381,7 @@ def test_random_contexts_favour_one_answer_each_and_are_renewed():
     assert abs(top / count - 0.9) < 5 * np.sqrt(0.09 / count)
     assert not drawn["generation"].any()
     renewed = EvolvingHistory(Simple(), renewal_rate=0.02)
-    drawn = renewed.draw_ahead(fresh_session(renewed, rng, 200), rng, 500)
+    drawn = renewed.draw_ahead(TaskView(renewed).fresh_session(rng, 200), rng, 500)
     generations = drawn["generation"][-1].mean()
     assert abs(generations - 10) < 5 * np.sqrt(500 * 0.02 * 0.98 / 200)
 

@@ -17,7 +17,8 @@ from neurogym_check.side_by_side import first_difference
 from neurogym_check.single_and_vector import play_both
 from neurogym_check.trajectories import has_nan, mixed, trajectory
 from neurogym_core import MissingDependencyError, NotSupportedError, TaskEnv, TaskVectorEnv
-from neurogym_core.players import TaskView, describe
+from neurogym_core.players import TaskView
+from neurogym_core.tools import describe
 
 
 @check("G000")

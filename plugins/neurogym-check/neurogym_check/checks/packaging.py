@@ -71,13 +71,13 @@ def docstring_names_the_original_paper(candidate: Candidate) -> None:
 
 
 @check("M004", installed=True, kinds=("task",))
-def manifest_states_chance_and_oracle_performance(candidate: Candidate) -> None:
-    """The manifest states the chance level and the lowest performance of the oracle.
+def manifest_states_guess_and_oracle_performance(candidate: Candidate) -> None:
+    """The manifest states the performance of guessing and the lowest performance of the oracle.
 
-    Write expected = { chance = …, oracle_min = … } in the task's row. `chance` is the performance
+    Write expected = { guess = …, oracle_min = … } in the task's row. `guess` is the performance
     of a subject that waits and then guesses, `oracle_min` the lowest mean performance of the
     oracle. The checks B001 and B002 compare the task with these numbers; catalogues show them."""
-    missing = [name for name in ("chance", "oracle_min") if name not in candidate.expected]
+    missing = [name for name in ("guess", "oracle_min") if name not in candidate.expected]
     require(
         not missing,
         f"The row of {candidate.info.name!r} has no {' and no '.join(missing)} in `expected`.",

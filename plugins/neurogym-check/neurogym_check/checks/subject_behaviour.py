@@ -78,23 +78,24 @@ def oracle_performs_as_declared(candidate: Candidate) -> dict[str, float]:
 
 
 @check("B002", kinds=TASK)
-def guessing_performs_at_chance(candidate: Candidate) -> dict[str, float]:
-    """A subject that waits and then guesses performs at `chance` of the manifest.
+def guessing_performs_as_expected(candidate: Candidate) -> dict[str, float]:
+    """A subject that waits and then guesses performs at `guess` of the manifest.
 
     Correct the number, or the task: check whether conditions are balanced, whether response windows
-    are too long, and whether trials have more than one correct answer. Measure the chance level
-    with `run(task, "guess", 2000)["performance"].mean()`."""
-    if "chance" not in candidate.expected:
-        raise NotApplicable("no chance level is stated (expected = { chance = … } in the manifest)")
-    chance = candidate.expected["chance"]
+    are too long, and whether trials have more than one correct answer. Measure it with
+    `run(task, "guess", 2000)["performance"].mean()`."""
+    if "guess" not in candidate.expected:
+        raise NotApplicable("the manifest states no `guess` (expected = { guess = … })")
+    expected = candidate.expected["guess"]
     played = _finished(candidate, "guess")
     performance, error = played.mean("performance")
-    if not error and 0 < chance < 1:  # few trials without a correct one say little about rare ones
-        error = (chance * (1 - chance) / played.performance.size) ** 0.5
+    if not error and 0 < expected < 1:
+        # Few trials without a correct one say little about rare ones.
+        error = (expected * (1 - expected) / played.performance.size) ** 0.5
     margin = _margin(error) + 0.0051  # manifests round to two digits
     require(
-        abs(performance - chance) <= margin,
-        f"Guessing performs at {performance:.3f}, expected {chance} as in the manifest (margin"
+        abs(performance - expected) <= margin,
+        f"Guessing performs at {performance:.3f}, expected {expected} as in the manifest (margin"
         f" {margin:.3f}).",
         performance=performance,
     )

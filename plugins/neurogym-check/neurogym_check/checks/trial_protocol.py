@@ -16,15 +16,14 @@ from neurogym_check.tolerances import (
     largest_distance,
 )
 from neurogym_check.trajectories import has_nan
-from neurogym_core import Constant, Distribution, NeurogymError, Task, TaskEnv, TrialBatch
+from neurogym_core import Constant, Distribution, NeurogymError, Outcome, Task, TaskEnv, TrialBatch
 from neurogym_core.players import (
-    DURATION,
-    OUTCOME_NAMES,
     TaskView,
     build_trials,
 )
 
 TASK = ("task",)
+OUTCOMES = [one.name.lower() for one in Outcome]
 
 
 @check("T001", kinds=("task", "trial env"))
@@ -67,7 +66,7 @@ def _check_runs(
         return
     dt, free = candidate.task.dt, _answerable(candidate)
     for name, played in runs:
-        recorded = round(record[DURATION + name] / dt)
+        recorded = round(record[f"duration.{name}"] / dt)
         require(
             played <= recorded,
             f"Period {name!r} of trial {number} lasts {played} steps, expected the recorded"
@@ -151,7 +150,7 @@ def durations_follow_their_distributions(candidate: Candidate) -> None:
         if (
             name not in batch.period_names
             or name in batch.untimed
-            or DURATION + name in TaskView(task).imposed
+            or f"duration.{name}" in TaskView(task).imposed
         ):
             continue
         distance = distance_in_steps(batch.period_steps[name], spec, task.dt)
@@ -242,7 +241,7 @@ def imposed_values_are_played(candidate: Candidate) -> None:
     for name in task.timing:
         if name in TaskView(task).period_names and name not in candidate.batch.untimed:
             ms = float(7 * task.dt)
-            batch = task.sample(5, seed=1, **{DURATION + name: ms})
+            batch = task.sample(5, seed=1, **{f"duration.{name}": ms})
             played = batch.period_steps[name] * task.dt
             require(
                 (played == ms).all(),
@@ -373,16 +372,15 @@ def _check_columns(task: Task, records: list[dict[str, Any]]) -> None:
         "performance",
         "reward",
         "steps",
-        *(DURATION + name for name in TaskView(task).period_names),
+        *(f"duration.{name}" for name in TaskView(task).period_names),
     }
     missing = sorted(wanted - set(records[0]))
     require(not missing, f"The record has no {missing}.")
     for number, record in enumerate(records):
-        known = record["outcome"] in OUTCOME_NAMES.tolist()
+        known = record["outcome"] in OUTCOMES
         require(
             known,
-            f"The outcome of trial {number} is {record['outcome']!r}, expected one of"
-            f" {OUTCOME_NAMES.tolist()}.",
+            f"The outcome of trial {number} is {record['outcome']!r}, expected one of {OUTCOMES}.",
         )
         require(
             0 <= record["performance"] <= 1,

@@ -27,23 +27,17 @@ from neurogym_core import (
     make_vec,
     run,
 )
-from neurogym_core.play import dataset, dealer
-from neurogym_core.players import TaskView, answers_of
+from neurogym_core.players import TaskView
 from neurogym_core.tools import installed, load_wrapper
+
+pytest.importorskip("neurogym_wrappers")
+# Most of the time of short runs would go into trials that are drawn ahead.
+pytestmark = pytest.mark.usefixtures("few_trials_at_a_time")
 
 OWN = ("core", "wrappers")
 WRAPPERS = sorted(info.name for info in installed().wrappers if info.namespace in OWN)
 KINDS = {kind.__name__: kind for kind in small.KINDS}
 STEPS = 60
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _short_blocks():
-    """Draw fewer trials ahead, which takes most of the time of short runs."""
-    before = dealer.BLOCK_STEPS, dataset.CHUNK_STEPS
-    dealer.BLOCK_STEPS = dataset.CHUNK_STEPS = 128
-    yield
-    dealer.BLOCK_STEPS, dataset.CHUNK_STEPS = before
 
 
 def settings_of(name: str, kind: str) -> dict:
@@ -55,7 +49,7 @@ def settings_of(name: str, kind: str) -> dict:
         "Schedule": {"blocks": [{condition: values[0].item()}, {}], "block_length": 3},
         "SideBias": {"block_length": 5},
         "AnswerProbabilities": {
-            "probs": np.eye(len(answers_of(task)))[0].tolist()
+            "probs": np.eye(len(TaskView(task).answers))[0].tolist()
             if TaskView(task).has_answer
             else [1.0]
         },
