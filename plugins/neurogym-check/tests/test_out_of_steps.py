@@ -29,7 +29,7 @@ class Waits(Task):
 
 @pytest.mark.parametrize("code", ["T001", "B001", "B002", "B003", "B004"])
 def test_trials_that_do_not_end_in_time_prove_nothing(code):
-    [result] = check_task(Waits, select=[code], expected={"chance": 0.5})
+    [result] = check_task(Waits, select=[code], expected={"guess": 0.5})
     assert result.status == "cannot tell"
     assert "steps and did not finish its trials" in result.reason
     assert "The full level plays more" in result.reason
