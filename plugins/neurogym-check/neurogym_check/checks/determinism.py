@@ -29,6 +29,8 @@ from neurogym_check.trajectories import (
 from neurogym_core.players import TaskView
 
 SEED = 31
+PLAYED = 300
+"""Most steps of a session, at the quick level."""
 FURTHER = 15
 """Sessions that must all be equal before the check fails; two can be equal by chance."""
 
@@ -158,6 +160,7 @@ def reset_without_seed_starts_a_new_session(candidate: Candidate) -> None:
     repeats = sessions[0] == sessions[1] and all(
         one == sessions[0] for one in _further(candidate, [None] * FURTHER)
     )
+    _require_a_trial(candidate, repeats)
     require(not repeats, "reset() without a seed repeats the previous session.")
 
 
@@ -176,7 +179,15 @@ def different_seeds_give_different_trials(candidate: Candidate) -> None:
     same = sessions[0] == sessions[4] and all(
         one == sessions[0] for one in _further(candidate, seeds)
     )
+    _require_a_trial(candidate, same)
     require(not same, f"The seeds from {SEED} to {seeds[-1]} give the same trials.")
+
+
+def _require_a_trial(candidate: Candidate, same: bool) -> None:
+    """Raise `CannotTell` if equal sessions were shorter than a trial: it may differ later on."""
+    count = _steps(candidate, PLAYED)
+    if same and candidate.kind == "task" and count < TaskView(candidate.task).typical_steps:
+        raise candidate.out_of_steps("mixed", count)
 
 
 def _random_sessions(candidate: Candidate) -> list[list[str]]:
@@ -201,7 +212,7 @@ def _further(candidate: Candidate, seeds: list[int | None]) -> list[list[str]]:
     """Return trajectories after successive resets of a new env with these seeds."""
     env = candidate.env()
     env.reset(seed=SEED)  # a plain env may define its target only after the first reset
-    count = _steps(candidate, 300)
+    count = _steps(candidate, PLAYED)
     return [trajectory(env, mixed(SEED), count, seed, counted=False) for seed in seeds]
 
 

@@ -40,8 +40,9 @@ def audit_of(candidate: Candidate, progress: Callable[[str], None] = lambda name
         progress: called with the name of each policy.
 
     Raises:
-        NotApplicable: the candidate has no target.
+        NotApplicable: the candidate has no oracle, or no target.
     """
+    candidate.require_oracle()
     if candidate.kind == "task":
         return candidate.once("audit", lambda one: measure_shortcuts(one.task, progress=progress))  # type: ignore[no-any-return]
     env = candidate.env()
@@ -127,6 +128,7 @@ def shortcuts_are_stored(candidate: Candidate) -> None:
 
     When the task is ready, measure them with `ngym check ID --write-shortcuts`, and commit the
     manifest; `ngym info` shows them."""
+    candidate.require_oracle()
     require(
         candidate.info.shortcuts,
         f"The manifest of {candidate.info.distribution} has no shortcuts of"

@@ -64,8 +64,16 @@ def oracle_performs_as_declared(candidate: Candidate) -> dict[str, float]:
     The target of every step (answer, answer_at, offer, or step_target) must lead to a
     correct outcome. Play the task with `run(task, "oracle")` and look at the trials with a
     performance below 1. If even perfect knowledge is not always correct, state the lower
-    performance as oracle_min."""
+    performance as oracle_min. A task in which no action is right or wrong has `supervised = False`,
+    and states oracle_min = 0: it has no oracle."""
     least = candidate.expected.get("oracle_min", ORACLE_MIN)
+    if not least:
+        require(
+            not candidate.task.supervised or not candidate.batch.tables.slots.names,
+            "The manifest declares that there is no oracle (oracle_min = 0), and the task has right"
+            " answers. Expected supervised = False, or the performance of the oracle.",
+        )
+        candidate.require_oracle()
     played = _finished(candidate, "oracle")
     performance = played.mean("performance")[0]
     enough = performance >= least - 1e-6
@@ -108,6 +116,7 @@ def resting_earns_less_than_the_oracle(candidate: Candidate) -> dict[str, float]
 
     Otherwise there is nothing to learn. Let correct answers pay more than resting, let misses pay
     nothing, and make trials that need no answer (catch trials) fewer than the others."""
+    candidate.require_oracle()
     _require_resting(candidate)
     oracle = _finished(candidate, "oracle").mean("reward")[0]
     if not any(played.reward.any() for played in candidate.played.values()):
@@ -126,6 +135,7 @@ def premature_responses_do_not_pay(candidate: Candidate) -> dict[str, float]:
 
     Make actions during a hold cost something (`rewards["abort"]`) or end the trial. An answer
     before its response window must not count."""
+    candidate.require_oracle()
     _require_resting(candidate)
     guess, b = _finished(candidate, "guess").mean("reward")
     oracle, _ = _finished(candidate, "oracle").mean("reward")
@@ -243,9 +253,9 @@ def _from_play(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.n
     )
     answered = np.zeros(ENVS, bool)
     rows: list[np.ndarray] = []
-    for _ in range(
-        int(np.clip(30 * TaskView(task).typical_steps, 300, candidate.several(900, 9000)))
-    ):
+    several = np.clip(30 * TaskView(task).typical_steps, 300, candidate.several(900, 9000))
+    steps = max(int(several), candidate.affordable(2 * candidate.longest))
+    for _ in range(steps):
         early, target = np.isin(env.period, quiet), env.target
         total += observations * early[:, None]
         count += early
@@ -262,6 +272,8 @@ def _from_play(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.n
             mean = total[over] / np.maximum(count[over], 1)[:, None]
             rows.append(np.concatenate([mean, count[over, None], answer[over]], axis=1))
             total[over], count[over], answer[over], answered[over] = 0, 0, 0, False
+    if not rows:
+        raise candidate.out_of_steps("oracle", steps)
     table = np.concatenate(rows)
     return table[:, : -size or None], table[:, -size:]
 
