@@ -59,6 +59,7 @@ class Candidate:
         self.level = level
         self._expected = dict(expected or {})
         self._known: dict[str, Any] = {}
+        self.progress: Callable[[str], None] = lambda part: None  # of long checks
 
     @property
     def name(self) -> str:

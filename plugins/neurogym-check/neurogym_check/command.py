@@ -119,6 +119,13 @@ def command(
             "--wrap was given with an option that stores numbers of tasks. Expected tasks as they"
             " are. Leave out --wrap."
         )
+    chooses = select or excuses or level == "full"
+    if chooses and (shortcuts or write_shortcuts or write_digests):
+        raise click.UsageError(
+            "--select, --expected-failure or --level full was given with an option that runs no"
+            " checks. Expected one or the other. Leave it out; --select A runs the checks of"
+            " shortcuts."
+        )
     names = command_steps.names_of(targets)
     if write_digests:
         command_steps.write_digests(names, force)
