@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,9 @@ from neurogym_check.trajectories import (
     seen,
     trajectory,
 )
+from neurogym_core import NeurogymError, Task
 from neurogym_core.players import TaskView
+from neurogym_core.tools import listed
 
 SEED = 31
 PLAYED = 300
@@ -169,7 +171,10 @@ def different_seeds_give_different_trials(candidate: Candidate) -> None:
     """Different seeds give different trials, unless the task declares nothing random.
 
     The seed must determine every draw: take all random numbers from the generators that the core
-    passes to your methods, or in a plain Gymnasium env from `self.np_random`."""
+    passes to your methods, or in a plain Gymnasium env from `self.np_random`. Conditions and frames
+    must not depend on the place of a trial in the batch."""
+    if candidate.kind == "task":
+        _require_own_draws(candidate.task)
     if _looks_fixed(candidate):
         one, other = _further(candidate, [SEED, SEED + 1])
         _compared(one, other, "The task declares nothing random, but sessions with different seeds")
@@ -181,6 +186,43 @@ def different_seeds_give_different_trials(candidate: Candidate) -> None:
     )
     _require_a_trial(candidate, same)
     require(not same, f"The seeds from {SEED} to {seeds[-1]} give the same trials.")
+
+
+def _require_own_draws(task: Task) -> None:
+    """Require that nothing differs between trials and is the same for two seeds, row by row.
+
+    What depends on conditions is compared where they are equal in all trials."""
+    n = 50
+    batches = [task.sample(n, seed=SEED + k) for k in (0, 1)]
+    _require_different([one.conditions for one in batches], "condition")
+    held = {name: values[0] for name, values in batches[0].conditions.items()}
+    try:
+        batches = [task.sample(n, seed=SEED + k, **held) for k in (0, 1)]
+    except NeurogymError:
+        return  # some conditions cannot be imposed together
+    _require_different([one.period_steps for one in batches], "duration of")
+    if batches[0].path.shape != batches[1].path.shape:
+        return
+    # Steps can be compared in trials of the same path.
+    paths = np.stack([one.path for one in batches])
+    rows = np.flatnonzero((paths == paths[0, 0]).all(axis=(0, 2)))
+    if len(rows) > 1:
+        shown = [one.take(rows).render(None).reshape(len(rows), -1) for one in batches]
+        _require_different([{"observations": one} for one in shown], "noiseless part of the")
+
+
+def _require_different(drawn: list[Mapping[str, np.ndarray]], what: str) -> None:
+    one, other = drawn
+    fixed = [
+        name
+        for name, values in one.items()
+        if (values != values[:1]).any() and np.array_equal(values, other[name])
+    ]
+    require(
+        not fixed,
+        f"The {what} {listed(fixed)} differs between trials, and is the same for two seeds, trial"
+        " by trial. Expected draws from `rng`.",
+    )
 
 
 def _require_a_trial(candidate: Candidate, same: bool) -> None:
