@@ -189,9 +189,9 @@ def different_seeds_give_different_trials(candidate: Candidate) -> None:
 
 
 def _require_own_draws(task: Task) -> None:
-    """Require that nothing differs between trials and is the same for two seeds, row by row.
+    """Require of all that differs between trials that it differs between two seeds, row by row.
 
-    What depends on conditions is compared where they are equal in all trials."""
+    Frames and durations are compared between trials with equal conditions."""
     n = 50
     batches = [task.sample(n, seed=SEED + k) for k in (0, 1)]
     _require_different([one.conditions for one in batches], "condition")
