@@ -32,6 +32,7 @@ SHORTCUTS = {
     "AmountAlone": ("BothMatter", ("channel.amount", "without.juice")),
     "DisplayAlone": ("SampleNeeded", ("channel.display", "without.sample")),
     "LastOfSeveral": ("SumOfSeveral", ("last",)),
+    "OneLook": ("ManyLooks", ("look.first", "look.middle", "look.last")),
     "LastInterval": ("RovingIntervals", ("duration.first", "duration.second")),
     "TellingDelay": ("SilentDelay", ("durations",)),
     "AlwaysMatches": ("SometimesMatches", ("constant", "clock")),
