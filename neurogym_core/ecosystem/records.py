@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Level = Literal["fatal", "error", "warning", "note"]
 
-BLIND = ("rest", "constant", "clock", "guess", "random", "counter")
+BLIND = ("rest", "constant", "clock", "guess", "random", "counter", "rhythm")
 """Shortcuts that see no observation; the best one is the chance level."""
 PARTIAL = (*BLIND, "familiar", "waiter", "channel_counter", "reflex")
 """Shortcuts that leave something out, however much they earn."""

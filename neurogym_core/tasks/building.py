@@ -216,7 +216,10 @@ def hooked(task: TaskLike) -> bool:
 
 
 def max_steps(task: TaskLike) -> int:
-    """Return the steps of the longest of 1,000 trials, also with all durations at their maximum."""
+    """Return the steps of the longest of 1,000 trials, also with all durations at their maximum.
+
+    See `TaskView.max_steps`.
+    """
     known = state_of(task).known
     if "max_steps" not in known:
         known["max_steps"] = max(_longest(task, stage) for stage in state_of(task).stages or ({},))
@@ -236,13 +239,14 @@ def _longest(task: TaskLike, stage: Mapping[str, Any]) -> int:
     draws = [(n, _draw_stage(task, rng, n, stage) if stage else draw_independent(task, rng, n, {}))]
     if stateful(task) and not task.reads_outcomes:
         draws.append(_draw_sessions(task, rng, n))
-    return int(
-        max(
-            build_trials(task, drawn, rng, m, imposed).steps.max()
-            for m, drawn in draws
-            for imposed in ({}, longest)
-        )
+    # The path of the oracle ends where a hook sends the trial back to an earlier period.
+    returns = state.repeated and "step_action" in interface_of(task).hooks
+    batches = (
+        build_trials(task, drawn, rng, m, imposed)
+        for m, drawn in draws
+        for imposed in ({}, longest)
     )
+    return int(max((one.limit if returns else one.steps).max() for one in batches))
 
 
 def _draw_stage(

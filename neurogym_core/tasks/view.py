@@ -130,8 +130,10 @@ class TaskView:
     def max_steps(self) -> int:
         """The steps of the longest of 1,000 trials, also with all durations at their maximum.
 
-        These are first trials of sessions, and later ones unless they depend on the subject's
-        actions; 1,000 of each part of a sequence of tasks."""
+        The oracle plays them. If a hook sends trials back to earlier periods, it is their limit:
+        `max_duration`, or ten times the drawn steps. These are first trials of sessions, and later
+        ones unless they depend on the subject's actions; 1,000 of each part of a sequence of
+        tasks."""
         return building.max_steps(self._task)
 
     @property

@@ -231,6 +231,7 @@ WORDS = {
     "guess": "answering at random",
     "random": "acting at random",
     "counter": "counting trials",
+    "rhythm": "counting the questions of a trial",
     "channel_counter": "counting trials, and copying one channel after the other",
     "winstay": "repeating a right answer",
     "familiar": "stimuli of the last trials",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neurogym_core import Choice, Task, TaskWrapper, make_task, run
+from neurogym_core import STAY, Choice, Task, TaskWrapper, make_task, run
 from neurogym_core.errors import TaskDefinitionError, TrialLayoutError
 from neurogym_core.tasks.building import max_steps
 
@@ -276,3 +276,19 @@ def test_the_longest_trial_is_not_longer_than_those_played():
     task = make_task(Short, wrap=("Transfer", {"other_tasks": (Long(),), "block_lengths": 5}))
     record = run(task, "oracle", 200, seed=1)
     assert LONGEST - 3 <= record["steps"].max() <= max_steps(task)
+
+
+def test_the_longest_trial_in_which_a_hook_repeats_a_period_is_its_limit():
+    class Again(Sides):
+        max_duration = 5000
+
+        def new_trial(self, trial):
+            trial.periods("stimulus", "decision", repeat=("stimulus", "decision"))
+            self.ask(trial)
+
+        def step_action(self, now, action):
+            return None, np.where(now.in_period("decision"), now.number_of("stimulus"), STAY)
+
+    task = Again()
+    assert max_steps(task) == 50
+    assert run(task, "rest", 1, seed=1)["steps"] == 50

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_check.check_types import CheckFailedError, Level
+from neurogym_check.check_types import CannotTell, CheckFailedError, Level, NotApplicable
 from neurogym_check.subject_play import Played, play
 from neurogym_check.trajectories import Recording, anything, constants, mixed, oracle
 from neurogym_core import Task, TaskVectorEnv, TrialBatch, UnknownTaskError, make, make_task
@@ -29,8 +29,12 @@ ENVS = 32
 """Envs in which reference subjects play; each is an independent sample of sessions."""
 SUBJECTS = ("oracle", "guess", "rest", "premature")
 """Reference subjects whose play is recorded."""
+PATIENCE = 1.5
+"""Play stops after this multiple of the intended steps, even if trials have not ended."""
 LONG = 300
 """Steps of a trial beyond which only the full level plays the subjects "rest" and "premature"."""
+LONGEST = 2000, 60_000
+"""Most steps that a check plays to see the end of long trials, at the quick and the full level."""
 SEED = 3
 
 
@@ -55,6 +59,7 @@ class Candidate:
         self.level = level
         self._expected = dict(expected or {})
         self._known: dict[str, Any] = {}
+        self.progress: Callable[[str], None] = lambda part: None  # of long checks
 
     @property
     def name(self) -> str:
@@ -153,13 +158,14 @@ class Candidate:
 
     @cached_property
     def obstacle(self) -> BaseException | None:
-        """The error when the task is made and stepped once, or None."""
+        """The error when the task is made and stepped, for a trial if it has hooks, or None."""
         try:
             env = self.fresh_env()
             env.reset(seed=SEED)
             env.step(env.action_space.sample())
-            if self.kind == "task":
-                env.step(env.unwrapped.target)  # a wrong hook would fail most checks
+            if self.kind == "task" and TaskView(self.task).hooks:
+                for _ in range(self.affordable(TaskView(self.task).typical_steps)):
+                    env.step(env.unwrapped.target)  # a wrong hook would fail most checks
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -167,13 +173,39 @@ class Candidate:
         return None
 
     def require_made(self) -> None:
-        """Raise the error when the task is made and stepped once, if there is one."""
+        """Raise the `obstacle`, if there is one."""
         if self.obstacle is not None:
             raise self.obstacle
+
+    def require_oracle(self) -> None:
+        """Raise `NotApplicable` if the manifest declares that the task has no oracle."""
+        if self.expected.get("oracle_min") == 0:
+            raise NotApplicable("the manifest declares no oracle (oracle_min = 0)")
+
+    @property
+    def longest(self) -> int:
+        """Steps of a long trial, in which periods without a timer last to its limit."""
+        return max(TaskView(self.task).typical_steps, TaskView(self.task).max_steps)
 
     def several(self, quick: int, full: int) -> int:
         """Return `full` at the full level, else `quick`."""
         return full if self.level == "full" else quick
+
+    def affordable(self, steps: float) -> int:
+        """Return `steps`, or the most that a check plays to see the end of long trials."""
+        return int(min(steps, self.several(*LONGEST)))
+
+    def out_of_steps(self, subject: str, steps: int) -> CannotTell:
+        """Return the result of a check that played `steps` steps, in which trials did not end."""
+        remedy = (
+            "The full level plays more."
+            if self.level == "quick"
+            else "Make trials shorter, or `dt` longer."
+        )
+        return CannotTell(
+            f"The subject {subject!r} played {steps} steps and did not finish its trials. Nothing"
+            f" was measured. {remedy}"
+        )
 
     # ------------------------------------------------------------------ shared by several checks
 
@@ -198,7 +230,7 @@ class Candidate:
                 count if name in ("random", "oracle", "mixed") else count // 2
             )
             if name in ("oracle", "mixed") and self.kind == "task" and not found[name].trials:
-                found[name].extend(2 * TaskView(self.task).typical_steps)
+                found[name].extend(self.affordable(2 * self.longest))
         return found
 
     @cached_property
@@ -219,7 +251,8 @@ class Candidate:
         # A trial without an answer lasts for its maximal duration.
         brief = self.level == "full" or TaskView(task).typical_steps <= LONG
         subjects = SUBJECTS if rests and brief else SUBJECTS[:2]
-        return {name: play(env, name, least, most, enough) for name in subjects}
+        limit = max(PATIENCE * enough, self.affordable(PATIENCE * least * self.longest))
+        return {name: play(env, name, least, most, enough, limit) for name in subjects}
 
     @cached_property
     def sample_size(self) -> int:

@@ -55,7 +55,7 @@ from neurogym_core.tools import complete, print_json
 @click.option(
     "--shortcuts",
     is_flag=True,
-    help="Print the performance of policies that leave out a part of the task, and nothing else.",
+    help="Run no checks; measure policies that leave out a part of the task (some seconds each).",
 )
 @click.option(
     "--write-shortcuts",
@@ -118,6 +118,13 @@ def command(
         raise click.UsageError(
             "--wrap was given with an option that stores numbers of tasks. Expected tasks as they"
             " are. Leave out --wrap."
+        )
+    chooses = select or excuses or level == "full"
+    if chooses and (shortcuts or write_shortcuts or write_digests):
+        raise click.UsageError(
+            "--select, --expected-failure or --level full was given with an option that runs no"
+            " checks. Expected one or the other. Leave it out; --select A runs the checks of"
+            " shortcuts."
         )
     names = command_steps.names_of(targets)
     if write_digests:

@@ -52,12 +52,12 @@ def measure(sources: Sequence[Candidate]) -> dict[str, Audit]:
     with Progress("measuring", len(sources)) as bar, contextlib.redirect_stdout(sys.stderr):
         for number, source in enumerate(sources):
             bar.show(number, source.name)
+            source.progress = lambda policy, n=number, name=source.name: bar.show(
+                n, f"{name} {policy}"
+            )
             try:
                 with usage_errors():
-                    found[source.name] = audit_of(
-                        source,
-                        lambda policy, n=number, name=source.name: bar.show(n, f"{name} {policy}"),
-                    )
+                    found[source.name] = audit_of(source)
             except NotApplicable as reason:
                 click.echo(f"{source.name}: no shortcuts; {reason}", err=True)
     return found
@@ -90,15 +90,17 @@ def check_tasks(
     steps = len(all_checks(level))
     with Progress("checking", len(sources) * steps) as bar, contextlib.redirect_stdout(sys.stderr):
         for number, source in enumerate(sources):
-            codes = iter(range(number * steps, (number + 1) * steps))
+            begun: dict[str, int] = {}
             with usage_errors():
                 results += check_task(
                     source,
                     level,
                     reasons,
                     select=select,
-                    progress=lambda code, name=source.name, codes=codes: bar.show(
-                        next(codes), f"{name} {code}"
+                    progress=lambda text, name=source.name, first=number * steps, begun=begun: (
+                        bar.show(
+                            first + begun.setdefault(text.split()[0], len(begun)), f"{name} {text}"
+                        )
                     ),
                 )
     return results

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import neurogym_check.checks  # noqa: F401 — importing the checks registers them
@@ -68,7 +70,8 @@ def check_task(
             unexpected pass.
         select: codes, or letters of families; default all.
         expected: the manifest's ``{"guess": …, "oracle_min": …}``, for a task without a manifest.
-        progress: called with the code of each check before it runs.
+        progress: called with the code of each check before it runs, and while a long one runs with
+            its code and the part that is next, "A002 clock".
 
     Returns:
         One result for each check, also for those that do not apply. Errors of the task are results,
@@ -85,6 +88,7 @@ def check_task(
     for one in chosen:
         if progress is not None:
             progress(one.code)
+            candidate.progress = partial(_part, progress, one.code)
         results.append(run_check(one, candidate, reasons.get(one.code)))
     foreign = [] if select and not _plugin_codes(select) else plugin_results(candidate, reasons)
     known = {one.code for one in all_checks()} | {result.code for result in foreign}
@@ -95,6 +99,10 @@ def check_task(
         *results,
         *(result for result in foreign if not select or _is_selected(result.code, select)),
     ]
+
+
+def _part(progress: Callable[[str], None], code: str, name: str) -> None:
+    progress(f"{code} {name}")
 
 
 def run_check(one: Check, candidate: Candidate, excuse: str | None = None) -> CheckResult:
@@ -229,15 +237,4 @@ def _excused(result: CheckResult, reasons: Mapping[str, str]) -> CheckResult:
     excuse = reasons.get(result.code)
     if excuse is None or result.status != "failed":
         return result
-    return CheckResult(
-        result.task,
-        result.code,
-        "expected failure",
-        f"{excuse} ({result.reason})",
-        result.seconds,
-        result.name,
-        result.family,
-        result.rule,
-        result.advice,
-        result.details,
-    )
+    return replace(result, status="expected failure", reason=f"{excuse} ({result.reason})")

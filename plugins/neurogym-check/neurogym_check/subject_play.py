@@ -11,8 +11,6 @@ from neurogym_core import TaskVectorEnv
 from neurogym_core.players import TaskView, player_of
 
 SEED = 17
-PATIENCE = 1.5
-"""Play stops after this multiple of the intended steps, even if trials have not ended."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,9 @@ class Played:
         return float(means.mean()), float(means.std(ddof=1) / np.sqrt(len(means)))
 
 
-def play(env: TaskVectorEnv, subject: str, least: int, most: int, enough: int) -> Played:
+def play(
+    env: TaskVectorEnv, subject: str, least: int, most: int, enough: int, limit: float
+) -> Played:
     """Let a subject play new sessions in all envs, and return its results.
 
     Args:
@@ -52,6 +52,7 @@ def play(env: TaskVectorEnv, subject: str, least: int, most: int, enough: int) -
         least, most: trials of each env. Play ends when all envs have `most`, or when `enough` steps
             were played and all have `least`.
         enough: number of steps, see `least`.
+        limit: steps after which play stops, even if trials have not ended.
     """
     player = player_of(subject, SEED)
     # The state that a task keeps across sessions is only reset with a seed.
@@ -61,7 +62,7 @@ def play(env: TaskVectorEnv, subject: str, least: int, most: int, enough: int) -
     earned = np.zeros(env.num_envs)
     parts: list[tuple[np.ndarray, Any]] = []
     steps, fewest = 0, 0
-    while fewest < most and not (steps >= enough and fewest >= least) and steps < PATIENCE * enough:
+    while fewest < most and not (steps >= enough and fewest >= least) and steps < limit:
         observations, reward, _, _, info = env.step(player(env, observations))
         steps += 1
         earned += reward

@@ -277,6 +277,31 @@ class SumOfSeveral(LastOfSeveral):
     all_count: bool = True
 
 
+class OneLook(Task):
+    """Report the side of noisy evidence; any 100 ms of the second are right in 89 %."""
+
+    sigma: float = 8.0
+
+    timing = {"stimulus": 1000, "decision": 300}
+
+    def define(self):
+        self.observe(stimulus=1)
+        self.act(rest=1, choose=2)
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
+
+    def new_trial(self, trial):
+        trial.periods("stimulus", "decision")
+        trial.show("stimulus", 2 * trial["side"] - 1, during="stimulus", noise=self.sigma)
+        trial.answer("choose", trial["side"], during="decision")
+
+
+class ManyLooks(OneLook):
+    """With more noise, 100 ms are right in 63 %, and the second in 85 %."""
+
+    sigma: float = 30.0
+
+
 # ---------------------------------------------------------------------- durations
 
 

@@ -114,6 +114,9 @@ def test_a_package_has_a_line_for_every_task(ngym, package):
         ("--force", "x"),
         ("--expected-failure", "B005", "x"),
         ("--select", "T0001"),
+        ("--shortcuts", "--select", "A001"),
+        ("--shortcuts", "--level", "full"),
+        ("--write-digests", "--expected-failure", "B005=no"),
     ],
 )
 def test_wrong_usage_ends_with_2(ngym, file, arguments):

@@ -141,6 +141,12 @@ def test_progress_hears_of_every_check(wrong):
     assert heard == [result.code for result in results]
 
 
+def test_progress_hears_of_the_parts_of_a_long_check(wrong):
+    heard = []
+    check_task(wrong.Right, select=["A001"], progress=heard.append)
+    assert {"A001", "A001 clock", "A001 classifiers"} <= set(heard)
+
+
 # ---------------------------------------------------------------------- plug-ins
 
 

@@ -51,6 +51,12 @@ QUICK = {
     "PaysInTheDark": ("B004", ()),
     "ShowsTooEarly": ("B005", ()),
     "LastsTooTellingly": ("B005", ()),
+    # Mistakes of other kinds, written to see whether the kit refuses them.
+    "SidesByRow": ("D005", ()),
+    "FrozenNoise": ("D005", ()),
+    "NoTimeToAnswer": ("G000", ()),
+    "Punished": ("B003", ()),
+    "PaysEachStep": ("B004", ()),
 }
 FULL = {"WatchesTheOthers": "G004", "DrawsNothing": "G005"}
 MIXES_SUBJECTS = ("CountsOnTheTask", "SharesAList")

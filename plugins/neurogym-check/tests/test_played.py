@@ -153,6 +153,71 @@ class Produce(Task):
         trial.answer_at("go", trial["interval"], during="production", tolerance=40)
 
 
+class EveryThird(Task):
+    """Answer a question again and again; every third time, the other answer is right."""
+
+    max_duration = 6000
+    timing = {"gap": 100, "ask": 100}
+    trial_state = {"number": 0}
+
+    def define(self):
+        self.observe(light=1)
+        self.act(rest=1, choose=2)
+        self.vary(coins=lambda rng, prior: rng.random((prior.n, 40)) < 1 / 3)
+
+    def wants(self, now):
+        return now.trial_state["number"] % 3 == 2
+
+    def new_trial(self, trial):
+        trial.periods("gap", "ask", repeat=("gap", "ask"))
+        trial.offer("choose", 0, during="ask", then=("gap", "gap"), again=True)
+        trial.max_reward(29.0)
+
+    def step_action(self, now, action):
+        answered = now.in_period("ask") & (action > 0)
+        right = answered & (action == 1 + self.wants(now))
+        now.trial_state["number"] = now.trial_state["number"] + answered
+        return 1.0 * right, None
+
+    def step_observation(self, now, obs):
+        obs[:, 0] = now.in_period("ask") & self.wants(now)
+        return obs
+
+    def step_target(self, now):
+        return now.in_period("ask") * (1 + self.wants(now))
+
+
+class ThirdAtRandom(EveryThird):
+    """In a third of the questions, the other answer is right; the light shows in which."""
+
+    def wants(self, now):
+        return now.conditions["coins"][np.arange(now.n), now.trial_state["number"]]
+
+
+class InTurn(Sides):
+    """Copy one light for five trials, then the other one; the outcomes of the subject are read."""
+
+    reads_outcomes = True
+
+    def define(self):
+        self.observe(first=2, second=2)
+        self.act(rest=1, choose=2)
+        self.vary(one=Choice(2), two=Choice(2), side=Choice(2))
+        self.correct_choice("side")
+
+    def draw(self, session, rng):
+        one, two = rng.integers(0, 2, (2, len(session)))
+        side = np.where(session.number // 5 % 2, two, one)
+        session.number = session.number + 1
+        return {"one": one, "two": two, "side": side}
+
+    def new_trial(self, trial):
+        trial.periods("stimulus", "decision")
+        trial.show("first", ONE_OF_TWO[trial["one"]], during="stimulus")
+        trial.show("second", ONE_OF_TWO[trial["two"]], during="stimulus")
+        trial.answer("choose", trial["side"], during="decision")
+
+
 def measures(task: type[Task]) -> dict[str, Measure]:
     return measure_shortcuts(task()).measures
 
@@ -167,10 +232,18 @@ def measures(task: type[Task]) -> dict[str, Measure]:
         (Recent, "familiar", 0.95),
         (Twice, "copied", 0.95),
         (Produce, "clock", 0.95),
+        (EveryThird, "rhythm", 0.95),
+        (InTurn, "channel_counter", 0.95),
     ],
 )
 def test_a_policy_is_found_where_it_solves_the_task(task, policy, least):
     assert measures(task)[policy].low > least
+
+
+def test_a_rhythm_earns_no_more_than_the_best_answer_where_there_is_none():
+    found = measures(ThirdAtRandom)
+    assert found["oracle"].score > 0.95
+    assert abs(found["rhythm"].score - 2 / 3) < 0.06
 
 
 def test_a_fixed_answer_earns_what_it_earns_by_playing():

@@ -32,6 +32,7 @@ SHORTCUTS = {
     "AmountAlone": ("BothMatter", ("channel.amount", "without.juice")),
     "DisplayAlone": ("SampleNeeded", ("channel.display", "without.sample")),
     "LastOfSeveral": ("SumOfSeveral", ("last",)),
+    "OneLook": ("ManyLooks", ("look.first", "look.middle", "look.last")),
     "LastInterval": ("RovingIntervals", ("duration.first", "duration.second")),
     "TellingDelay": ("SilentDelay", ("durations",)),
     "AlwaysMatches": ("SometimesMatches", ("constant", "clock")),
@@ -364,8 +365,8 @@ def with_ideal(site):
 def test_an_ideal_below_a_shortcut_is_refused(with_ideal):
     result = with_ideal(0.6, "exact", "it is what the author thinks")
     assert result.status == "failed"
-    assert "the light alone" not in result.reason
     assert "The ideal is 0.6, and" in result.reason
+    assert "Expected an ideal that no shortcut exceeds" in result.reason
 
 
 def test_an_ideal_that_its_observer_does_not_reach_is_refused(with_ideal):

@@ -214,17 +214,6 @@ class Faint(Solvable):
         self.light(trial, np.eye(2)[trial["side"]] * trial["strength"][:, None])
 
 
-class EqualLights(Solvable):
-    """In some trials both lights are equal, and a coin decides."""
-
-    def define(self):
-        super().define()
-        self.vary(difference=Choice((0, 1)))
-
-    def stimulus(self, trial):
-        self.light(trial, np.eye(2)[trial["side"]] * trial["difference"][:, None])
-
-
 class NeverRepeats(Solvable):
     """No two trials are alike, and the answer is the parity of their frames."""
 

@@ -299,6 +299,49 @@ class LastsTooTellingly(Right):
     timing = {"fixation": Choice((200, 500))}
 
 
+class SidesByRow(Right):
+    """The side of a trial is its row in the batch, so that sides alternate."""
+
+    def define(self):
+        self.observe(fixation=1, stimulus=2)
+        self.act(fixate=1, choose=2)
+        self.vary(side=lambda rng, prior: np.arange(prior.n) % 2, strength=Choice((0.5, 1.0)))
+        self.correct_choice("side")
+
+
+class FrozenNoise(Right):
+    """The noise of the frames is that of a generator with a fixed seed."""
+
+    timing = {"fixation": 200, "stimulus": 500, "decision": 500}
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "stimulus", "decision")
+        steps = round(500 / self.dt)
+        noise = np.random.default_rng(0).normal(size=(trial.n, steps, 2)) * self.sigma
+        frames = self.strengths(trial)[:, None] + noise
+        trial.timecourse("stimulus", frames, during="stimulus")
+        trial.answer("choose", trial["side"], during="decision")
+
+
+class NoTimeToAnswer(Right):
+    """In half of the trials, the window has no step."""
+
+    timing = {"fixation": Uniform(200, 500), "stimulus": 500, "decision": Choice((0, 500))}
+
+
+class Punished(Right):
+    """A correct answer costs more than none."""
+
+    rewards = {"abort": -0.1, "correct": -1.0, "error": -2.0}
+
+
+class PaysEachStep(Right):
+    """A hook pays for the right key on every step, also before the stimulus."""
+
+    def step_action(self, now, action):
+        return 1.0 * (now.conditions["side"] + 1 == action), None
+
+
 class ForgetsItsNoise(Right):
     """The noise is not shown: an overridden method read `sigma`."""
 

@@ -39,12 +39,7 @@ class FixedCardSorting(Task):
     subject that knows it and counts to ten earns 1 without the feedback. To train networks or
     agents, which find the count, use version 1 of CardSorting, whose rules cannot be foreseen.
 
-    Deviations from the paper:
-
-    - the deck is shuffled for every session, and dealt in the same order both times (there, the
-      cards are numbered from 1 to 64, in an order that is the same for all);
-    - a session always has 128 trials; the test ends after six rules at criterion;
-    - durations are ours: the test is self-paced.
+    Deviations from the paper: those of version 1, but for the random rules and moments.
 
     Args:
         criterion: number of consecutive correct sorts after which the rule changes.
@@ -127,8 +122,14 @@ class CardSorting(FixedCardSorting):
 
     The fixed order of the test, with changes at the criterion itself, is version 0 of CardSorting.
 
-    Deviations from the paper: those of version 0; first rule, order and moment of the change are
-    random (there, colour, form, number, colour, form, number, each after ten correct sorts).
+    Deviations from the paper:
+
+    - first rule, order and moment of the change are random (there, colour, form, number, colour,
+      form, number, each after ten correct sorts);
+    - the deck is shuffled for every session, and dealt in the same order both times (there, the
+      cards are numbered from 1 to 64, in an order that is the same for all);
+    - a session always has 128 trials; the test ends after six rules at criterion;
+    - durations are ours: the test is self-paced.
 
     Args:
         hazard: probability of a change after a sort that meets the criterion.

@@ -31,13 +31,7 @@ class FixedReversal(Task):
     A criterion that allows for errors, such as 16 correct choices among the last 20, is
     ``criterion=16, window=20``. The window is emptied at a reversal.
 
-    Deviations from the paper:
-
-    - a trial is one step, and the subject always chooses (there, two holes lit up after an interval
-      between trials, and rats could omit a choice);
-    - sessions have no limit in time;
-    - the criterion of eight choices and the 200 trials of a session were not compared with the text
-      of the paper, and count as ours.
+    Deviations from the paper: those of version 1, but for the hazard.
 
     Args:
         p_better, p_worse: probability that the better and the worse side pays.
@@ -119,8 +113,14 @@ class ProbabilisticReversal(FixedReversal):
     is ``hazard=1``. A criterion that allows for errors, such as 16 correct choices among the last
     20, is ``criterion=16, window=20``. The window is emptied at a reversal.
 
-    Deviations from the paper: those of version 0; the hazard is ours (there, the eighth correct
-    choice reverses the sides).
+    Deviations from the paper:
+
+    - the hazard is ours (there, the eighth correct choice reverses the sides);
+    - a trial is one step, and the subject always chooses (there, two holes lit up after an interval
+      between trials, and rats could omit a choice);
+    - sessions have no limit in time;
+    - the criterion of eight choices and the 200 trials of a session were not compared with the text
+      of the paper, and count as ours.
 
     Args:
         hazard: probability of a reversal after a choice that meets the criterion.

@@ -78,9 +78,10 @@ class Audit:
             are for comparison. These play the task, and see no observation: ``rest`` (never
             answers), ``constant`` (the best fixed answer), ``clock`` (the best fixed answer on the
             best fixed step), ``guess`` (answers at random when asked), ``random`` (acts at random
-            on every step), ``counter`` (the best sequence of answers over 2 to 30 trials). These
-            play, and see something: ``history`` (receives the right answer of the previous trial),
-            ``winstay`` (repeats a right answer), ``familiar`` (knows the last trials' stimuli),
+            on every step), ``counter`` (the best sequence of answers over 2 to 30 trials),
+            ``rhythm`` (another answer every 2 to 30 times that a trial asks). These play, and see
+            something: ``history`` (receives the right answer of the previous trial), ``winstay``
+            (repeats a right answer), ``familiar`` (knows the last trials' stimuli),
             ``waiter`` (waits, and answers unless a signal comes), ``copied`` (answers one slot
             rightly, and the others alike), ``reflex`` (sees the current step only), ``held`` (the
             right answer from the first step on); where trials depend on outcomes,
@@ -173,8 +174,7 @@ class _Auditor:
 
     def __init__(self, task: Task, seed: int) -> None:
         self.task, self.seed = task, seed
-        drawn = draw(task, _count(task), seed)
-        self.batch = drawn
+        self.batch = draw(task, _count(task), seed)
         self.answers: Answers = answers_of(task, self.batch, seed)
         n = len(self.batch)
         # Sessions are divided by time, not by subject, so that both parts have all of them.

@@ -103,6 +103,23 @@ class Counter(Played):
         return np.asarray(self.rows[self.all, 1 + now.trial % self.rows[:, 0]])
 
 
+class Rhythm(Played):
+    """Gives an answer, and another one every so many times that it is asked in a trial.
+
+    Rows: the number of times, the answer, the other answer.
+    """
+
+    def __init__(self, bank: Bank, rows: np.ndarray, seed: int) -> None:
+        super().__init__(bank, rows, seed)
+        self.times = np.zeros(len(rows), int)
+
+    def answer(self, now: Now) -> np.ndarray:
+        opens = now.asked & (now.waited == 0)
+        self.times = np.where(now.fresh, 0, self.times) + opens
+        other = self.times % self.rows[:, 0] == 0
+        return np.where(other, self.rows[:, 2], self.rows[:, 1])
+
+
 class Copying(Played):
     """Base of policies that sum a channel, and give its largest unit as the answer."""
 
@@ -327,6 +344,8 @@ def families(task: Task, bank: Bank, seed: int) -> Iterator[Family]:
     trial, window = window_steps(task, seed)
     if trial > 1:
         yield Family("clock", Clock, _clocks(answers, trial, window))
+    if len(rhythms := _rhythms(bank, seed)):
+        yield Family("rhythm", Rhythm, rhythms)
     if TaskView(task).hooks and not task.actions.continuous:
         imitated = Imitated(bank, 64)
         steps = TaskView(task).typical_steps
@@ -408,6 +427,17 @@ def _clocks(answers: np.ndarray, trial: int, window: int) -> np.ndarray:
     fits = max(CANDIDATES // len(times), 2)
     some = answers[np.linspace(0, len(answers) - 1, min(len(answers), fits)).astype(int)]
     return np.concatenate([np.repeat(times, len(some), axis=0), np.tile(some, (len(times), 1))], 1)
+
+
+def _rhythms(bank: Bank, seed: int) -> np.ndarray:
+    """Return rhythms of up to four answers, if a trial repeats a period with a window."""
+    batch = bank.task.sample(20, seed=seed)
+    asks = batch.table("window").any(axis=(0, 2))
+    periods = {batch.period_names[p] for p in batch.period[asks]}
+    if not periods & TaskView(bank.task).repeated_periods:
+        return np.zeros((0, 3), int)
+    answers = list(itertools.permutations(range(bank.first, int(bank.size[0]))[:4], 2))
+    return np.array([(times, *pair) for times in PERIODS for pair in answers]).reshape(-1, 3)
 
 
 def _waiters(bank: Bank, window: int, copies: int) -> np.ndarray:

@@ -117,11 +117,7 @@ def columns_of(
     channel, period, place = (
         (np.array(part) for part in zip(*names, strict=True))
         if names
-        else (
-            np.zeros(0, str),
-            np.zeros(0, str),
-            np.zeros(0, int),
-        )
+        else (np.zeros(0, str), np.zeros(0, str), np.zeros(0, int))
     )
     table = np.concatenate(reduced, axis=1) if reduced else np.zeros((len(batch), 0))
     place = place.astype(int)
@@ -146,7 +142,7 @@ def _summed(
     for first in range(0, n, size):
         rows = np.arange(first, min(first + size, n))
         part = batch.take(rows)
-        weights = None if look is None else _looked_at(path[rows], place_of, places, look)
+        weights = None if look is None else _looked_at(path[rows], place_of, lengths[rows], look)
         clean[rows] = _added(part.render(None, path[rows]), path[rows], place_of, places, weights)
         if has_noise:
             seen = part.render(seed + first, path[rows])
@@ -157,13 +153,11 @@ def _summed(
 
 
 def _looked_at(
-    path: np.ndarray, place_of: np.ndarray, places: int, look: tuple[str, int]
+    path: np.ndarray, place_of: np.ndarray, lengths: np.ndarray, look: tuple[str, int]
 ) -> np.ndarray:
     """Return (steps,) whether each step of the trials is among those that a look sees."""
     where, few = look
-    n = len(path)
-    lengths = np.zeros((n, places), np.int64)
-    np.add.at(lengths.T, place_of, path.T)
+    n, places = lengths.shape
     steps = path.sum(axis=1)
     trial = np.repeat(np.arange(n), steps)
     place = np.repeat(np.tile(place_of, n), path.ravel())

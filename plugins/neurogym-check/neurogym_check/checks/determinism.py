@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,9 +26,13 @@ from neurogym_check.trajectories import (
     seen,
     trajectory,
 )
+from neurogym_core import NeurogymError, Task
 from neurogym_core.players import TaskView
+from neurogym_core.tools import listed
 
 SEED = 31
+PLAYED = 300
+"""Most steps of a session, at the quick level."""
 FURTHER = 15
 """Sessions that must all be equal before the check fails; two can be equal by chance."""
 
@@ -158,6 +162,7 @@ def reset_without_seed_starts_a_new_session(candidate: Candidate) -> None:
     repeats = sessions[0] == sessions[1] and all(
         one == sessions[0] for one in _further(candidate, [None] * FURTHER)
     )
+    _require_a_trial(candidate, repeats)
     require(not repeats, "reset() without a seed repeats the previous session.")
 
 
@@ -166,7 +171,10 @@ def different_seeds_give_different_trials(candidate: Candidate) -> None:
     """Different seeds give different trials, unless the task declares nothing random.
 
     The seed must determine every draw: take all random numbers from the generators that the core
-    passes to your methods, or in a plain Gymnasium env from `self.np_random`."""
+    passes to your methods, or in a plain Gymnasium env from `self.np_random`. Conditions and frames
+    must not depend on the place of a trial in the batch."""
+    if candidate.kind == "task":
+        _require_own_draws(candidate.task)
     if _looks_fixed(candidate):
         one, other = _further(candidate, [SEED, SEED + 1])
         _compared(one, other, "The task declares nothing random, but sessions with different seeds")
@@ -176,7 +184,52 @@ def different_seeds_give_different_trials(candidate: Candidate) -> None:
     same = sessions[0] == sessions[4] and all(
         one == sessions[0] for one in _further(candidate, seeds)
     )
+    _require_a_trial(candidate, same)
     require(not same, f"The seeds from {SEED} to {seeds[-1]} give the same trials.")
+
+
+def _require_own_draws(task: Task) -> None:
+    """Require of all that differs between trials that it differs between two seeds, row by row.
+
+    Frames and durations are compared between trials with equal conditions."""
+    n = 50
+    batches = [task.sample(n, seed=SEED + k) for k in (0, 1)]
+    _require_different([one.conditions for one in batches], "condition")
+    held = {name: values[0] for name, values in batches[0].conditions.items()}
+    try:
+        batches = [task.sample(n, seed=SEED + k, **held) for k in (0, 1)]
+    except NeurogymError:
+        return  # some conditions cannot be imposed together
+    _require_different([one.period_steps for one in batches], "duration of")
+    if batches[0].path.shape != batches[1].path.shape:
+        return
+    # Steps can be compared in trials of the same path.
+    paths = np.stack([one.path for one in batches])
+    rows = np.flatnonzero((paths == paths[0, 0]).all(axis=(0, 2)))
+    if len(rows) > 1:
+        shown = [one.take(rows).render(None).reshape(len(rows), -1) for one in batches]
+        _require_different([{"observations": one} for one in shown], "noiseless part of the")
+
+
+def _require_different(drawn: list[Mapping[str, np.ndarray]], what: str) -> None:
+    one, other = drawn
+    fixed = [
+        name
+        for name, values in one.items()
+        if (values != values[:1]).any() and np.array_equal(values, other[name])
+    ]
+    require(
+        not fixed,
+        f"The {what} {listed(fixed)} differs between trials, and is the same for two seeds, trial"
+        " by trial. Expected draws from `rng`.",
+    )
+
+
+def _require_a_trial(candidate: Candidate, same: bool) -> None:
+    """Raise `CannotTell` if equal sessions were shorter than a trial: it may differ later on."""
+    count = _steps(candidate, PLAYED)
+    if same and candidate.kind == "task" and count < TaskView(candidate.task).typical_steps:
+        raise candidate.out_of_steps("mixed", count)
 
 
 def _random_sessions(candidate: Candidate) -> list[list[str]]:
@@ -201,7 +254,7 @@ def _further(candidate: Candidate, seeds: list[int | None]) -> list[list[str]]:
     """Return trajectories after successive resets of a new env with these seeds."""
     env = candidate.env()
     env.reset(seed=SEED)  # a plain env may define its target only after the first reset
-    count = _steps(candidate, 300)
+    count = _steps(candidate, PLAYED)
     return [trajectory(env, mixed(SEED), count, seed, counted=False) for seed in seeds]
 
 

@@ -122,7 +122,7 @@ def vector_env_agrees_with_the_single_env(candidate: Candidate) -> None:
 def _play_single_and_vector(candidate: Candidate) -> None:
     """Play sessions of the default length, and short ones in both autoreset modes."""
     short = TaskView(candidate.task).changed(trials_per_session=2)
-    most = max(200, 5 * TaskView(short).max_steps)
+    most = max(200, candidate.affordable(5 * TaskView(short).max_steps))
     for task, mode, steps, limit in (
         (candidate.task, "SameStep", candidate.several(300, 2000), 0),
         (short, "SameStep", 60, most),
@@ -198,7 +198,7 @@ def _actions_of_others_change_nothing(candidate: Candidate) -> None:
     space = busy.single_action_space
     space.seed(9)
     ended = np.zeros(2, bool)
-    for step in range(50 * TaskView(candidate.task).typical_steps):
+    for step in range(candidate.affordable(50 * TaskView(candidate.task).typical_steps)):
         actions = calm.target.copy()
         others = actions.copy()
         others[1] = space.sample()

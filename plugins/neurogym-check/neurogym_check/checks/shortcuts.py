@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -32,18 +31,19 @@ OBSERVED = 200_000
 """Steps of the play of an ideal observer."""
 
 
-def audit_of(candidate: Candidate, progress: Callable[[str], None] = lambda name: None) -> Audit:
-    """Return the audit of a candidate; measured once.
+def audit_of(candidate: Candidate) -> Audit:
+    """Return the audit of a candidate, a task or an env that reports trials; measured once.
 
-    Args:
-        candidate: a task, or an env that reports trials.
-        progress: called with the name of each policy.
+    The candidate's `progress` is called with the name of each policy.
 
     Raises:
-        NotApplicable: the candidate has no target.
+        NotApplicable: the candidate has no oracle, or no target.
     """
+    candidate.require_oracle()
     if candidate.kind == "task":
-        return candidate.once("audit", lambda one: measure_shortcuts(one.task, progress=progress))  # type: ignore[no-any-return]
+        return candidate.once(  # type: ignore[no-any-return]
+            "audit", lambda one: measure_shortcuts(one.task, progress=one.progress)
+        )
     env = candidate.env()
     env.reset(seed=SEED)  # a plain env may define its target only after the first reset
     if not hasattr(env.unwrapped, "target"):
@@ -127,6 +127,7 @@ def shortcuts_are_stored(candidate: Candidate) -> None:
 
     When the task is ready, measure them with `ngym check ID --write-shortcuts`, and commit the
     manifest; `ngym info` shows them."""
+    candidate.require_oracle()
     require(
         candidate.info.shortcuts,
         f"The manifest of {candidate.info.distribution} has no shortcuts of"

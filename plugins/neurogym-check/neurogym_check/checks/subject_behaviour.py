@@ -6,8 +6,9 @@ import itertools
 
 import numpy as np
 
-from neurogym_check.candidate import ENVS, LONG, Candidate, dealer_of
-from neurogym_check.check_types import CannotTell, CheckWarning, NotApplicable, check, require
+from neurogym_check.candidate import ENVS, Candidate, dealer_of
+from neurogym_check.check_types import CheckWarning, NotApplicable, check, require
+from neurogym_check.subject_play import Played
 from neurogym_check.tolerances import largest_deviation
 from neurogym_core import TaskVectorEnv
 from neurogym_core.players import TaskView
@@ -40,6 +41,16 @@ def _require_resting(candidate: Candidate) -> None:
         raise NotApplicable("its trials are long; the full level plays it")
 
 
+def _finished(candidate: Candidate, subject: str) -> Played:
+    """Return the play of a subject; raise `CannotTell` if an env has not finished a trial.
+
+    Every trial ends, at the latest after `max_duration`, so this is no mistake of the task."""
+    played = candidate.played[subject]
+    if not played.performance.size:
+        raise candidate.out_of_steps(subject, played.steps)
+    return played
+
+
 def _margin(*errors: float) -> float:
     """Return the largest difference between means that counts as equal, given standard errors."""
     # 1.45: the tails of Student's t with `ENVS` - 1 degrees of freedom are heavier.
@@ -53,19 +64,17 @@ def oracle_performs_as_declared(candidate: Candidate) -> dict[str, float]:
     The target of every step (answer, answer_at, offer, or step_target) must lead to a
     correct outcome. Play the task with `run(task, "oracle")` and look at the trials with a
     performance below 1. If even perfect knowledge is not always correct, state the lower
-    performance as oracle_min."""
+    performance as oracle_min. A task in which no action is right or wrong has `supervised = False`,
+    and states oracle_min = 0: it has no oracle."""
     least = candidate.expected.get("oracle_min", ORACLE_MIN)
-    played = candidate.played["oracle"]
-    if not played.performance.size and TaskView(candidate.task).typical_steps > played.steps:
-        raise CannotTell(
-            f"The check ran out of steps: it plays {played.steps}, and a trial lasts about"
-            f" {TaskView(candidate.task).typical_steps} steps of dt={candidate.task.dt:g} ms."
-            " Nothing was measured; the full level plays more."
+    if not least:
+        require(
+            not candidate.task.supervised or not candidate.batch.tables.slots.names,
+            "The manifest declares that there is no oracle (oracle_min = 0), and the task has right"
+            " answers. Expected supervised = False, or the performance of the oracle.",
         )
-    require(
-        played.performance.size,
-        f"The oracle finishes no trial within {played.steps} steps.",
-    )
+        candidate.require_oracle()
+    played = _finished(candidate, "oracle")
     performance = played.mean("performance")[0]
     enough = performance >= least - 1e-6
     require(
@@ -86,17 +95,7 @@ def guessing_performs_as_expected(candidate: Candidate) -> dict[str, float]:
     if "guess" not in candidate.expected:
         raise NotApplicable("the manifest states no `guess` (expected = { guess = … })")
     expected = candidate.expected["guess"]
-    played = candidate.played["guess"]
-    if (
-        not played.performance.size
-        and TaskView(candidate.task).typical_steps > LONG
-        and candidate.level == "quick"
-    ):
-        raise NotApplicable("its trials are long; the full level plays it")
-    require(
-        played.performance.size,
-        f"The guessing subject finishes no trial within {played.steps} steps.",
-    )
+    played = _finished(candidate, "guess")
     performance, error = played.mean("performance")
     if not error and 0 < expected < 1:
         # Few trials without a correct one say little about rare ones.
@@ -117,12 +116,12 @@ def resting_earns_less_than_the_oracle(candidate: Candidate) -> dict[str, float]
 
     Otherwise there is nothing to learn. Let correct answers pay more than resting, let misses pay
     nothing, and make trials that need no answer (catch trials) fewer than the others."""
+    candidate.require_oracle()
     _require_resting(candidate)
+    oracle = _finished(candidate, "oracle").mean("reward")[0]
     if not any(played.reward.any() for played in candidate.played.values()):
         raise NotApplicable("it pays nothing")
-    resting, oracle = (
-        candidate.played[subject].mean("reward")[0] for subject in ("rest", "oracle")
-    )
+    resting = candidate.played["rest"].mean("reward")[0]
     require(
         resting < oracle,
         f"Resting earns {resting:.3f} per trial, expected less than the oracle's {oracle:.3f}.",
@@ -136,12 +135,13 @@ def premature_responses_do_not_pay(candidate: Candidate) -> dict[str, float]:
 
     Make actions during a hold cost something (`rewards["abort"]`) or end the trial. An answer
     before its response window must not count."""
+    candidate.require_oracle()
     _require_resting(candidate)
+    guess, b = _finished(candidate, "guess").mean("reward")
+    oracle, _ = _finished(candidate, "oracle").mean("reward")
     if not any(played.reward.any() for played in candidate.played.values()):
         raise NotApplicable("it pays nothing")
-    (premature, a), (guess, b), (oracle, _) = (
-        candidate.played[subject].mean("reward") for subject in ("premature", "guess", "oracle")
-    )
+    premature, a = candidate.played["premature"].mean("reward")
     earned = f"Answering on every step earns {premature:.3f} per trial"
     if candidate.batch.tables.slots.names:
         require(
@@ -253,9 +253,9 @@ def _from_play(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.n
     )
     answered = np.zeros(ENVS, bool)
     rows: list[np.ndarray] = []
-    for _ in range(
-        int(np.clip(30 * TaskView(task).typical_steps, 300, candidate.several(900, 9000)))
-    ):
+    several = np.clip(30 * TaskView(task).typical_steps, 300, candidate.several(900, 9000))
+    steps = max(int(several), candidate.affordable(2 * candidate.longest))
+    for _ in range(steps):
         early, target = np.isin(env.period, quiet), env.target
         total += observations * early[:, None]
         count += early
@@ -272,6 +272,8 @@ def _from_play(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.n
             mean = total[over] / np.maximum(count[over], 1)[:, None]
             rows.append(np.concatenate([mean, count[over, None], answer[over]], axis=1))
             total[over], count[over], answer[over], answered[over] = 0, 0, 0, False
+    if not rows:
+        raise candidate.out_of_steps("oracle", steps)
     table = np.concatenate(rows)
     return table[:, : -size or None], table[:, -size:]
 

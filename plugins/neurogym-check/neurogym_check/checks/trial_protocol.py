@@ -47,7 +47,8 @@ def periods_are_uninterrupted(candidate: Candidate) -> None:
         if info["new_trial"]:
             _check_runs(candidate, runs, dict(info["trial"]), ended)
             runs, ended = [], ended + 1
-    require(ended, "No trial ended while the oracle played, expected at least one.")
+    if not ended:
+        raise candidate.out_of_steps("oracle", len(candidate.recordings["oracle"].results))
 
 
 def _check_runs(
