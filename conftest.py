@@ -6,6 +6,11 @@ import contextlib
 
 import pytest
 
+# An import of pip, which some tests make, hides setuptools' own distutils, and setuptools, which
+# torch.compile imports, then refuses to be imported.
+with contextlib.suppress(ImportError):
+    import setuptools  # noqa: F401
+
 # The tests of an installed package may run without Hypothesis.
 with contextlib.suppress(ImportError):
     from hypothesis import settings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import environments
@@ -48,7 +49,8 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> environments.Environment:
 
 def test_list_info_and_run_work(bare: environments.Environment) -> None:
     rows = environments.as_json(bare.ngym("list", "--json"))
-    assert len(rows) == 9
+    manifest = tomllib.loads((CONTROL / "neurogym_task_control" / "ngym.toml").read_text("utf-8"))
+    assert {row["name"] for row in rows} == {row["name"] for row in manifest["task"]}
     assert {(row["package"], row["status"]) for row in rows} == {("neurogym-task-control", "ok")}
     assert environments.as_json(bare.ngym("info", GO, "--json"))["description"]["channels"]
     said = environments.as_json(bare.ngym("run", GO, "--subject", "oracle", "-n", 20, "--json"))

@@ -148,11 +148,10 @@ class Block:
         }
         if interface.actions.continuous:
             return names
-        firsts = [units.start for units in tables.slots.units]
-        for slot, first in zip(tables.slots.names, firsts, strict=True):
-            before = min((at for at in firsts if at > first), default=None)
-            if one := interface.actions.choices(first, before):
-                names[f"{slot}.choice" if len(firsts) > 1 else "choice"] = one
+        slots = tables.slots
+        for slot, units in zip(slots.names, slots.units, strict=True):
+            if one := interface.actions.choices(units):
+                names[f"{slot}.choice" if len(slots.names) > 1 else "choice"] = one
         return names
 
     def __len__(self) -> int:

@@ -297,19 +297,18 @@ class Actions(_Named):
             return chosen
         return np.where(outputs[..., self.rest] > 0.5, self.rest, chosen)
 
-    def choices(self, first: int, before: int | None = None) -> tuple[str, ...]:
+    def choices(self, units: slice) -> tuple[str, ...]:
         """Return the names of the choices of a slot, in the order of their indices; () for none.
 
         A group of one action is its only choice. Actions of later groups that join the slot (a sure
         bet beside two targets) are counted on from those of the group.
 
         Args:
-            first: the first action of the slot's group.
-            before: the first action of the next slot's group; None: there is none.
+            units: from the first to the last action of the slot's groups.
         """
-        own = next(name for name, part in self.items() if part.start == first)
+        own = next(name for name, part in self.items() if part.start == units.start)
         names = self.parts[own].names or ((own,) if self.parts[own].size == 1 else ())
-        return (*names, *self.labels()[self[own].stop : before]) if names else ()
+        return (*names, *self.labels()[self[own].stop : units.stop]) if names else ()
 
     def indices(self, group: str, names: Any) -> Ints:
         """Return the indices of choices of a group that are given by name.

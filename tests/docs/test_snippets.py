@@ -113,6 +113,11 @@ def blocks_of(page: str) -> list[Block]:
 
 
 @pytest.fixture(autouse=True)
+def wide_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "140")
+
+
+@pytest.fixture(autouse=True)
 def forget_the_files_of_a_page(tmp_path):
     """Two pages, or one page twice, may have files of the same name."""
     yield
@@ -128,7 +133,6 @@ def test_the_snippets_of_a_page_run_and_print_what_it_says(page, tmp_path, monke
     for library in NEEDS.get(page, ()):
         pytest.importorskip(library, reason=f"{library} is not installed")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "140")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # workers of sweeps import the page's files
     play_page(DOCS / page)
     if page == "twenty-tasks.md":

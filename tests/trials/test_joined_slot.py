@@ -230,3 +230,22 @@ def test_the_moment_of_an_answer_is_the_onset_of_its_window_and_the_reaction_tim
     for slot, begin in (("start", 0), ("end", 300)):
         expected = record["trial_start"] + begin + record[f"{slot}.reaction_time"]
         np.testing.assert_array_equal(record[f"{slot}.answer_time"], expected)
+
+
+class BetOfTheFirstAction(SureBet):
+    """The group of the bet is declared before those of another slot and of the answers."""
+
+    def define(self):
+        self.observe(fixation=1)
+        self.act(fixate=1, sure=1, report=2, choose=["left", "right"])
+        self.vary(right=Choice(2), bet=Choice(BETS))
+        self.correct_choice("right")
+
+    def new_trial(self, trial):
+        super().new_trial(trial)
+        trial.answer("report", trial["right"], during="wait")
+
+
+def test_choices_have_names_where_the_group_that_joins_is_declared_first():
+    names = run(BetOfTheFirstAction(), "random", 20, seed=0).meta["names"]
+    assert names["choose.choice"] == ("sure", "report 0", "report 1", "left", "right")

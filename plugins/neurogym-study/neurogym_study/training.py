@@ -227,12 +227,14 @@ class Watch:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        if error[0] is None:
-            self._complete()
-        if self._handler is not None:
-            signal.signal(signal.SIGINT, self._handler)
-        if self._bar is not None:
-            self._bar.__exit__(*error)
+        try:
+            if error[0] is None:
+                self._complete()
+        finally:
+            if self._handler is not None:
+                signal.signal(signal.SIGINT, self._handler)
+            if self._bar is not None:
+                self._bar.__exit__(*error)
 
     def _complete(self) -> None:
         """Save a training that ended without a test, and write a curve that was deleted."""

@@ -145,6 +145,15 @@ def test_ctrl_c_writes_the_checkpoints_of_all(tasks, tmp_path):
         assert loaded.done == one.done >= 6
 
 
+@pytest.fixture
+def default_sigint():
+    """A shell that starts the tests in the background has SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("default_sigint")
 def test_ctrl_c_is_seen_after_the_first_network_has_left(tasks, tmp_path):
     together = trainers_of(GRUTrainer, tasks.Sides)
     learned = together[1].step
