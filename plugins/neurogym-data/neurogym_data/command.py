@@ -74,7 +74,10 @@ def command(
 
 
 def _counts(one: DataSet) -> tuple[int, int]:
-    return (one.shown.subjects + one.hidden.subjects, one.shown.trials + one.hidden.trials)
+    return (
+        one.table.subjects + one.held_out_table.subjects,
+        one.table.trials + one.held_out_table.trials,
+    )
 
 
 def _cited(one: DataSet) -> str:
@@ -84,13 +87,13 @@ def _cited(one: DataSet) -> str:
 def _facts(one: DataSet) -> dict[str, Any]:
     """Return the manifest as data for JSON."""
     return {
-        key: {**value, "path": value["path"].name} if key in ("shown", "hidden") else value
+        key: {**value, "path": value["path"].name} if key in ("table", "held_out_table") else value
         for key, value in asdict(one).items()
     }
 
 
 def _describe(one: DataSet) -> None:
-    held = f"{one.hidden.subjects} of them held out ({one.hidden.trials:,} trials)"
+    held = f"{one.held_out_table.subjects} of them held out ({one.held_out_table.trials:,} trials)"
     subjects, trials = _counts(one)
     roles = " ".join(f"--{role} {column}" for role, column in one.roles.items())
     for line in (

@@ -79,8 +79,8 @@ class DataSet:
             the differences from it.
         roles: role -> column, as `neurogym_study.Roles` takes them.
         columns: the columns, in the order of the files.
-        shown: the trials of subjects that anyone may fit.
-        hidden: those of the held-out subjects, for tests of models that were fitted to the others.
+        table: the trials of subjects that anyone may fit.
+        held_out_table: those of the held-out subjects, for tests of models that were fitted to the others.
         held_out: the held-out subjects, as text.
     """
 
@@ -96,8 +96,8 @@ class DataSet:
     task: Mapping[str, Any]
     roles: Mapping[str, str]
     columns: tuple[Column, ...]
-    shown: Table
-    hidden: Table
+    table: Table
+    held_out_table: Table
     held_out: tuple[str, ...]
 
     @property
@@ -133,8 +133,8 @@ def data_set(name: str) -> DataSet:
         name=name,
         columns=columns,
         held_out=tuple(given.pop("held_out")),
-        shown=Table(TABLES / f"{name}.csv.gz", **files["shown"]),
-        hidden=Table(TABLES / f"{name}.held-out.csv.gz", **files["hidden"]),
+        table=Table(TABLES / f"{name}.csv.gz", **files["table"]),
+        held_out_table=Table(TABLES / f"{name}.held-out.csv.gz", **files["held_out"]),
         **given,
     )
 
@@ -161,7 +161,7 @@ def data(name: str, *, held_out: bool = False) -> TrialRecord:
         (31079, 9)
     """
     facts = data_set(name)
-    table = facts.hidden if held_out else facts.shown
+    table = facts.held_out_table if held_out else facts.table
     read = np.loadtxt(
         table.path, delimiter=",", skiprows=1, comments=None, encoding="utf-8", ndmin=1,
         dtype=[(column.name, column.dtype) for column in facts.columns],

@@ -67,8 +67,8 @@ def write(name: str, header: Sequence[str], rows: Iterable[Mapping[str, Any]]) -
     kept = held_out(name, (row["subject"] for row in rows))
     print(f"held_out = {kept}")
     for key, suffix, chosen in (
-        ("shown", "", [row for row in rows if str(row["subject"]) not in kept]),
-        ("hidden", ".held-out", [row for row in rows if str(row["subject"]) in kept]),
+        ("table", "", [row for row in rows if str(row["subject"]) not in kept]),
+        ("held_out", ".held-out", [row for row in rows if str(row["subject"]) in kept]),
     ):
         text = io.StringIO()
         table = csv.writer(text, lineterminator="\n")

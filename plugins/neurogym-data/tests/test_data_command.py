@@ -61,5 +61,5 @@ def test_wrong_words_are_refused(ngym, words: tuple[str, ...], said: str) -> Non
 def test_the_facts_as_json(ngym) -> None:
     found = json.loads(ngym("data", "luo-2025", "--json").stdout)
     assert found["command"] == "data"
-    assert found["data"][0]["shown"]["path"] == "luo-2025.csv.gz"
+    assert found["data"][0]["table"]["path"] == "luo-2025.csv.gz"
     assert len(json.loads(ngym("data", "--json").stdout)["data"]) == len(data_names())

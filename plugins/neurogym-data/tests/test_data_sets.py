@@ -25,7 +25,7 @@ def held_out(request: pytest.FixtureRequest) -> bool:
 
 def table_of(name: str, held_out: bool) -> Table:
     facts = data_set(name)
-    return facts.hidden if held_out else facts.shown
+    return facts.held_out_table if held_out else facts.table
 
 
 def is_intact(table: Table) -> bool:
@@ -42,7 +42,7 @@ def test_a_table_has_the_digest_and_the_counts_of_its_manifest(name: str, held_o
 
 
 def test_a_table_with_one_other_byte_is_not_intact(tmp_path: Path) -> None:
-    table = data_set("luo-2025").shown
+    table = data_set("luo-2025").table
     changed = bytearray(table.path.read_bytes())
     changed[len(changed) // 2] ^= 1
     (tmp_path / "changed").write_bytes(changed)
@@ -87,7 +87,7 @@ def test_a_manifest_names_source_licence_and_changes(name: str) -> None:
 
 
 def test_there_are_three_data_sets_with_five_or_more_shown_subjects() -> None:
-    assert sum(data_set(name).shown.subjects >= 5 for name in data_names()) >= 3
+    assert sum(data_set(name).table.subjects >= 5 for name in data_names()) >= 3
 
 
 def test_the_tables_are_small() -> None:

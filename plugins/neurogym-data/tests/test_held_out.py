@@ -48,9 +48,9 @@ def test_the_file_of_the_held_out_is_opened_on_request_only(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     facts = data_set(name)
-    gone = dataclasses.replace(facts.hidden, path=tmp_path / "gone.csv.gz")
-    monkeypatch.setattr(sets, "data_set", lambda _: dataclasses.replace(facts, hidden=gone))
-    assert len(data(name)) == facts.shown.trials
+    gone = dataclasses.replace(facts.held_out_table, path=tmp_path / "gone.csv.gz")
+    monkeypatch.setattr(sets, "data_set", lambda _: dataclasses.replace(facts, held_out_table=gone))
+    assert len(data(name)) == facts.table.trials
     with pytest.raises(FileNotFoundError):
         data(name, held_out=True)
 
@@ -76,7 +76,7 @@ def readings(path: str, text: str) -> Iterator[str]:
                 yield "held_out="
             elif isinstance(node, ast.Constant) and node.value == "held_out":
                 yield "'held_out'"
-            elif isinstance(node, ast.Attribute) and node.attr == "hidden":
+            elif isinstance(node, ast.Attribute) and node.attr == "held_out_table":
                 yield ast.unparse(node)
 
 
@@ -85,7 +85,7 @@ def readings(path: str, text: str) -> Iterator[str]:
     [
         ("fit.py", "from neurogym_data import data\nfit(data('luo-2025', held_out=True))"),
         ("fit.py", "data('luo-2025', **{'held_out': True})"),
-        ("fit.py", "read_csv(data_set('luo-2025').hidden.path)"),
+        ("fit.py", "read_csv(data_set('luo-2025').held_out_table.path)"),
         ("fit.py", "read_csv(TABLES / 'luo-2025.held-out.csv.gz')"),
         ("{{ template }}.py", "class {{ name }}:\n    trials = data(held_out=True)"),
         ("page.md", "```console\n$ ngym data luo-2025 --out x.csv --held-out\n```"),
