@@ -310,6 +310,12 @@ def timed(layout: Layout, action: str, index: Any) -> tuple[Bools | None, Array]
         )
     if actions.continuous:
         return None, np.zeros((n, k))
+    if actions.rest is None:
+        raise TrialLayoutError(
+            f"answer_at({action!r}) of {layout.name} cannot be waited for: there is no action for"
+            " rest, so the first step of the window is an answer. Give the actions one:"
+            " act(rest=1, …)."
+        )
     aim = np.broadcast_to(which.astype(np.int64), (n,))
     return aim[:, None] == np.arange(k), aim
 

@@ -493,7 +493,9 @@ def _slots(draw, said, jumps):
         then = (
             "end" if last == len(said.periods) - 1 and (stop is None or first == last) else "wait"
         )
-    kind = draw(st.sampled_from(["answer", "answer", "mask", "timed" if timed else "mask", "pay"]))
+    # Where no action rests, the first step of a window is an answer.
+    dated = "timed" if timed and said.rest else "mask"
+    kind = draw(st.sampled_from(["answer", "answer", "mask", dated, "pay"]))
     if jumps and kind == "pay" and draw(st.booleans()):
         then = tuple(draw(place) for _ in range(k))
     jumping = not (then == "wait" or (then == "end" and last == len(said.periods) - 1))

@@ -109,3 +109,14 @@ def test_actions_that_never_trigger_have_no_moment():
 
     with pytest.raises(TrialLayoutError, match="trigger="):
         Wrong()
+
+
+def test_where_no_action_rests_nobody_can_wait_for_the_moment():
+    class Wrong(Sided):
+        def define(self) -> None:
+            self.observe(cue=2)
+            self.act(go=2, other=1)
+            self.vary(side=Choice(2))
+
+    with pytest.raises(TrialLayoutError, match="first step of the window is an answer"):
+        Wrong()
