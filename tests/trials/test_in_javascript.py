@@ -18,6 +18,7 @@ pytestmark = [
 
 
 def check(task, seed, n_trials):
+    """Compare trials of several blocks: of 16, if they have eight steps or more."""
     try:
         game = replaying.play(task, n_trials, seed, most=400)
     except NotSupportedError:
@@ -29,7 +30,7 @@ def check(task, seed, n_trials):
 @held(40)
 @given(task=random_tasks.tasks(hooks=False), seed=st.integers(0, 99))
 def test_random_tasks_are_played_alike(task, seed):
-    check(task, seed, 20)
+    check(task, seed, 40)
 
 
 @pytest.mark.slow

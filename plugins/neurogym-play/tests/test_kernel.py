@@ -206,19 +206,6 @@ def spread(record: TrialRecord) -> dict[str, object]:
     return {name: columns[name].tolist()[0] for name in columns}
 
 
-def test_trials_of_several_blocks_are_those_that_an_env_deals(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    from neurogym_core.play import dealer
-
-    monkeypatch.setattr(dealer, "BLOCK_STEPS", 128)
-    games = [
-        replaying.play(make_task(one), 60) for one in ("Bandit-v0", "PriorBlocks-v0", Foraging)
-    ]
-    for game, found in zip(games, replaying.replay(games), strict=True):
-        assert replaying.differences(game, found) == []
-
-
 @pytest.mark.parametrize(
     ("task", "reason"),
     [
