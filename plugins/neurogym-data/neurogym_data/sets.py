@@ -80,7 +80,8 @@ class DataSet:
         roles: role -> column, as `neurogym_study.Roles` takes them.
         columns: the columns, in the order of the files.
         table: the trials of subjects that anyone may fit.
-        held_out_table: those of the held-out subjects, for tests of models that were fitted to the others.
+        held_out_table: those of the held-out subjects, to test a model that was fitted to the
+            others.
         held_out: the held-out subjects, as text.
     """
 
