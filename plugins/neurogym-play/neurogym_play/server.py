@@ -35,7 +35,7 @@ class PlayServer(ThreadingHTTPServer):
 
     Attributes:
         address: the address of the page, with its token.
-        played: set when a record was kept, and the page was told.
+        played: set when a record was kept, and the page has its answer.
     """
 
     daemon_threads = True

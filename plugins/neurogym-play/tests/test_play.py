@@ -19,7 +19,7 @@ from neurogym_play import trial_tables, write_page
 from neurogym_play.playing import free_name, person_record, play
 from neurogym_play.server import MOST, PlayServer
 
-from neurogym_core import TrialRecord, make_task, run
+from neurogym_core import Choice, Task, TrialRecord, make_task, run
 
 DOTS = "perceptual/PerceptualDecisionMaking-v0"
 FILES = {
@@ -137,7 +137,7 @@ def server(kept: list[Any]) -> Iterator[PlayServer]:
         return "Kept."
 
     with PlayServer({"index.html": b"<p>", "page.js": b"1"}, keep) as made:
-        threading.Thread(target=made.serve_forever, daemon=True).start()
+        threading.Thread(target=made.serve_forever, args=(0.02,), daemon=True).start()
         yield made
         made.shutdown()
 
@@ -207,14 +207,14 @@ def keys(browser: Any, *pressed: str) -> None:
 def test_a_person_plays_with_the_keyboard_and_the_record_is_saved(
     browser: Any, tmp_path: Path, monkeypatch: Any
 ) -> None:
-    """A scripted person answers where an answer is open, by keys alone, and is told the result."""
+    """A scripted person answers where an answer is open, by keys alone, and sees the result."""
     from selenium.webdriver import Keys
 
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", opened.append)
     timing = {"fixation": 100, "stimulus": 200, "delay": 0, "decision": 300}
     task = make_task(DOTS, timing=timing)
-    trials, csv = trial_tables(task, 6, seed=4), tmp_path / "me.csv"
+    trials, csv = trial_tables(task, 3, seed=4), tmp_path / "me.csv"
     playing = threading.Thread(target=play, args=(task, DOTS, trials, csv), daemon=True)
     playing.start()
     browser.get_log("browser")
@@ -236,13 +236,13 @@ def test_a_person_plays_with_the_keyboard_and_the_record_is_saved(
         )  # fmt: skip
         keys(browser, side[name])
     report = wait_for(lambda: browser.find_element("id", "report").text)
-    assert "6 of 6 trials correct: 100 %" in report
+    assert "3 of 3 trials correct: 100 %" in report
     saved = wait_for(lambda: browser.find_element("id", "saved").text)
-    assert saved == f"Saved 6 trials in {csv}: 100% correct."
+    assert saved == f"Saved 3 trials in {csv}: 100% correct."
     playing.join(10)
     assert not playing.is_alive()
     lines = csv.read_text("utf-8").splitlines()
-    assert len(lines) == 7
+    assert len(lines) == 4
     assert lines[1].startswith('"person",0,')
     assert browser.get_log("browser") == []
     fetched = [
@@ -270,6 +270,40 @@ def static(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path
     yield f"http://127.0.0.1:{server.server_port}", folder
     server.shutdown()
     server.server_close()
+
+
+EVIL = "<img src=x onerror=\"document.title='owned'\">"
+
+
+class Evil(Task):
+    __doc__ = EVIL
+    timing = {"decision": 300}
+
+    def define(self):
+        self.observe(**{EVIL: (EVIL, "b")})
+        self.act(rest=1, choose=(EVIL, "right"))
+        self.vary(side=Choice(2))
+
+    def new_trial(self, trial):
+        trial.periods("decision")
+        trial.show(EVIL, np.eye(2)[trial["side"]], during="decision")
+        trial.answer("choose", trial["side"], during="decision")
+        trial.record(**{EVIL: trial["side"]})
+
+
+def test_texts_of_a_task_run_no_script(browser: Any, static: tuple[str, Path]) -> None:
+    address, folder = static
+    write_page(Evil, folder / "evil", 2)
+    browser.get_log("browser")
+    browser.get(f"{address}/evil/")
+    wait_for(lambda: browser.find_element("id", "begin").is_displayed())
+    assert browser.find_element("id", "summary").text == EVIL
+    browser.find_element("id", "begin").click()
+    script = "while (!game.kernel.done) game.kernel.step(1); game.finish()"
+    browser.execute_script(script)
+    assert browser.find_elements("css selector", "img") == []
+    assert browser.title == "Evil: play"
+    assert browser.get_log("browser") == []
 
 
 @pytest.mark.parametrize(
