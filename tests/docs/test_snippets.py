@@ -49,6 +49,7 @@ PAGES = (
     "../README.md",
     "../plugins/neurogym-check/README.md",
     "../plugins/neurogym-classic/README.md",
+    "../plugins/neurogym-play/README.md",
     "../plugins/neurogym-plot/README.md",
     "../plugins/neurogym-study/README.md",
     "../plugins/neurogym-task-visual/README.md",

@@ -1,0 +1,172 @@
+"""`trial_tables`: trials of a task as plain data, for the kernel in JavaScript."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from neurogym_core import InverseSquare, NotSupportedError, PowerLaw, Task, make_task
+from neurogym_core.players import Block, Dealer, Tables, TaskView
+from neurogym_core.tools import describe
+
+FORMAT = 1
+"""Version of the form of the tables; `kernel.js` refuses others."""
+OF_SEGMENTS = (
+    "shown", "sd", "duration", "target", "weight", "script_at",
+    "reward", "aborts", "goto", "slot", "outcome", "score", "window",
+)  # fmt: skip
+"""Tables with an entry for each type and segment."""
+OF_TYPES = (
+    "limit", "best", "asked", "miss_reward", "miss_outcome", "correct_reward", "error_reward",
+    "error_goto", "due", "tolerance", "aim", "graded", "graded_from",
+)  # fmt: skip
+"""Tables with an entry for each type."""
+OF_ALL = ("period", "endless", "entry", "follows", "needs", "again", "first_action")
+"""Arrays that all types share."""
+GRADED = {PowerLaw: "power_law", InverseSquare: "inverse_square"}
+"""Rewards of continuous answers that the kernel in JavaScript knows."""
+
+
+def trial_tables(
+    task: Any, n_trials: int = 100, *, seed: int = 0, wrap: Any = (), **params: Any
+) -> dict[str, Any]:
+    """Return the first trials of a seed as plain data, from which they can be played anywhere.
+
+    They are the trials that ``make(task)`` plays after ``reset(seed=seed)``.
+
+    Args:
+        task, wrap, params: as in `neurogym_core.make_task`.
+        n_trials: number of trials.
+        seed: determines trials and noise.
+
+    Returns:
+        Lists, numbers and texts, for JSON; NaN is None. ``web/kernel.d.ts`` describes the entries.
+
+    Raises:
+        NotSupportedError: the tables do not hold all that happens in a trial of this task.
+    """
+    made = make_task(task, wrap=wrap, **params)
+    _check(made)
+    dealer = Dealer(made, 1, seed)
+    dealer.new_sessions()
+    blocks: list[Block] = []
+    while sum(map(len, blocks)) < n_trials:
+        blocks.append(dealer.block())
+    return {
+        "format": FORMAT,
+        "task": made.name,
+        "seed": seed,
+        "key": [dealer.key & 0xFFFFFFFF, dealer.key >> 32],
+        "first_serial": blocks[0].first_serial,
+        "trials_per_session": made.trials_per_session,
+        **_interface(made),
+        **_trials(blocks, n_trials),
+    }
+
+
+def _check(task: Task) -> None:
+    """Raise `NotSupportedError` for a task whose trials need its code while they are played."""
+    reason = ""
+    if hooks := sorted(TaskView(task).hooks):
+        reason = f"runs code on every step ({', '.join(hooks)})"
+    elif task.reads_outcomes:
+        reason = "draws each trial after the outcome of the one before"
+    if reason:
+        raise NotSupportedError(
+            f"{task.name} cannot be exported: it {reason}, and a page has tables only. Expected a"
+            " task whose trials can be built before they are played. Play it in Python, with make()"
+            " or run()."
+        )
+
+
+def _interface(task: Task) -> dict[str, Any]:
+    """Channels, actions and rewards of a task."""
+    said = describe(task)
+    return {
+        "dt": float(task.dt),
+        "channels": said["channels"],
+        "actions": said["actions"],
+        "continuous": task.actions.continuous,
+        "labels": [] if task.actions.continuous else task.actions.labels(),
+        "rest": task.actions.rest,
+        "tracking_reward": task.rewards["correct"] * task.dt / 100,
+    }
+
+
+def _trials(blocks: list[Block], n: int) -> dict[str, Any]:
+    """The first n trials of some blocks, and the types that they have."""
+    parts, kinds, offset = [], [], 0
+    for block in blocks:
+        used, kind = np.unique(block.kind, return_inverse=True)
+        parts.append(block.tables.take(used))
+        kinds.append(kind + offset)
+        offset += len(used)
+    tables, kind = Tables.concatenate(parts), np.concatenate(kinds)[:n]
+    used, kind = np.unique(kind, return_inverse=True)
+    tables = tables.take(used)
+    return {
+        "n_trials": n,
+        "kind": kind.tolist(),
+        "columns": _columns(blocks, tables, kind),
+        "names": {name: list(names) for name, names in blocks[0].names.items()},
+        "period_names": list(tables.period_names),
+        "slots": _slots(tables),
+        "trigger": tables.interface.actions.trigger if tables.target.ndim == 3 else None,
+        "shared": {name: getattr(tables, name).tolist() for name in OF_ALL},
+        "segments": {name: _packed(getattr(tables, name), 2) for name in OF_SEGMENTS},
+        "types": {name: _packed(getattr(tables, name), 1) for name in OF_TYPES},
+        "frames": {name: _packed(getattr(tables, name), 1) for name in ("script", "target_script")},
+    }
+
+
+def _columns(blocks: list[Block], tables: Tables, kind: np.ndarray) -> dict[str, Any]:
+    """Columns of the record that are known before a trial is played, name -> a value per trial."""
+    n, columns = len(kind), {}
+    for name in blocks[0].conditions:
+        values = np.concatenate([block.conditions[name] for block in blocks])[:n]
+        columns[name] = values
+    columns |= {name: values[kind] for name, values in tables.notes.items()}
+    for name in blocks[0].columns:
+        columns[name] = np.concatenate([block.columns[name] for block in blocks])[:n]
+    columns |= {
+        f"duration.{name}": steps[kind] * tables.dt for name, steps in tables.period_steps.items()
+    }
+    return {name: _plain(values) for name, values in columns.items()}
+
+
+def _slots(tables: Tables) -> list[dict[str, Any]]:
+    """The answer slots: their actions, and the reward of graded continuous answers."""
+    slots, rows = tables.slots, []
+    for name, units, pays in zip(slots.names, slots.units, slots.pays, strict=True):
+        row: dict[str, Any] = {"name": name, "start": units.start, "stop": units.stop}
+        if pays is not None and tables.target.ndim == 3:
+            if type(pays) not in GRADED:
+                raise NotSupportedError(
+                    f"{tables.interface.name} cannot be exported: it grades the slot {name!r} by"
+                    f" {pays!r}, which is Python code. Expected PowerLaw or InverseSquare. Play it"
+                    " in Python, with make() or run()."
+                )
+            row["pays"] = {"kind": GRADED[type(pays)], **asdict(pays)}
+        rows.append(row)
+    return rows
+
+
+def _packed(values: np.ndarray, axes: int) -> dict[str, Any]:
+    """Return the different entries of a table, and the entry at each place of its first axes."""
+    places = values.reshape(math.prod(values.shape[:axes]), *values.shape[axes:])
+    known: dict[bytes, int] = {}
+    at = [known.setdefault(entry.tobytes(), len(known)) for entry in places]
+    rows = places[np.unique(at, return_index=True)[1]]
+    return {"rows": _plain(rows), **({"at": at} if len(rows) > 1 else {})}
+
+
+def _plain(values: np.ndarray) -> list[Any]:
+    """Return nested lists for JSON; float32 numbers by their shortest decimal, NaN as None."""
+    if values.dtype == np.float32:
+        values = values.astype(str).astype(np.float64)
+    if values.dtype.kind != "f":
+        return values.tolist()  # type: ignore[no-any-return]
+    return np.where(np.isnan(values), None, values.astype(object)).tolist()  # type: ignore[no-any-return]

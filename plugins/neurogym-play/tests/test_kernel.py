@@ -1,0 +1,266 @@
+"""The kernel in JavaScript plays exported tables as the kernel of the core does, to the bit."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import replaying
+from neurogym_play import trial_tables
+
+from neurogym_core import (
+    Axis,
+    Choice,
+    NotSupportedError,
+    PowerLaw,
+    Task,
+    TaskEnv,
+    TrialRecord,
+    Uniform,
+    make_task,
+    run,
+)
+from neurogym_core.tools import installed
+
+# Those whose observations are images are plain envs, without tables.
+TASKS = [info.id for info in installed().tasks if info.usable and "pixels" not in info.tags]
+SELECTED = (
+    "control/HierarchicalReasoning-v0",  # two slots, one of which needs the other
+    "control/Null-v0",  # performance relative to the best reward
+    "ibl/IBL-v0",  # answers that lead to other periods
+    "memory/GradedComparison-v0",  # continuous, graded by distance
+    "motor/ReachingDelayResponse-v0",
+    "perceptual/PerceptualDecisionMaking-v0",  # noise
+    "perceptual/PoissonClicks-v0",  # observations that change within a period
+    "perceptual/SpatialSuppressMotion-v0",  # continuous, tracked on every step
+    "timing/CueSetGo-v0",  # continuous and timed
+    "timing/MotorTiming-v0",  # timed, graded by the moment
+    "value/DawTwoStep-v0",  # two slots, and jumps
+)
+INEXACT = {"memory/ColourWheel-v0": 1e-12, "memory/MemoryRecall-v0": 1e-12}
+"""Relative errors of float64 numbers that come from `arctan2`, or from the order of a sum of many
+terms, which libraries round differently. All other numbers of all tasks are equal to the bit."""
+
+
+class Foraging(Task):
+    """A period without a timer, periods that repeat, and an answer to each of their visits."""
+
+    abort_ends_trial: bool = False
+    timing = {"rest": 200, "decide": float("inf"), "harvest": 200, "travel": 300}
+    max_duration: float | None = 3000
+    trials_per_session: int | None = 3
+
+    def define(self):
+        self.observe(berries=1)
+        self.act(rest=1, go=("harvest", "leave"))
+        self.vary(richness=Choice((1.0, 2.0)))
+
+    def new_trial(self, trial):
+        repeat = ("decide", "harvest")
+        trial.periods("rest", *repeat, "travel", then={"harvest": "decide"}, repeat=repeat)
+        trial.show("berries", trial["richness"], during="decide", noise=0.5)
+        trial.hold(during="rest", then="restart")
+        trial.offer("go", (1, 0), during="decide", then=("harvest", "travel"), again=True)
+        trial.max_reward(3.0)
+
+
+class Retrying(Task):
+    """An error leads back to the beginning of the window, which opens again."""
+
+    timing = {"first": 300, "second": 300}
+    rewards = {"miss": -0.5}
+
+    def define(self):
+        self.observe(side=2)
+        self.act(rest=1, choose=2)
+        self.vary(side=Choice(2))
+
+    def new_trial(self, trial):
+        both = ("first", "second")
+        trial.periods(*both, repeat=both)
+        trial.show("side", np.eye(2)[trial["side"]], during=both, noise=1)
+        trial.answer("choose", trial["side"], during=both, then={"error": "first"}, again=True)
+
+
+class Timing(Task):
+    """Two answers: a side, and then a press at the right moment, which counts if the side does."""
+
+    timing = {"side": 200, "produce": 800}
+
+    def define(self):
+        self.observe(side=2)
+        self.act(rest=1, choose=2, press=1)
+        self.vary(side=Choice(2), ms=Choice((400.0, 600.0)))
+
+    def new_trial(self, trial):
+        trial.periods("side", "produce")
+        trial.show("side", np.eye(2)[trial["side"]], during="side", noise=1)
+        trial.answer("choose", trial["side"], during="side", then="wait")
+        trial.answer_at(
+            "press", trial["ms"], tolerance=100, during="produce", needs="choose", pays=PowerLaw()
+        )
+
+
+class Aborting(Foraging):
+    """The trial ends with an action on a hold step."""
+
+    def new_trial(self, trial):
+        trial.periods("rest", "decide", "harvest", "travel")
+        trial.show("berries", trial["richness"], during="decide")
+        trial.hold(during="rest", then="end", cost=-1)
+        trial.offer("go", (1, 0), during="decide")
+
+
+@pytest.fixture(scope="module")
+def games() -> list[replaying.Game]:
+    """A few trials of tasks that need all rules together."""
+    tasks = [make_task(one) for one in (*SELECTED, Foraging, Retrying, Timing, Aborting)]
+    return [replaying.play(task, 60, most=600) for task in tasks]
+
+
+def test_a_selection_of_tasks_is_played_alike(games: list[replaying.Game]) -> None:
+    for game, found in zip(games, replaying.replay(games), strict=True):
+        assert replaying.differences(game, found) == [], game.task.name
+
+
+@pytest.mark.parametrize(
+    ("rule", "broken"),
+    [
+        pytest.param("0xd2511f53", "0xd2511f54", id="noise"),
+        pytest.param("single(level[unit] * normal", "(level[unit] * normal", id="rounding"),
+        pytest.param("[this.clock, block,", "[this.clock + 1, block,", id="noise-of-the-step"),
+        pytest.param("? 0 : this.clock - this.entered", "? 0 : 0", id="timecourse"),
+        pytest.param("&& !table.endless[segment]", "", id="endless"),
+        pytest.param("this.clock >= table.limit(", "this.clock > table.limit(", id="limit"),
+        pytest.param("this.clock++;", "", id="clock"),
+        pytest.param("this.log.aborts++", "this.log.aborts", id="aborts"),
+        pytest.param("if (log.outcome[k]) return [0, STAY];", "", id="first-answer"),
+        pytest.param("Math.abs(ms - due) >", "ms - due >", id="due"),
+        pytest.param("if (from) pay =", "if (false) pay =", id="graded-by-time"),
+        pytest.param("pay = given.graded[k];", "", id="graded-by-distance"),
+        pytest.param("wrong ||= log.outcome[needs] !== CORRECT", "wrong ||= false", id="needs"),
+        pytest.param("reward += table.miss_reward(type)[k];", "", id="miss"),
+        pytest.param("if (table.again[k])", "if (false)", id="again"),
+        pytest.param("segment > before ? before : -1", "before", id="jump"),
+        pytest.param("else if (best > 0)", "else if (false)", id="best"),
+        pytest.param("aborted ? ABORT : worst", "worst", id="aborted"),
+        pytest.param("BADNESS[log.outcome[k]] > BADNESS[worst]", "k === 0", id="worst"),
+        pytest.param("extra: this.tracking(values)", "extra: 0", id="tracking"),
+        pytest.param("const over = --this.left === 0", "const over = false", id="session"),
+    ],
+)
+def test_a_kernel_with_a_broken_rule_is_found(
+    games: list[replaying.Game], tmp_path: Path, rule: str, broken: str
+) -> None:
+    text = replaying.KERNEL.read_text("utf-8")
+    assert text.count(rule) == 1
+    kernel = tmp_path / "kernel.mjs"
+    kernel.write_text(text.replace(rule, broken), "utf-8")
+    found = replaying.replay(games, kernel)
+    assert any(map(replaying.differences, games, found))
+
+
+@pytest.mark.slow
+def test_every_task_that_can_be_exported_is_played_alike() -> None:
+    steps = played = 0
+    for one in TASKS:
+        try:
+            game = replaying.play(make_task(one), 60)
+        except NotSupportedError:
+            continue
+        (found,) = replaying.replay([game])
+        assert replaying.differences(game, found, INEXACT.get(one, 0.0)) == [], one
+        steps, played = steps + len(game.actions), played + 1
+    assert played >= 80
+    assert steps >= 200_000
+
+
+@pytest.mark.parametrize("one", ["perceptual/PerceptualDecisionMaking-v0", *SELECTED[:4], Foraging])
+def test_the_rows_are_those_of_run_in_the_same_order(one: str | type[Task]) -> None:
+    game = replaying.play(make_task(one), 12)
+    actions = iter(game.actions)
+    record = run(one, lambda env, seen: [next(actions)], 12, seed=1)
+    (found,) = replaying.replay([game])
+    lines = found["csv"].splitlines()
+    assert [name.strip('"') for name in lines[0].split(",")] == list(spread(record))
+    assert len(lines) == 1 + len(record)
+    rows = [list(spread(record[[k]]).values()) for k in range(len(record))]
+    for line, row in zip(lines[1:], rows, strict=True):
+        cells = re.findall(r'(?:^|,)("[^"]*"|[^,]*)', line)
+        for cell, value in zip(cells, row, strict=True):
+            assert (
+                cell == f'"{value}"'
+                or cell == str(value)
+                or float(cell) == value
+                or (cell == "nan" and value != value)
+            ), (cell, value)
+
+
+def spread(record: TrialRecord) -> dict[str, object]:
+    """Return the first row of a record, with a column for each value."""
+    columns = record.to_pandas()
+    return {name: columns[name].tolist()[0] for name in columns}
+
+
+@pytest.mark.parametrize(
+    ("task", "reason"),
+    [
+        ("value/LeverPress-v0", "runs code on every step (step_action, step_target)"),
+        ("control/StopSignal-v1", "draws each trial after the outcome of the one before"),
+    ],
+)
+def test_a_task_that_needs_its_code_is_refused_with_the_reason(task: str, reason: str) -> None:
+    with pytest.raises(NotSupportedError, match=re.escape(reason)):
+        trial_tables(task, 5)
+
+
+class Halved(Task):
+    """A continuous answer whose reward is a function of the author."""
+
+    timing = {"point": 300}
+
+    def define(self):
+        self.observe(place=1)
+        self.act(go=Axis(-1, 1, rest=-1, trigger=0), place=Axis(-1, 1))
+        self.vary(place=Uniform(-1, 1))
+
+    def new_trial(self, trial):
+        trial.periods("point")
+        trial.show("place", trial["place"], during="point")
+        trial.answer("place", trial["place"], during="point", tolerance=0.5, pays=halved)
+
+
+def halved(error: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
+    return 1 - error / tolerance / 2
+
+
+def test_a_graded_reward_of_the_author_is_refused() -> None:
+    with pytest.raises(NotSupportedError, match=r"grades the slot 'place' by .*is Python code"):
+        trial_tables(Halved, 5)
+
+
+def test_tables_are_small_and_hold_no_nan() -> None:
+    tables = trial_tables("perceptual/PerceptualDecisionMaking-v0", 200)
+    text = json.dumps(tables, separators=(",", ":"), allow_nan=False)
+    assert len(gzip.compress(text.encode())) < 6_000
+
+
+def test_the_kernel_is_one_small_module_without_imports() -> None:
+    text = replaying.KERNEL.read_text("utf-8")
+    assert len(gzip.compress(text.encode())) < 20_000
+    assert not re.search(r"^\s*import|require\(|https?:", text, re.MULTILINE)
+
+
+def test_the_trials_are_those_of_make() -> None:
+    tables = trial_tables("perceptual/PerceptualDecisionMaking-v0", 5, seed=3)
+    env = TaskEnv(make_task("perceptual/PerceptualDecisionMaking-v0"))
+    env.reset(seed=3)
+    drawn = []
+    while len(drawn) < 5:
+        if env.step(0)[4]["new_trial"]:
+            drawn.append(env.conditions["coherence"])
+    assert tables["columns"]["coherence"][1:] == drawn[:4]
