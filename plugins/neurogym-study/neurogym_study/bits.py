@@ -10,13 +10,19 @@ shift of time, because a network has no eyes and no arm.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from neurogym_plot.canvas import BLUE, GREY
 from scipy import stats
 
 from neurogym_study.behaviour import Behaviour, CannotTellError
+from neurogym_study.figures import plain as plain_text
+from neurogym_study.findings import Finding, figure, legible
+from neurogym_study.style import drawing
 
 GRID = 100.0
 """Width of the bins of reaction times, ms; a multiple of the time steps of tasks."""
@@ -32,9 +38,8 @@ SAMPLES = 400
 """Number of resampled scores for an interval."""
 
 TAIL = 0.025
-"""Nominal share of new animals below the cut. In simulated populations of 5 and of 10 animals (300
-each),
-3.7 and 5.8 % of 600 new animals were below it."""
+"""Nominal share of new animals below the bound. In simulated populations of 5 (10) animals, 3.7
+(5.8) % of 600 new animals were."""
 
 LEAST_ANIMALS = 5
 LEAST_SEEDS = 3
@@ -307,7 +312,7 @@ class Likeness:
             and animals, if there are at least five. With fewer it holds for these animals only.
         ceiling: bits per trial of an animal under the other half of its trials.
         reference: bits per trial of an animal under another animal; the score's unit.
-        cut: the score below which a seed is unlike these animals; None without a verdict.
+        bound: the score below which a seed is unlike these animals, if there are no doubts.
         doubts: reasons why there is no verdict.
     """
 
@@ -317,7 +322,7 @@ class Likeness:
     high: float
     ceiling: float
     reference: float
-    cut: float | None
+    bound: float
     doubts: tuple[str, ...]
 
     @property
@@ -330,12 +335,12 @@ class Likeness:
 
         Whoever chooses like the animals and answers at times that tell nothing is unlike them.
         """
-        if self.cut is None:
+        if self.doubts:
             return "cannot tell"
-        return "unlike" if seed.score < self.cut or seed.time <= 0 else "not told apart"
+        return "unlike" if seed.score < self.bound or seed.time <= 0 else "not told apart"
 
 
-def likeness(
+def likeness_in_bits(
     seeds: Mapping[str, Answers],
     animals: Mapping[str, Answers],
     *,
@@ -390,16 +395,16 @@ def likeness(
     theirs = tuple(scored(("animal", name)) for name in bench.animals)
     low, high = _interval(pairs, list(seeds), list(bench.animals))
     ceiling = float(np.mean([_own(bench, name) for name in bench.animals]))
-    doubts = [
-        *_doubts_of_animals(theirs, reference, ceiling),
-        *_doubts_of_seeds(bench, seeds, mine, high - low),
-    ]
     held = np.array([one.score for one in theirs])
     spread = held.std(ddof=1) * np.sqrt(1 + 1 / len(held))
-    cut = float(held.mean() - stats.t.ppf(1 - TAIL, len(held) - 1) * spread)
-    return Likeness(
-        mine, theirs, low, high, ceiling, reference, None if doubts else cut, tuple(doubts)
-    )
+    bound = float(held.mean() - stats.t.ppf(1 - TAIL, len(held) - 1) * spread)
+    doubts = [
+        *_doubts_of_animals(theirs, reference, ceiling),
+        *_doubts_of_seeds(bench, seeds, mine),
+    ]
+    if high - low > MOST_WIDTH and low < bound < high:
+        doubts.append(f"the interval of the score is {high - low:.2f} wide, more than {MOST_WIDTH}")
+    return Likeness(mine, theirs, low, high, ceiling, reference, bound, tuple(doubts))
 
 
 TOTAL, CHOICE, UNSHIFTED = range(3)
@@ -475,7 +480,7 @@ def _doubts_of_animals(animals: Sequence[Seed], reference: float, ceiling: float
 
 
 def _doubts_of_seeds(
-    bench: Bench, seeds: Mapping[str, Answers], scores: Sequence[Seed], width: float
+    bench: Bench, seeds: Mapping[str, Answers], scores: Sequence[Seed]
 ) -> list[str]:
     """Return the reasons why this subject gets no verdict."""
     doubts = []
@@ -497,6 +502,102 @@ def _doubts_of_seeds(
             doubts.append(
                 f"{name} would fit better with its times shifted by more than {SHIFTS.max():.0f} ms"
             )
-    if width > MOST_WIDTH:
-        doubts.append(f"the interval of the score is {width:.2f} wide, more than {MOST_WIDTH}")
     return doubts
+
+
+# ---------------------------------------------------------------------- the report
+
+
+def score_of(
+    subjects: Mapping[str, Behaviour],
+    animals: Mapping[str, Behaviour],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Likeness:
+    """Score records against animals; see `likeness_in_bits`.
+
+    Args:
+        subjects: the seeds of a subject, by name.
+        animals: the animals or people, by name.
+        progress: called with the number of subjects that are done, and of all.
+
+    Raises:
+        CannotTellError: also if strengths, sides or reaction times are unknown.
+    """
+    seeds, others = (
+        {name: Answers.of(one) for name, one in each.items()} for each in (subjects, animals)
+    )
+    return likeness_in_bits(seeds, others, progress=progress)
+
+
+def scored_finding(likeness: Likeness, subject: str) -> Finding:
+    """Return the score as table, figure and sentences."""
+    rows = [
+        {
+            "who": one.name, "kind": kind, "score": one.score, "bits": one.bits,
+            "choice": one.choice, "time": one.time, "unshifted": one.unshifted,
+            "shift (ms)": one.shift, "verdict": verdict,
+        }
+        for kind, each in (("seed", likeness.seeds), ("animal", likeness.animals))
+        for one in each
+        for verdict in [likeness.verdict(one) if kind == "seed" else ""]
+    ]  # fmt: skip
+    return Finding(
+        "score", "Likeness in bits", table=pd.DataFrame(rows), figure=_drawn(likeness, subject),
+        notes=tuple(said(likeness, subject)),
+    )  # fmt: skip
+
+
+def as_numbers(likeness: Likeness) -> dict[str, Any]:
+    """Return the score as data for JSON."""
+    seeds = [{**asdict(one), "verdict": likeness.verdict(one)} for one in likeness.seeds]
+    return {**asdict(likeness), "score": likeness.score, "seeds": seeds}
+
+
+def said(likeness: Likeness, subject: str) -> list[str]:
+    """Return the score in sentences."""
+    n = len(likeness.seeds)
+    span = "and animals" if len(likeness.animals) >= LEAST_ANIMALS else "of these animals"
+    notes = [
+        f"Score of {subject}: {likeness.score:.2f} [{likeness.low:.2f}, {likeness.high:.2f}]"
+        f" (mean of {n} seed{'s' * (n > 1)}, 95 % interval over seeds, blocks {span}). 0: a guesser"
+        " with the animal's reaction times; 1: another animal"
+        f" ({likeness.reference:.3f} bits per trial). One half of an animal's trials under the"
+        f" other: {likeness.ceiling / likeness.reference:.2f}, without a shift of time.",
+    ]
+    if likeness.doubts:
+        return [*notes, f"No verdict: {'; '.join(likeness.doubts)}."]
+    alike = sum(likeness.verdict(one) == "not told apart" for one in likeness.seeds)
+    return [
+        *notes,
+        f"Not told apart from the animals: {alike} of {n} seeds. A seed is unlike them below"
+        f" {likeness.bound:.2f}, or where its reaction times tell nothing.",
+    ]
+
+
+def _drawn(likeness: Likeness, subject: str) -> Any:
+    """Return the figure: scores of seeds and animals, of the choices and of the times."""
+    with drawing() as style:
+        made, (axes,) = figure(width=5.2, height=2.6)
+        groups = ((subject, likeness.seeds, BLUE), ("each animal", likeness.animals, GREY))
+        for place, (_, each, colour) in enumerate(groups):
+            beside = np.linspace(-0.16, 0.16, len(each)) if len(each) > 1 else [0.0]
+            axes.plot(
+                np.clip([one.score for one in each], *SEEN), 1 - place + np.array(beside), "o",
+                color=colour, ms=style.marker, mew=0,
+            )  # fmt: skip
+        axes.hlines(1.3, *np.clip([likeness.low, likeness.high], *SEEN), color=BLUE)
+        for value, name in ((0, "guesser"), (1, "another animal")):
+            axes.axvline(value, color=GREY, lw=0.6 * style.line, ls="--")
+            axes.annotate(name, (value, 1.62), ha="center", fontsize=style.small, color=GREY)
+        if not likeness.doubts:
+            axes.axvspan(SEEN[0], likeness.bound, color=GREY, alpha=0.12, lw=0)
+        axes.set_yticks([1, 0], [plain_text(name) for name, _, _ in groups])
+        axes.set_ylim(-0.5, 1.85)
+        axes.set_xlim(SEEN[0] - 0.05, SEEN[1] + 0.05)
+        axes.set_xlabel("score, 95 % interval (grey: unlike the animals)")
+        return legible(made)
+
+
+SEEN = (-1.0, 1.5)
+"""Scores that a figure shows; those beyond are drawn at its edges."""

@@ -19,6 +19,7 @@ import numpy as np
 
 from neurogym_core import NeurogymError, NotSupportedError, TaskVectorEnv
 from neurogym_core.players import player_of
+from neurogym_core.tools import trusted, trusting
 
 START = multiprocessing.get_context("spawn")
 """A forked process would have the parent's memory."""
@@ -77,7 +78,8 @@ class BlindPlayer:
 
     def __init__(self, subject: Any, seed: int = 0) -> None:
         self._subject, (self._pipe, theirs) = subject, START.Pipe()
-        self._process = START.Process(target=_live, args=(theirs, subject, seed), daemon=True)
+        given = (theirs, subject, seed, trusted())
+        self._process = START.Process(target=_live, args=given, daemon=True)
         self._process.start()
         theirs.close()
         try:
@@ -144,10 +146,11 @@ def _shown(env: TaskVectorEnv) -> list[np.ndarray]:
     return [np.array(getattr(env, name)) for name in SHOWN]
 
 
-def _live(pipe: Connection, subject: Any, seed: int) -> None:
+def _live(pipe: Connection, subject: Any, seed: int, trust: bool) -> None:
     """The life of the subject's process."""
     try:
-        player = player_of(subject, seed=seed)
+        with trusting(trust):
+            player = player_of(subject, seed=seed)
         pipe.send(("ok", {
             "carries_state": bool(getattr(player, "carries_state", True)),
             "default_split": getattr(player, "default_split", None),
