@@ -164,8 +164,7 @@ class Predictor:
         answers = answers[condition >= 0]
         self.bench, self.condition = bench, condition[condition >= 0]
         self.choice, self.answered = answers.choice, answers.answered
-        # Subjects with a fine clock lose what a coarse one does not have, then times lie anywhere
-        # within their step.
+        # Fine clocks are made as coarse as the grid; then times lie anywhere within their bin.
         step = np.ceil(np.where(self.answered, answers.time, GRID) / GRID - 1e-9) * GRID
         self.time = step - GRID * rng.random(len(step))
         order = rng.permutation(len(step))
@@ -331,13 +330,13 @@ class Likeness:
         return float(np.mean([one.score for one in self.seeds]))
 
     def verdict(self, seed: Seed) -> str:
-        """Return "unlike", "not told apart" or "cannot tell" for one of the seeds.
+        """Return "unlike", "not distinguished" or "no verdict" for one of the seeds.
 
-        Whoever chooses like the animals and answers at times that tell nothing is unlike them.
+        A subject whose reaction times add no bits is unlike the animals, whatever its choices.
         """
         if self.doubts:
-            return "cannot tell"
-        return "unlike" if seed.score < self.bound or seed.time <= 0 else "not told apart"
+            return "no verdict"
+        return "unlike" if seed.score < self.bound or seed.time <= 0 else "not distinguished"
 
 
 def likeness_in_bits(
@@ -473,8 +472,8 @@ def _doubts_of_animals(animals: Sequence[Seed], reference: float, ceiling: float
         doubts.append(f"{len(animals)} animals, and a verdict needs {LEAST_ANIMALS}")
     if reference < LEAST_BITS or reference < ceiling / 4:
         doubts.append(
-            f"the animals tell too little about each other: {reference:.3f} bits per trial, where"
-            f" an animal tells {ceiling:.3f} about itself"
+            f"the animals predict each other badly: {reference:.3f} bits per trial, where one half of"
+            f" an animal's trials predicts the other with {ceiling:.3f}"
         )
     return doubts
 
@@ -567,11 +566,11 @@ def said(likeness: Likeness, subject: str) -> list[str]:
     ]
     if likeness.doubts:
         return [*notes, f"No verdict: {'; '.join(likeness.doubts)}."]
-    alike = sum(likeness.verdict(one) == "not told apart" for one in likeness.seeds)
+    alike = sum(likeness.verdict(one) == "not distinguished" for one in likeness.seeds)
     return [
         *notes,
-        f"Not told apart from the animals: {alike} of {n} seeds. A seed is unlike them below"
-        f" {likeness.bound:.2f}, or where its reaction times tell nothing.",
+        f"Not distinguished from the animals: {alike} of {n} seeds. A seed is unlike them below"
+        f" {likeness.bound:.2f}, or where its reaction times add no bits.",
     ]
 
 

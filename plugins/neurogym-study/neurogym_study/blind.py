@@ -1,4 +1,4 @@
-"""Play a subject in a process that knows nothing but what a subject in a rig can know.
+"""Play a subject in another process than the task.
 
 A score of likeness must not be had by reading the conditions or the answer of a trial. The subject
 therefore lives in another process than the task. It gets observations, rewards, the number of the
@@ -92,7 +92,7 @@ class BlindPlayer:
         self.env_wrappers: Sequence[Any] = facts["env_wrappers"]
 
     def begin(self, env: TaskVectorEnv) -> None:
-        """Tell the subject what it is going to play."""
+        """Describe the task to the subject."""
         task = {name: getattr(env.task, name) for name in TASK if hasattr(env.task, name)}
         self._ask("begin", (env.num_envs, task, _shown(env)))
 

@@ -59,7 +59,7 @@ def honest(animals):
 
 
 def test_an_honest_model_is_not_told_apart(honest):
-    assert [honest.verdict(one) for one in honest.seeds] == ["not told apart"] * 3
+    assert [honest.verdict(one) for one in honest.seeds] == ["not distinguished"] * 3
     assert 0.9 < honest.score < 1.2
     assert honest.low < honest.score < honest.high
 
@@ -75,7 +75,7 @@ def test_each_animal_scores_near_one_and_less_than_itself(honest):
 def test_a_cheat_is_below_the_honest_model_and_never_passes(cheat, animals, honest):
     found = likeness_in_bits(seeds(CHEATS[cheat]), animals)
     assert found.score < honest.score - 0.3
-    assert "not told apart" not in [found.verdict(one) for one in found.seeds]
+    assert "not distinguished" not in [found.verdict(one) for one in found.seeds]
     assert all(np.isfinite(one.score) for one in found.seeds)
     # A trial costs at most log2(MIX) bits; the correction for few trials can double that.
     assert min(one.bits for one in found.seeds) > 2 * np.log2(MIX)
@@ -117,7 +117,7 @@ def test_who_is_silent_in_hard_trials_gains_nothing(animals, honest):
 def test_few_animals_seeds_or_trials_get_numbers_and_no_verdict(animals):
     few = dict(list(animals.items())[:2])
     found = likeness_in_bits({"0": diffusion(240, 1)}, few)
-    assert found.verdict(found.seeds[0]) == "cannot tell"
+    assert found.verdict(found.seeds[0]) == "no verdict"
     text = "; ".join(found.doubts)
     for part in ("2 animals", "1 seed", "240 trials"):
         assert part in text

@@ -618,7 +618,11 @@ def test_a_subject_is_scored_against_the_animals_of_a_file(animals_file, tmp_pat
     assert done.exit_code == 0, done.output
     score = json.loads(done.stdout)["score"]
     assert 0.5 < score["score"] < 1.3
-    assert {one["verdict"] for one in score["seeds"]} <= {"not told apart", "unlike", "cannot tell"}
+    assert {one["verdict"] for one in score["seeds"]} <= {
+        "not distinguished",
+        "unlike",
+        "no verdict",
+    }
     assert len(score["animals"]) == 5
     assert json.loads((tmp_path / "likeness.json").read_text("utf-8"))["score"] == score
     assert "Likeness in bits" in (tmp_path / "report.html").read_text("utf-8")
