@@ -472,8 +472,8 @@ def _doubts_of_animals(animals: Sequence[Seed], reference: float, ceiling: float
         doubts.append(f"{len(animals)} animals, and a verdict needs {LEAST_ANIMALS}")
     if reference < LEAST_BITS or reference < ceiling / 4:
         doubts.append(
-            f"the animals predict each other badly: {reference:.3f} bits per trial, where one half of"
-            f" an animal's trials predicts the other with {ceiling:.3f}"
+            f"the animals predict each other badly: {reference:.3f} bits per trial, where one"
+            f" half of an animal's trials predicts the other with {ceiling:.3f}"
         )
     return doubts
 
