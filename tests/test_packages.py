@@ -39,9 +39,15 @@ def test_every_wheel_has_the_licence_and_the_address_of_the_sources(
 ) -> None:
     monkeypatch.setenv("NEUROGYM_BUILD_KERNEL", "0")
     metadata, licences = built(folder, tmp_path)
-    assert metadata["License-Expression"] == "BSD-3-Clause"
-    assert metadata.get_all("License-File") == ["LICENSE"]
-    assert licences == {"LICENSE": (ROOT / "LICENSE").read_bytes()}
+    of_data = {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.glob("neurogym_*/tables/*.license.txt"))
+    }
+    first, *others = metadata["License-Expression"].split(" AND ")
+    assert first == "BSD-3-Clause"
+    assert bool(others) is bool(of_data)
+    assert metadata.get_all("License-File") == ["LICENSE", *of_data]
+    assert licences == {"LICENSE": (ROOT / "LICENSE").read_bytes(), **of_data}
     # An address that is not known yet is left out.
     address = f"Repository, {published.REPOSITORY}"
     assert metadata.get_all("Project-URL", []) == ([address] if published.REPOSITORY else [])

@@ -26,6 +26,7 @@ DOCS = Path(__file__).resolve().parents[1]
 PACKAGES = (
     "neurogym_check",
     "neurogym_classic",
+    "neurogym_data",
     "neurogym_play",
     "neurogym_plot",
     "neurogym_jax",

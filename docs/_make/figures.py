@@ -5,7 +5,7 @@ that page. ``sweep`` does the sweep of ``sweep.md`` and draws its heat map. ``ag
 figure of ``train-an-agent.md`` from the folder of a run that the commands on that page have
 trained. ``network`` trains the network of ``train-your-first-network.md`` and draws its learning
 curve and its psychometric function, and ``mice`` draws a figure of the report of
-``from-a-labs-file.md``. ``demo`` draws the picture of the front page and of the README, and the narrow form of it for
+``from-a-labs-file.md``, ``rats`` that of ``animals-and-people.md``. ``demo`` draws the picture of the front page and of the README, and the narrow form of it for
 phones. ``twenty RUN`` draws the figure of ``twenty-tasks.md`` with the code of that page, and ``sheets`` the pictures of all
 tasks in ``gallery.md``. Numbers on the pages come from the output.
 """
@@ -224,6 +224,16 @@ def mice() -> None:
         _call("evaluate mice.csv --recipe ibl --by p_left --out report --figure mice.png")
         shutil.copy2("mice-psychometric-by.png", IMAGES / "mice.png")
     click.echo(f"Written: {IMAGES / 'mice.png'}")
+
+
+@main.command()
+def rats() -> None:
+    """Draw the psychometric functions of the rats of ``animals-and-people.md``."""
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        _call("data luo-2025 --out rats.csv")
+        _call("evaluate rats.csv --out report --figure rats.png")
+        shutil.copy2("rats-psychometric.png", IMAGES / "rats.png")
+    click.echo(f"Written: {IMAGES / 'rats.png'}")
 
 
 # ---- the demo ------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ from click.testing import CliRunner
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = (
     "analyse-behaviour.md",
+    "animals-and-people.md",
     "assemble-a-task.md",
     "bring-your-task.md",
     "conformance.md",
@@ -50,6 +51,7 @@ PAGES = (
     "../README.md",
     "../plugins/neurogym-check/README.md",
     "../plugins/neurogym-classic/README.md",
+    "../plugins/neurogym-data/README.md",
     "../plugins/neurogym-play/README.md",
     "../plugins/neurogym-plot/README.md",
     "../plugins/neurogym-study/README.md",
