@@ -74,6 +74,7 @@ def test_the_python_api_works_and_frames_name_their_package(bare) -> None:
         *((name, "neurogym-check") for name in ("check", "add", "new", "doctor")),
         *((name, "neurogym-study") for name in ("train", "evaluate", "compare", "likeness")),
         ("export", "neurogym-study"),
+        ("play", "neurogym-play"),
         ("data", "neurogym-data"),
         ("plot", "neurogym-plot"),
         ("sweep", "neurogym-sweep"),

@@ -123,6 +123,7 @@ def test_what_another_package_does_is_answered_with_the_package(site, ngym, tmp_
     toml.write_text("")
     for words, package in (
         (["plot", task, "-o", "x.png"], "neurogym-plot"),
+        (["play", task], "neurogym-play"),
         (["new"], "neurogym-check"),
         (["doctor"], "neurogym-check"),
         (["train", task], "neurogym-study"),

@@ -39,6 +39,7 @@ PAGES = (
     "conformance.md",
     "discovery.md",
     "from-a-labs-file.md",
+    "play.md",
     "recipes.md",
     "reproduce-a-figure.md",
     "to-nwb-and-back.md",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -26,21 +27,30 @@ OF_TYPES = (
 """Tables with an entry for each type."""
 OF_ALL = ("period", "endless", "entry", "follows", "needs", "again", "first_action")
 """Arrays that all types share."""
+STRENGTHS = ("coherence", "contrast", "strength")
+"""Conditions that are the strength of the evidence, in tasks that do not declare their evidence."""
 GRADED = {PowerLaw: "power_law", InverseSquare: "inverse_square"}
 """Rewards of continuous answers that the kernel in JavaScript knows."""
 
 
 def trial_tables(
-    task: Any, n_trials: int = 100, *, seed: int = 0, wrap: Any = (), **params: Any
+    task: Any,
+    n_trials: int = 100,
+    *,
+    seed: int = 0,
+    conditions: Mapping[str, Any] | None = None,
+    wrap: Any = (),
+    **params: Any,
 ) -> dict[str, Any]:
     """Return the first trials of a seed as plain data, from which they can be played anywhere.
 
-    They are the trials that ``make(task)`` plays after ``reset(seed=seed)``.
+    They are the trials that ``make(task)`` plays after ``reset(seed=seed)``, with the same noise.
 
     Args:
         task, wrap, params: as in `neurogym_core.make_task`.
         n_trials: number of trials.
         seed: determines trials and noise.
+        conditions: imposed on all trials; of (m,) values the trials take one after the other.
 
     Returns:
         Lists, numbers and texts, for JSON; NaN is None. ``web/kernel.d.ts`` describes the entries.
@@ -51,6 +61,7 @@ def trial_tables(
     made = make_task(task, wrap=wrap, **params)
     _check(made)
     dealer = Dealer(made, 1, seed)
+    dealer.impose(conditions or {})
     dealer.new_sessions()
     blocks: list[Block] = []
     while sum(map(len, blocks)) < n_trials:
@@ -63,7 +74,7 @@ def trial_tables(
         "first_serial": blocks[0].first_serial,
         "trials_per_session": made.trials_per_session,
         **_interface(made),
-        **_trials(blocks, n_trials),
+        **_trials(made, blocks, n_trials),
     }
 
 
@@ -96,7 +107,7 @@ def _interface(task: Task) -> dict[str, Any]:
     }
 
 
-def _trials(blocks: list[Block], n: int) -> dict[str, Any]:
+def _trials(task: Task, blocks: list[Block], n: int) -> dict[str, Any]:
     """The first n trials of some blocks, and the types that they have."""
     parts, kinds, offset = [], [], 0
     for block in blocks:
@@ -107,10 +118,14 @@ def _trials(blocks: list[Block], n: int) -> dict[str, Any]:
     tables, kind = Tables.concatenate(parts), np.concatenate(kinds)[:n]
     used, kind = np.unique(kind, return_inverse=True)
     tables = tables.take(used)
+    drawn = _joined([block.conditions for block in blocks], n)
+    evidence = _evidence(task, drawn)
     return {
         "n_trials": n,
         "kind": kind.tolist(),
-        "columns": _columns(blocks, tables, kind),
+        "conditions": list(drawn),
+        "evidence": None if evidence is None else _plain(evidence),
+        "columns": _columns(drawn, blocks, tables, kind),
         "names": {name: list(names) for name, names in blocks[0].names.items()},
         "period_names": list(tables.period_names),
         "slots": _slots(tables),
@@ -122,19 +137,34 @@ def _trials(blocks: list[Block], n: int) -> dict[str, Any]:
     }
 
 
-def _columns(blocks: list[Block], tables: Tables, kind: np.ndarray) -> dict[str, Any]:
+def _columns(
+    drawn: dict[str, np.ndarray], blocks: list[Block], tables: Tables, kind: np.ndarray
+) -> dict[str, Any]:
     """Columns of the record that are known before a trial is played, name -> a value per trial."""
-    n, columns = len(kind), {}
-    for name in blocks[0].conditions:
-        values = np.concatenate([block.conditions[name] for block in blocks])[:n]
-        columns[name] = values
-    columns |= {name: values[kind] for name, values in tables.notes.items()}
-    for name in blocks[0].columns:
-        columns[name] = np.concatenate([block.columns[name] for block in blocks])[:n]
-    columns |= {
-        f"duration.{name}": steps[kind] * tables.dt for name, steps in tables.period_steps.items()
+    columns = {
+        **drawn,
+        **{name: values[kind] for name, values in tables.notes.items()},
+        **_joined([block.columns for block in blocks], len(kind)),
     }
+    for name, steps in tables.period_steps.items():
+        columns[f"duration.{name}"] = steps[kind] * tables.dt
     return {name: _plain(values) for name, values in columns.items()}
+
+
+def _evidence(task: Task, drawn: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    """The signed evidence of each trial: as declared, or strength towards the right answer."""
+    view = TaskView(task)
+    declared = view.evidence(drawn)
+    strengths = [name for name in STRENGTHS if name in drawn]
+    if declared is not None or not strengths or not view.has_answer or view.answers.size != 2:
+        return declared
+    larger = view.answer(drawn) == view.answers.max()
+    return np.where(larger, drawn[strengths[0]], -drawn[strengths[0]]) + 0.0  # not -0.0
+
+
+def _joined(parts: list[Mapping[str, np.ndarray]], n: int) -> dict[str, np.ndarray]:
+    """The first n rows of columns that blocks have, name -> (n, …)."""
+    return {name: np.concatenate([part[name] for part in parts])[:n] for name in parts[0]}
 
 
 def _slots(tables: Tables) -> list[dict[str, Any]]:

@@ -30,7 +30,10 @@ from neurogym_study.options import (
 )
 
 if TYPE_CHECKING:
+    from neurogym_core import Task
     from neurogym_study.behaviour import Behaviour
+    from neurogym_study.bits import Likeness
+    from neurogym_study.playing import Played
 
 
 @click.command(
@@ -47,6 +50,12 @@ if TYPE_CHECKING:
     help="Number of seeds of a subject; not for a RUN.",
 )
 @click.option("--task", metavar="NAME", help="Task of the trials of a FILE that does not name it.")
+@click.option(
+    "--animals",
+    metavar="FILE",
+    help="Trials of animals or people in this task. The subject is scored against them, in bits per"
+    " trial, and plays in a process that sees observations and rewards only.",
+)
 @recipe_options
 @role_options
 @figure_options
@@ -70,6 +79,12 @@ def command(what: tuple[str, ...], listing: bool, out: Path, **given: Any) -> No
     ngym likeness RoitmanShadlen-v0 --subject diffusion
     ngym likeness run-1 run-2 run-3
     ngym likeness trials.csv
+    ngym likeness RoitmanShadlen-v0 --subject diffusion --animals monkeys.csv
+
+    With --animals, the report begins with a score. It is the mean, over the animals' trials, of the
+    bits that the subject's choices and reaction times tell about theirs: 0 for a guesser with the
+    animal's reaction times, 1 for another animal. --recipe, --map, --scale and the columns
+    --strength, --side, --right are then those of the animals' FILE.
 
     For each signature, the report has the effect of the subject with its interval over seeds, that
     of each animal, and verdicts: whether the sign is the published one, and whether the effect is
@@ -79,8 +94,9 @@ def command(what: tuple[str, ...], listing: bool, out: Path, **given: Any) -> No
 
     --json prints an object with the keys schema (1), command, facts, tested (the signatures, with
     rows: who, kind, value, low, high, n, sign, within), untested (name -> reason), report and
-    figures; the same is in likeness.json. Missing and infinite numbers are null. With --list it
-    prints an object with schema, command, and the list signatures.
+    figures; the same is in likeness.json. With --animals it has the key score, too (score, low,
+    high, reference, ceiling, bound, doubts, seeds, animals). Missing and infinite numbers are null.
+    With --list it prints an object with schema, command, and the list signatures.
     """
     if listing:
         _list(given["as_json"])
@@ -134,7 +150,8 @@ def _check(what: tuple[str, ...], given: dict[str, Any]) -> None:
     kind = kinds.pop()
     of_file = ("task", "recipe", "columns", "scales", *ROLES)
     of_task = ("subject", "parameters", "timing", "wrap", "conditions", "split", "design")
-    wrong = {"file": of_task, "run": (*of_task[:4], *of_file), "task": of_file}[kind]
+    unused = of_file[:1] if given["animals"] else of_file  # the others read the animals' FILE
+    wrong = {"file": of_task, "run": (*of_task[:4], *unused), "task": unused}[kind]
     flags = {"parameters": "set", "conditions": "condition", "columns": "map", "scales": "scale"}
     named = [f"--{flags.get(name, name)}" for name in wrong if given[name]]
     if named:
@@ -167,15 +184,18 @@ def _of_runs(what: tuple[str, ...], given: dict[str, Any]) -> tuple[dict[str, Be
                 bar.show(k)
                 run = Run.open(Path(folder))
                 kinds.setdefault(run.kind(), folder)
-                played = play_run(
-                    run,
-                    given["n_trials"],
-                    which=given["which"],
-                    seed=given["seed"] + k,
-                    split=read_split(given["split"]),
-                    imposed=imposed,
-                    design=given["design"],
-                )
+                how = {
+                    "seed": given["seed"] + k,
+                    "split": read_split(given["split"]),
+                    "imposed": imposed,
+                    "design": given["design"],
+                }
+                if given["animals"]:
+                    trained = ("trained", {"run": folder, "which": given["which"]})
+                    task = run.trainer().tasks[given["which"]]
+                    played = _blind(task, trained, given["n_trials"], **how)
+                else:
+                    played = play_run(run, given["n_trials"], which=given["which"], **how)
                 found[folder] = Behaviour(played.record, Roles.of_task(played.task))
                 tasks.add(played.task.name)
     if len(tasks) > 1:
@@ -207,12 +227,41 @@ def _of_task(name: str, given: dict[str, Any]) -> tuple[dict[str, Behaviour], st
             for k in range(given["seeds"]):
                 bar.show(k)
                 seed = given["seed"] + k
-                played = play_task(
+                play = _blind if given["animals"] else play_task
+                played = play(
                     task, subject, given["n_trials"], seed=seed,
                     split=read_split(given["split"]), imposed=imposed, design=given["design"],
                 )  # fmt: skip
                 found[f"seed {seed}"] = Behaviour(played.record, Roles.of_task(task))
     return found, str(subject), task.name
+
+
+def _blind(task: Task, subject: Any, n_trials: int, *, seed: int, **how: Any) -> Played:
+    """Play a task as `play_task` does, with a subject in a process without the task."""
+    from neurogym_study.blind import BlindPlayer
+    from neurogym_study.playing import play_task
+
+    with BlindPlayer(subject, seed=seed) as player:
+        return play_task(task, player, n_trials, seed=seed, **how)
+
+
+def _score(
+    behaviours: dict[str, Behaviour], given: dict[str, Any]
+) -> tuple[Likeness, dict[str, str]]:
+    """Return the score against the animals' file, and facts about it."""
+    from neurogym_study.behaviour import Behaviour, CannotTellError, Roles
+    from neurogym_study.bits import score_of
+
+    path = given["animals"]
+    with usage_errors():
+        record = read_given(Path(path), given["recipe"], given["columns"], given["scales"])
+        animals = Behaviour(record, Roles(**{name: given[name] for name in ROLES})).per_subject()
+        with Progress("pairs of subjects and animals", len(animals) + len(behaviours)) as bar:
+            try:
+                found = score_of(behaviours, animals, progress=lambda done, _: bar.show(done))
+            except CannotTellError as error:
+                raise click.UsageError(f"No score against {path}: {error}.") from error
+    return found, {"animals": f"{path}: {len(animals)} animals, {len(record):,} trials"}
 
 
 def _report(
@@ -226,6 +275,7 @@ def _report(
     from neurogym_plot.styles import figure_style
 
     from neurogym_study.behaviour import DESIGN
+    from neurogym_study.bits import said, scored_finding
     from neurogym_study.curves import training_finding
     from neurogym_study.likenesses import as_data, counted, findings_of, score, write_likeness
     from neurogym_study.report import SCHEMA
@@ -247,18 +297,27 @@ def _report(
     designs = {str(one.record.meta.get(DESIGN, "")) for one in behaviours.values()} - {""}
     if designs:
         facts["design"] = ", ".join(sorted(designs))
+    scored = None
+    if given["animals"]:
+        scored, more_facts = _score(behaviours, given)
+        facts |= more_facts
     with figure_style(given["style"]):
         findings = findings_of(scores)
+        if scored is not None:
+            findings.insert(0, scored_finding(scored, subject))
         if Path(what[0]).is_dir():
             findings.append(training_finding([Path(run) for run in what]))
-        target = write_likeness(out, f"Likeness of {subject} to animals", facts, scores, findings)
+        title = f"Likeness of {subject} to animals"
+        target = write_likeness(out, title, facts, scores, findings, scored)
     figures = write_given_figures(given["figure"], given["style"], findings)
     if given["as_json"]:
-        data = as_data(facts, scores)
+        data = as_data(facts, scores, scored)
         more = {"report": target, "figures": figures or []}
         print_report({"schema": SCHEMA, "command": "likeness", **data, **more})
         return
     say_figures(figures)
+    for sentence in said(scored, subject) if scored is not None else ():
+        print_paragraph(sentence)
     for one in scores:
         if one.rows:
             row = one.subject

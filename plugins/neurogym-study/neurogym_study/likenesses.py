@@ -15,6 +15,7 @@ from scipy.stats import t as student
 
 from neurogym_core.tools import print_report, replacing
 from neurogym_study.behaviour import Behaviour, CannotTellError
+from neurogym_study.bits import Likeness, as_numbers
 from neurogym_study.figures import legend_above
 from neurogym_study.figures import plain as plain_text
 from neurogym_study.findings import Finding, figure, legible
@@ -312,10 +313,12 @@ def write_likeness(
     facts: Mapping[str, Any],
     scores: Sequence[Score],
     findings: Sequence[Finding] | None = None,
+    scored: Likeness | None = None,
 ) -> Path:
     """Write ``report.html``, a CSV file per signature, likeness.csv and likeness.json.
 
-    `findings` are those of the scores, if they have been drawn already.
+    `findings` are those of the scores, if they have been drawn already; `scored` is the score
+    against animals' trials, if there is one.
     """
     target = write_report(folder, title, facts, findings or findings_of(scores))
     with replacing(folder / "likeness.csv") as temporary:
@@ -324,14 +327,17 @@ def write_likeness(
         replacing(folder / "likeness.json") as temporary,
         temporary.open("w", encoding="utf-8") as file,
     ):
-        print_report(as_data(facts, scores), file)
+        print_report(as_data(facts, scores, scored), file)
     return target
 
 
-def as_data(facts: Mapping[str, Any], scores: Sequence[Score]) -> dict[str, Any]:
-    """Return facts, tested and untested signatures as data for JSON."""
+def as_data(
+    facts: Mapping[str, Any], scores: Sequence[Score], scored: Likeness | None = None
+) -> dict[str, Any]:
+    """Return facts, score, tested and untested signatures as data for JSON."""
     return {
         "facts": {name: str(value) for name, value in facts.items()},
+        **({} if scored is None else {"score": as_numbers(scored)}),
         "tested": {
             one.signature.name: {
                 "title": one.signature.title,

@@ -1,0 +1,92 @@
+"""`write_page`: a page on which a person plays a task, as files for any web server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from neurogym_core import Task, make_task
+from neurogym_core.players import noise_table
+from neurogym_core.tools import describe, find_task, is_file_reference, replacing
+from neurogym_play.tables import trial_tables
+
+WEB = (
+    "index.html", "page.css", "page.js", "kernel.js", "controls.js", "view.js", "results.js",
+)  # fmt: skip
+"""Files of every page, in the folder `web`."""
+
+
+def write_page(
+    task: Any,
+    folder: str | Path,
+    n_trials: int = 60,
+    *,
+    seed: int = 0,
+    conditions: Mapping[str, Any] | None = None,
+    wrap: Any = (),
+    **params: Any,
+) -> Path:
+    """Write the files of a page on which a person plays trials of a task.
+
+    Any web server can serve the folder. The page asks no other server, and its record stays in the
+    browser until it is downloaded.
+
+    Args:
+        task, seed, conditions, wrap, params: as in `trial_tables`.
+        folder: the folder; it is made if it does not exist, and files of an earlier page are
+            replaced.
+        n_trials: number of trials.
+
+    Returns:
+        The folder.
+
+    Raises:
+        NotSupportedError: the tables do not hold all that happens in a trial of this task.
+        FileNotWrittenError (OSError): a file cannot be written.
+    """
+    made = make_task(task, wrap=wrap, **params)
+    contents = page_files(
+        made, task, trial_tables(made, n_trials, seed=seed, conditions=conditions)
+    )
+    return write_files(contents, Path(folder))
+
+
+def write_files(contents: Mapping[str, bytes], folder: Path) -> Path:
+    """Write the files of a page into a folder, and return it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in contents.items():
+        with replacing(folder / name) as temporary:
+            temporary.write_bytes(content)
+    return folder
+
+
+def page_files(
+    made: Task, task: Any, trials: Mapping[str, Any], save: str | None = None
+) -> dict[str, bytes]:
+    """Return the files of a page, name -> content.
+
+    Args:
+        made: the task.
+        task: as it was named; an id has title and summary of its manifest.
+        trials: its tables.
+        save: the address that takes the record; None: it is downloaded.
+    """
+    page = {**_about(made, task), "save": save, "trials": trials}
+    return {
+        **{name: files(__package__).joinpath("web", name).read_bytes() for name in WEB},
+        "task.json": json.dumps(page, separators=(",", ":"), allow_nan=False).encode(),
+        "noise.f32": noise_table().astype("<f4").tobytes(),
+    }
+
+
+def _about(made: Task, task: Any) -> dict[str, str]:
+    """Title and summary of a task: of its manifest, or of its docstring."""
+    if isinstance(task, str) and not is_file_reference(task):
+        info = find_task(task)
+        return {"title": info.title, "summary": info.summary}
+    said = describe(made)
+    summary = " ".join(said["docstring"].partition("\n\n")[0].split())
+    return {"title": said["name"], "summary": summary}

@@ -1,0 +1,197 @@
+// The page: start, game, results. The trials are in task.json, the table of the noise in noise.f32.
+
+import { Kernel, toCSV } from "./kernel.js";
+import { Controls } from "./controls.js";
+import { View, element } from "./view.js";
+import { report } from "./results.js";
+
+const PAUSE = 700; // ms between trials, with the feedback
+const QUICK = 700; // a shorter response window is too short for a person: the clock waits
+const $ = (id) => document.getElementById(id);
+
+/** The shortest response window of the trials, ms. */
+export function shortestWindow(trials) {
+  const at = ({ rows, at: places }, place) => rows[places ? places[place] : 0];
+  const S = trials.shared.period.length, { window: open, duration } = trials.segments;
+  let least = Infinity;
+  for (const type of new Set(trials.kind))
+    trials.slots.forEach((_, k) => {
+      let steps = 0;
+      for (let s = 0; s <= S; s++) {
+        if (s < S && at(open, type * S + s)[k]) steps += trials.shared.endless[s] ? Infinity : at(duration, type * S + s);
+        else if (steps) [least, steps] = [Math.min(least, steps), 0];
+      }
+    });
+  return least * trials.dt;
+}
+
+class Game {
+  constructor(trials, lines, save) {
+    Object.assign(this, { trials, lines, save, view: new View($("lamps"), trials) });
+    this.controls = new Controls($("controls"), trials, (action) => this.press(action));
+    addEventListener("keydown", (event) => this.key(event));
+    document.addEventListener("visibilitychange", () => { if (document.hidden) this.pause(true); });
+    $("begin").onclick = () => this.begin();
+    $("pause").onclick = () => this.pause(!this.paused);
+    $("stop").onclick = () => this.finish();
+    $("again").onclick = () => location.reload();
+    $("again").hidden = save; // its server stops with the record
+    $("download").onclick = () => this.download();
+  }
+
+  begin() {
+    this.kernel = new Kernel(this.trials, this.lines);
+    this.waits = document.querySelector("[name=clock]:checked").value === "waits";
+    Object.assign(this, { actions: [], pending: undefined, budget: 0, rests: 0, paused: false, running: true });
+    $("start").hidden = true;
+    $("game").hidden = false;
+    $("view").focus();
+    this.show();
+    this.last = performance.now();
+    requestAnimationFrame((now) => this.frame(now));
+  }
+
+  // ------------------------------------------------------------ input
+
+  press(action) {
+    if (!this.running || this.paused || this.rests > 0) return;
+    this.pending = action;
+  }
+
+  key(event) {
+    if (!this.running || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape") return this.pause(!this.paused);
+    const action = this.controls.keys.get(event.key.length === 1 ? event.key.toLowerCase() : event.key);
+    const elsewhere = event.target.matches?.("button, input") && /^( |Arrow.*)$/.test(event.key);
+    if (!action || elsewhere) return;
+    event.preventDefault();
+    if (!event.repeat || event.key.startsWith("Arrow")) action();
+  }
+
+  pause(paused) {
+    if (!this.running) return;
+    this.paused = paused;
+    $("pause").firstChild.textContent = paused ? "Continue " : "Pause ";
+    $("feedback").textContent = paused ? "Paused." : "";
+  }
+
+  // ------------------------------------------------------------ the clock
+
+  /** Whether the clock stands until the person acts. */
+  get stands() {
+    const { rest, continuous } = this.trials;
+    return this.pending === undefined && ((rest === null && !continuous) || (this.waits && this.kernel.isAsked));
+  }
+
+  frame(now) {
+    if (!this.running) return;
+    const passed = Math.min(now - this.last, 250); // a page in the background does not catch up
+    this.last = now;
+    if (!this.paused && this.rests > 0) {
+      if ((this.rests -= passed) <= 0) this.next();
+    } else if (!this.paused) {
+      this.budget += passed;
+      const quick = this.waits && this.kernel.isAsked && this.pending !== undefined;
+      if (quick) this.budget = Math.max(this.budget, this.trials.dt);
+      while (this.budget >= this.trials.dt && this.running && this.rests <= 0) {
+        if (this.stands) { this.budget = 0; break; }
+        this.budget -= this.trials.dt;
+        this.step();
+      }
+    }
+    requestAnimationFrame((later) => this.frame(later));
+  }
+
+  step() {
+    const { rest, continuous } = this.trials;
+    const action = this.pending ?? (continuous ? this.controls.current() : rest);
+    this.pending = undefined;
+    this.actions.push(action);
+    const { reward, ended } = this.kernel.step(action);
+    if (!ended) {
+      if (reward) $("feedback").textContent = `reward ${+reward.toFixed(2)}`;
+      return this.show();
+    }
+    const row = this.kernel.rows.at(-1);
+    $("feedback").textContent = `${row.outcome}, reward ${+row.reward.toFixed(2)}`;
+    [this.rests, this.budget] = [PAUSE, 0];
+  }
+
+  next() {
+    if (this.kernel.done) return this.finish();
+    $("feedback").textContent = "";
+    this.rests = 0;
+    this.show();
+  }
+
+  show() {
+    this.view.show(this.kernel.observe());
+    const correct = this.kernel.rows.filter((row) => row.outcome === "correct").length;
+    $("progress").textContent = `Trial ${this.kernel.trial + 1} of ${this.trials.n_trials}, ${correct} correct`;
+  }
+
+  // ------------------------------------------------------------ the end
+
+  async finish() {
+    this.running = false;
+    $("game").hidden = true;
+    $("end").hidden = false;
+    $("report").replaceChildren(...report(this.trials, this.kernel.rows, this.waits));
+    $("download").disabled = !this.kernel.rows.length;
+    $("results").focus();
+    if (!this.save || !this.kernel.rows.length) return;
+    const body = JSON.stringify({ actions: this.actions, trials: this.kernel.rows.length, waits: this.waits });
+    try {
+      const answer = await fetch(this.save, { method: "POST", body, headers: { "Content-Type": "application/json" } });
+      $("saved").textContent = await answer.text();
+    } catch {
+      $("saved").textContent = "The record could not be saved: the server has stopped. Download it instead.";
+    }
+  }
+
+  download() {
+    const rows = this.kernel.rows.map((row) => ({ ...row, subject: "person", ...(this.waits ? { clock: "waits" } : {}) }));
+    const url = URL.createObjectURL(new Blob([toCSV(rows)], { type: "text/csv" }));
+    element("a", { href: url, download: "trials.csv" }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 1000);
+  }
+}
+
+function introduce({ title, summary, trials }, game) {
+  document.title = `${title}: play`;
+  $("title").textContent = title;
+  $("summary").textContent = summary;
+  $("length").textContent = `There are ${trials.n_trials} trials.`;
+  $("keys").replaceChildren(...game.controls.said.map(([label, keys]) => element("li", {},
+    ...keys.flatMap((key) => [element("kbd", { textContent: key }), " "]), label)));
+  const least = shortestWindow(trials), waits = least < QUICK;
+  document.querySelector(`[name=clock][value=${waits ? "waits" : "runs"}]`).checked = true;
+  $("pace").textContent = Number.isFinite(least)
+    ? `The shortest time for an answer is ${Math.round(least)} ms${waits ? ", which is short for a person" : ""}.` : "";
+  const changes = trials.segments.sd.rows.some((row) => row.some(Boolean)) || trials.frames.script.rows.length;
+  if (changes && 1000 / trials.dt > 3) {
+    $("flicker").hidden = false;
+    $("flicker").querySelector("span").textContent = `The lamps can change ${Math.round(1000 / trials.dt)} times a second.`;
+  }
+  $("start").hidden = false;
+}
+
+async function load() {
+  const fetched = async (name) => {
+    const answer = await fetch(name);
+    if (!answer.ok) throw new Error(`${name}: ${answer.status}`);
+    return answer;
+  };
+  const [task, noise] = await Promise.all([
+    fetched("task.json").then((answer) => answer.json()), fetched("noise.f32").then((answer) => answer.arrayBuffer()),
+  ]);
+  const game = new Game(task.trials, new Float32Array(noise), task.save);
+  introduce(task, game);
+  return game;
+}
+
+load().then((game) => { window.game = game; }, (error) => {
+  $("title").textContent = "The task could not be loaded";
+  $("problem").hidden = false;
+  $("problem").textContent = `${error.message}. Expected the files of the export on a web server. Serve the folder, for example with: python -m http.server`;
+});

@@ -1,0 +1,374 @@
+"""Pages, the server that serves them, and the record of a person."""
+
+from __future__ import annotations
+
+import http.client
+import http.server
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import replaying
+from neurogym_play import trial_tables, write_page
+from neurogym_play.playing import free_name, person_record, play
+from neurogym_play.server import MOST, PlayServer
+
+from neurogym_core import Choice, Task, TrialRecord, make_task, run
+
+DOTS = "perceptual/PerceptualDecisionMaking-v0"
+FILES = {
+    "index.html", "page.css", "page.js", "kernel.js", "controls.js", "view.js", "results.js",
+    "task.json", "noise.f32",
+}  # fmt: skip
+
+
+# ---------------------------------------------------------------------- pages
+
+
+def test_a_page_has_all_of_its_files_and_names_no_other_host(tmp_path: Path) -> None:
+    folder = write_page(DOTS, tmp_path / "a" / "page", 5, seed=3, timing={"delay": 500})
+    assert {path.name for path in folder.iterdir()} == FILES
+    page = json.loads((folder / "task.json").read_text("utf-8"))
+    assert page["title"] == "Perceptual decision making"
+    assert page["save"] is None
+    assert page["trials"]["columns"]["duration.delay"] == [500.0] * 5
+    texts = [path.read_text("utf-8") for path in folder.glob("*.[chj]*s*")]
+    texts.append((folder / "index.html").read_text("utf-8"))
+    allowed = "http://www.w3.org/2000/svg"  # a name, which is not fetched
+    assert not any("://" in text.replace(allowed, "") for text in texts)
+
+
+def test_the_command_writes_a_page(ngym: Callable[..., Any], tmp_path: Path) -> None:
+    done = ngym("play", DOTS, "--out", tmp_path / "p", "-n", 4, "--condition", "coherence=51.2")
+    assert done.exit_code == 0, done.output
+    page = json.loads((tmp_path / "p" / "task.json").read_text("utf-8"))
+    assert page["trials"]["columns"]["coherence"] == [51.2] * 4
+    assert set(page["trials"]["evidence"]) <= {-51.2, 51.2}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["control/StopSignal-v1"], "draws each trial after the outcome"),
+        ([DOTS, "--set", "foo=1"], "Unknown parameter 'foo'"),
+        ([DOTS, "--out", "a", "--csv", "b.csv"], "--out and --csv were both given"),
+        ([DOTS, "--wrap", "PassReward"], "wraps envs, not tasks"),
+        (["visual/RandomDotMotion-v0"], "plain Gymnasium env"),
+    ],
+)
+def test_impossible_requests_are_refused(
+    ngym: Callable[..., Any], words: list[str], said: str
+) -> None:
+    done = ngym("play", *words)
+    assert done.exit_code != 0
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_record_gets_a_name_that_is_free(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert str(free_name("GoNogo")) == "GoNogo-person.csv"
+    Path("GoNogo-person.csv").touch()
+    assert str(free_name("GoNogo")) == "GoNogo-person-2.csv"
+
+
+# ---------------------------------------------------------------------- the record
+
+
+@pytest.mark.parametrize("task", [DOTS, "value/DawTwoStep-v0", "memory/GradedComparison-v0"])
+def test_the_record_of_a_person_is_that_of_run(task: str) -> None:
+    made, trials = make_task(task), trial_tables(task, 12, seed=1)
+    game = replaying.play(made, 12, seed=1)
+    sent = {"actions": game.actions, "trials": 12, "waits": False}
+    record = person_record(made, trials, sent)
+    actions = iter(game.actions)
+    expected = run(task, lambda env, seen: np.array([next(actions)]), 12, num_envs=1, seed=1)
+    assert record.columns == expected.columns
+    assert record == TrialRecord({**expected, "subject": ["person"] * 12})
+    assert set(person_record(made, trials, {**sent, "waits": True})["clock"]) == {"waits"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"trials": 0},
+        {"trials": 13},
+        {"trials": True},
+        {"trials": "12"},
+        {"actions": []},
+        {"actions": [0, 1]},
+        {"actions": [[0], [1, 2]]},
+        {"actions": [9] * 500},
+        {"actions": [-1] * 500},
+        {"actions": [0.5] * 500},
+        {"actions": [1 << 80] * 500},
+        {"actions": "0" * 500},
+        {"actions": None},
+    ],
+)
+def test_a_record_of_another_form_is_refused(change: dict[str, Any]) -> None:
+    made, trials = make_task(DOTS), trial_tables(DOTS, 12, seed=1)
+    sent = {"actions": [0] * 5000, "trials": 12, "waits": False}
+    assert len(person_record(made, trials, sent)) == 12
+    with pytest.raises(ValueError, match=r"it has|its actions|inhomogeneous"):
+        person_record(made, trials, {**sent, **change})
+
+
+# ---------------------------------------------------------------------- the server
+
+
+@pytest.fixture
+def kept() -> list[Any]:
+    return []
+
+
+@pytest.fixture
+def server(kept: list[Any]) -> Iterator[PlayServer]:
+    def keep(sent: Any) -> str:
+        if sent == "bad":
+            raise ValueError("it is bad")
+        kept.append(sent)
+        return "Kept."
+
+    with PlayServer({"index.html": b"<p>", "page.js": b"1"}, keep) as made:
+        threading.Thread(target=made.serve_forever, args=(0.02,), daemon=True).start()
+        yield made
+        made.shutdown()
+
+
+def ask(
+    server: PlayServer, path: str, method: str = "GET", body: bytes | None = None, **headers: str
+) -> tuple[int, str]:
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+    connection.request(method, path, body, headers)
+    answer = connection.getresponse()
+    return answer.status, answer.read().decode()
+
+
+def test_the_server_listens_on_the_loopback_only(server: PlayServer) -> None:
+    assert server.server_address[0] == "127.0.0.1"
+    assert len(server.token) >= 32
+
+
+def test_files_are_served_behind_the_token_only(server: PlayServer) -> None:
+    assert ask(server, f"/{server.token}/") == (200, "<p>")
+    assert ask(server, f"/{server.token}/page.js") == (200, "1")
+    for path in ("/", "/page.js", "//page.js", f"/{server.token}", f"/{server.token[:-1]}x/"):
+        assert ask(server, path)[0] == 404
+    for name in ("../server.py", "%2e%2e/server.py", "page.js/", "/etc/passwd"):
+        assert ask(server, f"/{server.token}/{name}")[0] == 404
+
+
+def test_requests_for_another_host_are_refused(server: PlayServer) -> None:
+    assert ask(server, f"/{server.token}/", Host="evil.example")[0] == 404
+
+
+def test_a_record_is_taken_behind_the_token_and_within_its_size(
+    server: PlayServer, kept: list[Any]
+) -> None:
+    record = f"/{server.token}/record"
+    assert ask(server, "/record", "POST", b"1")[0] == 404
+    assert ask(server, record, "POST", b"{")[0] == 400
+    assert ask(server, record, "POST", b'"bad"') == (400, "The record was not saved: it is bad")
+    assert ask(server, record, "POST", b"[" * 100_000)[0] == 400
+    length = {"Content-Length": str(MOST + 1)}
+    assert ask(server, record, "POST", None, **length)[0] == 413
+    assert not kept
+    assert not server.played.is_set()
+    assert ask(server, record, "POST", b"[1]") == (200, "Kept.")
+    assert kept == [[1]]
+    assert server.played.wait(5)
+
+
+# ---------------------------------------------------------------------- in Chromium
+
+
+def wait_for(condition: Callable[[], Any], seconds: float = 20) -> Any:
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+    return found
+
+
+def keys(browser: Any, *pressed: str) -> None:
+    from selenium.webdriver import ActionChains
+
+    for key in pressed:
+        ActionChains(browser).send_keys(key).perform()
+
+
+def test_a_person_plays_with_the_keyboard_and_the_record_is_saved(
+    browser: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    """A scripted person answers where an answer is open, by keys alone, and sees the result."""
+    from selenium.webdriver import Keys
+
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    timing = {"fixation": 100, "stimulus": 200, "delay": 0, "decision": 300}
+    task = make_task(DOTS, timing=timing)
+    trials, csv = trial_tables(task, 3, seed=4), tmp_path / "me.csv"
+    playing = threading.Thread(target=play, args=(task, DOTS, trials, csv), daemon=True)
+    playing.start()
+    browser.get_log("browser")
+    browser.get(wait_for(lambda: opened and opened[0]))
+    wait_for(lambda: browser.find_element("id", "begin").is_displayed())
+    assert (
+        browser.find_element("css selector", "[name=clock]:checked").get_dom_attribute("value")
+        == "waits"
+    )  # 300 ms are too short for a person
+    keys(browser, Keys.TAB, Keys.TAB, Keys.ENTER)
+    side = {"right": Keys.ARROW_RIGHT, "left": Keys.ARROW_LEFT}
+    for k, answer in enumerate(trials["columns"]["direction"]):
+        name = trials["names"]["direction"][answer]
+        wait_for(
+            lambda k=k: browser.execute_script(
+                "return game.kernel.trial === arguments[0] && game.kernel.isAsked"
+                " && game.rests <= 0", k
+            )
+        )  # fmt: skip
+        keys(browser, side[name])
+    report = wait_for(lambda: browser.find_element("id", "report").text)
+    assert "3 of 3 trials correct: 100 %" in report
+    saved = wait_for(lambda: browser.find_element("id", "saved").text)
+    assert saved == f"Saved 3 trials in {csv}: 100% correct."
+    playing.join(10)
+    assert not playing.is_alive()
+    lines = csv.read_text("utf-8").splitlines()
+    assert len(lines) == 4
+    assert lines[1].startswith('"person",0,')
+    assert browser.get_log("browser") == []
+    fetched = [
+        json.loads(entry["message"])["message"]["params"].get("request", {}).get("url", "")
+        for entry in browser.get_log("performance")
+        if 'requestWillBeSent"' in entry["message"]
+    ]
+    assert {url.split("/")[2] for url in fetched if url.startswith("http")} == {
+        opened[0].split("/")[2]
+    }
+
+
+@pytest.fixture(scope="module")
+def static(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The address of a plain web server, and its folder."""
+    folder = tmp_path_factory.mktemp("static")
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            """Write nothing."""
+
+    handler = partial(Quiet, directory=str(folder))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}", folder
+    server.shutdown()
+    server.server_close()
+
+
+EVIL = "<img src=x onerror=\"document.title='owned'\">"
+
+
+class Evil(Task):
+    __doc__ = EVIL
+    timing = {"decision": 300}
+
+    def define(self):
+        self.observe(**{EVIL: (EVIL, "b")})
+        self.act(rest=1, choose=(EVIL, "right"))
+        self.vary(side=Choice(2))
+
+    def new_trial(self, trial):
+        trial.periods("decision")
+        trial.show(EVIL, np.eye(2)[trial["side"]], during="decision")
+        trial.answer("choose", trial["side"], during="decision")
+        trial.record(**{EVIL: trial["side"]})
+
+
+def test_texts_of_a_task_run_no_script(browser: Any, static: tuple[str, Path]) -> None:
+    address, folder = static
+    write_page(Evil, folder / "evil", 2)
+    browser.get_log("browser")
+    browser.get(f"{address}/evil/")
+    wait_for(lambda: browser.find_element("id", "begin").is_displayed())
+    assert browser.find_element("id", "summary").text == EVIL
+    browser.find_element("id", "begin").click()
+    script = "while (!game.kernel.done) game.kernel.step(1); game.finish()"
+    browser.execute_script(script)
+    assert browser.find_elements("css selector", "img") == []
+    assert browser.title == "Evil: play"
+    assert browser.get_log("browser") == []
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        DOTS,
+        "yang19/DlyGo-v0",  # a dial
+        "memory/ColourWheel-v0",  # a continuous dial, and a trigger
+        "memory/MemoryRecall-v0",  # ten sliders
+        "value/DawTwoStep-v0",  # two answers, no rest
+    ],
+)
+def test_every_kind_of_control_plays_a_task_to_its_end(
+    browser: Any, static: tuple[str, Path], task: str
+) -> None:
+    """The mouse presses a control wherever the clock waits; the results follow."""
+    address, folder = static
+    name = task.partition("/")[2]
+    write_page(task, folder / name, 2, seed=1)
+    browser.get_log("browser")
+    browser.get(f"{address}/{name}/")
+    wait_for(lambda: browser.find_element("id", "begin").is_displayed())
+    browser.find_element("css selector", "[name=clock][value=waits]").click()
+    browser.find_element("id", "begin").click()
+    # The first control is pressed as a pointer does; time runs as fast as it can.
+    done = """
+        const control = document.querySelector("#controls button, #controls .dial");
+        const down = () => control.dispatchEvent(new PointerEvent("pointerdown", {bubbles: true}));
+        if (game.running && game.kernel.isAsked) down();
+        game.budget += 1000; game.rests = Math.min(game.rests, 1);
+        return !game.running && document.getElementById("report").textContent;
+    """
+    report = wait_for(lambda: browser.execute_script(done), 60)
+    assert "Performance" in report
+    assert browser.execute_script("return game.kernel.rows.length") == 2
+    assert browser.get_log("browser") == []
+
+
+def test_the_psychometric_curve_is_that_of_the_record(
+    browser: Any, static: tuple[str, Path]
+) -> None:
+    address, folder = static
+    write_page(DOTS, folder / "dots", 200, seed=1)
+    browser.get(f"{address}/dots/")
+    wait_for(lambda: browser.find_element("id", "begin").is_displayed())
+    browser.find_element("id", "begin").click()
+    rows = browser.execute_script("""
+        game.paused = true;
+        while (!game.kernel.done) {
+          const { target } = game.kernel;
+          const action = game.kernel.trial % 5 || !target ? target : 3 - target;
+          game.actions.push(action);
+          game.kernel.step(action);
+        }
+        game.finish();
+        return game.kernel.rows;
+    """)  # fmt: skip
+    table = browser.find_element("css selector", "#report table").text.splitlines()
+    assert table[:2] == ['Answers "left" by evidence', "evidence answers share"]
+    sign = [1 if row["direction"] == "left" else -1 for row in rows]
+    evidence = [each * row["coherence"] for each, row in zip(sign, rows, strict=True)]
+    for line in table[2:]:
+        x, n, share, _ = line.split()
+        chosen = [row["choice"] for row, at in zip(rows, evidence, strict=True) if at == float(x)]
+        assert int(n) == len(chosen)
+        assert abs(int(share) - 100 * np.mean(np.array(chosen) == "left")) <= 0.5
+    assert len(table) == 2 + len(set(evidence))
+    assert browser.find_element("css selector", "#report svg[role=img]").is_displayed()

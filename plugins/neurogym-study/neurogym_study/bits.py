@@ -1,0 +1,602 @@
+"""Likeness in bits: how well a subject's answers predict those of animals, trial by trial.
+
+A subject's trials give the probability of each choice and reaction time in each condition. The
+score is the mean, over the animals' trials, of log2 of that probability over the probability that a
+guesser gives them, who knows the animal's reaction times and no condition. It is 0 for that guesser
+and 1 for another animal. Held-out parts of the animals' trials choose the only free parameter, a
+shift of time, because a network has no eyes and no arm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from neurogym_plot.canvas import BLUE, GREY
+from scipy import stats
+
+from neurogym_study.behaviour import Behaviour, CannotTellError
+from neurogym_study.figures import plain as plain_text
+from neurogym_study.findings import Finding, figure, legible
+from neurogym_study.style import drawing
+
+GRID = 100.0
+"""Width of the bins of reaction times, ms; a multiple of the time steps of tasks."""
+MIX = 0.05
+"""Share of the guesser in every prediction: no trial costs more than log2(1 / MIX) bits."""
+PSEUDO = 5.0
+"""Pseudo-trials with which a sparse histogram leans on a wider one."""
+SHIFTS = np.arange(-300.0, 301.0, 30.0)
+"""Shifts of the subject's reaction times that are tried, ms."""
+BLOCK = 100
+"""Trials of a block, where the animals' records name no sessions."""
+SAMPLES = 400
+"""Number of resampled scores for an interval."""
+
+TAIL = 0.025
+"""Nominal share of new animals below the bound. In simulated populations of 5 (10) animals, 3.7
+(5.8) % of 600 new animals were."""
+
+LEAST_ANIMALS = 5
+LEAST_SEEDS = 3
+LEAST_TRIALS = 500
+LEAST_PER_CONDITION = 20
+MOST_SILENT = 0.05
+"""Largest fraction of trials without an answer."""
+LEAST_BITS = 0.1
+"""Smallest number of bits per trial that animals tell about each other."""
+MOST_WIDTH = 0.5
+"""Largest width of the interval of the score."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers of one subject or animal in a task of two choices.
+
+    Attributes:
+        signed: (n,) strength of the evidence, negative for choice 0.
+        choice: (n,) int, 0 or 1; -1: no answer.
+        time: (n,) ms, reaction time; NaN without an answer.
+        block: (n,) int, number of the session, or of a run of `BLOCK` trials.
+    """
+
+    signed: np.ndarray
+    choice: np.ndarray
+    time: np.ndarray
+    block: np.ndarray
+
+    @classmethod
+    def of(cls, behaviour: Behaviour) -> Answers:
+        """Return the answers in a record.
+
+        Raises:
+            CannotTellError: strength, side or reaction times are unknown, or there are more than
+                two choices.
+        """
+        if behaviour.choices != 2:
+            raise CannotTellError(f"the score is of two choices, and there are {behaviour.choices}")
+        answered = behaviour.answered
+        time = np.where(answered, behaviour.column("reaction_time").astype(float), np.nan)
+        if "session" in behaviour.record and len(np.unique(behaviour.record["session"])) > 1:
+            block = np.unique(behaviour.record["session"], return_inverse=True)[1]
+        else:
+            block = np.arange(len(behaviour)) // BLOCK
+        choice = np.where(answered, behaviour.chose_right, -1)
+        return cls(behaviour.signed, choice.astype(np.int64), time, block)
+
+    def __len__(self) -> int:
+        return len(self.signed)
+
+    def __getitem__(self, rows: np.ndarray) -> Answers:
+        return Answers(self.signed[rows], self.choice[rows], self.time[rows], self.block[rows])
+
+    @cached_property
+    def answered(self) -> np.ndarray:
+        """Whether the trial has a choice and a reaction time, bool (n,)."""
+        return (self.choice >= 0) & np.isfinite(self.time)
+
+    @property
+    def silent(self) -> float:
+        """Fraction of trials without an answer."""
+        return 1 - float(self.answered.mean()) if len(self) else 1.0
+
+
+class Bench:
+    """The animals' trials, on one grid of conditions and reaction times.
+
+    Args:
+        animals: name -> answers; trials without an answer are left out.
+
+    Raises:
+        CannotTellError: fewer than two animals, or one without answers.
+    """
+
+    def __init__(self, animals: Mapping[str, Answers]) -> None:
+        if len(animals) < 2:
+            raise CannotTellError(
+                f"a score needs two animals or more, and there are {len(animals)}"
+            )
+        for name, one in animals.items():
+            if not one.answered.any():
+                raise CannotTellError(f"{name} has no trial with a choice and a reaction time")
+        self.animals = {name: one[one.answered] for name, one in animals.items()}
+        self.signed = np.unique(np.concatenate([one.signed for one in self.animals.values()]))
+        self.levels, self.level = np.unique(np.abs(self.signed), return_inverse=True)
+        longest = max(float(np.quantile(one.time, 0.999)) for one in self.animals.values())
+        self.n_bins = int(np.ceil((longest + SHIFTS.max()) / GRID)) + 1
+
+    def condition(self, one: Answers, name: str) -> np.ndarray:
+        """Return the index of the condition of each trial, (n,); -1: none of the animals'.
+
+        Raises:
+            CannotTellError: the subject has not met a condition of the animals.
+        """
+        near = np.abs(one.signed[:, None] - self.signed) <= 1e-6 * np.maximum(1, abs(self.signed))
+        missing = self.signed[~near.any(axis=0)]
+        if len(missing):
+            raise CannotTellError(
+                f"{name} has no trial with the strength {missing[0]:g}, which the animals have;"
+                f" play the animals' strengths: {', '.join(f'{one:g}' for one in self.levels)}"
+            )
+        return np.where(near.any(axis=1), near.argmax(axis=1), -1)
+
+    def bins(self, time: np.ndarray) -> np.ndarray:
+        """Return the bin of each reaction time in ms, (n,)."""
+        return np.clip(np.ceil(time / GRID - 1e-9).astype(int) - 1, 0, self.n_bins - 1)
+
+
+class Predictor:
+    """The probabilities of choices and reaction times that a subject's trials give.
+
+    Args:
+        bench: the animals.
+        answers: trials of the subject.
+        name: of the subject, for errors.
+    """
+
+    def __init__(self, bench: Bench, answers: Answers, name: str, seed: int = 0) -> None:
+        rng = np.random.default_rng(seed)
+        condition = bench.condition(answers, name)
+        answers = answers[condition >= 0]
+        self.bench, self.condition = bench, condition[condition >= 0]
+        self.choice, self.answered = answers.choice, answers.answered
+        # Fine clocks are made as coarse as the grid; then times lie anywhere within their bin.
+        step = np.ceil(np.where(self.answered, answers.time, GRID) / GRID - 1e-9) * GRID
+        self.time = step - GRID * rng.random(len(step))
+        order = rng.permutation(len(step))
+        self.halves = np.array_split(order, 2)
+
+    def table(self, shift: float, rows: np.ndarray | slice = slice(None)) -> tuple[np.ndarray, ...]:
+        """Return P(choice) (C, 2) and P(bin | condition, choice) (C, 2, B)."""
+        bench, n_levels, n_bins = self.bench, len(self.bench.levels), self.bench.n_bins
+        condition, choice, said = self.condition[rows], self.choice[rows], self.answered[rows]
+        counts = np.zeros((len(bench.signed), 2))
+        np.add.at(counts, (condition[said], choice[said]), 1)
+        asked = np.bincount(condition, minlength=len(bench.signed))
+        chosen = (counts + 0.5) / (asked + 1)[:, None]
+        # Reaction times depend on the level of the evidence and on whether the choice was wrong.
+        cell = np.stack([bench.level * 2 + wrong for wrong in _wrong(bench.signed)], axis=1)
+        bins = np.clip(
+            np.floor(np.maximum(self.time[rows] + shift, 0) / GRID).astype(int), 0, n_bins - 1
+        )
+        flat = cell[condition[said], choice[said]] * n_bins + bins[said]
+        each = np.bincount(flat, minlength=2 * n_levels * n_bins).reshape(n_levels, 2, n_bins)
+        level = each.sum(axis=1, keepdims=True)
+        top = level.sum(axis=0) + 1 / n_bins
+        level = _leaning(level, top / top.sum())
+        times = _leaning(each, level).reshape(2 * n_levels, n_bins)
+        return chosen, times[cell]
+
+
+def _wrong(signed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return whether choices 0 and 1 are wrong in each condition; without evidence, none is."""
+    return (signed > 0).astype(int), (signed < 0).astype(int)
+
+
+def _leaning(counts: np.ndarray, parent: np.ndarray) -> np.ndarray:
+    """Return probabilities of bins that lean on those of a wider class, (…, B)."""
+    return (counts + PSEUDO * parent) / (counts.sum(axis=-1, keepdims=True) + PSEUDO)
+
+
+@dataclass(frozen=True)
+class Bits:
+    """Bits per trial of one animal under one subject.
+
+    Attributes:
+        total, choice: (n,) bits of each trial of the animal; `choice` without its reaction time.
+        unshifted: (n,), with the subject's own times.
+        shifts: ms, the two that were fitted, each to one half of the blocks.
+    """
+
+    total: np.ndarray
+    choice: np.ndarray
+    unshifted: np.ndarray
+    shifts: tuple[float, float]
+
+
+class Target:
+    """The trials of an animal that a subject's table is to predict.
+
+    Args:
+        bench: the animals.
+        name: of the animal.
+        rows: bool (n,), some of its trials; default: all.
+    """
+
+    def __init__(self, bench: Bench, name: str, rows: np.ndarray | slice = slice(None)) -> None:
+        animal = bench.animals[name][rows]
+        self.condition, self.choice = bench.condition(animal, name), animal.choice
+        self.level, self.bins = bench.level[self.condition], bench.bins(animal.time)
+        floor = np.bincount(self.bins, minlength=bench.n_bins) + 0.5
+        self.floor = (floor / floor.sum())[self.bins]
+        self.block = np.unique(animal.block, return_inverse=True)[1]
+
+    def under(
+        self, predictor: Predictor, shift: float, part: np.ndarray | slice = slice(None)
+    ) -> np.ndarray:
+        """Return bits of choice and time, and of the choice alone, under part of a subject, (2, n).
+
+        The table is mixed with the guesser, so that no trial decides the score.
+        """
+        chosen, times = predictor.table(shift, part)
+        choice = 2 * chosen[self.condition, self.choice]
+        ratio = choice * times[self.condition, self.choice, self.bins] / self.floor
+        return np.log2((1 - MIX) * np.stack([ratio, choice]) + MIX)
+
+    def corrected(self, predictor: Predictor, shift: float) -> np.ndarray:
+        """Return the bits of `under` for a table of infinitely many trials, (2, n).
+
+        Bits grow with the number of trials n as 1 / n, so two tables of half of them say by how
+        much.
+        """
+        halves = [self.under(predictor, shift, half) for half in predictor.halves]
+        return 2 * self.under(predictor, shift) - (halves[0] + halves[1]) / 2
+
+    def bits(self, predictor: Predictor) -> Bits:
+        """Return the bits of each trial, with times shifted as the other half of blocks wants."""
+        tried = [self.under(predictor, shift)[0] for shift in SHIFTS]
+        found, shifts = np.empty((2, len(self.level))), []
+        for half in (0, 1):
+            test = self.block % 2 == half
+            fit = ~test if not test.all() else test  # a single block
+            best = SHIFTS[np.argmax([per_level(one[fit], self.level[fit]) for one in tried])]
+            found[:, test] = self.corrected(predictor, best)[:, test]
+            shifts.append(float(best))
+        unshifted = self.corrected(predictor, 0.0)[0]
+        return Bits(found[0], found[1], unshifted, (shifts[0], shifts[1]))
+
+
+def per_level(values: np.ndarray, level: np.ndarray) -> float:
+    """Return the mean over levels of the mean of their trials."""
+    counts = np.bincount(level)
+    return float(np.mean((np.bincount(level, values) / np.maximum(counts, 1))[counts > 0]))
+
+
+# ---------------------------------------------------------------------- the score
+
+
+@dataclass(frozen=True)
+class Seed:
+    """The score of one seed of a subject, or of one held-out animal.
+
+    Attributes:
+        name: of the subject or animal.
+        score: 0 for the guesser, 1 for another animal.
+        bits, choice, time: bits per trial of the animals; choices and, given these, times.
+        unshifted: score without the shift of time.
+        shift: median of the fitted shifts, ms.
+    """
+
+    name: str
+    score: float
+    bits: float
+    choice: float
+    time: float
+    unshifted: float
+    shift: float
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """The likeness of a subject to animals.
+
+    Attributes:
+        seeds: one score for each seed of the subject; a seed is a subject.
+        animals: the score of each animal against the others.
+        low, high: 95 % interval of the mean over seeds; blocks of trials and seeds are resampled,
+            and animals, if there are at least five. With fewer it holds for these animals only.
+        ceiling: bits per trial of an animal under the other half of its trials.
+        reference: bits per trial of an animal under another animal; the score's unit.
+        bound: the score below which a seed is unlike these animals, if there are no doubts.
+        doubts: reasons why there is no verdict.
+    """
+
+    seeds: tuple[Seed, ...]
+    animals: tuple[Seed, ...]
+    low: float
+    high: float
+    ceiling: float
+    reference: float
+    bound: float
+    doubts: tuple[str, ...]
+
+    @property
+    def score(self) -> float:
+        """Mean over seeds."""
+        return float(np.mean([one.score for one in self.seeds]))
+
+    def verdict(self, seed: Seed) -> str:
+        """Return "unlike", "not distinguished" or "no verdict" for one of the seeds.
+
+        A subject whose reaction times add no bits is unlike the animals, whatever its choices.
+        """
+        if self.doubts:
+            return "no verdict"
+        return "unlike" if seed.score < self.bound or seed.time <= 0 else "not distinguished"
+
+
+def likeness_in_bits(
+    seeds: Mapping[str, Answers],
+    animals: Mapping[str, Answers],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Likeness:
+    """Score the seeds of a subject against animals.
+
+    Args:
+        seeds: name -> answers; each is a subject.
+        animals: name -> answers.
+        progress: called with the number of pairs that are done, and of all.
+
+    Raises:
+        CannotTellError: fewer than two animals, no answers, or conditions that the subject has not
+            met.
+    """
+    bench = Bench(animals)
+    targets = {name: Target(bench, name) for name in bench.animals}
+    players = {
+        **{("animal", name): one for name, one in bench.animals.items()},
+        **{("seed", name): one for name, one in seeds.items()},
+    }
+    pairs: dict[tuple[tuple[str, str], str], _Sums] = {}
+    shifts: dict[tuple[str, str], list[float]] = {}
+    for done, (player, answers) in enumerate(players.items()):
+        if not answers.answered.any():
+            raise CannotTellError(f"{player[1]} has no trial with a choice and a reaction time")
+        predictor = Predictor(bench, answers, player[1])
+        for name, target in targets.items():
+            if player != ("animal", name):
+                found = target.bits(predictor)
+                pairs[player, name] = _Sums(target, found)
+                shifts.setdefault(player, []).extend(found.shifts)
+        if progress is not None:
+            progress(done + 1, len(players))
+
+    def mean(player: tuple[str, str], what: int) -> float:
+        against = [name for name in bench.animals if (player, name) in pairs]
+        return float(np.mean([pairs[player, name].mean()[what] for name in against]))
+
+    reference = float(np.mean([mean(("animal", name), TOTAL) for name in bench.animals]))
+    raw = float(np.mean([mean(("animal", name), UNSHIFTED) for name in bench.animals]))
+
+    def scored(player: tuple[str, str]) -> Seed:
+        total, choice = mean(player, TOTAL), mean(player, CHOICE)
+        return Seed(
+            player[1], total / reference, total, choice, total - choice,
+            mean(player, UNSHIFTED) / raw, float(np.median(shifts[player])),
+        )  # fmt: skip
+
+    mine = tuple(scored(("seed", name)) for name in seeds)
+    theirs = tuple(scored(("animal", name)) for name in bench.animals)
+    low, high = _interval(pairs, list(seeds), list(bench.animals))
+    ceiling = float(np.mean([_own(bench, name) for name in bench.animals]))
+    held = np.array([one.score for one in theirs])
+    spread = held.std(ddof=1) * np.sqrt(1 + 1 / len(held))
+    bound = float(held.mean() - stats.t.ppf(1 - TAIL, len(held) - 1) * spread)
+    doubts = [
+        *_doubts_of_animals(theirs, reference, ceiling),
+        *_doubts_of_seeds(bench, seeds, mine),
+    ]
+    if high - low > MOST_WIDTH and low < bound < high:
+        doubts.append(f"the interval of the score is {high - low:.2f} wide, more than {MOST_WIDTH}")
+    return Likeness(mine, theirs, low, high, ceiling, reference, bound, tuple(doubts))
+
+
+TOTAL, CHOICE, UNSHIFTED = range(3)
+
+
+class _Sums:
+    """Sums of bits over the trials of each block and level of an animal, (3, blocks, levels)."""
+
+    def __init__(self, target: Target, found: Bits) -> None:
+        where = target.block, target.level
+        self.count = np.zeros((target.block.max() + 1, target.level.max() + 1))
+        np.add.at(self.count, where, 1)
+        self.sums = np.zeros((3, *self.count.shape))
+        for k, values in enumerate((found.total, found.choice, found.unshifted)):
+            np.add.at(self.sums[k], where, values)
+
+    def mean(self, blocks: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """Return the means over levels of the mean bits per trial, (3,)."""
+        count, sums = self.count[blocks].sum(axis=0), self.sums[:, blocks].sum(axis=1)
+        return (sums[:, count > 0] / count[count > 0]).mean(axis=1)
+
+
+def _own(bench: Bench, name: str) -> float:
+    """Return the bits of one half of an animal's blocks under the other, both ways."""
+    animal = bench.animals[name]
+    first, found = np.unique(animal.block, return_inverse=True)[1] % 2 == 0, []
+    if first.all():
+        return float("nan")
+    for half in (first, ~first):
+        try:
+            predictor = Predictor(bench, animal[half], name)
+        except CannotTellError:  # a condition is in the other half only
+            return float("nan")
+        target = Target(bench, name, ~half)
+        found.append(per_level(target.corrected(predictor, 0.0)[0], target.level))
+    return float(np.mean(found))
+
+
+def _interval(
+    pairs: Mapping[tuple[tuple[str, str], str], _Sums], seeds: Sequence[str], animals: Sequence[str]
+) -> tuple[float, float]:
+    """Return the 95 % interval of the mean score over seeds."""
+    rng, scores = np.random.default_rng(0), []
+    whole = len(animals) >= LEAST_ANIMALS
+    for _ in range(SAMPLES):
+        names = rng.choice(animals, len(animals)).tolist() if whole else list(animals)
+        drawn = rng.choice(seeds, len(seeds)).tolist()
+        mine, theirs = [], []
+        for name in names:
+            n_blocks = len(pairs[("seed", seeds[0]), name].count)
+            blocks = rng.integers(0, n_blocks, n_blocks)
+            mine.append(np.mean([pairs[("seed", one), name].mean(blocks)[TOTAL] for one in drawn]))
+            others = [one for one in animals if one != name]
+            theirs.append(
+                np.mean([pairs[("animal", one), name].mean(blocks)[TOTAL] for one in others])
+            )
+        scores.append(np.mean(mine) / np.mean(theirs))
+    low, high = np.quantile(scores, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def _doubts_of_animals(animals: Sequence[Seed], reference: float, ceiling: float) -> list[str]:
+    """Return the reasons why these animals allow no verdict."""
+    doubts = []
+    if len(animals) < LEAST_ANIMALS:
+        doubts.append(f"{len(animals)} animals, and a verdict needs {LEAST_ANIMALS}")
+    if reference < LEAST_BITS or reference < ceiling / 4:
+        doubts.append(
+            f"the animals predict each other badly: {reference:.3f} bits per trial, where one"
+            f" half of an animal's trials predicts the other with {ceiling:.3f}"
+        )
+    return doubts
+
+
+def _doubts_of_seeds(
+    bench: Bench, seeds: Mapping[str, Answers], scores: Sequence[Seed]
+) -> list[str]:
+    """Return the reasons why this subject gets no verdict."""
+    doubts = []
+    if len(seeds) < LEAST_SEEDS:
+        doubts.append(
+            f"{len(seeds)} seed{'s' * (len(seeds) > 1)}, and a verdict needs {LEAST_SEEDS}"
+        )
+    for (name, one), score in zip(seeds.items(), scores, strict=True):
+        condition = bench.condition(one, name)
+        fewest = np.bincount(condition[condition >= 0], minlength=len(bench.signed)).min()
+        if len(one) < LEAST_TRIALS or fewest < LEAST_PER_CONDITION:
+            doubts.append(
+                f"{name} has {len(one):,} trials, {fewest} of its rarest condition; a verdict needs"
+                f" {LEAST_TRIALS} and {LEAST_PER_CONDITION}"
+            )
+        if one.silent > MOST_SILENT:
+            doubts.append(f"{name} did not answer {100 * one.silent:.0f} % of the trials")
+        if abs(score.shift) >= SHIFTS.max():
+            doubts.append(
+                f"{name} would fit better with its times shifted by more than {SHIFTS.max():.0f} ms"
+            )
+    return doubts
+
+
+# ---------------------------------------------------------------------- the report
+
+
+def score_of(
+    subjects: Mapping[str, Behaviour],
+    animals: Mapping[str, Behaviour],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Likeness:
+    """Score records against animals; see `likeness_in_bits`.
+
+    Args:
+        subjects: the seeds of a subject, by name.
+        animals: the animals or people, by name.
+        progress: called with the number of subjects that are done, and of all.
+
+    Raises:
+        CannotTellError: also if strengths, sides or reaction times are unknown.
+    """
+    seeds, others = (
+        {name: Answers.of(one) for name, one in each.items()} for each in (subjects, animals)
+    )
+    return likeness_in_bits(seeds, others, progress=progress)
+
+
+def scored_finding(likeness: Likeness, subject: str) -> Finding:
+    """Return the score as table, figure and sentences."""
+    rows = [
+        {
+            "who": one.name, "kind": kind, "score": one.score, "bits": one.bits,
+            "choice": one.choice, "time": one.time, "unshifted": one.unshifted,
+            "shift (ms)": one.shift, "verdict": verdict,
+        }
+        for kind, each in (("seed", likeness.seeds), ("animal", likeness.animals))
+        for one in each
+        for verdict in [likeness.verdict(one) if kind == "seed" else ""]
+    ]  # fmt: skip
+    return Finding(
+        "score", "Likeness in bits", table=pd.DataFrame(rows), figure=_drawn(likeness, subject),
+        notes=tuple(said(likeness, subject)),
+    )  # fmt: skip
+
+
+def as_numbers(likeness: Likeness) -> dict[str, Any]:
+    """Return the score as data for JSON."""
+    seeds = [{**asdict(one), "verdict": likeness.verdict(one)} for one in likeness.seeds]
+    return {**asdict(likeness), "score": likeness.score, "seeds": seeds}
+
+
+def said(likeness: Likeness, subject: str) -> list[str]:
+    """Return the score in sentences."""
+    n = len(likeness.seeds)
+    span = "and animals" if len(likeness.animals) >= LEAST_ANIMALS else "of these animals"
+    notes = [
+        f"Score of {subject}: {likeness.score:.2f} [{likeness.low:.2f}, {likeness.high:.2f}]"
+        f" (mean of {n} seed{'s' * (n > 1)}, 95 % interval over seeds, blocks {span}). 0: a guesser"
+        " with the animal's reaction times; 1: another animal"
+        f" ({likeness.reference:.3f} bits per trial). One half of an animal's trials under the"
+        f" other: {likeness.ceiling / likeness.reference:.2f}, without a shift of time.",
+    ]
+    if likeness.doubts:
+        return [*notes, f"No verdict: {'; '.join(likeness.doubts)}."]
+    alike = sum(likeness.verdict(one) == "not distinguished" for one in likeness.seeds)
+    return [
+        *notes,
+        f"Not distinguished from the animals: {alike} of {n} seeds. A seed is unlike them below"
+        f" {likeness.bound:.2f}, or where its reaction times add no bits.",
+    ]
+
+
+def _drawn(likeness: Likeness, subject: str) -> Any:
+    """Return the figure: scores of seeds and animals, of the choices and of the times."""
+    with drawing() as style:
+        made, (axes,) = figure(width=5.2, height=2.6)
+        groups = ((subject, likeness.seeds, BLUE), ("each animal", likeness.animals, GREY))
+        for place, (_, each, colour) in enumerate(groups):
+            beside = np.linspace(-0.16, 0.16, len(each)) if len(each) > 1 else [0.0]
+            axes.plot(
+                np.clip([one.score for one in each], *SEEN), 1 - place + np.array(beside), "o",
+                color=colour, ms=style.marker, mew=0,
+            )  # fmt: skip
+        axes.hlines(1.3, *np.clip([likeness.low, likeness.high], *SEEN), color=BLUE)
+        for value, name in ((0, "guesser"), (1, "another animal")):
+            axes.axvline(value, color=GREY, lw=0.6 * style.line, ls="--")
+            axes.annotate(name, (value, 1.62), ha="center", fontsize=style.small, color=GREY)
+        if not likeness.doubts:
+            axes.axvspan(SEEN[0], likeness.bound, color=GREY, alpha=0.12, lw=0)
+        axes.set_yticks([1, 0], [plain_text(name) for name, _, _ in groups])
+        axes.set_ylim(-0.5, 1.85)
+        axes.set_xlim(SEEN[0] - 0.05, SEEN[1] + 0.05)
+        axes.set_xlabel("score, 95 % interval (grey: unlike the animals)")
+        return legible(made)
+
+
+SEEN = (-1.0, 1.5)
+"""Scores that a figure shows; those beyond are drawn at its edges."""

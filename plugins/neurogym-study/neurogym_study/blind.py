@@ -1,0 +1,181 @@
+"""Play a subject in another process than the task.
+
+A score of likeness must not be had by reading the conditions or the answer of a trial. The subject
+therefore lives in another process than the task. It gets observations, rewards, the number of the
+trial, and whether an answer is asked for; the seed of the trials, the conditions, the targets, the
+tables and the task object never reach its process.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from types import SimpleNamespace, TracebackType
+from typing import Any
+
+import numpy as np
+
+from neurogym_core import NeurogymError, NotSupportedError, TaskVectorEnv
+from neurogym_core.players import player_of
+from neurogym_core.tools import trusted, trusting
+
+START = multiprocessing.get_context("spawn")
+"""A forked process would have the parent's memory."""
+SHOWN = ("trial_number", "last_reward", "is_asked", "can_wait")
+"""Attributes of the env that a subject may read, (num_envs,) each."""
+TASK = ("name", "dt", "channels", "actions", "trials_per_session", "evidence_periods")
+"""Attributes of the task that it may read."""
+
+
+@dataclass
+class Seen:
+    """The env as a blind subject sees it.
+
+    Attributes:
+        num_envs: number of envs.
+        task: name, dt, channels, actions and trials per session of the task.
+    """
+
+    num_envs: int
+    task: Any
+
+    def show(self, values: Sequence[np.ndarray]) -> None:
+        """Take the values of `SHOWN` for the current step."""
+        for name, value in zip(SHOWN, values, strict=True):
+            setattr(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotSupportedError(
+            f"The subject asked the env for {name!r}. Expected one that is scored to see"
+            " observations and rewards, and of the env num_envs, task,"
+            f" {', '.join(SHOWN)}. Let it use these alone."
+        )
+
+
+class BlindPlayer:
+    """A subject in a process without the task; for `neurogym_core.run`.
+
+    Args:
+        subject: its name, perhaps with settings, (name, {settings}), or a callable that can be
+            pickled.
+        seed: seed of a subject that is given by name. It says nothing about the trials.
+
+    Raises:
+        NeurogymError: as `player_of`.
+        NotSupportedError: when it plays: the subject asks for more than it may see, or its process
+            ends.
+
+    Example:
+        >>> from neurogym_core import run
+        >>> from neurogym_study.blind import BlindPlayer
+        >>> with BlindPlayer("diffusion", seed=1) as player:
+        ...     record = run("perceptual/RoitmanShadlen-v0", player, 20, seed=0)
+        >>> len(record)
+        20
+    """
+
+    def __init__(self, subject: Any, seed: int = 0) -> None:
+        self._subject, (self._pipe, theirs) = subject, START.Pipe()
+        given = (theirs, subject, seed, trusted())
+        self._process = START.Process(target=_live, args=given, daemon=True)
+        self._process.start()
+        theirs.close()
+        try:
+            facts = self._answer()
+        except BaseException:
+            self.close()
+            raise
+        self.carries_state: bool = facts["carries_state"]
+        self.default_split: str | None = facts["default_split"]
+        self.env_wrappers: Sequence[Any] = facts["env_wrappers"]
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        """Describe the task to the subject."""
+        task = {name: getattr(env.task, name) for name in TASK if hasattr(env.task, name)}
+        self._ask("begin", (env.num_envs, task, _shown(env)))
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        """Return the actions of the subject, (num_envs,) or (num_envs, k)."""
+        return np.asarray(self._ask("step", (observations, _shown(env))))
+
+    def _ask(self, what: str, value: Any) -> Any:
+        try:
+            self._pipe.send((what, value))
+        except (BrokenPipeError, OSError) as error:
+            raise self._dead() from error
+        return self._answer()
+
+    def _answer(self) -> Any:
+        try:
+            kind, value = self._pipe.recv()
+        except EOFError as error:
+            raise self._dead() from error
+        if kind == "error":
+            raise value
+        return value
+
+    def _dead(self) -> NotSupportedError:
+        self._process.join(5)
+        return NotSupportedError(
+            f"The process of the subject {self._subject!r} ended with code"
+            f" {self._process.exitcode}. Expected it to play until the last trial. Run the subject"
+            " with `ngym run` to see its error."
+        )
+
+    def close(self) -> None:
+        """End the subject's process."""
+        self._pipe.close()
+        self._process.terminate()
+        self._process.join(5)
+
+    def __enter__(self) -> BlindPlayer:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _shown(env: TaskVectorEnv) -> list[np.ndarray]:
+    return [np.array(getattr(env, name)) for name in SHOWN]
+
+
+def _live(pipe: Connection, subject: Any, seed: int, trust: bool) -> None:
+    """The life of the subject's process."""
+    try:
+        with trusting(trust):
+            player = player_of(subject, seed=seed)
+        pipe.send(("ok", {
+            "carries_state": bool(getattr(player, "carries_state", True)),
+            "default_split": getattr(player, "default_split", None),
+            "env_wrappers": tuple(getattr(player, "env_wrappers", ())),
+        }))  # fmt: skip
+        seen = Seen(0, None)
+        while True:
+            what, value = pipe.recv()
+            if what == "begin":
+                num_envs, task, shown = value
+                seen = Seen(num_envs, SimpleNamespace(**task))
+                seen.show(shown)
+                if hasattr(player, "begin"):
+                    player.begin(seen)
+                pipe.send(("ok", None))
+            else:
+                observations, shown = value
+                seen.show(shown)
+                pipe.send(("ok", np.asarray(player(seen, observations))))
+    except EOFError:
+        return
+    except NeurogymError as error:
+        pipe.send(("error", error))
+    except Exception as error:
+        pipe.send(("error", NotSupportedError(
+            f"The subject {subject!r} raised {type(error).__name__}: {error}. Expected actions."
+            " Run it with `ngym run` to see where."
+        )))  # fmt: skip
