@@ -155,9 +155,10 @@ class Bench:
         if missing:
             context, signed = missing[0]
             where = f"{signed:g}" + f" of {context}" * bool(context)
+            every = ", ".join(f"{one:g}" for one in np.unique(abs(self.signed)))
             raise CannotTellError(
                 f"{name} has no trial with the strength {where}, which the animals have; play the"
-                f" animals' strengths: {', '.join(f'{one:g}' for one in np.unique(abs(self.signed)))}"
+                f" animals' strengths: {every}"
             )
         return np.array([index.get(key, -1) for key in one.conditions], np.int64)
 
