@@ -15,6 +15,10 @@ from neurogym_core import TrialRecord
 from neurogym_core.tools import unknown
 
 TABLES = Path(__file__).parent / "tables"
+STEP = 10
+"""Duration of the steps of columns of events, ms."""
+TEXT = 400
+"""Length of the longest text of times."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,8 @@ class Column:
         unit: "ms", "deg", "%", "clicks"; empty: a count, a number without a unit, or a name.
         values: all values of a column of names, in the order of their indices; empty: numbers.
         fraction: whether its numbers have fractions.
+        steps: of a column of events, the number of steps. The file has the times of the events of a
+            trial, ms, and the record their numbers on each step, (n, steps).
     """
 
     name: str
@@ -36,10 +42,13 @@ class Column:
     unit: str = ""
     values: tuple[str, ...] = ()
     fraction: bool = False
+    steps: int = 0
 
     @property
     def dtype(self) -> str:
-        """Type of its values in the record."""
+        """Type of its values in the file."""
+        if self.steps:
+            return f"U{TEXT}"
         if self.values:
             return f"U{max(map(len, self.values))}"
         return "f8" if self.fraction else "i8"
@@ -180,4 +189,19 @@ def data(name: str, *, held_out: bool = False) -> TrialRecord:
             if column.values and column.name not in ("subject", "outcome")
         },
     }
-    return TrialRecord({column.name: read[column.name] for column in facts.columns}, meta=meta)
+    columns = {
+        column.name: _counted(read[column.name], column.steps)
+        if column.steps
+        else read[column.name]
+        for column in facts.columns
+    }
+    return TrialRecord(columns, meta=meta)
+
+
+def _counted(texts: np.ndarray, steps: int) -> np.ndarray:
+    """Return the numbers of events on each step, (n, steps), from texts of times, (n,)."""
+    times = [np.array(text.split(), int) for text in texts.tolist()]
+    rows = np.repeat(np.arange(len(times)), [len(one) for one in times])
+    counts = np.zeros((len(times), steps), np.int8)
+    np.add.at(counts, (rows, np.concatenate(times) // STEP), 1)
+    return counts

@@ -15,8 +15,8 @@ from scipy.io import loadmat
 NAME = "luo-2025"
 FOLDER = "data/processed_data/recordings/"
 COLUMNS = (
-    "subject", "session", "trial", "gamma", "left_clicks", "right_clicks", "evidence", "answer",
-    "choice", "outcome", "movement_time",
+    "subject", "session", "trial", "gamma", "length", "left", "right", "left_clicks",
+    "right_clicks", "evidence", "answer", "choice", "outcome", "movement_time",
 )  # fmt: skip
 SIDES = ("left", "right")
 
@@ -32,7 +32,8 @@ def rows(source: Commit) -> Iterator[dict[str, Any]]:
         for trial in sorted(file["trials"], key=lambda one: one["index"]):
             if not np.isnan(trial["photostimulus_incline_on_s"]):
                 continue
-            left, right = (np.size(trial["clicktimes"][side]) for side in "LR")
+            clicks = [np.atleast_1d(trial["clicktimes"][side]) * 1000 for side in "LR"]
+            left, right = map(len, clicks)
             # In a tie the rewarded side was drawn, and is not in the file.
             answer = SIDES[right > left or (right == left and trial["gamma"] > 0)]
             choice = SIDES[int(trial["choice"])]
@@ -42,6 +43,9 @@ def rows(source: Commit) -> Iterator[dict[str, Any]]:
                 "session": sessions[rat],
                 "trial": int(trial["index"]),
                 "gamma": float(trial["gamma"]),
+                "length": round(max(clicks[0][-1], clicks[1][-1])),
+                "left": " ".join(f"{ms:.0f}" for ms in clicks[0]),
+                "right": " ".join(f"{ms:.0f}" for ms in clicks[1]),
                 "left_clicks": left,
                 "right_clicks": right,
                 "evidence": right - left,

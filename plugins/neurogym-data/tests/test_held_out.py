@@ -17,8 +17,8 @@ from neurogym_data import data, data_names, data_set, sets
 
 PACKAGE = Path(__file__).parents[1]
 ROOT = PACKAGE.parents[1]
-ALLOWED = ("plugins/neurogym-data/", "docs/animals-and-people.md", "CHANGELOG.md")
-"""The package with its tests, and pages in words; no code that fits, trains or scores."""
+ALLOWED = "plugins/neurogym-data/"
+"""The package with its tests, which fits, trains and scores nothing."""
 every = pytest.mark.parametrize("name", data_names())
 
 
@@ -60,15 +60,16 @@ def test_the_file_of_the_held_out_is_opened_on_request_only(
 
 def readings(path: str, text: str) -> Iterator[str]:
     """Yield the calls, options and names of tables by which a file reads held-out subjects."""
-    yield from re.findall(r"[\w-]+\.held-out\b|--held-out\b", text)
-    if path.endswith(".md"):
-        blocks = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    else:
-        blocks = [text] if path.endswith(".py") else []
-    for block in blocks:
+    code = [text]
+    if path.endswith(".md"):  # outputs and prose may name the option
+        code = re.findall(r"^```(?:python|console|sh|bash)\n(.*?)^```$", text, re.S | re.M)
+    for block in code:
+        yield from re.findall(r"[\w-]+\.held-out\b|--held-out\b", block)
+        if not path.endswith((".py", ".md")):
+            continue
         try:
             tree = ast.parse(block)
-        except SyntaxError:  # a template, or a page about errors
+        except SyntaxError:  # a template, or commands
             yield from re.findall(r"\bheld_out\b", block)
             continue
         for node in ast.walk(tree):

@@ -600,6 +600,7 @@ def chronometric(behaviour: Behaviour) -> Result:
         level = _binned(behaviour.level)
     except CannotTellError:
         return _times_per_condition(behaviour, times)
+    _check_answered(behaviour)
     record = behaviour.record
     leveled = type(record)({**record, "strength": level}, meta=record.meta)
     found = over_subjects(
@@ -684,6 +685,7 @@ def quantile_probability(behaviour: Behaviour) -> Result:
     """
     behaviour = preferences(behaviour)
     times, level = varied_times(behaviour), _binned(behaviour.level)
+    _check_answered(behaviour)
     given = behaviour.answered
     table = measures.quantile_probability(
         times[given], behaviour.correct[given], level[given], QUANTILES
@@ -769,6 +771,12 @@ def varied_times(behaviour: Behaviour) -> np.ndarray:
             " the answer"
         )
     return times
+
+
+def _check_answered(behaviour: Behaviour) -> None:
+    """Raise `CannotTellError` if all answers are neither correct nor incorrect."""
+    if not behaviour.answered.any():
+        raise CannotTellError("no trial was answered correctly or incorrectly")
 
 
 def _histogram(behaviour: Behaviour, times: np.ndarray) -> Any:
@@ -1330,9 +1338,10 @@ def reports(behaviour: Behaviour) -> Result:
         table["wanted"], table["mean"], yerr=table["SD"], fmt="o", color=BLUE, capsize=2,
         label="mean ± SD",
     )  # fmt: skip
-    unit = " (ms)" if np.array_equal(reported, record["reaction_time"][used]) else ""
+    produced = "reaction_time" in record and np.array_equal(reported, record["reaction_time"][used])
+    unit = " (ms)" if produced else ""
     axes.set_xlabel(f"wanted{unit}")
-    axes.set_ylabel(f"{'produced' if unit else 'reported'}{unit}")
+    axes.set_ylabel(f"{'produced' if produced else 'reported'}{unit}")
     axes.legend(frameon=False)
     return Result(
         table,

@@ -40,6 +40,27 @@ def rng():
     return np.random.default_rng(5)
 
 
+@pytest.mark.parametrize("name", ["chronometric", "quantile-probability"])
+def test_reaction_times_over_strength_need_right_or_wrong_answers(rng, name):
+    columns = {"coherence": np.tile([30, 70], 50), "reaction_time": rng.normal(900, 50, 100)}
+    record = TrialRecord({**columns, "outcome": ["other"] * 100})
+    assert why_not(name, record) == "no trial was answered correctly or incorrectly."
+
+
+def test_reports_need_no_reaction_times():
+    wanted = np.tile([800.0, 1200, 1600], 50)
+    columns = {
+        "wanted": wanted,
+        "reported": 1200 + 0.5 * (wanted - 1200),
+        "outcome": ["other"] * 150,
+    }
+    note = found("reports", TrialRecord(columns)).notes[0]
+    assert note.startswith("150 reports: slope 0.5 ")
+    assert "(ms)" not in note
+    note = found("reports", TrialRecord({**columns, "reaction_time": columns["reported"]})).notes[0]
+    assert "(ms)" in note
+
+
 def test_quantiles_of_slow_errors_are_above_those_of_correct_answers(rng):
     n = 3000
     coherence, correct = rng.choice([3.2, 12.8], n), rng.random(n) < 0.75
