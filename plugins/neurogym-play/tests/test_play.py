@@ -372,3 +372,50 @@ def test_the_psychometric_curve_is_that_of_the_record(
         assert abs(int(share) - 100 * np.mean(np.array(chosen) == "left")) <= 0.5
     assert len(table) == 2 + len(set(evidence))
     assert browser.find_element("css selector", "#report svg[role=img]").is_displayed()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("clock", ["passed", "passed / 2"])
+def test_reaction_times_are_those_of_the_keys(
+    browser: Any, static: tuple[str, Path], clock: str
+) -> None:
+    """Keys are pressed 150 to 750 ms after the window opens; the median error is below two steps.
+
+    The reaction time counts the steps until the end of that of the key: half a step too long on
+    average, and at most a frame late. A busy machine adds outliers, not a shift of the median. A
+    page whose clock runs at half the speed is found.
+    """
+    address, folder = static
+    settings = {"dt": 20, "wrap": "ReactionTime", "timing": {"fixation": 200}}
+    name = f"rt{len(clock)}"
+    write_page(DOTS, folder / name, 20, seed=1, **settings)
+    script = folder / name / "page.js"
+    text = script.read_text("utf-8")
+    assert text.count("this.budget += passed;") == 1
+    script.write_text(text.replace("+= passed;", f"+= {clock};"), "utf-8")
+    browser.get(f"{address}/{name}/")
+    wait_for(lambda: browser.find_element("id", "begin").is_displayed())
+    assert browser.find_elements("css selector", "[name=clock][value=runs]:checked")
+    browser.find_element("id", "begin").click()
+    browser.set_script_timeout(120)
+    pressed, recorded = browser.execute_async_script("""
+        const done = arguments[0], pressed = [];
+        let trial = -1;
+        const look = () => {
+          const { kernel, running, rests } = game;
+          if (!running) return done([pressed, kernel.rows.map((row) => row.reaction_time)]);
+          if (kernel.trial !== trial && kernel.isAsked && rests <= 0) {
+            const opened = performance.now();
+            trial = kernel.trial;
+            setTimeout(() => {
+              pressed.push(performance.now() - opened);
+              dispatchEvent(new KeyboardEvent("keydown", { key: "1" }));
+            }, 150 + (600 * trial) / 20);
+          }
+          requestAnimationFrame(look);
+        };
+        look();
+    """)
+    errors = np.array(recorded) - np.array(pressed)
+    assert len(errors) == 20
+    assert (abs(np.median(errors)) < 40) is (clock == "passed")
