@@ -47,8 +47,8 @@ test-all: $(VENV)/installed-dev  ## all tests, the slow ones with Stable-Baselin
 mutants: $(VENV)/installed-mutants  ## break the core in 300 places, and list the changes that no test notices (hours)
 	$(RUN) tests/mutants.py
 
-test-browser: $(VENV)/installed-test  ## the catalogue page in Chromium (Debian: chromium chromium-driver)
-	$(ONE_THREAD) $(RUN) -m pytest -q plugins/neurogym-registry/tests/browser
+test-browser: $(VENV)/installed-test  ## the catalogue page and the page to play in Chromium (Debian: chromium chromium-driver)
+	$(ONE_THREAD) $(RUN) -m pytest -q plugins/neurogym-registry/tests/browser plugins/neurogym-play/tests/test_play.py
 
 lint: $(VENV)/installed-test  ## ruff, mypy, pyright, and turns of phrase to avoid
 	$(RUN) -m ruff check .

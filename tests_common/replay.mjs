@@ -1,15 +1,14 @@
-// Replay games: node replay.mjs KERNEL GAMES, with the paths of kernel.js and of a JSON file.
+// Replay games: node replay.mjs GAMES KERNEL..., with the paths of a JSON file and of kernels.
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const [kernelPath, gamesPath] = process.argv.slice(2);
-const { Kernel, toCSV } = await import(pathToFileURL(kernelPath));
+const [gamesPath, ...kernelPaths] = process.argv.slice(2);
 const { lines, games } = JSON.parse(readFileSync(gamesPath));
 const bytes = (values) => Buffer.from(values.buffer).toString("base64");
 const noise = Buffer.from(lines, "base64");
 const table = new Float32Array(noise.buffer.slice(noise.byteOffset, noise.byteOffset + noise.length));
 
-const results = games.map(({ trials, actions }) => {
+function play({ Kernel, toCSV }, { trials, actions }) {
   const kernel = new Kernel(trials, table);
   const seen = [], rewards = [], ended = [], over = [], targets = [], periods = [];
   for (const action of actions) {
@@ -27,5 +26,17 @@ const results = games.map(({ trials, actions }) => {
     targets: bytes(Float64Array.from(targets)),
     periods, ended, over, rows: kernel.rows, csv: toCSV(kernel.rows),
   };
-});
+}
+
+const results = [];
+for (const path of kernelPaths) {
+  const module = await import(pathToFileURL(path));
+  results.push(games.map((game) => {
+    try {
+      return play(module, game);
+    } catch (error) { // of a kernel that a test broke
+      return { error: String(error) };
+    }
+  }));
+}
 process.stdout.write(JSON.stringify(results));

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -127,41 +127,51 @@ def test_a_selection_of_tasks_is_played_alike(games: list[replaying.Game]) -> No
         assert replaying.differences(game, found) == [], game.task.name
 
 
-@pytest.mark.parametrize(
-    ("rule", "broken"),
-    [
-        pytest.param("0xd2511f53", "0xd2511f54", id="noise"),
-        pytest.param("single(level[unit] * normal", "(level[unit] * normal", id="rounding"),
-        pytest.param("[this.clock, block,", "[this.clock + 1, block,", id="noise-of-the-step"),
-        pytest.param("? 0 : this.clock - this.entered", "? 0 : 0", id="timecourse"),
-        pytest.param("&& !table.endless[segment]", "", id="endless"),
-        pytest.param("this.clock >= table.limit(", "this.clock > table.limit(", id="limit"),
-        pytest.param("this.clock++;", "", id="clock"),
-        pytest.param("this.log.aborts++", "this.log.aborts", id="aborts"),
-        pytest.param("if (log.outcome[k]) return [0, STAY];", "", id="first-answer"),
-        pytest.param("Math.abs(ms - due) >", "ms - due >", id="due"),
-        pytest.param("if (from) pay =", "if (false) pay =", id="graded-by-time"),
-        pytest.param("pay = given.graded[k];", "", id="graded-by-distance"),
-        pytest.param("wrong ||= log.outcome[needs] !== CORRECT", "wrong ||= false", id="needs"),
-        pytest.param("reward += table.miss_reward(type)[k];", "", id="miss"),
-        pytest.param("if (table.again[k])", "if (false)", id="again"),
-        pytest.param("segment > before ? before : -1", "before", id="jump"),
-        pytest.param("else if (best > 0)", "else if (false)", id="best"),
-        pytest.param("aborted ? ABORT : worst", "worst", id="aborted"),
-        pytest.param("BADNESS[log.outcome[k]] > BADNESS[worst]", "k === 0", id="worst"),
-        pytest.param("extra: this.tracking(values)", "extra: 0", id="tracking"),
-        pytest.param("const over = --this.left === 0", "const over = false", id="session"),
-    ],
-)
-def test_a_kernel_with_a_broken_rule_is_found(
-    games: list[replaying.Game], tmp_path: Path, rule: str, broken: str
-) -> None:
+BROKEN = {
+    "noise": ("0xd2511f53", "0xd2511f54"),
+    "rounding": ("single(level[unit] * normal", "(level[unit] * normal"),
+    "noise-of-the-step": ("[this.clock, block,", "[this.clock + 1, block,"),
+    "timecourse": ("? 0 : this.clock - this.entered", "? 0 : 0"),
+    "endless": ("&& !table.endless[segment]", ""),
+    "limit": ("this.clock >= table.limit(", "this.clock > table.limit("),
+    "clock": ("this.clock++;", ""),
+    "aborts": ("this.log.aborts++", "this.log.aborts"),
+    "first-answer": ("if (log.outcome[k]) return [0, STAY];", ""),
+    "due": ("Math.abs(ms - due) >", "ms - due >"),
+    "graded-by-time": ("if (from) pay =", "if (false) pay ="),
+    "graded-by-distance": ("pay = given.graded[k];", ""),
+    "needs": ("wrong ||= log.outcome[needs] !== CORRECT", "wrong ||= false"),
+    "miss": ("reward += table.miss_reward(type)[k];", ""),
+    "again": ("if (table.again[k])", "if (false)"),
+    "jump": ("segment > before ? before : -1", "before"),
+    "best": ("else if (best > 0)", "else if (false)"),
+    "aborted": ("aborted ? ABORT : worst", "worst"),
+    "worst": ("BADNESS[log.outcome[k]] > BADNESS[worst]", "k === 0"),
+    "tracking": ("extra: this.tracking(values)", "extra: 0"),
+    "session": ("const over = --this.left === 0", "const over = false"),
+}
+"""Name of a rule -> its text in the kernel, and a wrong one."""
+
+
+@pytest.fixture(scope="module")
+def broken(
+    games: list[replaying.Game], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[dict[str, Any]]]:
+    """The results of kernels with one broken rule each, by the name of the rule."""
+    folder, kernels = tmp_path_factory.mktemp("kernels"), []
     text = replaying.KERNEL.read_text("utf-8")
-    assert text.count(rule) == 1
-    kernel = tmp_path / "kernel.mjs"
-    kernel.write_text(text.replace(rule, broken), "utf-8")
-    found = replaying.replay(games, kernel)
-    assert any(map(replaying.differences, games, found))
+    for name, (rule, wrong) in BROKEN.items():
+        assert text.count(rule) == 1, name
+        kernels.append(folder / f"{name}.mjs")
+        kernels[-1].write_text(text.replace(rule, wrong), "utf-8")
+    return dict(zip(BROKEN, replaying.replay_with(kernels, games), strict=True))
+
+
+@pytest.mark.parametrize("rule", BROKEN)
+def test_a_kernel_with_a_broken_rule_is_found(
+    games: list[replaying.Game], broken: dict[str, list[dict[str, Any]]], rule: str
+) -> None:
+    assert any(map(replaying.differences, games, broken[rule]))
 
 
 @pytest.mark.slow
@@ -253,6 +263,25 @@ def test_the_kernel_is_one_small_module_without_imports() -> None:
     text = replaying.KERNEL.read_text("utf-8")
     assert len(gzip.compress(text.encode())) < 20_000
     assert not re.search(r"^\s*import|require\(|https?:", text, re.MULTILINE)
+
+
+def test_the_types_have_every_entry_of_the_tables_and_every_export() -> None:
+    types = replaying.KERNEL.with_suffix(".d.ts").read_text("utf-8")
+    body = re.search(r"interface Trials \{(.*?)\n\}", types, re.DOTALL)[1]
+    entries = set(re.findall(r"^  (\w+):", body, re.MULTILINE))
+    assert entries == trial_tables("perceptual/PerceptualDecisionMaking-v0", 2).keys()
+    pattern = r"^export (?:const|class|function) (\w+)"
+    text = replaying.KERNEL.read_text("utf-8")
+    exports = set(re.findall(pattern, text, re.MULTILINE))
+    assert exports == set(re.findall(pattern, types, re.MULTILINE))
+
+
+@pytest.mark.parametrize("wrapper", ["ReactionTime", "TrialHistory", "CatchTrials", "SideBias"])
+def test_task_wrappers_are_exported_with_their_task(wrapper: str) -> None:
+    task = make_task("perceptual/PerceptualDecisionMaking-v0", wrap=wrapper)
+    game = replaying.play(task, 12)
+    (found,) = replaying.replay([game])
+    assert replaying.differences(game, found) == []
 
 
 def test_the_trials_are_those_of_make() -> None:

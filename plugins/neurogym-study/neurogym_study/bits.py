@@ -48,7 +48,7 @@ LEAST_PER_CONDITION = 20
 MOST_SILENT = 0.05
 """Largest fraction of trials without an answer."""
 LEAST_BITS = 0.1
-"""Smallest number of bits per trial that animals tell about each other."""
+"""Smallest lower end of the interval of bits per trial that animals have under each other."""
 MOST_WIDTH = 0.5
 """Largest width of the interval of the score."""
 
@@ -62,12 +62,14 @@ class Answers:
         choice: (n,) int, 0 or 1; -1: no answer.
         time: (n,) ms, reaction time; NaN without an answer.
         block: (n,) int, number of the session, or of a run of `BLOCK` trials.
+        context: (n,) text, another condition of the trial, such as the modality; None: no other.
     """
 
     signed: np.ndarray
     choice: np.ndarray
     time: np.ndarray
     block: np.ndarray
+    context: np.ndarray | None = None
 
     @classmethod
     def of(cls, behaviour: Behaviour) -> Answers:
@@ -86,13 +88,23 @@ class Answers:
         else:
             block = np.arange(len(behaviour)) // BLOCK
         choice = np.where(answered, behaviour.chose_right, -1)
-        return cls(behaviour.signed, choice.astype(np.int64), time, block)
+        by = behaviour.roles.by
+        context = None if by is None else behaviour.record[by].astype(str)
+        return cls(behaviour.signed, choice.astype(np.int64), time, block, context)
 
     def __len__(self) -> int:
         return len(self.signed)
 
     def __getitem__(self, rows: np.ndarray) -> Answers:
-        return Answers(self.signed[rows], self.choice[rows], self.time[rows], self.block[rows])
+        context = None if self.context is None else self.context[rows]
+        each = self.signed[rows], self.choice[rows], self.time[rows], self.block[rows]
+        return Answers(*each, context)
+
+    @cached_property
+    def conditions(self) -> list[tuple[str, float]]:
+        """Context and signed strength of each trial."""
+        context = [""] * len(self) if self.context is None else self.context.tolist()
+        return list(zip(context, np.round(self.signed, 6).tolist(), strict=True))
 
     @cached_property
     def answered(self) -> np.ndarray:
@@ -124,8 +136,11 @@ class Bench:
             if not one.answered.any():
                 raise CannotTellError(f"{name} has no trial with a choice and a reaction time")
         self.animals = {name: one[one.answered] for name, one in animals.items()}
-        self.signed = np.unique(np.concatenate([one.signed for one in self.animals.values()]))
-        self.levels, self.level = np.unique(np.abs(self.signed), return_inverse=True)
+        self.conditions = sorted({key for one in self.animals.values() for key in one.conditions})
+        self.signed = np.array([signed for _, signed in self.conditions])
+        levels = sorted({(context, abs(signed)) for context, signed in self.conditions})
+        self.level = np.array([levels.index((one, abs(signed))) for one, signed in self.conditions])
+        self.n_levels = len(levels)
         longest = max(float(np.quantile(one.time, 0.999)) for one in self.animals.values())
         self.n_bins = int(np.ceil((longest + SHIFTS.max()) / GRID)) + 1
 
@@ -135,14 +150,17 @@ class Bench:
         Raises:
             CannotTellError: the subject has not met a condition of the animals.
         """
-        near = np.abs(one.signed[:, None] - self.signed) <= 1e-6 * np.maximum(1, abs(self.signed))
-        missing = self.signed[~near.any(axis=0)]
-        if len(missing):
+        index = {key: k for k, key in enumerate(self.conditions)}
+        missing = [key for key in self.conditions if key not in set(one.conditions)]
+        if missing:
+            context, signed = missing[0]
+            where = f"{signed:g}" + f" of {context}" * bool(context)
+            every = ", ".join(f"{one:g}" for one in np.unique(abs(self.signed)))
             raise CannotTellError(
-                f"{name} has no trial with the strength {missing[0]:g}, which the animals have;"
-                f" play the animals' strengths: {', '.join(f'{one:g}' for one in self.levels)}"
+                f"{name} has no trial with the strength {where}, which the animals have; play the"
+                f" animals' strengths: {every}"
             )
-        return np.where(near.any(axis=1), near.argmax(axis=1), -1)
+        return np.array([index.get(key, -1) for key in one.conditions], np.int64)
 
     def bins(self, time: np.ndarray) -> np.ndarray:
         """Return the bin of each reaction time in ms, (n,)."""
@@ -172,7 +190,7 @@ class Predictor:
 
     def table(self, shift: float, rows: np.ndarray | slice = slice(None)) -> tuple[np.ndarray, ...]:
         """Return P(choice) (C, 2) and P(bin | condition, choice) (C, 2, B)."""
-        bench, n_levels, n_bins = self.bench, len(self.bench.levels), self.bench.n_bins
+        bench, n_levels, n_bins = self.bench, self.bench.n_levels, self.bench.n_bins
         condition, choice, said = self.condition[rows], self.choice[rows], self.answered[rows]
         counts = np.zeros((len(bench.signed), 2))
         np.add.at(counts, (condition[said], choice[said]), 1)
@@ -287,7 +305,7 @@ class Seed:
         name: of the subject or animal.
         score: 0 for the guesser, 1 for another animal.
         bits, choice, time: bits per trial of the animals; choices and, given these, times.
-        unshifted: score without the shift of time.
+        unshifted: bits per trial without the shift of time.
         shift: median of the fitted shifts, ms.
     """
 
@@ -332,11 +350,13 @@ class Likeness:
     def verdict(self, seed: Seed) -> str:
         """Return "unlike", "not distinguished" or "no verdict" for one of the seeds.
 
-        A subject whose reaction times add no bits is unlike the animals, whatever its choices.
+        A subject whose choices or reaction times add no bits is unlike the animals, whatever the
+        sum.
         """
         if self.doubts:
             return "no verdict"
-        return "unlike" if seed.score < self.bound or seed.time <= 0 else "not distinguished"
+        alike = seed.score >= self.bound and seed.choice > 0 and seed.time > 0
+        return "not distinguished" if alike else "unlike"
 
 
 def likeness_in_bits(
@@ -381,24 +401,23 @@ def likeness_in_bits(
         return float(np.mean([pairs[player, name].mean()[what] for name in against]))
 
     reference = float(np.mean([mean(("animal", name), TOTAL) for name in bench.animals]))
-    raw = float(np.mean([mean(("animal", name), UNSHIFTED) for name in bench.animals]))
 
     def scored(player: tuple[str, str]) -> Seed:
         total, choice = mean(player, TOTAL), mean(player, CHOICE)
         return Seed(
             player[1], total / reference, total, choice, total - choice,
-            mean(player, UNSHIFTED) / raw, float(np.median(shifts[player])),
+            mean(player, UNSHIFTED), float(np.median(shifts[player])),
         )  # fmt: skip
 
     mine = tuple(scored(("seed", name)) for name in seeds)
     theirs = tuple(scored(("animal", name)) for name in bench.animals)
-    low, high = _interval(pairs, list(seeds), list(bench.animals))
+    low, high, least = _interval(pairs, list(seeds), list(bench.animals))
     ceiling = float(np.mean([_own(bench, name) for name in bench.animals]))
     held = np.array([one.score for one in theirs])
     spread = held.std(ddof=1) * np.sqrt(1 + 1 / len(held))
     bound = float(held.mean() - stats.t.ppf(1 - TAIL, len(held) - 1) * spread)
     doubts = [
-        *_doubts_of_animals(theirs, reference, ceiling),
+        *_doubts_of_animals(theirs, least, ceiling),
         *_doubts_of_seeds(bench, seeds, mine),
     ]
     if high - low > MOST_WIDTH and low < bound < high:
@@ -444,9 +463,9 @@ def _own(bench: Bench, name: str) -> float:
 
 def _interval(
     pairs: Mapping[tuple[tuple[str, str], str], _Sums], seeds: Sequence[str], animals: Sequence[str]
-) -> tuple[float, float]:
-    """Return the 95 % interval of the mean score over seeds."""
-    rng, scores = np.random.default_rng(0), []
+) -> tuple[float, float, float]:
+    """Return the 95 % interval of the mean score over seeds, and the lower end of its unit's."""
+    rng, scores, units = np.random.default_rng(0), [], []
     whole = len(animals) >= LEAST_ANIMALS
     for _ in range(SAMPLES):
         names = rng.choice(animals, len(animals)).tolist() if whole else list(animals)
@@ -460,19 +479,20 @@ def _interval(
             theirs.append(
                 np.mean([pairs[("animal", one), name].mean(blocks)[TOTAL] for one in others])
             )
-        scores.append(np.mean(mine) / np.mean(theirs))
+        units.append(np.mean(theirs))
+        scores.append(np.mean(mine) / units[-1])
     low, high = np.quantile(scores, [0.025, 0.975])
-    return float(low), float(high)
+    return float(low), float(high), float(np.quantile(units, 0.025))
 
 
-def _doubts_of_animals(animals: Sequence[Seed], reference: float, ceiling: float) -> list[str]:
+def _doubts_of_animals(animals: Sequence[Seed], least: float, ceiling: float) -> list[str]:
     """Return the reasons why these animals allow no verdict."""
     doubts = []
     if len(animals) < LEAST_ANIMALS:
         doubts.append(f"{len(animals)} animals, and a verdict needs {LEAST_ANIMALS}")
-    if reference < LEAST_BITS or reference < ceiling / 4:
+    if least < LEAST_BITS or least < ceiling / 4:
         doubts.append(
-            f"the animals predict each other badly: {reference:.3f} bits per trial, where one"
+            f"the animals predict each other badly: {least:.3f} bits per trial or more, where one"
             f" half of an animal's trials predicts the other with {ceiling:.3f}"
         )
     return doubts
@@ -570,7 +590,7 @@ def said(likeness: Likeness, subject: str) -> list[str]:
     return [
         *notes,
         f"Not distinguished from the animals: {alike} of {n} seeds. A seed is unlike them below"
-        f" {likeness.bound:.2f}, or where its reaction times add no bits.",
+        f" {likeness.bound:.2f}, or where its choices or its times add no bits.",
     ]
 
 

@@ -56,6 +56,11 @@ if TYPE_CHECKING:
     help="Trials of animals or people in this task. The subject is scored against them, in bits per"
     " trial, and plays in a process that sees observations and rewards only.",
 )
+@click.option(
+    "--by",
+    metavar="COLUMN",
+    help="A condition besides the strength in which the animals are scored, such as the modality.",
+)
 @recipe_options
 @role_options
 @figure_options
@@ -152,6 +157,11 @@ def _check(what: tuple[str, ...], given: dict[str, Any]) -> None:
     of_task = ("subject", "parameters", "timing", "wrap", "conditions", "split", "design")
     unused = of_file[:1] if given["animals"] else of_file  # the others read the animals' FILE
     wrong = {"file": of_task, "run": (*of_task[:4], *unused), "task": unused}[kind]
+    if given["by"] and not given["animals"]:
+        raise click.UsageError(
+            f"--by {given['by']} was given without --animals. Expected it with a score against"
+            " animals. Add --animals FILE, or leave it out."
+        )
     flags = {"parameters": "set", "conditions": "condition", "columns": "map", "scales": "scale"}
     named = [f"--{flags.get(name, name)}" for name in wrong if given[name]]
     if named:
@@ -166,7 +176,7 @@ def _of_file(path: str, given: dict[str, Any]) -> tuple[dict[str, Behaviour], st
 
     record = read_given(Path(path), given["recipe"], given["columns"], given["scales"])
     subject = str(record.meta.get("subject", Path(path).stem))
-    behaviour = Behaviour(record, Roles(**{name: given[name] for name in ROLES}))
+    behaviour = Behaviour(record, Roles(**{name: given[name] for name in (*ROLES, "by")}))
     behaviours = {subject: behaviour} if given["pool"] else behaviour.per_subject()
     return behaviours, subject, str(given["task"] or record.meta.get("task", ""))
 
@@ -196,7 +206,7 @@ def _of_runs(what: tuple[str, ...], given: dict[str, Any]) -> tuple[dict[str, Be
                     played = _blind(task, trained, given["n_trials"], **how)
                 else:
                     played = play_run(run, given["n_trials"], which=given["which"], **how)
-                found[folder] = Behaviour(played.record, Roles.of_task(played.task))
+                found[folder] = Behaviour(played.record, Roles.of_task(played.task, by=given["by"]))
                 tasks.add(played.task.name)
     if len(tasks) > 1:
         raise click.UsageError(
@@ -232,7 +242,9 @@ def _of_task(name: str, given: dict[str, Any]) -> tuple[dict[str, Behaviour], st
                     task, subject, given["n_trials"], seed=seed,
                     split=read_split(given["split"]), imposed=imposed, design=given["design"],
                 )  # fmt: skip
-                found[f"seed {seed}"] = Behaviour(played.record, Roles.of_task(task))
+                found[f"seed {seed}"] = Behaviour(
+                    played.record, Roles.of_task(task, by=given["by"])
+                )
     return found, str(subject), task.name
 
 
@@ -255,7 +267,9 @@ def _score(
     path = given["animals"]
     with usage_errors():
         record = read_given(Path(path), given["recipe"], given["columns"], given["scales"])
-        animals = Behaviour(record, Roles(**{name: given[name] for name in ROLES})).per_subject()
+        animals = Behaviour(
+            record, Roles(**{name: given[name] for name in (*ROLES, "by")})
+        ).per_subject()
         with Progress("pairs of subjects and animals", len(animals) + len(behaviours)) as bar:
             try:
                 found = score_of(behaviours, animals, progress=lambda done, _: bar.show(done))

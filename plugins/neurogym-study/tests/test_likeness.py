@@ -643,3 +643,20 @@ def test_strengths_that_only_the_animals_have_are_named(animals_file, tmp_path):
     )
     assert done.exit_code != 0
     assert "has no trial with the strength" in done.output
+
+
+def test_a_condition_is_named_for_a_score_only(animals_file, tmp_path):
+    args = ["RoitmanShadlen-v0", "--by", "direction", "--out", str(tmp_path / "alone")]
+    done = CliRunner().invoke(command, args)
+    assert done.exit_code == 2
+    assert "without --animals" in done.output
+    unknown = scored_against(animals_file, tmp_path, "--subject", "guess", "--by", "mood")
+    assert unknown.exit_code != 0
+    assert "mood" in unknown.output
+
+
+def test_a_file_of_another_group_is_scored_against_the_animals(animals_file, tmp_path):
+    args = [str(animals_file), "--animals", str(animals_file), "--task", "RoitmanShadlen-v0"]
+    done = CliRunner().invoke(command, [*args, "--out", str(tmp_path), "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["score"]["score"] > 1  # each is a table of one of them

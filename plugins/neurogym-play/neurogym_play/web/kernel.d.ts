@@ -39,6 +39,10 @@ export interface Trials {
   tracking_reward: number;
   /** The type of each trial. */
   kind: number[];
+  /** Names of the conditions. */
+  conditions: string[];
+  /** The signed evidence of each trial, positive for the last choice; null without evidence. */
+  evidence: number[] | null;
   /** Column of the record -> a value for each trial: conditions, covariates and durations. */
   columns: Record<string, (number | string | boolean | number[])[]>;
   /** Column of the record -> the names of its values. */
