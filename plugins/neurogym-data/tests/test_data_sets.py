@@ -87,6 +87,20 @@ def test_a_manifest_names_source_licence_and_changes(name: str) -> None:
     assert words[facts.licence] in facts.licence_text
 
 
+@every
+def test_the_page_has_the_counts_of_the_manifest(name: str) -> None:
+    page = (PACKAGE.parents[1] / "docs" / "animals-and-people.md").read_text("utf-8")
+    (row,) = (line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
+    facts = data_set(name)
+    shown, held = facts.table, facts.held_out_table
+    assert f"| {shown.subjects + held.subjects} ({held.subjects}) |" in row
+    assert f"| {shown.trials + held.trials:,} ({held.trials:,}) |" in row
+    assert f"| {facts.licence} |" in row
+    assert facts.doi in row
+    assert facts.task["name"].split("/")[1] in row
+    assert ("nearest" in row) is (not facts.task["conditions"])
+
+
 def test_there_are_five_data_sets_with_five_or_more_subjects_to_fit() -> None:
     assert sum(data_set(name).table.subjects >= 5 for name in data_names()) >= 5
 

@@ -25,6 +25,7 @@ from neurogym_study.behaviour import (
     WANTED,
     Behaviour,
     CannotTellError,
+    clicks_over_time,
     slots_of,
     with_preferences,
     with_rest_as_choice,
@@ -1415,16 +1416,15 @@ def kernel(behaviour: Behaviour) -> Result:
     (2013), doi:10.1126/science.1233912.
     """
     record = behaviour.record
+    used = behaviour.answered
     if SHOWN in record and record[SHOWN].ndim == 2:
         shown = record[SHOWN].astype(float)
-    elif all(name in record and record[name].ndim == 2 for name in ("left", "right")):
-        shown = record["right"].astype(float) - record["left"].astype(float)
     else:
-        raise CannotTellError("the record has no evidence over time")
+        shown, used = clicks_over_time(behaviour)
     bins = next(k for k in (KERNEL_BINS, 5, 4, 3, 2, 1) if shown.shape[1] >= k)
     parts = np.array_split(np.arange(shown.shape[1]), bins)
     shown = np.stack([shown[:, part].mean(axis=1) for part in parts], axis=1)
-    used = behaviour.answered & ~np.isnan(shown).any(axis=1) & (shown.std() > 0)
+    used = used & ~np.isnan(shown).any(axis=1) & (shown.std() > 0)
     if used.sum() < FEWEST:
         raise CannotTellError(
             f"{int(used.sum())} answered trials have evidence over time; at least {FEWEST} are"

@@ -30,6 +30,8 @@ SIGNAL = "signal"
 """Column of go/no-go tasks: whether an answer was right, and not rest."""
 WANTED, REPORTED = "wanted", "reported"
 """Columns of a number, or time in ms, and of the subject's report of it; NaN without a report."""
+TRAINS = ("length", "duration.stimulus")
+"""Columns of the duration of trains of clicks, ms."""
 MOST = 8
 """Maximum number of values of a condition that has a curve for each."""
 OFFERS = ("wager", "offered")
@@ -413,6 +415,28 @@ class Behaviour:
         """Return the values of the previous row; the first row keeps its value."""
         values = np.asarray(values)
         return np.concatenate([values[:1], values[:-1]])
+
+
+def clicks_over_time(behaviour: Behaviour) -> tuple[np.ndarray, np.ndarray]:
+    """Return right minus left clicks on each step, (n, steps), and the trials to use, bool (n,).
+
+    Where trains differ in length (``length`` or ``duration.stimulus`` varies), the steps end at the
+    median of the last clicks, and shorter trains are left out. Otherwise the late steps, in which
+    most trials are silent, would have small weights for any subject.
+
+    Raises:
+        CannotTellError: the record has no clicks, or pulses, on each step.
+    """
+    record, used = behaviour.record, behaviour.answered
+    if not all(name in record and record[name].ndim == 2 for name in ("left", "right")):
+        raise CannotTellError("the record has no evidence over time (columns 'left' and 'right')")
+    left, right = record["left"].astype(float), record["right"].astype(float)
+    if not any(name in record and len(np.unique(record[name])) > 1 for name in TRAINS):
+        return right - left, used
+    heard = (left != 0) | (right != 0)
+    last = np.where(heard.any(axis=1), heard.shape[1] - heard[:, ::-1].argmax(axis=1), 1)
+    steps = max(int(np.median(last)), 5)
+    return (right - left)[:, :steps], used & (last >= steps)
 
 
 def with_declared(record: TrialRecord, task: Task) -> TrialRecord:

@@ -120,6 +120,27 @@ def test_a_kernel_of_clicks_has_the_weights_of_the_subject(rng, weights, sign):
     assert (finding.table["weight"].diff().dropna() < 0).all() == (sign < 0)
 
 
+@pytest.mark.parametrize(("late", "flat"), [(1.0, True), (0.2, False)])
+def test_trains_of_different_length_do_not_make_a_kernel_fall(rng, late, flat):
+    """A subject that counts all clicks has a flat kernel; one that neglects late ones has not."""
+    n, steps = 6000, 60
+    length = rng.integers(6, steps + 1, n)
+    inside = np.arange(steps) < length[:, None]
+    left, right = (rng.poisson(0.3, (n, steps)) * inside for _ in range(2))
+    weights = np.where(np.arange(steps) < 15, 1.0, late)
+    logit = 0.4 * (right - left) @ weights
+    chose, side = rng.random(n) < 1 / (1 + np.exp(-logit)), (right - left).sum(axis=1) > 0
+    finding = found("kernel", TrialRecord({
+        "left": left, "right": right, "length": 10.0 * length,
+        "side": np.where(side, "right", "left"), "choice": chose.astype(int),
+        "outcome": np.where(chose == side, "correct", "error"),
+    }))  # fmt: skip
+    table = finding.table
+    first, last = table.iloc[0], table.iloc[-1]
+    width = np.hypot(first["high"] - first["low"], last["high"] - last["low"]) / 3.92
+    assert (abs(first["weight"] - last["weight"]) < 4 * width) == flat
+
+
 def test_the_kernel_of_a_played_task_comes_from_its_steps():
     task = make_task("perceptual/PerceptualDecisionMaking-v0")
     played = play_task(task, "integrator", 300, seed=1, steps=True)

@@ -10,7 +10,7 @@ from scipy.optimize import least_squares, minimize_scalar
 
 from neurogym_study import measures
 from neurogym_study.analyses import block_shift
-from neurogym_study.behaviour import Behaviour, CannotTellError, slots_of
+from neurogym_study.behaviour import Behaviour, CannotTellError, clicks_over_time, slots_of
 from neurogym_study.measures import Measure
 from neurogym_study.proportions import difference_interval
 from neurogym_study.psychometric import PsychometricFit, fit_psychometric
@@ -166,21 +166,8 @@ def clicks_sensitivity(behaviour: Behaviour) -> Measure:
 @signature("clicks-flat-kernel.toml")
 def clicks_flat_kernel(behaviour: Behaviour) -> Measure:
     """Return the trend of the weights of the clicks over five parts of the trial."""
-    record = behaviour.record
-    if not {"left", "right"} <= set(record.columns) or record["left"].ndim != 2:
-        raise CannotTellError("the record has no clicks per time step")
-    lengths = [
-        record[name] for name in record.columns
-        if name in ("length", "duration.stimulus") and record[name].ndim == 1
-    ]  # fmt: skip
-    used = behaviour.answered
-    shown = (record["right"] - record["left"]).astype(float)
+    shown, used = clicks_over_time(behaviour)
     steps = shown.shape[1]
-    if lengths:
-        played = np.abs(record["left"]) + np.abs(record["right"])
-        last = np.array([np.flatnonzero(row)[-1] + 1 if row.any() else 1 for row in played])
-        steps = max(int(np.median(last)), 5)
-        used = used & (last >= steps)
     bins = min(5, steps)
     edges = np.linspace(0, steps, bins + 1).astype(int)
     evidence = np.column_stack([shown[:, a:b].sum(axis=1) for a, b in pairwise(edges)])
