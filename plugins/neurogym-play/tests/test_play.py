@@ -82,14 +82,27 @@ def test_a_record_gets_a_name_that_is_free(tmp_path: Path, monkeypatch: Any) -> 
 # ---------------------------------------------------------------------- the record
 
 
-@pytest.mark.parametrize("task", [DOTS, "value/DawTwoStep-v0", "memory/GradedComparison-v0"])
-def test_the_record_of_a_person_is_that_of_run(task: str) -> None:
-    made, trials = make_task(task), trial_tables(task, 12, seed=1)
+@pytest.mark.parametrize(
+    ("task", "settings"),
+    [
+        (DOTS, {}),
+        (DOTS, {"wrap": "ReactionTime", "dt": 20}),
+        ("value/DawTwoStep-v0", {}),
+        ("memory/GradedComparison-v0", {}),
+        ("perceptual/PriorBlocks-v0", {"trials_per_session": 5}),  # sessions have a state
+    ],
+)
+def test_the_record_of_a_person_is_that_of_run(task: str, settings: dict[str, Any]) -> None:
+    made = make_task(task, **settings)
+    trials = trial_tables(made, 12, seed=1)
     game = replaying.play(made, 12, seed=1)
     sent = {"actions": game.actions, "trials": 12, "waits": False}
     record = person_record(made, trials, sent)
     actions = iter(game.actions)
-    expected = run(task, lambda env, seen: np.array([next(actions)]), 12, num_envs=1, seed=1)
+    expected = run(made, lambda env, seen: np.array([next(actions)]), 12, num_envs=1, seed=1)
+    (found,) = replaying.replay([game])
+    assert [row["reward"] for row in found["rows"]] == expected["reward"].tolist()
+    assert [row["session"] for row in found["rows"]] == expected["session"].tolist()
     assert record.columns == expected.columns
     assert record == TrialRecord({**expected, "subject": ["person"] * 12})
     assert set(person_record(made, trials, {**sent, "waits": True})["clock"]) == {"waits"}
