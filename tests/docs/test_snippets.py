@@ -33,7 +33,6 @@ from click.testing import CliRunner
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = (
     "analyse-behaviour.md",
-    "animals-and-people.md",
     "assemble-a-task.md",
     "bring-your-task.md",
     "conformance.md",
@@ -64,6 +63,7 @@ SLOW = (
     "../plugins/neurogym-sb3/README.md",
     "../plugins/neurogym-sweep/README.md",
     "../plugins/neurogym-torch/README.md",
+    "animals-and-people.md",
     "beside-two-monkeys.md",
     "gpu.md",
     "move-a-training-script.md",

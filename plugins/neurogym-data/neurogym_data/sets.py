@@ -84,8 +84,9 @@ class DataSet:
         licence: SPDX identifier of the licence of the source, which covers the trials.
         changes: differences between the files of the source and these.
         source: repository, commit, files, columns, and the script in ``sources`` that converts.
-        task: name and parameters of the task of the catalogue that is the same or the nearest, and
-            the differences from it.
+        task: name of the task of the catalogue that is the same or the nearest, the parameters with
+            which its trials can be those of the data, the conditions that then have to be imposed
+            (columns of these names; none for the nearest task), and the differences from it.
         roles: role -> column, as `neurogym_study.Roles` takes them.
         columns: the columns, in the order of the files.
         table: the trials of subjects that anyone may fit.

@@ -15,10 +15,14 @@ from scipy.io import loadmat
 NAME = "luo-2025"
 FOLDER = "data/processed_data/recordings/"
 COLUMNS = (
-    "subject", "session", "trial", "gamma", "length", "left", "right", "left_clicks",
-    "right_clicks", "evidence", "answer", "choice", "outcome", "movement_time",
+    "subject", "session", "trial", "gamma", "rate", "length", "left", "right",
+    "left_clicks", "right_clicks", "evidence", "answer", "choice", "outcome", "movement_time",
 )  # fmt: skip
 SIDES = ("left", "right")
+TOTAL = 40
+"""Sum of the rates, clicks per second, in the authors' code; the trains have 40.03."""
+STEP = 10
+"""Steps of the task, ms."""
 
 
 def rows(source: Commit) -> Iterator[dict[str, Any]]:
@@ -34,6 +38,7 @@ def rows(source: Commit) -> Iterator[dict[str, Any]]:
                 continue
             clicks = [np.atleast_1d(trial["clicktimes"][side]) * 1000 for side in "LR"]
             left, right = map(len, clicks)
+            last = round(max(clicks[0][-1], clicks[1][-1]))
             # In a tie the rewarded side was drawn, and is not in the file.
             answer = SIDES[right > left or (right == left and trial["gamma"] > 0)]
             choice = SIDES[int(trial["choice"])]
@@ -43,7 +48,8 @@ def rows(source: Commit) -> Iterator[dict[str, Any]]:
                 "session": sessions[rat],
                 "trial": int(trial["index"]),
                 "gamma": float(trial["gamma"]),
-                "length": round(max(clicks[0][-1], clicks[1][-1])),
+                "rate": round(TOTAL / (1 + np.exp(-float(trial["gamma"]))), 3),
+                "length": STEP * (last // STEP + 1),
                 "left": " ".join(f"{ms:.0f}" for ms in clicks[0]),
                 "right": " ".join(f"{ms:.0f}" for ms in clicks[1]),
                 "left_clicks": left,

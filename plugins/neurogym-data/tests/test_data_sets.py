@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from neurogym_data import Table, data, data_names, data_set
 
-from neurogym_core import TrialRecord, UnknownNameError
+from neurogym_core import TrialRecord, UnknownNameError, make
 
 PACKAGE = Path(__file__).parents[1]
 MOST = 5_000_000
@@ -139,8 +140,39 @@ def test_clicks_lie_on_steps_and_begin_on_both_sides() -> None:
         assert (rats[side][:, 0] >= 1).all()
     heard = (rats["left"] + rats["right"]) > 0
     last = heard.shape[1] - 1 - heard[:, ::-1].argmax(axis=1)
-    assert (last == rats["length"] // 10).all()
-    assert (rats["length"] < rats["movement_time"]).all(), "rats waited for the end of the clicks"
+    assert (10 * (last + 1) == rats["length"]).all()
+    # Rats waited for the end of the clicks.
+    assert (rats["length"] - 10 < rats["movement_time"]).all()
+
+
+def test_the_trials_of_a_rat_are_those_of_the_task() -> None:
+    pytest.importorskip("neurogym_task_perceptual")
+    task, rats = data_set("luo-2025").task, data("luo-2025")[:25]
+    conditions = {name: rats[name] for name in task["conditions"]}
+    env = make(task["name"], **task["parameters"])
+    env.reset(seed=0, options={"conditions": conditions})
+    for rat in rats.rows():
+        info: dict[str, Any] = {}
+        while "trial" not in info:
+            *_, info = env.step(env.unwrapped.target)
+        played = info["trial"]
+        assert played["choice"] == rat["answer"], "the same side is right"
+        for name in ("left_clicks", "right_clicks", *task["conditions"]):
+            assert np.array_equal(played[name], rat[name])
+
+
+def test_trials_under_another_name_are_not_those_of_the_task() -> None:
+    """The check above fails where left and right are exchanged."""
+    pytest.importorskip("neurogym_task_perceptual")
+    task, rat = data_set("luo-2025").task, data("luo-2025").row(0)
+    exchanged = {**rat, "left": rat["right"], "right": rat["left"]}
+    conditions = {name: exchanged[name] for name in task["conditions"]}
+    env = make(task["name"], **task["parameters"])
+    env.reset(seed=0, options={"conditions": conditions})
+    info: dict[str, Any] = {}
+    while "trial" not in info:
+        *_, info = env.step(env.unwrapped.target)
+    assert info["trial"]["choice"] != rat["answer"]
 
 
 def test_a_trial_of_a_rat_is_named_once() -> None:

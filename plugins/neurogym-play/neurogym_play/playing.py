@@ -47,8 +47,7 @@ def play(
     def keep(sent: Any) -> str:
         record = person_record(made, trials, sent, conditions)
         record.to_csv(csv)
-        share = np.mean(record["outcome"] == "correct")
-        line = f"Saved {len(record)} trials in {csv}: {share:.0%} correct."
+        line = f"Saved {len(record)} trials in {csv}."
         click.echo(clean(line))
         return line
 

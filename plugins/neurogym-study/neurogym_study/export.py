@@ -47,6 +47,7 @@ def command(
 
     RECORD is a file of trials; NWB and BIDS get a file for each of its subjects. A TASK is played
     by a subject; BIDS and NWB then have every visit of a period, and NWB every step as time series.
+    (`ngym play TASK --out FOLDER` writes a page on which a person plays a TASK.)
 
     \b
     ngym export trials.csv --to bids --out dataset

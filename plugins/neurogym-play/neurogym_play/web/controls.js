@@ -78,7 +78,7 @@ export class Controls {
     };
     dial.addEventListener("pointerdown", (event) => { pointed(event); answer(unit); });
     for (const [key, by] of [["ArrowLeft", 1], ["ArrowUp", 1], ["ArrowRight", -1], ["ArrowDown", -1]])
-      if (!this.keys.has(key)) this.keys.set(key, () => turn(unit + by));
+      if (!this.keys.has(key)) this.keys.set(key, Object.assign(() => turn(unit + by), { repeats: true }));
     this.keys.set(" ", () => answer(unit));
     turn(0);
     this.host.append(dial);

@@ -62,10 +62,11 @@ class Game {
     if (!this.running || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape") return this.pause(!this.paused);
     const action = this.controls.keys.get(event.key.length === 1 ? event.key.toLowerCase() : event.key);
-    const elsewhere = event.target.matches?.("button, input") && /^( |Arrow.*)$/.test(event.key);
-    if (!action || elsewhere) return;
+    // Space presses the button that has the focus, and arrows move the slider.
+    const native = { BUTTON: /^ $/, INPUT: /^Arrow/ }[event.target.tagName];
+    if (!action || native?.test(event.key)) return;
     event.preventDefault();
-    if (!event.repeat || event.key.startsWith("Arrow")) action();
+    if (!event.repeat || action.repeats) action(); // a key that is held answers once
   }
 
   pause(paused) {
