@@ -82,8 +82,8 @@ AXE := $(VENV)/axe-core/axe.min.js
 $(AXE):
 	@mkdir -p $(@D) && cd $(@D) && npm pack --silent axe-core@4.14.1 && tar xzf axe-core-4.14.1.tgz --strip-components=1
 
-test-site: $(VENV)/installed-test site $(AXE)  ## build the site, and test it in Chromium (needs npm)
-	$(ONE_THREAD) $(RUN) -m pytest -q tests/site
+test-site: $(VENV)/installed-test site $(AXE)  ## build the site, and test it and the page to play in Chromium (needs npm)
+	$(ONE_THREAD) $(RUN) -m pytest -q tests/site plugins/neurogym-play/tests/test_play.py
 
 clean:  ## remove the environments and the files of the tools
 	rm -f neurogym_core/play/_kernel*.so neurogym_core/play/_kernel*.pyd

@@ -249,3 +249,19 @@ def test_make_installs_again_when_the_kernel_s_sources_change(checkout, tmp_path
         assert not up_to_date()
         os.utime(folder / name, (1000, 1000))
         assert up_to_date()
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_the_environment_without_make_has_the_packages_of_the_one_with_it():
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    line = next(one for one in text.splitlines() if "pip install -c constraints.txt" in one)
+    said = subprocess.run(
+        ["bash", "-c", f"echo {line.partition('install')[2]}"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    made = subprocess.run(
+        ["make", "-s", "--eval", "show: ; @echo $(LIGHT)", "show"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    assert len(made) > 15
+    assert {one.removeprefix("./") for one in said if "plugins/" in one} == set(made)

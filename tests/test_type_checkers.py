@@ -58,6 +58,17 @@ def pyright(file: Path) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+def test_make_lint_finds_no_error_of_types(checker):
+    pytest.importorskip(checker)
+    options = ["--pythonpath", sys.executable] if checker == "pyright" else []
+    done = subprocess.run(
+        [sys.executable, "-m", checker, *options], capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("check", [mypy, pyright])
 def test_type_checkers_know_the_public_names(check, tmp_path_factory):
     folder = tmp_path_factory.getbasetemp() / "type-checkers"

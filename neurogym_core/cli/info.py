@@ -260,10 +260,9 @@ def _levels(entry: Entry) -> list[tuple[str, str]]:
     ideal = entry.ideal
     possible = f"{100 * ideal['value']:.1f} % ({ideal['by']}: {ideal['how']})" if ideal else ""
     facts = [("ideal", possible or "not known")]
-    if (blind := entry.best_blind) is not None:
-        facts.append(
-            ("chance", f"{in_words(blind)}: {percent(entry.chance, entry.intervals.get(blind))}")
-        )
+    if (blind := entry.best_blind) is not None and entry.chance is not None:
+        level = percent(entry.chance, entry.intervals.get(blind))
+        facts.append(("chance", f"{in_words(blind)}: {level}"))
     return [*facts, ("shortcuts", summary(entry.shortcuts, entry.intervals))]
 
 

@@ -41,13 +41,15 @@ def lay_out(layout: Layout) -> Tables:
         period_then[geometry.names.index(name)] = _goto(geometry, target)
     arrays["script_at"] = np.full((1, len(geometry.period)), -1, np.int64)
     size = interface.actions.size if interface.actions.continuous else 0
-    scripts = np.zeros((0, interface.channels.size), np.float32), np.zeros((0, size), np.float32)
+    script = np.zeros((0, interface.channels.size), np.float32)
+    target_script = np.zeros((0, size), np.float32)
     if layout.frames:
-        arrays["script_at"], *scripts = _scripts(layout, geometry, arrays)  # type: ignore[assignment]
+        arrays["script_at"], script, target_script = _scripts(layout, geometry, arrays)
     return Tables(
         layout.n, interface, geometry.names, geometry.period, period_then,
-        frozenset(time.untimed), *scripts, dict(layout.notes), _slots(layout), layout.random,
-        _has_jumps(layout), _unvisited(layout), layout, arrays, partial(_payoffs, layout, geometry),
+        frozenset(time.untimed), script, target_script, dict(layout.notes), _slots(layout),
+        layout.random, _has_jumps(layout), _unvisited(layout), layout, arrays,
+        partial(_payoffs, layout, geometry),
     )  # fmt: skip
 
 

@@ -276,7 +276,7 @@ class Tables(_Arrays):
         """Rewards of timed answers by step, and the first step: kernels only look them up."""
         due, tolerances = np.broadcast_arrays(one_row(self.due), one_row(self.tolerance))
         dt, start = self.dt, np.zeros(due.shape, np.int32)
-        finite = np.isfinite(due).any(axis=0)
+        finite = np.asarray(np.isfinite(due).any(axis=0))
         timed = [(k, pays) for k, pays in enumerate(self.slots.pays) if pays and finite[k]]
         if not timed:
             return np.zeros((*due.shape, 0)), start

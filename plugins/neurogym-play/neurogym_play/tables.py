@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import InverseSquare, NotSupportedError, PowerLaw, Task, make_task
+from neurogym_core import (
+    InvalidValueError,
+    InverseSquare,
+    NotSupportedError,
+    PowerLaw,
+    Task,
+    make_task,
+)
 from neurogym_core.players import Block, Dealer, Tables, TaskView
 from neurogym_core.tools import describe
 
@@ -56,8 +63,14 @@ def trial_tables(
         Lists, numbers and texts, for JSON; NaN is None. ``web/kernel.d.ts`` describes the entries.
 
     Raises:
+        InvalidValueError: `n_trials` is below 1.
         NotSupportedError: the tables do not hold all that happens in a trial of this task.
     """
+    if n_trials < 1:
+        raise InvalidValueError(
+            f"trial_tables() was given n_trials={n_trials!r}. Expected at least 1. Give a number of"
+            " trials."
+        )
     made = make_task(task, wrap=wrap, **params)
     _check(made)
     dealer = Dealer(made, 1, seed)

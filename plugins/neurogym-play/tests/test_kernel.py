@@ -15,6 +15,7 @@ from neurogym_play import trial_tables
 from neurogym_core import (
     Axis,
     Choice,
+    InvalidValueError,
     NotSupportedError,
     PowerLaw,
     Task,
@@ -251,6 +252,20 @@ def halved(error: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
 def test_a_graded_reward_of_the_author_is_refused() -> None:
     with pytest.raises(NotSupportedError, match=r"grades the slot 'place' by .*is Python code"):
         trial_tables(Halved, 5)
+
+
+@pytest.mark.parametrize("one", ["perceptual/PerceptualDecisionMaking-v0", "PriorBlocks-v0"])
+def test_imposed_conditions_are_those_of_run(one: str) -> None:
+    imposed = {"direction": [0, 1, 1]}
+    columns = trial_tables(one, 20, seed=1, conditions=imposed)["columns"]
+    record = run(one, "late_oracle", 20, seed=1, num_envs=1, conditions=imposed)
+    assert columns["direction"] == record.codes("direction").tolist()
+    assert columns["direction"][:4] == [0, 1, 1, 0]
+
+
+def test_a_page_has_one_trial_or_more() -> None:
+    with pytest.raises(InvalidValueError, match=r"n_trials=0\. Expected at least 1"):
+        trial_tables("GoNogo-v0", 0)
 
 
 def test_tables_are_small_and_hold_no_nan() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import http.server
 import json
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -81,14 +82,27 @@ def test_a_record_gets_a_name_that_is_free(tmp_path: Path, monkeypatch: Any) -> 
 # ---------------------------------------------------------------------- the record
 
 
-@pytest.mark.parametrize("task", [DOTS, "value/DawTwoStep-v0", "memory/GradedComparison-v0"])
-def test_the_record_of_a_person_is_that_of_run(task: str) -> None:
-    made, trials = make_task(task), trial_tables(task, 12, seed=1)
+@pytest.mark.parametrize(
+    ("task", "settings"),
+    [
+        (DOTS, {}),
+        (DOTS, {"wrap": "ReactionTime", "dt": 20}),
+        ("value/DawTwoStep-v0", {}),
+        ("memory/GradedComparison-v0", {}),
+        ("perceptual/PriorBlocks-v0", {"trials_per_session": 5}),  # sessions have a state
+    ],
+)
+def test_the_record_of_a_person_is_that_of_run(task: str, settings: dict[str, Any]) -> None:
+    made = make_task(task, **settings)
+    trials = trial_tables(made, 12, seed=1)
     game = replaying.play(made, 12, seed=1)
     sent = {"actions": game.actions, "trials": 12, "waits": False}
     record = person_record(made, trials, sent)
     actions = iter(game.actions)
-    expected = run(task, lambda env, seen: np.array([next(actions)]), 12, num_envs=1, seed=1)
+    expected = run(made, lambda env, seen: np.array([next(actions)]), 12, num_envs=1, seed=1)
+    (found,) = replaying.replay([game])
+    assert [row["reward"] for row in found["rows"]] == expected["reward"].tolist()
+    assert [row["session"] for row in found["rows"]] == expected["session"].tolist()
     assert record.columns == expected.columns
     assert record == TrialRecord({**expected, "subject": ["person"] * 12})
     assert set(person_record(made, trials, {**sent, "waits": True})["clock"]) == {"waits"}
@@ -454,3 +468,51 @@ def test_reaction_times_are_those_of_the_keys(
     errors = np.array(recorded) - np.array(pressed)
     assert len(errors) == 20
     assert bool(abs(np.median(errors)) < 40) is (clock == "passed")
+
+
+AXE = Path(os.environ.get("NGYM_AXE", Path(__file__).parents[3] / ".venv/axe-core/axe.min.js"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("task", "text", "broken"),
+    [
+        (DOTS, "", ""),
+        ("yang19/DlyGo-v0", "", ""),  # a dial
+        ("memory/MemoryRecall-v0", "", ""),  # sliders
+        (DOTS, "color: var(--text);", "color: #777;"),
+    ],
+)
+def test_pages_can_be_read_by_everybody(
+    browser: Any, static: tuple[str, Path], theme: str, task: str, text: str, broken: str
+) -> None:
+    """axe finds nothing in start, game and results, and a text without contrast where there is."""
+    if not AXE.is_file():
+        reason = "pages are checked with axe-core, which `make test-site` gets"
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
+    address, folder = static
+    name = f"axe-{task.partition('/')[2]}-{bool(text)}"
+    style = write_page(task, folder / name, 20, seed=1) / "page.css"
+    assert text in style.read_text("utf-8")
+    style.write_text(style.read_text("utf-8").replace(text, broken, bool(text)), "utf-8")
+    features = [{"name": "prefers-color-scheme", "value": theme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    browser.get(f"{address}/{name}/")
+    wait_for(lambda: browser.find_element("id", "begin").is_displayed())
+    run_axe = (
+        f"{AXE.read_text('utf-8')}; axe.run().then(({{violations}}) => arguments[0](violations))"
+    )
+    found = browser.execute_async_script(run_axe)
+    browser.find_element("id", "begin").click()
+    browser.execute_script("game.pause(true)")
+    found += browser.execute_async_script(run_axe)
+    browser.execute_script("""
+        const { kernel, trials, controls } = game;
+        const action = () => (trials.continuous ? controls.current(true) : kernel.target);
+        while (!kernel.done) kernel.step(action());
+        game.finish();
+    """)
+    found += browser.execute_async_script(run_axe)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert {each["id"] for each in found} == ({"color-contrast"} if text else set())

@@ -35,7 +35,6 @@ class Game {
     $("pause").onclick = () => this.pause(!this.paused);
     $("stop").onclick = () => this.finish();
     $("again").onclick = () => location.reload();
-    $("again").hidden = save; // its server stops with the record
     $("download").onclick = () => this.download();
   }
 
@@ -140,6 +139,7 @@ class Game {
     $("report").replaceChildren(...report(this.trials, this.kernel.rows, this.waits));
     $("download").disabled = !this.kernel.rows.length;
     $("results").focus();
+    $("again").hidden = this.save && this.kernel.rows.length; // its server stops with the record
     if (!this.save || !this.kernel.rows.length) return;
     const body = JSON.stringify({ actions: this.actions, trials: this.kernel.rows.length, waits: this.waits });
     try {
