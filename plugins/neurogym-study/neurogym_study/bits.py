@@ -9,8 +9,9 @@ shift of time, because a network has no eyes and no arm.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +21,7 @@ from neurogym_plot.canvas import BLUE, GREY
 from scipy import stats
 
 from neurogym_study.behaviour import Behaviour, CannotTellError
+from neurogym_study.choices import ChoiceModel, classes_of
 from neurogym_study.figures import plain as plain_text
 from neurogym_study.findings import Finding, figure, legible
 from neurogym_study.style import drawing
@@ -60,9 +62,11 @@ class Answers:
     Attributes:
         signed: (n,) strength of the evidence, negative for choice 0.
         choice: (n,) int, 0 or 1; -1: no answer.
-        time: (n,) ms, reaction time; NaN without an answer.
+        time: (n,) ms, reaction time; NaN without an answer, or if none was measured.
         block: (n,) int, number of the session, or of a run of `BLOCK` trials.
         context: (n,) text, another condition of the trial, such as the modality; None: no other.
+        before: (n, 2), the choice of the trial before as -1 or 1, and the same if it was correct;
+            0: there is none. None: the order of the trials is unknown.
     """
 
     signed: np.ndarray
@@ -70,19 +74,21 @@ class Answers:
     time: np.ndarray
     block: np.ndarray
     context: np.ndarray | None = None
+    before: np.ndarray | None = None
 
     @classmethod
     def of(cls, behaviour: Behaviour) -> Answers:
         """Return the answers in a record.
 
         Raises:
-            CannotTellError: strength, side or reaction times are unknown, or there are more than
-                two choices.
+            CannotTellError: strength or side are unknown, or there are more than two choices.
         """
         if behaviour.choices != 2:
             raise CannotTellError(f"the score is of two choices, and there are {behaviour.choices}")
         answered = behaviour.answered
-        time = np.where(answered, behaviour.column("reaction_time").astype(float), np.nan)
+        time = np.full(len(behaviour), np.nan)
+        with contextlib.suppress(CannotTellError):
+            time[answered] = behaviour.column("reaction_time")[answered].astype(float)
         if "session" in behaviour.record and len(np.unique(behaviour.record["session"])) > 1:
             block = np.unique(behaviour.record["session"], return_inverse=True)[1]
         else:
@@ -90,15 +96,24 @@ class Answers:
         choice = np.where(answered, behaviour.chose_right, -1)
         by = behaviour.roles.by
         context = None if by is None else behaviour.record[by].astype(str)
-        return cls(behaviour.signed, choice.astype(np.int64), time, block, context)
+        before = None
+        with contextlib.suppress(CannotTellError):
+            last = np.where(answered, np.where(behaviour.chose_right, 1, -1), 0)
+            both = np.stack([last, last * behaviour.correct], axis=1)
+            before = np.where(behaviour.after[:, None], behaviour.before(both), 0)
+        return cls(behaviour.signed, choice.astype(np.int64), time, block, context, before)
 
     def __len__(self) -> int:
         return len(self.signed)
 
     def __getitem__(self, rows: np.ndarray) -> Answers:
-        context = None if self.context is None else self.context[rows]
-        each = self.signed[rows], self.choice[rows], self.time[rows], self.block[rows]
-        return Answers(*each, context)
+        every = (getattr(self, one.name) for one in fields(self))
+        return Answers(*(None if one is None else one[rows] for one in every))
+
+    @property
+    def timed(self) -> bool:
+        """Whether reaction times were measured."""
+        return bool(np.isfinite(self.time).any())
 
     @cached_property
     def conditions(self) -> list[tuple[str, float]]:
@@ -108,8 +123,8 @@ class Answers:
 
     @cached_property
     def answered(self) -> np.ndarray:
-        """Whether the trial has a choice and a reaction time, bool (n,)."""
-        return (self.choice >= 0) & np.isfinite(self.time)
+        """Whether the trial has a choice, and a reaction time if these were measured, bool (n,)."""
+        return (self.choice >= 0) & (np.isfinite(self.time) | (not self.timed))
 
     @property
     def silent(self) -> float:
@@ -141,8 +156,12 @@ class Bench:
         levels = sorted({(context, abs(signed)) for context, signed in self.conditions})
         self.level = np.array([levels.index((one, abs(signed))) for one, signed in self.conditions])
         self.n_levels = len(levels)
-        longest = max(float(np.quantile(one.time, 0.999)) for one in self.animals.values())
-        self.n_bins = int(np.ceil((longest + SHIFTS.max()) / GRID)) + 1
+        self.timed = all(one.timed for one in self.animals.values())
+        if self.timed:
+            longest = max(float(np.quantile(one.time, 0.999)) for one in self.animals.values())
+            self.n_bins = int(np.ceil((longest + SHIFTS.max()) / GRID)) + 1
+        self.ordered = all(one.before is not None for one in self.animals.values())
+        self.scale = float(np.mean(np.abs(self.signed))) or 1.0
 
     def condition(self, one: Answers, name: str) -> np.ndarray:
         """Return the index of the condition of each trial, (n,); -1: none of the animals'.
@@ -222,10 +241,11 @@ def _leaning(counts: np.ndarray, parent: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Bits:
-    """Bits per trial of one animal under one subject.
+    """Bits of each trial of one animal under one subject.
 
     Attributes:
-        total, choice: (n,) bits of each trial of the animal; `choice` without its reaction time.
+        total, choice: (n,) bits; `choice` without the reaction time or, where none was measured,
+            without the history of choices.
         unshifted: (n,), with the subject's own times.
         shifts: ms, the two that were fitted, each to one half of the blocks.
     """
@@ -288,6 +308,35 @@ class Target:
         return Bits(found[0], found[1], unshifted, (shifts[0], shifts[1]))
 
 
+class ChoicePredictor:
+    """The probabilities of choices that models of a subject's trials give; as `Predictor`."""
+
+    def __init__(self, bench: Bench, answers: Answers, name: str) -> None:
+        self.models = [
+            ChoiceModel(answers, bench.scale, history=history) for history in (bench.ordered, False)
+        ]
+
+
+class ChoiceTarget:
+    """The choices of an animal that a subject's models are to predict; as `Target`."""
+
+    def __init__(self, bench: Bench, name: str, rows: np.ndarray | slice = slice(None)) -> None:
+        self.animal = bench.animals[name][rows]
+        self.level = classes_of(self.animal.signed)
+        self.block = np.unique(self.animal.block, return_inverse=True)[1]
+        share = self.animal.choice.mean()
+        self.floor = np.where(self.animal.choice == 1, share, 1 - share)
+
+    def bits(self, predictor: ChoicePredictor) -> Bits:
+        """Return the bits of each choice, with and without the history of the animal."""
+        found = []
+        for model in predictor.models:
+            right = model.predict(self.animal)
+            ratio = np.where(self.animal.choice == 1, right, 1 - right) / self.floor
+            found.append(np.log2((1 - MIX) * ratio + MIX))
+        return Bits(found[0], found[1], found[0], (0.0, 0.0))
+
+
 def per_level(values: np.ndarray, level: np.ndarray) -> float:
     """Return the mean over levels of the mean of their trials."""
     counts = np.bincount(level)
@@ -304,7 +353,9 @@ class Seed:
     Attributes:
         name: of the subject or animal.
         score: 0 for the guesser, 1 for another animal.
-        bits, choice, time: bits per trial of the animals; choices and, given these, times.
+        bits, choice, added: bits per trial of the animals; those of choices and, given these, of
+            reaction times. Without reaction times: those of choices and, given the evidence, of the
+            history.
         unshifted: bits per trial without the shift of time.
         shift: median of the fitted shifts, ms.
     """
@@ -313,7 +364,7 @@ class Seed:
     score: float
     bits: float
     choice: float
-    time: float
+    added: float
     unshifted: float
     shift: float
 
@@ -330,6 +381,8 @@ class Likeness:
         ceiling: bits per trial of an animal under the other half of its trials.
         reference: bits per trial of an animal under another animal; the score's unit.
         bound: the score below which a seed is unlike these animals, if there are no doubts.
+        least: the bits below which the added ones are unlike those of these animals.
+        timed: whether reaction times count; else choices alone do.
         doubts: reasons why there is no verdict.
     """
 
@@ -340,6 +393,8 @@ class Likeness:
     ceiling: float
     reference: float
     bound: float
+    least: float
+    timed: bool
     doubts: tuple[str, ...]
 
     @property
@@ -350,12 +405,12 @@ class Likeness:
     def verdict(self, seed: Seed) -> str:
         """Return "unlike", "not distinguished" or "no verdict" for one of the seeds.
 
-        A subject whose choices or reaction times add no bits is unlike the animals, whatever the
-        sum.
+        A subject whose choices or reaction times add no bits, or whose history is not that of the
+        animals, is unlike them, whatever the sum.
         """
         if self.doubts:
             return "no verdict"
-        alike = seed.score >= self.bound and seed.choice > 0 and seed.time > 0
+        alike = seed.score >= self.bound and seed.choice > 0 and seed.added > self.least
         return "not distinguished" if alike else "unlike"
 
 
@@ -377,7 +432,8 @@ def likeness_in_bits(
             met.
     """
     bench = Bench(animals)
-    targets = {name: Target(bench, name) for name in bench.animals}
+    table, target_of = (Predictor, Target) if bench.timed else (ChoicePredictor, ChoiceTarget)
+    targets: dict[str, Any] = {name: target_of(bench, name) for name in bench.animals}
     players = {
         **{("animal", name): one for name, one in bench.animals.items()},
         **{("seed", name): one for name, one in seeds.items()},
@@ -387,7 +443,9 @@ def likeness_in_bits(
     for done, (player, answers) in enumerate(players.items()):
         if not answers.answered.any():
             raise CannotTellError(f"{player[1]} has no trial with a choice and a reaction time")
-        predictor = Predictor(bench, answers, player[1])
+        if bench.timed and not answers.timed:
+            raise CannotTellError(f"{player[1]} has no reaction times, which the animals have")
+        predictor: Any = table(bench, answers, player[1])
         for name, target in targets.items():
             if player != ("animal", name):
                 found = target.bits(predictor)
@@ -413,16 +471,23 @@ def likeness_in_bits(
     theirs = tuple(scored(("animal", name)) for name in bench.animals)
     low, high, least = _interval(pairs, list(seeds), list(bench.animals))
     ceiling = float(np.mean([_own(bench, name) for name in bench.animals]))
-    held = np.array([one.score for one in theirs])
-    spread = held.std(ddof=1) * np.sqrt(1 + 1 / len(held))
-    bound = float(held.mean() - stats.t.ppf(1 - TAIL, len(held) - 1) * spread)
+    bound = _least(np.array([one.score for one in theirs]))
+    added = 0.0 if bench.timed else _least(np.array([one.added for one in theirs]))
     doubts = [
         *_doubts_of_animals(theirs, least, ceiling),
         *_doubts_of_seeds(bench, seeds, mine),
     ]
     if high - low > MOST_WIDTH and low < bound < high:
         doubts.append(f"the interval of the score is {high - low:.2f} wide, more than {MOST_WIDTH}")
-    return Likeness(mine, theirs, low, high, ceiling, reference, bound, tuple(doubts))
+    return Likeness(
+        mine, theirs, low, high, ceiling, reference, bound, added, bench.timed, tuple(doubts)
+    )
+
+
+def _least(held: np.ndarray) -> float:
+    """Return the value below which a new animal is with the nominal probability `TAIL`."""
+    spread = held.std(ddof=1) * np.sqrt(1 + 1 / len(held))
+    return float(held.mean() - stats.t.ppf(1 - TAIL, len(held) - 1) * spread)
 
 
 TOTAL, CHOICE, UNSHIFTED = range(3)
@@ -431,7 +496,7 @@ TOTAL, CHOICE, UNSHIFTED = range(3)
 class _Sums:
     """Sums of bits over the trials of each block and level of an animal, (3, blocks, levels)."""
 
-    def __init__(self, target: Target, found: Bits) -> None:
+    def __init__(self, target: Target | ChoiceTarget, found: Bits) -> None:
         where = target.block, target.level
         self.count = np.zeros((target.block.max() + 1, target.level.max() + 1))
         np.add.at(self.count, where, 1)
@@ -447,17 +512,18 @@ class _Sums:
 
 def _own(bench: Bench, name: str) -> float:
     """Return the bits of one half of an animal's blocks under the other, both ways."""
+    table, target_of = (Predictor, Target) if bench.timed else (ChoicePredictor, ChoiceTarget)
     animal = bench.animals[name]
     first, found = np.unique(animal.block, return_inverse=True)[1] % 2 == 0, []
     if first.all():
         return float("nan")
     for half in (first, ~first):
         try:
-            predictor = Predictor(bench, animal[half], name)
+            predictor: Any = table(bench, animal[half], name)
         except CannotTellError:  # a condition is in the other half only
             return float("nan")
-        target = Target(bench, name, ~half)
-        found.append(per_level(target.corrected(predictor, 0.0)[0], target.level))
+        target: Any = target_of(bench, name, ~half)
+        found.append(per_level(target.bits(predictor).unshifted, target.level))
     return float(np.mean(found))
 
 
@@ -508,8 +574,10 @@ def _doubts_of_seeds(
             f"{len(seeds)} seed{'s' * (len(seeds) > 1)}, and a verdict needs {LEAST_SEEDS}"
         )
     for (name, one), score in zip(seeds.items(), scores, strict=True):
-        condition = bench.condition(one, name)
-        fewest = np.bincount(condition[condition >= 0], minlength=len(bench.signed)).min()
+        fewest = LEAST_PER_CONDITION
+        if bench.timed:
+            condition = bench.condition(one, name)
+            fewest = np.bincount(condition[condition >= 0], minlength=len(bench.signed)).min()
         if len(one) < LEAST_TRIALS or fewest < LEAST_PER_CONDITION:
             doubts.append(
                 f"{name} has {len(one):,} trials, {fewest} of its rarest condition; a verdict needs"
@@ -554,8 +622,9 @@ def scored_finding(likeness: Likeness, subject: str) -> Finding:
     rows = [
         {
             "who": one.name, "kind": kind, "score": one.score, "bits": one.bits,
-            "choice": one.choice, "time": one.time, "unshifted": one.unshifted,
-            "shift (ms)": one.shift, "verdict": verdict,
+            "choice": one.choice, "times" if likeness.timed else "history": one.added,
+            **({"unshifted": one.unshifted, "shift (ms)": one.shift} if likeness.timed else {}),
+            "verdict": verdict,
         }
         for kind, each in (("seed", likeness.seeds), ("animal", likeness.animals))
         for one in each
@@ -580,9 +649,11 @@ def said(likeness: Likeness, subject: str) -> list[str]:
     notes = [
         f"Score of {subject}: {likeness.score:.2f} [{likeness.low:.2f}, {likeness.high:.2f}]"
         f" (mean of {n} seed{'s' * (n > 1)}, 95 % interval over seeds, blocks {span}). 0: a guesser"
-        " with the animal's reaction times; 1: another animal"
+        f" with {'the reaction times' if likeness.timed else 'the bias'} of the animal; 1: another"
+        " animal"
         f" ({likeness.reference:.3f} bits per trial). One half of an animal's trials under the"
-        f" other: {likeness.ceiling / likeness.reference:.2f}, without a shift of time.",
+        f" other: {likeness.ceiling / likeness.reference:.2f}"
+        + (", without a shift of time." if likeness.timed else ". Choices alone were measured."),
     ]
     if likeness.doubts:
         return [*notes, f"No verdict: {'; '.join(likeness.doubts)}."]
@@ -590,7 +661,13 @@ def said(likeness: Likeness, subject: str) -> list[str]:
     return [
         *notes,
         f"Not distinguished from the animals: {alike} of {n} seeds. A seed is unlike them below"
-        f" {likeness.bound:.2f}, or where its choices or its times add no bits.",
+        f" {likeness.bound:.2f}, or where "
+        + (
+            "its choices or its times add no bits."
+            if likeness.timed
+            else "its choices add none, or"
+            f" its history of choices adds less than {likeness.least:.3f} bits."
+        ),
     ]
 
 

@@ -88,8 +88,8 @@ def command(what: tuple[str, ...], listing: bool, out: Path, **given: Any) -> No
 
     With --animals, the report begins with a score. It is the mean, over the animals' trials, of the
     bits that the subject's choices and reaction times tell about theirs: 0 for a guesser with the
-    animal's reaction times, 1 for another animal. --recipe, --map, --scale and the columns
-    --strength, --side, --right are then those of the animals' FILE.
+    animal's reaction times, 1 for another animal. Without reaction times, choices alone count.
+    --recipe, --map, --scale and the columns --strength, --side, --right are those of the FILE.
 
     For each signature, the report has the effect of the subject with its interval over seeds, that
     of each animal, and verdicts: whether the sign is the published one, and whether the effect is
