@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -202,8 +203,12 @@ def _of_runs(what: tuple[str, ...], given: dict[str, Any]) -> tuple[dict[str, Be
                 }
                 if given["animals"]:
                     trained = ("trained", {"run": folder, "which": given["which"]})
-                    task = run.trainer().tasks[given["which"]]
-                    played = _blind(task, trained, given["n_trials"], **how)
+                    trainer = run.trainer()
+                    played = _blind(
+                        trainer.tasks[given["which"]], trained, given["n_trials"], **how
+                    )
+                    name = f"{run.experiment.trainer} after {trainer.done} {trainer.unit}"
+                    played = replace(played, subject=name)
                 else:
                     played = play_run(run, given["n_trials"], which=given["which"], **how)
                 found[folder] = Behaviour(played.record, Roles.of_task(played.task, by=given["by"]))

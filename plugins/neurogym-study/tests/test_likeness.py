@@ -660,3 +660,14 @@ def test_a_file_of_another_group_is_scored_against_the_animals(animals_file, tmp
     done = CliRunner().invoke(command, [*args, "--out", str(tmp_path), "--json"])
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["score"]["score"] > 1  # each is a table of one of them
+
+
+def test_a_run_whose_agent_reads_the_target_cannot_be_scored(toys, sides, ngym):
+    words = ("--model", "toy", "--updates", 10, "--quiet", "--out", "toy")
+    code, said = ngym("train", sides, *words)
+    assert code == 0, said
+    code, said = ngym("evaluate", "toy", "--n-trials", 300, "--csv", "one.csv", "--out", "e")
+    assert code == 0, said
+    code, said = ngym("likeness", "toy", "--animals", "one.csv", "--n-trials", 300)
+    assert code != 0
+    assert "asked the env for 'target'" in said
