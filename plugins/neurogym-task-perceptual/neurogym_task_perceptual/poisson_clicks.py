@@ -96,7 +96,8 @@ class PoissonClicks(NoiselessPoissonClicks):
     with the number of clicks, and silence has none. An observer that sums the sounds of each side
     is correct in 85 % of trials, one that counts the clicks of version 0, which has no noise, in
     99 %. The noise does not hide a click: an observer that counts the steps with a sound, whatever
-    its size, is correct in 98 %, and trained networks come close to it. Performance is the fraction of correct reports; always the same side earns 0.5.
+    its size, is correct in 98 %, and trained networks come close to it. Performance is the fraction
+    of correct reports; always the same side earns 0.5.
 
     The conditions `left` and `right` hold the number of clicks on every step of the longest
     stimulus, 0 after the end of the trains, and `left_luck` and `right_luck` the standard Gaussian
