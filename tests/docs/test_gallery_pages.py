@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scripts import loaded
 
@@ -121,6 +123,21 @@ def test_the_level_of_a_task_that_noise_limits_is_near_the_classifier():
     # A classifier no better than guessing shows no limit by noise.
     found = maker.levels(described({**known, "all": 0.52}))
     assert found["level"] == found["halfway"]
+
+
+def test_no_network_is_better_than_the_ideal_of_its_task():
+    """Tests have 200 trials; 4 of their SD hold for 600 networks (false alarms: 2 %)."""
+    gallery = loaded("train_gallery")
+    stored = json.loads((DOCS / "_make" / "gallery-results.json").read_text("utf-8"))["runs"]
+    compared, better = 0, []
+    for one in stored.values():
+        ideal = find_task(one["task"]).ideal.get("value")
+        if ideal is not None and one["final"] is not None:
+            compared += 1
+            if one["final"] > ideal + 4 * np.sqrt(ideal * (1 - ideal) / gallery.TEST_TRIALS):
+                better.append((one["task"], one["trainer"], one["final"], ideal))
+    assert compared > 50
+    assert better == []
 
 
 def test_a_training_ends_when_its_performance_has_settled_above_the_level():

@@ -684,7 +684,7 @@ def _drawn(likeness: Likeness, subject: str) -> Any:
             )  # fmt: skip
         axes.hlines(1.3, *np.clip([likeness.low, likeness.high], *SEEN), color=BLUE)
         for value, name in ((0, "guesser"), (1, "another animal")):
-            axes.axvline(value, color=GREY, lw=0.6 * style.line, ls="--")
+            axes.axvline(value, ymax=0.85, color=GREY, lw=0.6 * style.line, ls="--")
             axes.annotate(name, (value, 1.62), ha="center", fontsize=style.small, color=GREY)
         if not likeness.doubts:
             axes.axvspan(SEEN[0], likeness.bound, color=GREY, alpha=0.12, lw=0)
