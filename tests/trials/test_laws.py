@@ -161,7 +161,7 @@ def test_both_kernels_say_the_same_bits(n, task, seed):
     assert_kernels_agree(n, task, seed)
 
 
-@held(40)
+@held(20)
 @given(task=random_tasks.sequences(), n=st.sampled_from([1, 4]), seed=SEEDS)
 def test_both_kernels_say_the_same_bits_of_several_tasks_in_one_session(task, n, seed):
     assert_kernels_agree(n, task, seed)
