@@ -11,6 +11,7 @@ from neurogym_core.tools import print_report, read_conditions, read_split, usage
 from neurogym_study.options import (
     ROLES,
     figure_options,
+    given_of,
     is_trials,
     json_option,
     made_task,
@@ -102,6 +103,8 @@ def _check(is_run: bool, is_file: bool, what: str, given: dict[str, Any]) -> Non
     names = options[: 5 if is_run else 8] if is_run or is_file else ("recipe", "columns", "scales")
     flags = {"parameters": "set", "conditions": "condition", "columns": "map", "scales": "scale"}
     wrong = [f"--{flags.get(name, name)}" for name in names if given[name]]
+    if is_file:
+        wrong += given_of(("n_trials", "seed", "which"))
     if wrong:
         kind = "run" if is_run else "file" if is_file else "task"
         raise click.UsageError(

@@ -18,6 +18,7 @@ from neurogym_core.tools import (
 from neurogym_study.options import (
     ROLES,
     figure_options,
+    given_of,
     is_trials,
     json_option,
     made_task,
@@ -149,11 +150,17 @@ def _check(what: tuple[str, ...], given: dict[str, Any]) -> None:
     """Raise an error if options of one kind of argument are given with another."""
     kinds = {"file" if is_trials(one) else "run" if Path(one).is_dir() else "task" for one in what}
     if len(what) > 1 and kinds != {"run"}:
+        absent = next(one for one in what if not Path(one).is_dir())
         raise click.UsageError(
-            f"{len(what)} arguments were given. Expected one TASK, one FILE, or runs. Give them one"
-            " by one."
+            f"{len(what)} arguments were given. Expected one TASK, one FILE, or runs;"
+            f" {absent!r} is not the folder of a run. Give tasks and files one by one."
         )
     kind = kinds.pop()
+    if kind == "file" and (written := given_of(("n_trials", "seed", "which", "seeds"))):
+        raise click.UsageError(
+            f"{', '.join(written)} was given with the file {what[0]!r}, all of whose trials are"
+            " scored. Leave it out."
+        )
     of_file = ("task", "recipe", "columns", "scales", *ROLES)
     of_task = ("subject", "parameters", "timing", "wrap", "conditions", "split", "design")
     unused = of_file[:1] if given["animals"] else of_file  # the others read the animals' FILE

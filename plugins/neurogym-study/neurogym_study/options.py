@@ -82,6 +82,17 @@ def played_options(n_trials: str, seed: str) -> Callable[[Callable[..., Any]], C
     )  # fmt: skip
 
 
+def given_of(names: Sequence[str]) -> list[str]:
+    """Return the flags of options with a default that the user has written."""
+    context = click.get_current_context()
+    written = click.core.ParameterSource.COMMANDLINE
+    return [
+        f"--{name.replace('_', '-')}"
+        for name in names
+        if context.get_parameter_source(name) is written
+    ]
+
+
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object, for programs."
 )

@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from neurogym_core import InvalidValueError, NotSupportedError
-from neurogym_core.tools import load, offers_of, unknown
+from neurogym_core import InvalidValueError, MissingDependencyError, NotSupportedError
+from neurogym_core.tools import brought, comes_with, load, offers_of, unknown
 from neurogym_study.training import Trainer
 
 GROUP = "neurogym.trainers"
@@ -26,12 +26,16 @@ def trainer_named(name: str, kind: str | None = None) -> type[Trainer]:
         kind: "model" or "algo", to accept only this kind.
 
     Raises:
-        UnknownNameError: no installed package offers it.
+        MissingDependencyError: a package of this project offers it, and is not installed.
+        UnknownNameError: no known package offers it.
         BrokenTaskError, IncompatibleTaskError: its package cannot be loaded.
         NotSupportedError: it is not a `Trainer`, or is of the other kind.
     """
     offers = [offer for offer in offers_of(GROUP) if offer.name == name]
     if not offers:
+        package = brought("trainers").get(name)
+        if package is not None:
+            raise MissingDependencyError(f"The trainer {comes_with(name, package)}.")
         raise unknown("trainer", name, trainer_names())
     found = load(offers[0])
     if not (isinstance(found, type) and issubclass(found, Trainer)):
