@@ -1,0 +1,45 @@
+"""Rewards that fall with the time of the answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from neurogym_core import TrialBuilder
+
+BIN = 50
+"""Length of a bin of reaction times with one reward, ms."""
+
+
+def priced_answer(
+    trial: TrialBuilder, group: str, which: Any, during: str, correct: float, price: float
+) -> None:
+    """Open a response window in which the reward of the right answer falls with time.
+
+    The reward is `correct` at the onset of the period, and falls linearly to ``(1 - price)``
+    of it at the end, in bins of about 50 ms (whole steps).
+
+    Args:
+        trial: the builder of the trials.
+        group: name of the group of actions.
+        which: index of the right choice, (n,).
+        during: the period; its duration is the same in all trials.
+        correct: reward of an answer in the first bin.
+        price: share of the reward that is lost by the end of the period, 0 to 1.
+    """
+    window = float(np.max(trial.duration(during)))
+    length = max(round(BIN / trial.dt), 1) * trial.dt
+    for start in np.arange(0, window, length):
+        trial.answer(
+            group,
+            which,
+            during=during,
+            start=start,
+            stop=min(start + length, window),
+            correct=correct * (1 - price * start / window),
+        )
+    trial.max_reward(correct)
+
+
+__all__ = ["BIN", "priced_answer"]
