@@ -274,7 +274,7 @@ def resolve(task: TaskLike) -> Any:
         InvalidValueError: the value is neither a task nor the name of one.
     """
     if isinstance(task, str):
-        task = load_from_file(task) if is_file_reference(task) else discovery.load_task(task)
+        task = discovery.load_task(task)
     if is_task(task) or is_env_class(task):
         return task
     raise InvalidValueError(
