@@ -11,7 +11,7 @@ from gymnasium.vector import VectorWrapper
 from gymnasium.wrappers import OrderEnforcing
 
 from neurogym_core.ecosystem import discovery
-from neurogym_core.ecosystem.files import is_file_reference, load_from_file
+from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.ecosystem.settings_text import read_wrap
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
 from neurogym_core.play.env import TaskEnv

@@ -7,12 +7,19 @@ from typing import Any
 
 import numpy as np
 import torch
+from neurogym_neural import Activity
 from torch import Tensor, nn
 
-from neurogym_core import InvalidValueError, NotSupportedError, Task, TrialBatch, TrialRecord, make_task
+from neurogym_core import (
+    InvalidValueError,
+    NotSupportedError,
+    Task,
+    TrialBatch,
+    TrialRecord,
+    make_task,
+)
 from neurogym_core.players import Block, Chunk, Part, Steps, TaskView, noise_key, replay
 from neurogym_core.tools import unknown
-from neurogym_neural import Activity
 from neurogym_torch.layout import NetworkLayout
 from neurogym_torch.own import as_network
 from neurogym_torch.rendering import render
@@ -77,7 +84,7 @@ def record_activity(
     )
     rates = np.concatenate([found[name].cpu().numpy() for name in layers], axis=2)
     sizes = [found[name].shape[2] for name in layers]
-    record = replay(task, batch, actions)
+    record = replay(task, batch, actions, timed=True)
     return Activity(
         _trimmed(rates, batch.steps),
         record,
