@@ -1,4 +1,4 @@
-"""What units, and populations, say of a condition: tuning, decoding, dimensionality."""
+"""Conditions in units and populations: tuning, decoding, dimensionality."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each analysis finds what was put in, and refuses the simulation that passes a naive one.
+"""Each analysis finds the simulated effect, and refuses the simulation that passes a naive one.
 
 Simulations have fixed seeds. With other seeds, correct programs fail at most one test in 100.
 """
@@ -91,7 +91,7 @@ def test_a_stable_code_generalises_over_time_and_a_dynamic_one_does_not():
 
 
 def test_slow_noise_of_trials_is_not_decoded():
-    """With folds of time points, the trials themselves would be told apart: accuracy 1."""
+    """With folds of time points, the trials themselves would be distinguished: accuracy 1."""
     side = np.arange(60) % 2
     slow = np.repeat(noise(60, 1, 100, seed=5), 6, axis=1)
     accuracy = cross_temporal(made(slow, side=side), "side")
@@ -165,7 +165,7 @@ def test_a_rotation_changes_nothing_and_other_trials_everything(measure):
 @pytest.mark.parametrize("measure", ["cka", "procrustes"])
 def test_a_random_network_is_like_a_trained_one_only_through_its_inputs(measure):
     inputs = noise(200, 10, 3, seed=1)
-    memory = np.cumsum(inputs, axis=1) ** 2  # what a trained network adds
+    memory = np.cumsum(inputs, axis=1) ** 2  # the part that a trained network adds
     trained = inputs @ noise(3, 40, seed=2) * 3 + memory @ noise(3, 40, seed=3) * 0.3
     random = inputs @ noise(3, 40, seed=4) * 3 + 0.3 * noise(200, 10, 40, seed=5)
     twin = trained @ np.linalg.qr(noise(40, 40, seed=6))[0]
