@@ -39,7 +39,7 @@ def main(updates: int = 1000, repeats: int = 20) -> dict[str, float]:
 
     # The conditions of the trials are known, so there is no list of env.trial to keep.
     activity = record_activity(net, data.task, data.task.factorial(repeats=repeats), seed=1)
-    rates = activity.window("hidden", "stimulus")
+    rates = activity.during("stimulus").rates
     late = rates[:, rates.shape[1] // 2 :].mean(axis=1)  # (trials, units)
     right = activity.record["direction"] == "right"
     spread = np.sqrt((late[right].var(axis=0) + late[~right].var(axis=0)) / 2) + 1e-6

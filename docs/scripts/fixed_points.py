@@ -32,7 +32,7 @@ def main(updates: int = 1000, iterations: int = 2000, repeats: int = 10) -> dict
             print(f"{update} updates: loss {loss.detach():.4f}")
 
     activity = record_activity(net, data.task, data.task.factorial(repeats=repeats), seed=1)
-    rates = activity.window("hidden", "stimulus")  # (trials, steps, units)
+    rates = activity.during("stimulus").rates  # (trials, steps, units)
     states = rates.reshape(-1, rates.shape[2])
     mean = states.mean(axis=0)
     _, values, components = np.linalg.svd(states - mean, full_matrices=False)

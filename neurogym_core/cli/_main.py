@@ -7,12 +7,13 @@ import errno
 import importlib
 import os
 import sys
+import traceback
 from collections.abc import Iterator
 from typing import Any
 
 import click
 
-from neurogym_core.ecosystem import advice
+from neurogym_core.ecosystem import advice, files
 from neurogym_core.ecosystem.discovery import declared, installed, load
 from neurogym_core.ecosystem.names import COMMANDS, CORE, clean
 from neurogym_core.ecosystem.records import Offer
@@ -138,6 +139,24 @@ def _reported() -> Iterator[None]:
             f"The output cannot be written: {error.strerror}. Expected free space at its"
             " destination. Make space, or write it elsewhere."
         ) from error
+    except (click.ClickException, click.exceptions.Exit):
+        raise
+    except Exception as error:
+        if lines := _lines_in_file(error):
+            raise click.ClickException(clean("".join(lines).rstrip(), keep_lines=True)) from error
+        raise
+
+
+def _lines_in_file(error: Exception) -> list[str]:
+    """Return the traceback from the first line in a file of the user on; [] if there is none."""
+    found = error.__traceback__
+    while found is not None:
+        name = str(found.tb_frame.f_globals.get("__name__"))
+        if name.startswith(f"{files.__name__}."):
+            head = f"{os.path.relpath(found.tb_frame.f_code.co_filename)} fails.\n"
+            return [head, *traceback.format_exception(error.with_traceback(found))]
+        found = found.tb_next
+    return []
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -107,7 +107,7 @@ class ReportedGame:
             except KeyboardInterrupt:
                 self.stopped = True
         if self.game.played.count:
-            self.record = self.game.played.record()
+            self.record = self.game.record()
 
     def _done(self) -> int:
         return self.game.steps if self.n_trials is None else self.game.played.count
@@ -262,6 +262,7 @@ def show_json(
 ) -> None:
     """Print the JSON object that the help describes; `columns` are those of trials, None: all."""
     record = game.record
+    facts = {} if record is None else record.meta
     found: dict[str, Any] = {"summary": None, "names": {}, "trials": []}
     if record is not None:
         names = record.columns if columns is None else columns
@@ -270,7 +271,10 @@ def show_json(
     report = {
         "schema": SCHEMA,
         "command": "run",
-        "task": game.task,
+        "task": facts.get("task", game.task),
+        "parameters": facts.get("parameters"),
+        "wrappers": facts.get("wrappers"),
+        "versions": facts.get("versions"),
         "subject": game.subject_name,
         "seed": game.seed,
         "split": game.game.split or "none",

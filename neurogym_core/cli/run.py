@@ -75,10 +75,12 @@ def command(
     criterion with 95 % intervals. If a trial has several answers, each has its accuracy, also given
     that an earlier one was correct.
 
-    --json prints an object with the keys schema (1), command, task, subject, seed, split, stopped
-    (by Ctrl-C), summary (null if no trial ended), names (of choices and conditions, by column),
-    trials (a list of all trials, each an object with the columns of the record), csv and experiment
-    (the written files). Missing numbers are null.
+    --json prints an object with the keys schema (1), command, task (the full id), parameters (those
+    that differ from the defaults), wrappers, versions (of the packages), subject, seed, split,
+    stopped (by Ctrl-C), summary, names (of choices and conditions, by column), trials (a list of
+    all trials, each an object with the columns of the record), csv and experiment (the written
+    files). Missing numbers are null, and so are summary, parameters, wrappers and versions if no
+    trial ended.
 
     Ctrl-C stops it early: the trials so far are printed, and written to the --csv file; the exit
     code is 130.

@@ -133,7 +133,7 @@ def files_named_in(contents: Any, folder: str | os.PathLike[str] = ".") -> list[
     """
     return [
         NamedFile(keys, text, path, _hash_of(path))
-        for keys, text in _texts(contents)
+        for keys, text in texts_in(contents)
         for mention in _MENTION.findall(text)
         for path in [Path(folder) / Path(_path_in(text) or mention).expanduser()]
     ]
@@ -164,17 +164,17 @@ def check_artefact(
     return found
 
 
-def _texts(contents: Any, keys: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], str]]:
+def texts_in(contents: Any, keys: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], str]]:
     """Yield all texts, with the keys that lead to them."""
     if isinstance(contents, str):
         yield keys, contents
     elif isinstance(contents, Mapping):
         for key, value in contents.items():
-            yield from _texts(str(key), (*keys, key))
-            yield from _texts(value, (*keys, key))
+            yield from texts_in(str(key), (*keys, key))
+            yield from texts_in(value, (*keys, key))
     elif isinstance(contents, list | tuple):
         for number, value in enumerate(contents):
-            yield from _texts(value, (*keys, number))
+            yield from texts_in(value, (*keys, number))
 
 
 def _path_in(text: str) -> str | None:

@@ -16,7 +16,8 @@ from typing import Any
 
 from neurogym_core.ecosystem.advice import brought
 from neurogym_core.ecosystem.discovery import load_wrapper, subject_names
-from neurogym_core.ecosystem.names import RUN_FILE
+from neurogym_core.ecosystem.files import texts_in
+from neurogym_core.ecosystem.names import RUN_FILE, clean
 from neurogym_core.errors import InvalidValueError
 
 _WORDS = {"true": True, "yes": True, "false": False, "no": False, "none": None}
@@ -76,7 +77,7 @@ def _setting(text: str, default: Any) -> Any:
 
         return parse(text)
     with contextlib.suppress(tomllib.TOMLDecodeError):
-        value = tomllib.loads(f"value = {text}")["value"]
+        value = _as_written(tomllib.loads(f"value = {text}")["value"], text)
         return (value,) if isinstance(default, tuple) and not isinstance(value, list) else value
     return read_value(text, default)
 
@@ -113,12 +114,26 @@ def _literal(text: str) -> Any:
     if text.lower() == "nan":
         return float("nan")
     with contextlib.suppress(json.JSONDecodeError):
-        return _tuples(json.loads(text.replace("(", "[").replace(")", "]")))
+        return _tuples(_as_written(json.loads(text.replace("(", "[").replace(")", "]")), text))
     if "," in text:
         return tuple(_literal(part.strip()) for part in split_values(text))
     with contextlib.suppress(ValueError):  # numbers that JSON does not accept: .5, +3
         return float(text)
     return text
+
+
+def _as_written(value: Any, text: str) -> Any:
+    """Return a value that was read from a text, unless escapes made letters that it has not.
+
+    `check_artefact` has searched the text, and ``"my_task.p\\u0079"`` names no file there.
+    """
+    if "\\" in text and not all(one in text for _, one in texts_in(value)):
+        raise InvalidValueError(
+            f"The setting {clean(text)} has an escape, a backslash with letters after it. Expected"
+            " a text that is written as it is meant. Write the letters themselves, or use single"
+            " quotes."
+        )
+    return value
 
 
 def split_values(text: str) -> list[str]:

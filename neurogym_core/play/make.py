@@ -11,7 +11,7 @@ from gymnasium.vector import VectorWrapper
 from gymnasium.wrappers import OrderEnforcing
 
 from neurogym_core.ecosystem import discovery
-from neurogym_core.ecosystem.files import is_file_reference, load_from_file
+from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.ecosystem.settings_text import read_wrap
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
 from neurogym_core.play.env import TaskEnv
@@ -274,7 +274,7 @@ def resolve(task: TaskLike) -> Any:
         InvalidValueError: the value is neither a task nor the name of one.
     """
     if isinstance(task, str):
-        task = load_from_file(task) if is_file_reference(task) else discovery.load_task(task)
+        task = discovery.load_task(task)
     if is_task(task) or is_env_class(task):
         return task
     raise InvalidValueError(

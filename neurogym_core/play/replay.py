@@ -13,7 +13,7 @@ from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.record import TrialRecord
 
 
-def replay(task: Task, trials: TrialBatch, actions: Array) -> TrialRecord:
+def replay(task: Task, trials: TrialBatch, actions: Array, *, timed: bool = False) -> TrialRecord:
     """Return the record of `n` trials that are played with the given actions.
 
     Args:
@@ -21,6 +21,8 @@ def replay(task: Task, trials: TrialBatch, actions: Array) -> TrialRecord:
         trials: the trials.
         actions: (n, T[, D]) actions on the observations along the oracle's path. A trial that
             leaves this path ends there, because the subject has not seen the steps that follow.
+        timed: whether the record has the times of the answers and of the played periods, as that
+            of `run`, in ms since each trial began.
     """
     stepper = TrialsOnce(task, trials)
     segment, within = _path(trials)
@@ -38,7 +40,7 @@ def replay(task: Task, trials: TrialBatch, actions: Array) -> TrialRecord:
         stepper.kernel.set("waiting", (~stepper.running).astype(np.int64))
         stepper.step(np.where(per_row(stepper.running, actions[:, step]), actions[:, step], 0))
     stepper.stop(np.flatnonzero(stepper.running))
-    return TrialResults(np.arange(len(trials)), stepper.trials).record()
+    return TrialResults(np.arange(len(trials)), stepper.trials).record(timed=timed)
 
 
 def _path(trials: TrialBatch) -> tuple[Array, Array]:

@@ -202,7 +202,8 @@ def _values_of(task: TaskLike, name: str, levels: Mapping[str, Any]) -> Array | 
     """The values of a condition, or None if it cannot be enumerated."""
     state = state_of(task)
     if name in levels:
-        return np.atleast_1d(np.asarray(levels[name]))
+        values = read_values(task, {name: levels[name]})[name]
+        return values if values.ndim > state.example[name].ndim else values[None]
     distribution = state.imposed.get(name, state.declared[name])
     return distribution.support() if isinstance(distribution, Distribution) else None
 

@@ -27,7 +27,7 @@ def describe_task(task: Task) -> dict[str, Any]:
     """Describe a task, see `neurogym_core.tools.describe`."""
     return {
         "name": task.name,
-        "docstring": inspect.getdoc(type(task)) or "",
+        "docstring": _docstring(type(task)),
         "dt": task.dt,
         "supervised": task.supervised,
         "reads_outcomes": task.reads_outcomes,
@@ -90,6 +90,12 @@ def argument_docs(cls: type) -> dict[str, str]:
             if name not in docs or not re.fullmatch(REFERENCE, text):
                 docs[name] = text
     return docs
+
+
+def _docstring(cls: type[Task]) -> str:
+    """The docstring of a class, or of the task that it is made from."""
+    base = next((base for base in cls.__mro__ if base.__doc__ or base is Task), Task)
+    return "" if base is Task else inspect.cleandoc(base.__doc__ or "")
 
 
 def _read_arguments(docstring: str) -> dict[str, str]:

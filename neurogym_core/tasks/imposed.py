@@ -14,7 +14,7 @@ from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.distributions import Choice, Constant, Distribution, parse
 from neurogym_core.trials.record import DURATION, as_texts
 from neurogym_core.trials.slot_columns import NO_CHOICE
-from neurogym_core.trials.timing import TimeWarning, seconds_text
+from neurogym_core.trials.timing import TimeWarning, rounding_text, seconds_text
 
 
 def read_condition(
@@ -214,7 +214,9 @@ def read_values(task: TaskLike, given: Mapping[str, Any]) -> dict[str, Array]:
         elif name in periods:
             values[name] = _values(state.name, name, value, np.zeros(()))
             what = f"Period {name.removeprefix(DURATION)!r}"
-            text = seconds_text(f"{what} of {state.name} lasts", values[name])
+            lasts = f"{what} of {state.name} lasts"
+            text = seconds_text(lasts, values[name])
+            text = text or rounding_text(lasts, values[name], interface_of(task).dt)
             if text is not None and what not in state.warned:
                 state.warned.add(what)
                 warnings.warn(text, TimeWarning, stacklevel=2)

@@ -20,14 +20,19 @@ from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.distributions import Constant, Distribution
 from neurogym_core.trials.lay_out import lay_out
-from neurogym_core.trials.layout import Layout, Span
+from neurogym_core.trials.layout import Layout, Slot, Span, to_steps
 from neurogym_core.trials.record import DURATION
-from neurogym_core.trials.timing import SHORTEST, TimeWarning, seconds_text, whole_steps
+from neurogym_core.trials.timing import (
+    CHANGE,
+    SHORTEST,
+    TimeWarning,
+    rounding_text,
+    seconds_text,
+    whole_steps,
+)
 
 TRIALS = 200
 """Trials that are examined where times vary from trial to trial."""
-CHANGE = 0.1
-"""The largest change of a time, relative to it, without a warning."""
 COMMON = 0.02
 """The smallest share of trials with equal times; rarer ones are draws of a continuous quantity."""
 SHORTEST_DT = 0.5
@@ -66,6 +71,10 @@ def warn_of_times(task: TaskLike, layout: Layout) -> None:
             f"{task.name} was given max_duration={limit:g}. Expected ms, {SHORTEST:g} or more. If"
             f" these are seconds, write max_duration={1000 * limit:g}."
         )
+    elif state.wraps is None and limit is not None:
+        text = rounding_text(f"max_duration of {task.name} is", np.asarray(limit), task.dt)
+        if text is not None:
+            _warn(text)
     if _varies(layout):
         rng = np.random.default_rng(0)
         drawn = draw_independent(task, rng, TRIALS, {})
@@ -78,6 +87,11 @@ def warn_of_times(task: TaskLike, layout: Layout) -> None:
         text = text or _rounded(time, task.name, task.dt)
         if text is not None:
             state.warned.add(time.what)
+            _warn(text)
+    for slot in layout.slots:
+        text = _out_of_reach(slot, layout)
+        if text is not None and slot.name not in state.warned:
+            state.warned.add(slot.name)
             _warn(text)
 
 
@@ -107,6 +121,28 @@ def _rounded(time: Time, name: str, dt: float) -> str | None:
     return (
         f"{time.of(name)} {given[i]:g} ms, which dt={dt:g} ms rounds to {played[i]:g} ms{which}."
         f" Use a smaller dt, or {remedy}."
+    )
+
+
+def _out_of_reach(slot: Slot, layout: Layout) -> str | None:
+    """Return a warning if no step of a trial lies within the tolerance of its due answer."""
+    if slot.due is None:
+        return None
+    played = np.maximum(to_steps(slot.due, layout.dt), 1) * layout.dt
+    error = np.abs(played - slot.due)
+    tolerance = np.broadcast_to(slot.tolerance, error.shape)
+    missed = error > tolerance + 1e-9 * layout.dt
+    if slot.span.where is not None:
+        missed = missed & slot.span.where
+    if not missed.any():
+        return None
+    i = int(np.argmax(missed * error))
+    which = "any trial" if missed.all() else f"{int(missed.sum())} of {layout.n} trials"
+    return (
+        f"The answer {slot.name!r} of {layout.name} is due after {slot.due[i]:g} ms, within"
+        f" {tolerance[i]:g} ms, and the nearest step of dt={layout.dt:g} ms ends after"
+        f" {played[i]:g} ms: it cannot be correct in {which}. Use a smaller dt, or a larger"
+        " tolerance."
     )
 
 
@@ -163,7 +199,8 @@ def _varies(layout: Layout) -> bool:
         for moment in (span.start, span.stop)
         if moment is not None
     ]
-    return any(np.ptp(ms) > 0 for ms in (*moments, *_timed(layout).values()))
+    due = [ms for slot in layout.slots for ms in (slot.due,) if ms is not None]
+    return any(np.ptp(ms) > 0 for ms in (*moments, *due, *_timed(layout).values()))
 
 
 def _timed(layout: Layout) -> dict[str, Array]:

@@ -24,7 +24,9 @@ UNKNOWN = -3
 
 
 def brief(value: Any) -> str:
-    """Return a value and its shape, for messages."""
+    """Return a value and its shape, for messages; a number alone."""
+    if np.ndim(value) == 0:
+        return f"{value!s}"
     return f"{np.array2string(np.asarray(value), threshold=6)} (shape {np.shape(value)})"
 
 

@@ -161,8 +161,20 @@ class OneHot(Encoder):
         Args:
             index: (n,) indices of units, -1 for none.
             strength: activity of the unit, number or (n,).
+
+        Raises:
+            InvalidValueError: a number that is no index of a unit.
         """
-        hot = np.asarray(index)[..., None] == np.arange(self.size)
+        index = np.asarray(index)
+        hot = index[..., None] == np.arange(self.size)
+        known = hot.any(axis=-1) | (index == -1)
+        if not known.all():
+            wrong = np.unique(index[~known])[:5].tolist()
+            raise InvalidValueError(
+                f"A OneHot of {self.size} units was given {wrong}. Expected whole numbers from 0 to"
+                f" {self.size - 1}, the indices of units, or -1 for none. Give it as many units as"
+                " there are values."
+            )
         values: np.ndarray = (hot * np.asarray(strength)[..., None]).astype(np.float32)
         return values
 
@@ -170,8 +182,9 @@ class OneHot(Encoder):
 class Ring(Encoder):
     """Units with preferred angles 2 pi k / size on a circle.
 
-    A direction is the index of a unit, or an ``angle=`` in radians. Units without names are called
-    by their preferred angles, such as "90°".
+    A direction is the index of a unit, or an ``angle=`` in radians. Indices go on around the
+    circle: in a ring of 8 units, 9 is unit 1. Units without names are called by their preferred
+    angles, such as "90°".
 
     Args:
         size: number of units, or their names.

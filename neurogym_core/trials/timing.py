@@ -16,6 +16,8 @@ from neurogym_core.trials.layout import Layout, to_steps
 
 SHORTEST = 3.0
 """Times below this, in ms, are probably seconds."""
+CHANGE = 0.1
+"""The largest change of a time, relative to it, without a warning."""
 
 
 class TimeWarning(UserWarning):
@@ -30,6 +32,21 @@ def seconds_text(lasts: str, ms: Array) -> str | None:
     return (
         f"{lasts} {longest:g} ms. Expected {SHORTEST:g} ms or more, or 0. If these are seconds,"
         f" write {1000 * longest:g}: all times are in ms."
+    )
+
+
+def rounding_text(lasts: str, ms: Array, dt: float) -> str | None:
+    """Return a warning if `dt` changes one of several times, (m,) or one, by over 10 %."""
+    ms = np.atleast_1d(ms).astype(np.float64)
+    ms = ms[np.isfinite(ms) & (ms > 0)]
+    played = whole_steps(ms, dt) * dt
+    change = np.abs(played - ms) / ms
+    if not (change > CHANGE + 1e-9).any():
+        return None
+    i = int(np.argmax(change))
+    return (
+        f"{lasts} {ms[i]:g} ms, which dt={dt:g} ms rounds to {played[i]:g} ms. Use a smaller dt, or"
+        " times that are multiples of it."
     )
 
 

@@ -417,3 +417,29 @@ def test_an_unknown_name_names_the_package_that_searches_registries(ngym, site) 
     text = " ".join(result.stderr.split())
     assert "Unknown task 'Far-v0'" in text
     assert comes_with("ngym registry", "neurogym-registry") in text
+
+
+def test_a_class_without_docstring_has_no_description():
+    from neurogym_core import Task
+    from neurogym_core.tools import describe
+
+    class Bare(Task):
+        def define(self):
+            self.observe(light=1)
+            self.act(rest=1, press=1)
+
+        def new_trial(self, trial):
+            trial.periods("light", light=300)
+            trial.answer("press", 0, during="light")
+
+    class Said(Bare):
+        """Press when there is light."""
+
+    class Heir(Said):
+        pass
+
+    assert [describe(one())["docstring"] for one in (Bare, Said, Heir)] == [
+        "",
+        "Press when there is light.",
+        "Press when there is light.",
+    ]

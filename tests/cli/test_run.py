@@ -234,8 +234,8 @@ def test_json_has_all_trials_and_the_summary(ngym, tmp_path):
     assert result.exit_code == 0
     said = json.loads(result.stdout, parse_constant=no_constant)
     assert list(said) == [
-        "schema", "command", "task", "subject", "seed", "split", "stopped", "summary", "names",
-        "trials", "csv", "experiment",
+        "schema", "command", "task", "parameters", "wrappers", "versions", "subject", "seed",
+        "split", "stopped", "summary", "names", "trials", "csv", "experiment",
     ]  # fmt: skip
     assert (said["schema"], said["command"], said["seed"], said["stopped"]) == (1, "run", 2, False)
     assert said["split"] == "none"  # as in `ngym evaluate --json`
@@ -566,3 +566,29 @@ def test_output_without_room_is_one_line(tmp_path, command):
     assert done.returncode == 1
     assert done.stderr.startswith("Error: The output cannot be written: File too large.")
     assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_json_names_the_task_its_parameters_and_versions(ngym):
+    result = ngym("run", DOTS, "--set", "sigma=0.5", "--n-trials", "2", "--json")
+    said = json.loads(result.stdout)
+    assert said["task"] == f"perceptual/{DOTS}"
+    assert said["parameters"] == {"sigma": 0.5}
+    assert said["wrappers"] == []
+    assert {"neurogym-core", "neurogym-task-perceptual", "numpy"} <= set(said["versions"])
+
+
+def test_a_mistake_in_the_file_of_a_task_is_shown_from_that_file_on(ngym, tmp_path):
+    file = tmp_path / "mistaken.py"
+    file.write_text(
+        STUDENT + "\n\nclass Mistaken(Lamp):\n    def new_trial(self, trial):\n        len(3)\n"
+    )
+    result = ngym("run", f"{file}:Mistaken")
+    assert result.exit_code == 1
+    lines = result.stderr.splitlines()
+    assert len(lines) < 10
+    assert "len(3)" in result.stderr
+    assert "has no len()" in lines[-1]
+
+
+def test_the_subject_trained_without_a_run_says_how_to_give_one(ngym):
+    assert "was given no run" in ngym("run", DOTS, "--subject", "trained").stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import os
 import pickle
@@ -13,7 +14,13 @@ from pathlib import Path
 import pytest
 
 from neurogym_core import Dataset, make, make_task
-from neurogym_core.ecosystem.files import check_artefact, files_named_in, is_file_reference
+from neurogym_core.ecosystem.files import (
+    check_artefact,
+    files_named_in,
+    is_file_reference,
+    texts_in,
+)
+from neurogym_core.ecosystem.settings_text import named_subject, read_value
 from neurogym_core.errors import BrokenTaskError, InvalidValueError, UnknownTaskError
 from neurogym_core.tools import load_task
 
@@ -206,6 +213,7 @@ CALLERS = {
 READERS = {
     "plugins/neurogym-study/neurogym_study/runs.py",
     "plugins/neurogym-study/neurogym_study/task_experiment.py",
+    "plugins/neurogym-sweep/neurogym_sweep/plan.py",
 }
 """Files that read artefacts with references."""
 OWN_WAYS = {
@@ -262,3 +270,31 @@ def test_no_reference_to_a_file_escapes(text: str) -> None:
     with pytest.raises(InvalidValueError, match=r"--trust \(in Python: trust=True\)"):
         check_artefact("e.toml", {"task": text})
     assert check_artefact("e.toml", {"task": text}, trust=True)
+
+
+ESCAPED = [
+    r'"a.p\u0079:B"', r'"\U00000061.py"', '"""a.p\\\n y"""', r'[{"tas\u006b" = 1}]',
+    r'{"k": "a.p\u0079"}', r'("a", "a.p\u0079")',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ESCAPED)
+def test_settings_in_text_have_no_escapes(text: str) -> None:
+    """The gate searches texts as they are written; a value may have no other letters."""
+    for read in (read_value, lambda text: named_subject(f"x:n={text}")[1]["n"]):
+        value = None
+        with contextlib.suppress(InvalidValueError):
+            value = read(text)
+        assert all(one in text for _, one in texts_in(value))
+
+
+def test_an_escape_is_named() -> None:
+    for read in (read_value, lambda text: named_subject(f"x:n={text}")):
+        with pytest.raises(InvalidValueError, match="has an escape"):
+            read(ESCAPED[0])
+
+
+@pytest.mark.parametrize("text", [r"C:\new\u0041", r"'C:\new'", r"a\b"])
+def test_backslashes_that_escape_nothing_stay(text: str) -> None:
+    assert named_subject(f"x:n={text}")[1]["n"] == text.strip("'")
+    assert read_value(text) == text

@@ -157,3 +157,11 @@ def test_a_design_of_several_numbers_has_a_row_for_each_trial():
     batch = Drawing().sample({"pair": np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])}, seed=0)
     assert batch.conditions["pair"].shape == (3, 2)
     assert len(Drawing().sample({"pair": [0.1, 0.2]}, seed=0)) == 1
+
+
+@pytest.mark.parametrize("levels", [{"side": [0.5]}, {"word": ["gone"]}, {"strength": [2.0]}])
+def test_levels_of_a_design_are_possible_values(levels):
+    with pytest.raises(NeurogymError, match=f"given the condition {next(iter(levels))}="):
+        Drawing().factorial(**levels)
+    design = Drawing().factorial(side=1, strength=[0.5, 1.0], pair=[[0.1, 0.2]])
+    assert {name: len(values) for name, values in design.items()} == dict.fromkeys(design, 8)

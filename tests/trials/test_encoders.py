@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from neurogym_core import Ring
+from neurogym_core import OneHot, Ring
 from neurogym_core.errors import InvalidValueError
 
 CURVES = ("cosine", "bump", "von_mises", "encode")
@@ -52,3 +52,14 @@ def test_the_nearest_unit_and_the_units_within_a_tolerance_are_those_of_an_angle
         [True, False, False, False],
         [False, False, True, False],
     ]
+
+
+@pytest.mark.parametrize("wrong", [5, 2, -2, 0.5, np.nan, [0, 7]])
+def test_an_index_beyond_the_units_is_refused(wrong):
+    with pytest.raises(InvalidValueError, match="Expected whole numbers from 0 to 1"):
+        OneHot(2).encode(wrong)
+    assert OneHot(2).encode(np.array([-1, 0, 1])).tolist() == [[0, 0], [1, 0], [0, 1]]
+
+
+def test_an_index_goes_on_around_the_circle():
+    np.testing.assert_array_equal(Ring(8).cosine([9, -1]), Ring(8).cosine([1, 7]))

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from neurogym_core import Choice, Task, Uniform, make, make_task
+from neurogym_core import Choice, Task, Uniform, make, make_task, run
 from neurogym_core.errors import TrialLayoutError
 from neurogym_core.trials.layout import Span
+from neurogym_core.trials.timing import TimeWarning
 
 WINDOWS = [(0, 40), (60, 140), (55, 145), (460, None), (460, 540), (-100, 30), (None, 40)]
 """Of a period of 500 ms; at dt=100 ms, both edges of each round to the same step."""
@@ -283,3 +284,59 @@ def test_short_times_that_are_possible_are_not(settings):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Drawn(**settings)
+
+
+class Press(Task):
+    """A press that is due at a moment."""
+
+    timing: ClassVar = {"before": 200, "light": 600}
+    due: float = 300
+    within: float = 30
+
+    def define(self):
+        self.observe(light=1)
+        self.act(rest=1, press=1)
+
+    def new_trial(self, trial):
+        trial.periods("before", "light")
+        trial.show("light", 1, during="light")
+        trial.answer_at("press", self.due, during="light", tolerance=self.within)
+
+
+@pytest.mark.parametrize("due", [0, 40, 150])
+def test_a_press_that_no_step_can_make_in_time_is_said(due):
+    with pytest.warns(TimeWarning, match=r"due after .* it cannot be correct in any trial"):
+        task = Press(due=due)
+    assert run(task, "oracle", 10, seed=0)["performance"].mean() == 0  # the warning is true
+
+
+@pytest.mark.parametrize("settings", [{}, {"due": 40, "within": 60}, {"due": 150, "within": 50}])
+def test_a_press_that_a_step_can_make_in_time_is_not_accused(settings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        task = Press(**settings)
+    assert run(task, "oracle", 10, seed=0)["performance"].mean() == 1
+
+
+@pytest.mark.parametrize(
+    "play",
+    [
+        lambda task, imposed: task.sample(2, seed=0, **imposed),
+        lambda task, imposed: run(task, "oracle", 4, conditions=imposed),
+        lambda task, imposed: make(task).reset(options={"conditions": imposed}),
+    ],
+    ids=["sample", "run", "reset"],
+)
+def test_the_rounding_of_an_imposed_duration_is_said_once(play):
+    task = Press()
+    with pytest.warns(TimeWarning, match="lasts 40 ms, which dt=100 ms rounds to 100 ms"):
+        play(task, {"duration.before": 40})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        play(task, {"duration.before": 40})
+        play(Press(), {"duration.before": 400})
+
+
+def test_the_rounding_of_the_longest_trial_is_said():
+    with pytest.warns(TimeWarning, match="max_duration of Press is 1240 ms, which dt=1000"):
+        Press(dt=1000, max_duration=1240, timing={"before": 1000, "light": 1000}, due=1000)

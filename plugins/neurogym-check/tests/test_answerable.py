@@ -106,3 +106,26 @@ def test_a_hook_of_the_wrong_shape_is_named_once(unanswerable):
     failed = {result.code: result.reason for result in results if result.status == "failed"}
     assert list(failed) == ["G000"]
     assert "step_target returned" in failed["G000"]
+
+
+def test_unread_parameters_and_unplayed_periods_are_found_together(tmp_path):
+    source = """
+from neurogym_core import Task
+
+class Both(Task):
+    timing = {"light": 300, "never": 100}
+    unread: float = 1.0
+
+    def define(self):
+        self.observe(light=1)
+        self.act(rest=1, press=1)
+
+    def new_trial(self, trial):
+        trial.periods("light")
+        trial.show("light", 1, during="light")
+        trial.answer("press", 0, during="light")
+"""
+    (tmp_path / "both.py").write_text(source)
+    [result] = check_task(f"{tmp_path / 'both.py'}:Both", select=["T010"])
+    assert "'unread'" in result.reason
+    assert "'never'" in result.reason

@@ -140,10 +140,15 @@ def _played_run(folder: Path, given: dict[str, Any]) -> Played:
 
 
 def _played_task(name: str, given: dict[str, Any]) -> Played:
-    from neurogym_core import make_task
+    from neurogym_core import UnknownTaskError, make_task
     from neurogym_study.playing import play_task
 
-    task = made_task(name, given["parameters"], given["timing"])
+    try:
+        task = made_task(name, given["parameters"], given["timing"])
+    except UnknownTaskError as error:
+        raise UnknownTaskError(
+            f"{name!r} is no folder of a run, no file of trials and no task. {error}"
+        ) from None
     with usage_errors():
         task = make_task(task, wrap=given["wrap"])
         return play_task(

@@ -13,7 +13,7 @@ from typing import Any
 
 from neurogym_core import Task
 from neurogym_core.players import TaskView
-from neurogym_core.tools import describe
+from neurogym_core.tools import describe, files_named_in
 from neurogym_study.experiment import Experiment
 from neurogym_study.trainers import settings_of
 from neurogym_study.training import Trainer
@@ -29,8 +29,8 @@ def facts_of(experiment: Experiment, trainer: Trainer) -> dict[str, Any]:
         versions (of Python and of the packages of the tasks, wrappers, trainer and libraries),
         trainer (all of its settings, with defaults and those that it chose), tasks (their resolved
         parameters, timing, rewards and conditions), splits (of the trials of training, of its
-        tests, and of later play), files (SHA-256 of the source files of the
-        tasks, and of the `sources` of the trainer).
+        tests, and of later play), files (SHA-256 of the source files of the tasks, of the `sources`
+        of the trainer, and of all Python files that the experiment names).
     """
     defaults = {name: item.default for name, item in settings_of(type(trainer)).items()}
     classes = [cls for task in trainer.tasks for cls in _classes(task)]
@@ -44,7 +44,13 @@ def facts_of(experiment: Experiment, trainer: Trainer) -> dict[str, Any]:
         },
         "tasks": [_resolved(task) for task in trainer.tasks],
         "splits": dict(trainer.splits),
-        "files": _hashes(classes, getattr(trainer, "sources", ())),
+        "files": _hashes(
+            [
+                *map(Path, getattr(trainer, "sources", ())),
+                *filter(None, map(_source_of, classes)),
+                *(one.path for one in files_named_in(experiment.to_plain())),
+            ]
+        ),
     }
 
 
@@ -136,12 +142,19 @@ def _versions(classes: list[type]) -> dict[str, str]:
     return found
 
 
-def _hashes(classes: list[type], files: Iterable[Path]) -> dict[str, str]:
-    hashes = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
-    for cls in classes:
-        # Tasks of a file have no module in sys.modules, but their functions know the file.
-        codes = [vars(cls)[name] for name in vars(cls) if hasattr(vars(cls)[name], "__code__")]
-        file = codes[0].__code__.co_filename if codes else None
-        if file and Path(file).is_file():
-            hashes[Path(file).name] = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+def _source_of(cls: type) -> Path | None:
+    """Return the file of a class."""
+    # Tasks of a file have no module in sys.modules, but their functions know the file.
+    codes = [vars(cls)[name] for name in vars(cls) if hasattr(vars(cls)[name], "__code__")]
+    return Path(codes[0].__code__.co_filename) if codes else None
+
+
+def _hashes(files: Iterable[Path]) -> dict[str, str]:
+    """Return {name: SHA-256}; of two files with one name, the second has that of its folder too."""
+    hashes: dict[str, str] = {}
+    for file in files:
+        if file.is_file():
+            found = hashlib.sha256(file.read_bytes()).hexdigest()
+            taken = hashes.get(file.name, found) != found
+            hashes[f"{file.parent.name}/{file.name}" if taken else file.name] = found
     return hashes

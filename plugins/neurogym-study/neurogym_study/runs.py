@@ -229,12 +229,14 @@ class Run:
 
 
 def _edited(named: Sequence[NamedFile], hashes: Any) -> list[str]:
-    """Return the names of files whose hash differs from the one that the run noted."""
-    noted = hashes if isinstance(hashes, dict) else {}
-    found = {
-        one.path.name: one.sha256 != noted[one.path.name] for one in named if one.path.name in noted
-    }
-    return [name for name, differs in found.items() if differs]
+    """Return the names of files whose hash differs from those that the run noted of the name."""
+    noted: dict[str, list[Any]] = {}
+    for name, sha256 in hashes.items() if isinstance(hashes, dict) else ():
+        noted.setdefault(Path(name).name, []).append(sha256)
+    found = [
+        one.path.name for one in named if one.sha256 not in noted.get(one.path.name, [one.sha256])
+    ]
+    return list(dict.fromkeys(found))
 
 
 if sys.platform == "win32":  # pragma: no cover

@@ -34,6 +34,12 @@ class Trained(Subject):
 
     def __init__(self, run: str = "", which: int | None = None, seed: int | None = 0) -> None:
         super().__init__(seed)
+        if not run:
+            raise InvalidValueError(
+                "The subject 'trained' was given no run. Expected the folder that `ngym train"
+                " --out` wrote. Give it in place of the subject (--subject runs/x), or as"
+                " trained:run=runs/x."
+            )
         opened = Run.open(str(run))
         if not opened.started:
             raise InvalidValueError(

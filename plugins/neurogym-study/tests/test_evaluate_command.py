@@ -147,6 +147,12 @@ def test_a_folder_without_a_run_is_refused(ngym):
     assert "holds no run" in said
 
 
+def test_a_missing_folder_is_said(ngym):
+    code, said = ngym("evaluate", "nofolder")
+    assert code == 1
+    assert "'nofolder' is no folder of a run, no file of trials and no task." in said
+
+
 # ---- the design ----
 
 

@@ -4,12 +4,15 @@ Each attack has a Python file that leaves a marker file when it is run."""
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
 import random
 import shutil
 from pathlib import Path
 
+import click
 import pytest
 from neurogym_study import TaskExperiment, load
 from neurogym_study.runs import Run, RunDiffers
@@ -121,6 +124,13 @@ EXPERIMENTS = {
     "also": f'task = "{ID}"\n[train]\nmodel = "toy"\nalso = ["evil.py"]\n',
     "key": f'task = "{ID}"\n[parameters]\n"evil.py" = 1\n',
 }
+SPELLED = 'Mixture:other_tasks="evil.p\\u0079:PerceptualDecisionMaking"'
+"""A wrapper with its settings as text, in which an escape hides the name of a file."""
+ESCAPED = {
+    "wrapper of a task of a wrapper": f"task = '{ID}'\ntrials = 2\n[[wrap]]\n"
+    f"name = 'wrappers/Mixture'\nother_tasks = [{{task = '{ID}', wrap = '{SPELLED}'}}]\n",
+    "subject": f"task = '{ID}'\ntrials = 2\nsubject = 'trained:run=\"\\u002e/run\"'\n",
+}
 
 
 def test_an_experiment_file_runs_no_file_without_permission(work):
@@ -131,6 +141,79 @@ def test_an_experiment_file_runs_no_file_without_permission(work):
             assert code != 0
             assert "code in a file" in said
             assert not Path("OWNED").exists()
+
+
+@pytest.mark.parametrize("text", ESCAPED.values(), ids=ESCAPED)
+def test_no_escape_hides_a_file(work, text):
+    """Settings in a text are texts in a text: the gate sees the outer one only."""
+    rewrite(evil_task)
+    Path("e.toml").write_text(text, "utf-8")
+    code, said = work("run", "e.toml")
+    assert code != 0
+    assert "has an escape" in said
+    assert not Path("OWNED").exists()
+
+
+TABLES = {
+    "task": "task\nevil.py:PerceptualDecisionMaking\n",
+    "subject": "subject\n./run\n",
+    "setting": "subject.net\nevil.py:Net\n",
+    "name": "evil.py\n1\n",
+}
+
+
+@pytest.mark.parametrize("text", TABLES.values(), ids=TABLES)
+def test_the_table_of_a_sweep_runs_no_file_without_permission(work, text):
+    rewrite(evil_task)
+    Path("rows.csv").write_text(text, "utf-8")
+    words = ("sweep", ID, "--table", "rows.csv", "--vary", "trials=50", "--on", "serial", "--quiet")
+    code, said = work(*words)
+    assert code != 0
+    assert "code in a file" in said
+    assert not Path("OWNED").exists()
+    if text in (TABLES["task"], TABLES["subject"]):
+        assert work(*words, "--trust")[0] == 0
+        assert Path("OWNED").exists()
+
+
+def test_the_commands_with_artefacts_have_the_option():
+    """Those are the callers of the functions that ask; no other command has it."""
+    context = click.Context(main)
+    names = main.list_commands(context)
+    names = {name for name in names if has_trust(main.get_command(context, name))}
+    assert names == {words[0] for words in COMMANDS.values()}
+
+
+def has_trust(command):
+    parts = [command, *getattr(command, "commands", {}).values()]
+    return any(option.name == "trust" for one in parts for option in one.params)
+
+
+def test_a_run_notes_the_files_of_all_tasks_that_it_names(work):
+    """Also of tasks within wrappers, and of two files with one name."""
+    source = EVIL.format(marker="OWNED")
+    for folder in ("one", "two"):
+        Path(folder).mkdir()
+        Path(folder, "mine.py").write_text(f"{source}# {folder}\n", "utf-8")
+    Path("e.toml").write_text(
+        f'task = "{ID}"\n[[wrap]]\nname = "wrappers/Mixture"\nother_tasks ='
+        ' ["one/mine.py:PerceptualDecisionMaking", "two/mine.py:PerceptualDecisionMaking"]\n'
+        '[train]\nmodel = "toy"\nupdates = 2\n',
+        "utf-8",
+    )
+    code, said = work("train", "e.toml", "--trust", "--out", "joined", "--quiet")
+    assert code == 0, said
+    noted = json.loads(Path("joined/settings.json").read_text("utf-8"))["files"]
+    assert {"mine.py", "two/mine.py"} <= noted.keys()
+    with pytest.raises(ValueError, match=r"The run 'joined': "):
+        Run.open("joined")
+    for folder in ("one", "two"):
+        file = Path(folder, "mine.py")
+        before = file.read_text("utf-8")
+        file.write_text(before + "# edited\n", "utf-8")
+        with pytest.raises(ValueError, match=r"edited since the run began: mine\.py"):
+            Run.open("joined")
+        file.write_text(before, "utf-8")
 
 
 def test_what_the_user_types_needs_no_permission(work):
@@ -173,7 +256,8 @@ def test_in_python_a_run_is_opened_with_trust_and_compared_first(work):
 WORDS = ("evil.py:PerceptualDecisionMaking", "evil.py", "./evil.py:Net", "evil.py:", "evil:work",
          "trained:run=bad", "bad/", "./bad", "trained:run=bad,which=0", "evil", "bad/evil.py",
          "own", "../work/evil.py:Net", "x:task=evil.py:Net,b=1", "Mixture:other_tasks=evil.py",
-         "evil.py\n:Net", " evil.py:Net", "evil.py:Net ", "EVIL.PY:Net")  # fmt: skip
+         "evil.py\n:Net", " evil.py:Net", "evil.py:Net ", "EVIL.PY:Net", SPELLED,
+         "evil.p\\u0079:PerceptualDecisionMaking", "'evil.p\\u0079'")  # fmt: skip
 KEYS = ("task", "module", "model", "trainer", "name", "subject", "run", "other_tasks", "also",
         "options", "wrap", "settings", "tasks", "kind", "distractor", "file")  # fmt: skip
 
@@ -220,6 +304,14 @@ def toml(data):
     return "".join(f"{json.dumps(key)} = {written(value)}\n" for key, value in data.items())
 
 
+def table(row):
+    """Return a CSV table with one row."""
+    lines = io.StringIO()
+    csv.writer(lines).writerows(zip(*row.items(), strict=True))
+    return lines.getvalue()
+
+
+ROW = {"task": ID, "subject": "oracle", "trials": 5, "dt": 100}
 EXPERIMENT = {
     "task": ID, "seed": 0, "trials": 2, "subject": "oracle", "parameters": {"dt": 100},
     "wrap": [{"name": "core/PassAction"}],
@@ -231,7 +323,8 @@ EXPERIMENT = {
     "count", [FAST, pytest.param(SLOW, marks=pytest.mark.slow)], ids=["fast", "slow"]
 )
 def test_mutated_artefacts_run_no_file(work, count, monkeypatch):
-    """Half of the artefacts are settings of runs, the others experiment files and sweeps of them.
+    """Half of the artefacts are settings of runs, the others experiment files, sweeps of them, and
+    tables of sweeps.
 
     Each is opened by one command; half of the commands run."""
     from click.testing import CliRunner
@@ -248,6 +341,19 @@ def test_mutated_artefacts_run_no_file(work, count, monkeypatch):
             settings["experiment"] = mutated(settings["experiment"], rng)
             Path("run/settings.json").write_text(json.dumps(settings), "utf-8")
             words = COMMANDS[rng.choice(("run", "train --resume", "sweep"))]
+        elif seed % 10 == 0:
+            Path("rows.csv").write_text(table(mutated(ROW, rng)), "utf-8")
+            words = (
+                "sweep",
+                ID,
+                "--table",
+                "rows.csv",
+                "--on",
+                "serial",
+                "--quiet",
+                "--out",
+                "new",
+            )
         else:
             Path("e.toml").write_text(toml(mutated(EXPERIMENT, rng)), "utf-8")
             shutil.rmtree("new", ignore_errors=True)

@@ -17,7 +17,7 @@ from neurogym_study.options import tasks_like
 from neurogym_study.runs import SETTINGS_FILE, Run
 
 from neurogym_core import InvalidValueError
-from neurogym_core.tools import read_value, split_values
+from neurogym_core.tools import check_artefact, read_value, split_values
 from neurogym_sweep.store import FOREIGN
 
 MAX_RUNS = 100_000
@@ -104,13 +104,18 @@ def read_axis(text: str) -> SweepAxis:
     return SweepAxis(name, values)
 
 
-def read_rows(path: Path) -> list[dict[str, Any]]:
+def read_rows(path: Path, *, trust: bool = False) -> list[dict[str, Any]]:
     """Return the rows of settings in a CSV file, whose first line has the names.
 
     An empty cell leaves the setting at its default.
 
+    Args:
+        path: the file.
+        trust: whether code in Python files that it names may be run.
+
     Raises:
-        InvalidValueError: not a CSV table with a line of names and one row at least.
+        InvalidValueError: not a CSV table with a line of names and one row at least; or it names
+            Python files, and they are not trusted.
     """
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
@@ -138,6 +143,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
                 f"Line {number} of {str(path)!r} has another number of cells than the line of"
                 f" names, {len(names)}. Expected as many. Correct the line."
             )
+    check_artefact(f"The table {str(path)!r}", rows, trust=trust)
     return [
         {name.strip(): read_value(cell.strip()) for name, cell in row.items() if cell.strip()}
         for row in rows

@@ -1,6 +1,6 @@
 """PyTorch for neurogym-core: batches on the device, recurrent networks, training, activations."""
 
-from neurogym_torch.activity import Activity, record_activity
+from neurogym_torch.activity import record_activity
 from neurogym_torch.data import TorchBatch, TorchDataset
 from neurogym_torch.epochs import Epochs
 from neurogym_torch.layout import NetworkLayout
@@ -15,7 +15,6 @@ from neurogym_torch.together import train_together
 __all__ = [
     "GRU",
     "LSTM",
-    "Activity",
     "BatchLoader",
     "Epochs",
     "LeakyRNN",

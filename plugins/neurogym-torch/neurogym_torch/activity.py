@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from neurogym_neural import Activity
 from torch import Tensor, nn
 
 from neurogym_core import (
@@ -25,79 +26,6 @@ from neurogym_torch.rendering import render
 from neurogym_torch.subjects import NetworkSubject
 
 
-class Activity:
-    """Activations of n trials of at most T steps; rows are those of `record`.
-
-    Attributes:
-        layers: name -> (n, T, units) float32, NaN after a trial's end.
-        record: the trial record: conditions, choice, outcome, durations; one row per trial, in the
-            same order.
-        trials: the tables of the trials.
-    """
-
-    def __init__(
-        self, layers: dict[str, np.ndarray], record: TrialRecord, trials: TrialBatch
-    ) -> None:
-        self.layers, self.record, self.trials = layers, record, trials
-
-    def __len__(self) -> int:
-        return len(self.record)
-
-    def __getitem__(self, layer: str) -> np.ndarray:
-        """Return a layer, (n, T, units).
-
-        Raises:
-            UnknownNameError: the layer was not recorded.
-        """
-        if layer not in self.layers:
-            raise unknown("layer", layer, self.layers, of="this activity")
-        return self.layers[layer]
-
-    def __repr__(self) -> str:
-        shapes = ", ".join(f"{name} {values.shape}" for name, values in self.layers.items())
-        return f"<Activity of {len(self)} trials: {shapes}>"
-
-    def window(self, layer: str, period: str) -> np.ndarray:
-        """Return a layer during a period, from its onset, (n, longest, units).
-
-        Values after the end of the period are NaN.
-        """
-        steps = self._steps(period)
-        values = self.around(layer, period, 0, float(steps.max()) * self.trials.interface.dt)
-        values[np.arange(values.shape[1]) >= steps[:, None]] = np.nan
-        return values
-
-    def around(self, layer: str, period: str, before: float, after: float) -> np.ndarray:
-        """Return a layer from `before` ms before a period's onset to `after` ms after it.
-
-        The shape is (n, steps, units). Values outside of the trial are NaN, and so are trials that
-        skip the period.
-        """
-        dt = self.trials.interface.dt
-        steps = np.arange(-round(before / dt), round(after / dt))
-        if not len(steps):
-            raise InvalidValueError(
-                f"around() was given before={before!r} and after={after!r} ms. Expected at least a"
-                f" step of {dt:g} ms between them. Give a wider window."
-            )
-        values = self[layer]
-        at = self._onset(period)[:, None] + steps
-        inside = (at >= 0) & (at < values.shape[1]) & (self._steps(period) > 0)[:, None]
-        cut = values[np.arange(len(self))[:, None], np.clip(at, 0, values.shape[1] - 1)]
-        return np.where(inside[..., None], cut, np.nan)
-
-    def _number(self, period: str) -> int:
-        if period not in self.trials.period_names:
-            raise unknown("period", period, self.trials.period_names, of=self.trials.interface.name)
-        return self.trials.period_names.index(period)
-
-    def _steps(self, period: str) -> np.ndarray:
-        return self.trials.first_round[:, self.trials.period == self._number(period)].sum(axis=1)
-
-    def _onset(self, period: str) -> np.ndarray:
-        return self.trials.first_round[:, self.trials.period < self._number(period)].sum(axis=1)
-
-
 @torch.no_grad()
 def record_activity(
     network: nn.Module,
@@ -114,7 +42,8 @@ def record_activity(
     """Present whole trials to a network, and record its activations and answers.
 
     Every trial is presented to its end, even if the network answers early; its row in the record
-    ends with the answer.
+    ends with the answer. A time of the activity is the onset of the step whose observation the
+    network has just seen. The periods and the answers are events; units have a "layer".
 
     Args:
         network: a `Network`, or any other module as in `OwnNetwork`.
@@ -153,8 +82,40 @@ def record_activity(
     actions = subject._actions(task, rows.reshape(-1, rows.shape[2])).reshape(
         *rows.shape[:2], *((-1,) if task.actions.continuous else ())
     )
-    arrays = {name: _trimmed(found[name].cpu().numpy(), batch.steps) for name in layers}
-    return Activity(arrays, replay(task, batch, actions), batch)
+    rates = np.concatenate([found[name].cpu().numpy() for name in layers], axis=2)
+    sizes = [found[name].shape[2] for name in layers]
+    record = replay(task, batch, actions, timed=True)
+    return Activity(
+        _trimmed(rates, batch.steps),
+        record,
+        step=task.dt,
+        events={**_periods(batch, task.dt), **_answers(record)},
+        units={
+            "id": np.concatenate([np.arange(size) for size in sizes]),
+            "layer": np.repeat(list(layers), sizes),
+        },
+        facts={"task": task.name, "dt": float(task.dt), "seed": seed},
+    )
+
+
+def _periods(batch: TrialBatch, dt: float) -> dict[str, np.ndarray]:
+    """Return onset and end of each period, ms from the start of the trial, (n,) each."""
+    found = {}
+    for number, name in enumerate(batch.period_names):
+        onset = batch.first_round[:, batch.period < number].sum(axis=1)
+        steps = batch.first_round[:, batch.period == number].sum(axis=1)
+        found[name] = np.where(steps > 0, onset * dt, np.nan)
+        found[f"{name}.end"] = found[name] + steps * dt
+    return found
+
+
+def _answers(record: TrialRecord) -> dict[str, np.ndarray]:
+    """Return "answer", or "SLOT.answer", ms from the start of the trial to the end of its step."""
+    return {
+        name.removesuffix("_time"): record[name] - record["trial_start"]
+        for name in record
+        if name.endswith("answer_time")
+    }
 
 
 def _chunk(task: Task, batch: TrialBatch, seed: int) -> Chunk:

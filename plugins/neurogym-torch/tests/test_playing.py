@@ -103,7 +103,7 @@ def test_activations_are_those_of_the_network_and_end_with_the_trial(tasks):
     network = loud(networks(task)[0])
     activity = record_activity(network, task, 30, layers=("hidden", "outputs", "inputs"), seed=2)
     assert len(activity) == len(activity.record) == 30
-    steps = activity.trials.steps
+    steps = task.sample(30, 2).steps
     for trial in (0, 7, 29):
         shown = activity["inputs"][trial, : steps[trial]]
         outputs, hidden = network(torch.from_numpy(shown)[None])
@@ -130,18 +130,31 @@ def test_a_design_determines_the_trials_and_is_in_the_record(tasks):
 def test_windows_are_aligned_to_periods(tasks):
     task = tasks.Sides(sigma=0.0)
     activity = record_activity(networks(task)[0], task, 50, layers=("inputs",), seed=1)
-    fixation = activity.trials.period_steps["fixation"]
+    fixation = activity.record["duration.fixation"] / task.dt
     assert len(set(fixation)) > 1
-    window = activity.window("inputs", "stimulus")
+    window = activity.during("stimulus").rates
     assert window.shape == (50, 5, 3)
     assert (window[..., 1:].sum(axis=2) > 0).all()
-    around = activity.around("inputs", "stimulus", before=200, after=100)
+    around = activity.align("stimulus", before=200, after=100).rates
     assert around.shape == (50, 3, 3)
     assert (around[:, 2, 1:].sum(axis=1) > 0).all()
     assert np.isnan(around[fixation < 2][:, 0]).all(), "there is nothing before a trial"
-    lengths = (~np.isnan(activity.window("inputs", "fixation")[..., 0])).sum(axis=1)
+    lengths = (~np.isnan(activity.during("fixation").rates[..., 0])).sum(axis=1)
     np.testing.assert_array_equal(lengths, fixation)
-    assert np.isnan(activity.around("inputs", "delay", 100, 100)).all(), "the delay is skipped"
+    delay = activity.align("delay", 100, 100).rates
+    assert np.isnan(delay).all(), "the delay is skipped"
+
+
+def test_the_answer_is_an_event_at_the_end_of_its_step(tasks):
+    task = tasks.Sides()
+    activity = record_activity(loud(networks(task)[0]), task, 50, layers=("outputs",), seed=1)
+    answered = np.isfinite(activity.events["answer"])
+    assert answered.any()
+    last = activity.align("answer", before=task.dt, after=0).rates[answered, 0]
+    choices = activity.record.codes()[answered]
+    np.testing.assert_array_equal(last.argmax(axis=1) - 1, choices)
+    spent = activity.record["reaction_time"][answered] + activity.events["decision"][answered]
+    np.testing.assert_allclose(activity.events["answer"][answered], spent)
 
 
 def test_any_module_of_a_network_can_be_recorded(tasks):
@@ -162,9 +175,9 @@ def test_an_invalid_recording_is_refused(tasks):
     with pytest.raises(UnknownNameError, match="hidden"):
         activity["outputs"]
     with pytest.raises(UnknownNameError, match="fixation"):
-        activity.window("hidden", "fixatoin")
+        activity.during("fixatoin")
     with pytest.raises(InvalidValueError, match="at least a step"):
-        activity.around("hidden", "stimulus", 0, 10)
+        activity.align("stimulus", 0, 10)
     with pytest.raises(NotSupportedError, match="with a table of trials"):
         record_activity(gru, tasks.Cursor(), 5)
 

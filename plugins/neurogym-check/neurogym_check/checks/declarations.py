@@ -39,19 +39,17 @@ def declarations_are_used(candidate: Candidate) -> None:
     own = [name for name in _parameters(cls) if name not in _parameters(Task)]
     read = names_read_by(cls)
     unread = [name for name in own if name not in read]
-    require(
-        not unread,
-        f"No code of {cls.__name__} reads the parameters {listed(unread)}.",
-        parameters=unread,
-    )
     played = TaskView(task).period_names
     # The code may name periods that it plays with other settings.
     idle = [name for name in _own_timing(cls) if name not in played and name not in read]
-    require(
-        not idle,
-        f"No trial has the periods {listed(idle)} of timing; its periods are {listed(played)}.",
-        periods=idle,
-    )
+    found = []
+    if unread:
+        found.append(f"No code of {cls.__name__} reads the parameters {listed(unread)}.")
+    if idle:
+        found.append(
+            f"No trial has the periods {listed(idle)} of timing; its periods are {listed(played)}."
+        )
+    require(not found, " ".join(found), parameters=unread, periods=idle)
 
 
 def _own_timing(cls: type) -> list[str]:

@@ -1,0 +1,208 @@
+"""Conditions in units and populations: tuning, decoding, dimensionality."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from neurogym_core import InvalidValueError
+from neurogym_neural.activity import Activity
+
+
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """Rank correlation of each unit with a condition.
+
+    Attributes:
+        rho: (units,) Spearman's correlation of the mean activity with the condition.
+        p: (units,) two-sided p-value by permutation of trials.
+        q: (units,) p-value after Benjamini and Hochberg's correction over units.
+    """
+
+    rho: np.ndarray
+    p: np.ndarray
+    q: np.ndarray
+
+
+def tuning(
+    activity: Activity,
+    by: str,
+    *,
+    within: str | None = None,
+    permutations: int = 999,
+    seed: int = 0,
+) -> Tuning:
+    """Return how the mean activity of each unit follows a condition.
+
+    Trials of a network are free, so that almost any unit is significant given enough of them, also
+    of an untrained one: compare `activity.observed(…)` with a recording of as many trials. The
+    p-values are about trials; networks are replicated by their seeds.
+
+    Args:
+        activity: the steps that count, e.g. ``activity.during("delay")``.
+        by: a column of the record with numbers, bools, or two texts.
+        within: a column, e.g. "session"; trials are permuted within its values.
+        permutations: number of permutations; the smallest p is 1 / (permutations + 1).
+        seed: seed of the permutations.
+
+    Raises:
+        InvalidValueError: the condition has fewer than two values, or more than two texts.
+    """
+    values = activity.record[by]
+    levels = np.unique(values)
+    if len(levels) < 2 or (values.dtype.kind == "U" and len(levels) > 2):
+        raise InvalidValueError(
+            f"tuning() was given by={by!r}, with {len(levels)} values. Expected numbers, or two"
+            " texts. Give another column, or `decode` it."
+        )
+    wanted = _ranks(np.searchsorted(levels, values)[:, None].astype(float))[:, 0]
+    with np.errstate(invalid="ignore"):
+        found = _ranks(np.nanmean(activity.rates, axis=1).astype(np.float64))
+    rho = _correlation(wanted[None], found)[0]
+    rng = np.random.default_rng(seed)
+    groups = np.zeros(len(activity), int)
+    if within is not None:
+        groups = np.unique(activity.record[within], return_inverse=True)[1]
+    shuffled = np.empty((permutations, len(activity)))
+    for k in range(permutations):
+        # Sorting random numbers within groups permutes within them.
+        order = np.lexsort((rng.random(len(activity)), groups))
+        shuffled[k, np.argsort(groups, kind="stable")] = wanted[order]
+    as_large = np.abs(_correlation(shuffled, found)) >= np.abs(rho) - 1e-12
+    p = (1 + as_large.sum(axis=0)) / (1 + permutations)
+    return Tuning(rho, p, _false_discovery(p))
+
+
+def decode(
+    activity: Activity, by: str, *, folds: int = 5, ridge: float = 1.0, seed: int = 0
+) -> float:
+    """Return the balanced accuracy of a linear decoder of the mean activity, on other trials.
+
+    Args:
+        activity: the steps that count.
+        by: the column of the record to decode, with two or more values.
+        folds: parts of the trials, each decoded with the weights of the others.
+        ridge: penalty on the weights of z-scored units, relative to the number of trials.
+        seed: seed of the folds.
+
+    Returns:
+        Mean over values of the fraction decoded correctly; 1 / values by chance.
+    """
+    with np.errstate(invalid="ignore"):
+        rates = np.nanmean(activity.rates, axis=1, keepdims=True)
+    return float(_decoded(rates, activity.record[by], folds, ridge, seed)[0, 0])
+
+
+def cross_temporal(
+    activity: Activity, by: str, *, folds: int = 5, ridge: float = 1.0, seed: int = 0
+) -> np.ndarray:
+    """Return the balanced accuracy of decoders of each step, tested on each step, (T, T).
+
+    The decoder of row t was fitted at step t, and is tested at the step of the column. Folds are of
+    trials, the same at all times: with folds of time points, slow noise of a trial would be decoded
+    as its condition.
+
+    Args:
+        activity, by, folds, ridge, seed: as in `decode`; all trials need all steps.
+
+    Raises:
+        InvalidValueError: a trial lacks a step.
+    """
+    if not np.isfinite(activity.rates).all():
+        raise InvalidValueError(
+            "cross_temporal() was given trials that lack steps (NaN). Expected all steps in all"
+            " trials. Align to an event with a shorter window, or select trials."
+        )
+    return _decoded(activity.rates, activity.record[by], folds, ridge, seed)
+
+
+def participation_ratio(activity: Activity) -> float:
+    """Return (sum of variances)^2 / sum of squared variances, over principal components.
+
+    It is between 1 and the number of units. Noise counts as dimensions: compare activities of
+    equal numbers of trials, with equal noise.
+
+    Args:
+        activity: trials and steps; those with NaN are left out.
+    """
+    rows = activity.rates.reshape(-1, activity.rates.shape[2])
+    rows = rows[np.isfinite(rows).all(axis=1)].astype(np.float64)
+    covariance = np.cov(rows, rowvar=False).reshape(rows.shape[1], -1)
+    return float(np.trace(covariance) ** 2 / np.sum(covariance**2))
+
+
+def _decoded(
+    rates: np.ndarray, values: np.ndarray, folds: int, ridge: float, seed: int
+) -> np.ndarray:
+    """Return the balanced accuracy, (T, T), from rates (n, T, units)."""
+    levels, labels, counts = np.unique(values, return_inverse=True, return_counts=True)
+    if len(levels) < 2 or counts.min() < folds or folds < 2:
+        raise InvalidValueError(
+            f"A decoder was given {len(levels)} values with {counts.min()} trials or more each, and"
+            f" {folds} folds. Expected at least two values, with a trial in each fold. Give more"
+            " trials, or fewer folds."
+        )
+    # Each value is in all folds.
+    rng = np.random.default_rng(seed)
+    part = np.empty(len(labels), int)
+    for k in range(len(levels)):
+        mine = np.flatnonzero(labels == k)
+        part[rng.permutation(mine)] = np.arange(len(mine)) % folds
+    right = np.zeros((len(labels), rates.shape[1], rates.shape[1]))
+    for fold in range(folds):
+        test = part == fold
+        for t in range(rates.shape[1]):
+            weights = fitted(rates[~test, t], labels[~test], len(levels), ridge)
+            for u in range(rates.shape[1]):
+                right[test, t, u] = predicted(weights, rates[test, u]) == labels[test]
+    return np.mean([right[labels == k].mean(axis=0) for k in range(len(levels))], axis=0)
+
+
+Weights = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def fitted(rates: np.ndarray, labels: np.ndarray, classes: int, ridge: float) -> Weights:
+    """Return the weights of a ridge classifier of z-scored units; classes count equally."""
+    mean, sd = rates.mean(axis=0), rates.std(axis=0)
+    sd = np.where(sd > 0, sd, np.inf)
+    z = np.column_stack([(rates - mean) / sd, np.ones(len(rates))]).astype(np.float64)
+    share = 1 / np.bincount(labels, minlength=classes)[labels]
+    weighted = z * (share * len(labels) / classes)[:, None]
+    penalty = ridge * len(labels) * np.eye(z.shape[1])
+    penalty[-1, -1] = 0
+    return mean, sd, np.linalg.solve(weighted.T @ z + penalty, weighted.T @ np.eye(classes)[labels])
+
+
+def predicted(weights: Weights, rates: np.ndarray) -> np.ndarray:
+    """Return the classes, (n,), of rates (n, units)."""
+    mean, sd, beta = weights
+    scores = np.column_stack([(rates - mean) / sd, np.ones(len(rates))]) @ beta
+    classes: np.ndarray = scores.argmax(axis=1)
+    return classes
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """Return mid-ranks down the columns of (n, k)."""
+    ranks = np.empty(values.shape)
+    for column in range(values.shape[1]):
+        _, index, counts = np.unique(values[:, column], return_inverse=True, return_counts=True)
+        ranks[:, column] = (np.cumsum(counts) - (counts - 1) / 2)[index]
+    return ranks
+
+
+def _correlation(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return the correlation of each row of (p, n) with each column of (n, k); 0 if constant."""
+    rows = rows - rows.mean(axis=1, keepdims=True)
+    columns = columns - columns.mean(axis=0)
+    scale = np.linalg.norm(rows, axis=1)[:, None] * np.linalg.norm(columns, axis=0)
+    found: np.ndarray = (rows @ columns) / np.where(scale > 0, scale, np.inf)
+    return found
+
+
+def _false_discovery(p: np.ndarray) -> np.ndarray:
+    order = np.argsort(p)
+    steps = p[order] * len(p) / np.arange(1, len(p) + 1)
+    q = np.empty(len(p))
+    q[order] = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1)
+    return q
