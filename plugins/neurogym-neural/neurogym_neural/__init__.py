@@ -3,16 +3,28 @@
 from neurogym_neural.activity import Activity, Means
 from neurogym_neural.coding import Tuning, cross_temporal, decode, participation_ratio, tuning
 from neurogym_neural.geometry import Generalisation, generalisation, similarity
+from neurogym_neural.signatures import (
+    Scaling,
+    category_index,
+    pulse_effect,
+    temporal_scaling,
+    weights_correlation,
+)
 
 __all__ = [
     "Activity",
     "Generalisation",
     "Means",
+    "Scaling",
     "Tuning",
+    "category_index",
     "cross_temporal",
     "decode",
     "generalisation",
     "participation_ratio",
+    "pulse_effect",
     "similarity",
+    "temporal_scaling",
     "tuning",
+    "weights_correlation",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ def record_activity(
     layout: NetworkLayout | None = None,
     which: int = 0,
     targets: str = "action",
+    change: Callable[[Activity], np.ndarray] | None = None,
     seed: int = 0,
     **conditions: Any,
 ) -> Activity:
@@ -54,6 +55,9 @@ def record_activity(
             network, such as "readout".
         layout, which: as in `NetworkSubject`.
         targets: the targets of its training, "action" or "units".
+        change: a perturbation: a function of the inputs, as an Activity with the record of the
+            conditions, that returns the inputs to present, (n, T, units). Trials and noise are
+            those of the same seed without it, so that differences are its effect.
         seed: seed of the trials and of all noise.
         conditions: imposed on all trials.
 
@@ -67,6 +71,8 @@ def record_activity(
     device = next(network.parameters()).device
     inputs = render(_chunk(task, batch, seed), device).inputs
     wide = inputs if layout is None else layout.inputs(which, inputs)
+    if change is not None:
+        wide = _changed(change, wide, batch, task.dt)
     with _Watched(
         network,
         [name for name in layers if name not in ("hidden", "outputs", "inputs")],
@@ -95,6 +101,30 @@ def record_activity(
             "layer": np.repeat(list(layers), sizes),
         },
         facts={"task": task.name, "dt": float(task.dt), "seed": seed},
+    )
+
+
+def _changed(
+    change: Callable[[Activity], np.ndarray], inputs: Tensor, batch: TrialBatch, dt: float
+) -> Tensor:
+    """Return the inputs after a perturbation."""
+    shown = Activity(
+        _trimmed(inputs.cpu().numpy(), batch.steps),
+        TrialRecord(batch.conditions),
+        step=dt,
+        events=_periods(batch, dt),
+        units={"layer": ["inputs"] * inputs.shape[2]},
+    )
+    found = np.asarray(change(shown), np.float32)
+    if found.shape != tuple(inputs.shape):
+        raise InvalidValueError(
+            f"change= returned inputs of shape {found.shape}. Expected {tuple(inputs.shape)}, those"
+            " of `activity.rates`. Return a changed copy of them."
+        )
+    return torch.where(
+        torch.from_numpy(np.isfinite(found)).to(inputs.device),
+        torch.from_numpy(np.nan_to_num(found)).to(inputs.device),
+        inputs,
     )
 
 

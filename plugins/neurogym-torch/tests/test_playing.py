@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from neurogym_neural import Activity
 from neurogym_torch import (
     GRU,
     LSTM,
@@ -155,6 +156,32 @@ def test_the_answer_is_an_event_at_the_end_of_its_step(tasks):
     np.testing.assert_array_equal(last.argmax(axis=1) - 1, choices)
     spent = activity.record["reaction_time"][answered] + activity.events["decision"][answered]
     np.testing.assert_allclose(activity.events["answer"][answered], spent)
+
+
+def test_a_perturbation_changes_its_steps_and_nothing_before(tasks):
+    task = tasks.Sides()
+    network = networks(task)[0]
+
+    def pulse(inputs):
+        time = inputs.time - inputs.events["stimulus"][:, None]
+        return inputs.rates + 0.5 * ((time >= 100) & (time < 200))[..., None]
+
+    layers = ("inputs", "hidden")
+    plain = record_activity(network, task, 20, layers=layers, seed=4)
+    pulsed = record_activity(network, task, 20, layers=layers, change=pulse, seed=4)
+    differ = pulsed["inputs"] - plain["inputs"]
+    at = pulsed.align("stimulus", 0, 400).time == 100
+    aligned = Activity(
+        differ, plain.record, step=task.dt, events={"stimulus": plain.events["stimulus"]}
+    ).align("stimulus", 0, 400)
+    np.testing.assert_allclose(aligned.rates[:, at], 0.5, atol=1e-6)
+    np.testing.assert_array_equal(aligned.rates[:, ~at], 0)
+    before = plain.time < plain.events["stimulus"][:, None] + 100
+    np.testing.assert_array_equal(plain["hidden"][before], pulsed["hidden"][before])
+    assert (np.nan_to_num(plain["hidden"] - pulsed["hidden"]) != 0).any()
+    np.testing.assert_array_equal(plain.record["side"], pulsed.record["side"])
+    with pytest.raises(InvalidValueError, match="change= returned"):
+        record_activity(network, task, 5, change=lambda inputs: inputs.rates[:, :1])
 
 
 def test_any_module_of_a_network_can_be_recorded(tasks):
