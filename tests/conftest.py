@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 import pytest
 
 from neurogym_core.errors import MissingDependencyError
 from neurogym_core.play import dataset, dealer, kernels
+
+
+LONG = ("test_memory.py", "test_noise_of_trials.py")
+"""Files whose tests take long with the plain kernel, and test code that both kernels share."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the long tests of the plain kernel as slow, where there is a compiled one."""
+    if importlib.util.find_spec("neurogym_core.play._kernel") is None:
+        return
+    for item in items:
+        if item.path.name in LONG and "plain" in item.name:
+            item.add_marker("slow")
 
 
 @pytest.fixture(params=["plain", "compiled"])

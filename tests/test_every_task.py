@@ -271,7 +271,7 @@ def test_supervised_tasks_make_datasets_and_others_say_why_not(task_id):
 def test_other_time_steps_work(task_id, dt):
     default = task_of(task_id)
     task = make_task(task_id, dt=default.dt / 2 if dt == "half" else dt)
-    record = run(task, "oracle", 24, num_envs=8, seed=0)
+    record = run(task, "oracle", 16, num_envs=8, seed=0)
     assert record["performance"].mean() >= TASKS[task_id].expected.get("oracle_min", 1.0) - 0.01
     for name, distribution in task.timing.items():
         if f"duration.{name}" in record and np.isfinite(distribution.bounds[0]):  # with a timer

@@ -20,9 +20,10 @@ _CORE = "neurogym-core"
 _BESIDE = {
     "neurogym-study": ("neurogym-plot",),
     **dict.fromkeys(
-        ("neurogym-jax", "neurogym-sb3", "neurogym-sweep", "neurogym-torch"),
+        ("neurogym-jax", "neurogym-sb3", "neurogym-sweep"),
         ("neurogym-plot", "neurogym-study"),
     ),
+    "neurogym-torch": ("neurogym-neural", "neurogym-plot", "neurogym-study"),
 }  # {package: packages that it needs beside the core}; pip would look for them on the index
 
 

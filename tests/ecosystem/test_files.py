@@ -206,7 +206,6 @@ LOADERS = ("load_from_file", "load_file", "_module")
 CALLERS = {
     "neurogym_core/ecosystem/files.py",
     "neurogym_core/ecosystem/discovery.py",
-    "neurogym_core/play/make.py",
     "plugins/neurogym-sweep/neurogym_sweep/functions.py",
 }
 """Files that run a reference. It is typed, or `check_artefact` accepted the artefact."""

@@ -49,7 +49,7 @@ def category_index(activity: Activity, direction: str, category: str) -> np.ndar
     pairs: dict[float, tuple[list, list]] = {}
     for j, k in combinations(range(len(angles)), 2):
         distance = abs((angles[j] - angles[k] + np.pi) % (2 * np.pi) - np.pi)
-        between = sides[j][0] != sides[k][0]
+        between = int(sides[j][0] != sides[k][0])
         pairs.setdefault(round(float(distance), 6), ([], []))[between].append(
             np.abs(means[j] - means[k])
         )
