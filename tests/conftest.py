@@ -9,7 +9,6 @@ import pytest
 from neurogym_core.errors import MissingDependencyError
 from neurogym_core.play import dataset, dealer, kernels
 
-
 LONG = ("test_memory.py", "test_noise_of_trials.py")
 """Files whose tests take long with the plain kernel, and test code that both kernels share."""
 
