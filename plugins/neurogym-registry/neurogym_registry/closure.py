@@ -6,6 +6,7 @@ without their dependencies."""
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -32,7 +33,8 @@ def closure(
 ) -> list[Candidate]:
     """Return the candidates for everything that a wheel needs and that is not installed.
 
-    Packages that a registry lists come in a listed version, with a listed hash.
+    Packages that a registry lists come in a listed version, with a listed hash. No version is
+    chosen that breaks a requirement of an installed package, unless the plan changes that package.
 
     Args:
         wheel: the wheel, which `read_wheel` has accepted.
@@ -41,8 +43,8 @@ def closure(
         ask: finds candidates for requirements.
 
     Raises:
-        InstallError: a requirement names an address or cannot be read, nothing fits it, or a
-            package is revoked or has another hash than the registry lists.
+        InstallError: a requirement names an address or cannot be read, nothing fits it or the
+            installed packages, or a package is revoked or has another hash than the registry lists.
     """
     return _Closure(wheel, catalogue, core).follow(ask)
 
@@ -50,17 +52,24 @@ def closure(
 class _Closure:
     def __init__(self, wheel: Wheel, catalogue: Catalogue, core: str) -> None:
         self.wheel, self.catalogue, self.core = wheel, catalogue, core
+        self.needs = needs_of_installed()
         self.wanted: dict[str, SpecifierSet] = {}
         self.extras: dict[str, set[str]] = {}
         self.found: dict[str, Candidate] = {}
         self.pending: set[str] = set()
 
     def follow(self, ask: Callable[[Iterable[str]], list[Candidate]]) -> list[Candidate]:
+        if not self.allowed(self.wheel.name).contains(self.wheel.version, prereleases=True):
+            raise InstallError(
+                f"{self.wheel.name} {self.wheel.version} does not fit installed packages:"
+                f" {self.said([self.wheel.name])}. Expected a version that does. Choose another, or"
+                " use a separate environment. Nothing was installed."
+            )
         self.add(self.wheel.name, self.wheel.requires, ())
         for _ in range(MOST_ROUNDS):
             names, self.pending = sorted(self.pending), set()
             lines = [line for name in names if (line := self.line(name)) is not None]
-            for one in ask(lines) if lines else ():
+            for one in self.answers(ask, lines):
                 self.refuse_other_file(one)
                 self.found[one.name] = one
                 self.add(one.name, one.requires, self.extras[one.name])
@@ -69,6 +78,40 @@ class _Closure:
         raise InstallError(
             f"The requirements of {self.wheel.name} lead on after {MOST_ROUNDS} rounds. Expected"
             " fewer. Report this to its maintainers. Nothing was installed."
+        )
+
+    def answers(
+        self, ask: Callable[[Iterable[str]], list[Candidate]], lines: list[str]
+    ) -> list[Candidate]:
+        """Return what `ask` finds; an error says which installed packages limit the choice."""
+        try:
+            return ask(lines) if lines else []
+        except InstallError as error:
+            limits = self.said(canonical(Requirement(line).name) for line in lines)
+            if not limits:
+                raise
+            raise InstallError(
+                f"{error} Installed packages limit the choice: {limits}. If no version fits both,"
+                " use a separate environment. Nothing was installed."
+            ) from error
+
+    def limits(self, name: str) -> dict[str, SpecifierSet]:
+        """Return {owner: versions of a package} of the installed packages that stay as they are."""
+        changed = {self.wheel.name, *self.found}
+        needs = self.needs.get(name, {})
+        return {owner: versions for owner, versions in needs.items() if owner not in changed}
+
+    def allowed(self, name: str) -> SpecifierSet:
+        """Return the versions of a package that fit the plan and what stays installed."""
+        every = [self.wanted.get(name, SpecifierSet()), *self.limits(name).values()]
+        return SpecifierSet(",".join(filter(None, map(str, every))))
+
+    def said(self, names: Iterable[str]) -> str:
+        """Return which installed packages need which versions, in words."""
+        return ", ".join(
+            f"{owner} needs {name}{versions}"
+            for name in names
+            for owner, versions in sorted(self.limits(name).items())
         )
 
     def add(self, owner: str, requires: Iterable[str], extras: Iterable[str]) -> None:
@@ -109,7 +152,11 @@ class _Closure:
                 f"A requirement of {name} {version} needs {name}{wanted}. Expected requirements"
                 " that fit together. Report this to its maintainers. Nothing was installed."
             )
-        return f"{name}=={self.listed(name)}" if self.is_listed(name) else f"{name}{wanted}"
+        return (
+            f"{name}=={self.listed(name)}"
+            if self.is_listed(name)
+            else f"{name}{self.allowed(name)}"
+        )
 
     def is_listed(self, name: str) -> bool:
         """Whether a registry has releases of a package."""
@@ -120,9 +167,10 @@ class _Closure:
         """Return the newest listed version that fits."""
         listing = self.catalogue.named(name)
         assert listing is not None
+        allowed = self.allowed(name)
         reasons = {
-            version: f"does not fit {name}{self.wanted[name]}"
-            if not self.wanted[name].contains(version, prereleases=True)
+            version: f"does not fit {name}{allowed}"
+            if not allowed.contains(version, prereleases=True)
             else unfit(listing, release, self.core)
             for version, release in listing.releases.items()
         }
@@ -172,3 +220,22 @@ def refuse_other_hash(found: Candidate, release: Mapping[str, Any]) -> None:
 def _applies(requirement: Requirement, extras: Iterable[str]) -> bool:
     marker = requirement.marker
     return marker is None or any(marker.evaluate({"extra": one}) for one in {"", *extras})
+
+
+def needs_of_installed() -> dict[str, dict[str, SpecifierSet]]:
+    """Return {package: {owner: versions}}, the requirements of installed packages that are met.
+
+    Requirements of extras are left out: whether an extra is used is not known.
+    """
+    found: dict[str, dict[str, SpecifierSet]] = {}
+    for distribution in importlib.metadata.distributions():
+        owner = canonical(distribution.metadata["Name"] or "")
+        for text in distribution.requires or ():
+            with contextlib.suppress(ValueError):  # one at an address says nothing of versions
+                requirement = read_requirement(text)
+                name, versions = canonical(requirement.name), requirement.specifier
+                here = installed_version(name) if versions and _applies(requirement, ()) else None
+                if here is not None and versions.contains(here, prereleases=True):
+                    before = found.setdefault(name, {}).get(owner, SpecifierSet())
+                    found[name][owner] = before & versions
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,9 +10,10 @@ from typing import Any
 
 import pytest
 from neurogym_registry import client, pip
+from neurogym_registry import closure as closure_module
 from neurogym_registry.addresses import NOWHERE
 from neurogym_registry.client import Catalogue, Listing
-from neurogym_registry.closure import closure
+from neurogym_registry.closure import closure, needs_of_installed
 from neurogym_registry.errors import InstallError
 from neurogym_registry.folder import Registry
 from neurogym_registry.index import build_index
@@ -19,6 +21,7 @@ from neurogym_registry.index_text import IndexText, written
 from neurogym_registry.pip import Step
 from neurogym_registry.resolve import resolve
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 makers = sys.modules["ngym_test_registry_makers"]
 NAME = "neurogym-task-dots"
@@ -183,7 +186,10 @@ class Index:
 
     def answer(self, asked: Requirement) -> pip.Candidate:
         versions = self.packages[asked.name]
-        best = max(one for one in versions if asked.specifier.contains(one))
+        fitting = [one for one in versions if asked.specifier.contains(one)]
+        if not fitting:
+            raise InstallError(f"No matching distribution found for {asked}.")
+        best = max(fitting)
         return pip.Candidate(
             name=asked.name, version=best, sha256="a" * 64, filename="x.whl", host="",
             requires=tuple(versions[best]),
@@ -235,6 +241,51 @@ def test_a_circle_ends_and_a_contradiction_is_an_error() -> None:
 def test_an_address_at_any_depth_is_refused() -> None:
     with pytest.raises(InstallError, match="b cannot be installed: it requires 'c @ https"):
         follow("a", a={"1": ["b"]}, b={"1": ["c @ https://example.org/c.tar.gz"]})
+
+
+NEEDS = needs_of_installed()
+PINS = [
+    (name, owner, clause.version)
+    for name, owners in sorted(NEEDS.items())
+    for owner, versions in sorted(owners.items())
+    for clause in versions
+    if clause.operator == ">="
+]
+"""Least versions that installed packages need."""
+
+
+def test_no_pin_breaks_an_installed_package(monkeypatch) -> None:
+    """The cheat: pins below the least version that an installed package needs, of all packages."""
+    monkeypatch.setattr(closure_module, "needs_of_installed", lambda: NEEDS)  # read once
+    assert len(PINS) >= 40
+    assert {"click", "numpy", "pluggy", "rich"} <= {name for name, *_ in PINS}
+    for name, owner, least in PINS:
+        with pytest.raises(InstallError, match=f"limit the choice: .*{owner} needs {name}"):
+            follow(f"{name}<{least}", **{name: {"0.0.0.1": []}})
+
+
+def test_pins_that_fit_installed_packages_are_in_the_plan(monkeypatch) -> None:
+    """The ideal: versions beside the installed one that all installed packages accept."""
+    monkeypatch.setattr(closure_module, "needs_of_installed", lambda: NEEDS)
+    accepted = 0
+    for name in NEEDS:
+        here = importlib.metadata.version(name)
+        near = f"{here.partition('+')[0]}.post7"
+        if all(one.contains(near) for one in NEEDS[name].values()):
+            assert follow(f"{name}!={here}", **{name: {near: [], "0.0.0.1": []}}) == {name: near}
+            accepted += 1
+    assert accepted >= 30
+
+
+def test_a_package_that_the_plan_changes_does_not_limit_it(monkeypatch) -> None:
+    needs = {"click": {"a": SpecifierSet(">=8")}, NAME: {"lab": SpecifierSet("<2")}}
+    monkeypatch.setattr(closure_module, "needs_of_installed", lambda: needs)
+    old = {"0.1": [], "0.2": []}
+    with pytest.raises(InstallError, match="a needs click>=8"):
+        follow("click<1", click=old)
+    assert follow("a", a={"2": ["click<1"]}, click=old) == {"a": "2", "click": "0.2"}
+    with pytest.raises(InstallError, match="lab needs neurogym-task-dots<2"):
+        closure(SimpleNamespace(name=NAME, version="2.0", requires=()), Catalogue(), "1.0.0")
 
 
 def test_a_listed_requirement_comes_in_a_listed_version_with_a_listed_hash() -> None:
