@@ -83,7 +83,7 @@ class _Closure:
     def answers(
         self, ask: Callable[[Iterable[str]], list[Candidate]], lines: list[str]
     ) -> list[Candidate]:
-        """Return what `ask` finds; an error says which installed packages limit the choice."""
+        """Return the candidates; an error says which installed packages limit the choice."""
         try:
             return ask(lines) if lines else []
         except InstallError as error:
@@ -102,7 +102,7 @@ class _Closure:
         return {owner: versions for owner, versions in needs.items() if owner not in changed}
 
     def allowed(self, name: str) -> SpecifierSet:
-        """Return the versions of a package that fit the plan and what stays installed."""
+        """Return the versions of a package that fit the plan and the packages that stay."""
         every = [self.wanted.get(name, SpecifierSet()), *self.limits(name).values()]
         return SpecifierSet(",".join(filter(None, map(str, every))))
 
