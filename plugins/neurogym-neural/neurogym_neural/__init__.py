@@ -2,6 +2,7 @@
 
 from neurogym_neural.activity import Activity, Means
 from neurogym_neural.coding import Tuning, cross_temporal, decode, participation_ratio, tuning
+from neurogym_neural.dynamics import FixedPoints, fixed_points
 from neurogym_neural.geometry import Generalisation, generalisation, similarity
 from neurogym_neural.signatures import (
     Scaling,
@@ -13,6 +14,7 @@ from neurogym_neural.signatures import (
 
 __all__ = [
     "Activity",
+    "FixedPoints",
     "Generalisation",
     "Means",
     "Scaling",
@@ -20,6 +22,7 @@ __all__ = [
     "category_index",
     "cross_temporal",
     "decode",
+    "fixed_points",
     "generalisation",
     "participation_ratio",
     "pulse_effect",
