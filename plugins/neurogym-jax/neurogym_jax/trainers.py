@@ -108,8 +108,13 @@ class JaxPPOTrainer(Trainer):
             if self._decks is not None and self.done:
                 self.params = next(self._decks)
                 self._restart()
-            self.learner, performance = self._learn_some(self.learner, self.params)
-            self.done += self.updates * self.rollout
+            left = -(-(until - self.done) // self.rollout)
+            updates = min(self.updates, left)
+            learn = self._learn_some
+            if updates < self.updates:  # the last ones, so that it ends with the rollout of `until`
+                learn = ppo.several(self.env, self.settings, updates)
+            self.learner, performance = learn(self.learner, self.params)
+            self.done += updates * self.rollout
             watch.tick(training=float(np.asarray(performance)[:, -1].mean()))
             if self._test(watch):
                 return

@@ -39,6 +39,13 @@ def test_it_trains_tests_and_can_be_resumed(tasks, tmp_path):
     assert [row["steps"] for row in second.curve] == [0, 256, 512, 768]
 
 
+def test_it_ends_with_the_rollout_that_reaches_the_number_of_steps(tasks):
+    trainer = JaxPPOTrainer(tasks.Sides, seed=1, **SMALL)
+    assert trainer.rollout == 128
+    trainer.train(300)
+    assert [row["steps"] for row in trainer.curve] == [0, 256, 384]
+
+
 def test_a_network_that_meets_the_criterion_keeps_its_weights(tasks, tmp_path):
     trainer = JaxPPOTrainer(tasks.Sides, seed=1, seeds=2, **SMALL)
     seen = []

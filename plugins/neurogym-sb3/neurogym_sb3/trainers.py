@@ -30,8 +30,27 @@ A2C_DEFAULTS = {
 """Settings of agents with an LSTM; see `RecurrentPPOTrainer`."""
 
 
+SCHEDULES = {
+    "constant": lambda rate: rate,
+    "linear": lambda rate: lambda remaining: rate * remaining,
+}
+"""Courses of the learning rate, as Stable-Baselines3 takes them: `remaining` goes from 1 to 0."""
+DIAGNOSTICS = {
+    "entropy": ("entropy_loss", -1),
+    "value_loss": ("value_loss", 1),
+    "explained_variance": ("explained_variance", 1),
+    "kl": ("approx_kl", 1),
+    "clipped": ("clip_fraction", 1),
+}
+"""Columns of the curve: the values of Stable-Baselines3's log of an update, and their signs."""
+
+
 class AgentTrainer(Trainer):
     """Trains an agent by reward, with an algorithm of Stable-Baselines3.
+
+    The curve also has the diagnostics of the newest update: entropy (nats) of the actions, loss and
+    explained variance (1: perfect) of the values; of PPO, the divergence from the policy before
+    (kl, nats) and the fraction of clipped steps.
 
     Tests of an agent that learns in a `Curriculum` play its last stage, the task itself.
 
@@ -44,8 +63,9 @@ class AgentTrainer(Trainer):
         envs: number of parallel envs.
         n_steps: steps per env between two updates.
         hidden: units per layer (of the LSTM, if there is one).
-        learning_rate, gamma, gae_lambda, ent_coef, vf_coef: as in Stable-Baselines3; gamma is per
-            step.
+        learning_rate, gamma, gae_lambda, ent_coef, vf_coef, max_grad_norm: as in
+            Stable-Baselines3; gamma is per step.
+        schedule: course of the learning rate, "constant", or "linear" down to 0 at the last step.
         wrap: wrappers of envs, such as PassReward.
         test_every: minimum number of steps between tests (and checkpoints), which take place
             between rollouts.
@@ -71,6 +91,8 @@ class AgentTrainer(Trainer):
         gae_lambda: float = 0.95,
         ent_coef: float = 0.0,
         vf_coef: float = 0.5,
+        max_grad_norm: float = 0.5,
+        schedule: str = "constant",
         wrap: tuple | None = None,
         test_every: int = 5000,
         test_trials: int = 500,
@@ -79,16 +101,22 @@ class AgentTrainer(Trainer):
     ) -> None:
         super().__init__(tasks, seed=seed)
         self.threads = threads_for(threads, hidden)
+        if schedule not in SCHEDULES:
+            raise InvalidValueError(
+                f"{type(self).__name__} was given schedule={schedule!r}. Expected one of"
+                f" {', '.join(SCHEDULES)}. Give one of them."
+            )
         self.wrap = list(wrap or ())
         self.hidden, self.device = hidden, device
         self.env = SB3VecEnv(self.tasks[0], envs, wrap=self.wrap, split=self.splits["training"])
         self.settings = {
             "n_steps": n_steps,
-            "learning_rate": learning_rate,
+            "learning_rate": SCHEDULES[schedule](learning_rate),
             "gamma": gamma,
             "gae_lambda": gae_lambda,
             "ent_coef": ent_coef,
             "vf_coef": vf_coef,
+            "max_grad_norm": max_grad_norm,
             "seed": seed,
             "device": device,
         }
@@ -125,7 +153,7 @@ class AgentTrainer(Trainer):
             log_interval=None,
             reset_num_timesteps=False,
         )
-        if watch.met:  # no update followed the last test
+        if watch.ended:  # no update followed the last test
             self.done = self.model.num_timesteps = int(self.curve[-1][self.unit])
             return
         self.done = self.model.num_timesteps
@@ -183,7 +211,13 @@ class _Following(BaseCallback):
 
     def note(self, record: TrialRecord) -> bool:
         """Report a test; return True if training has to stop."""
-        return self.watch.point(record)
+        logged = self.trainer.model.logger.name_to_value if self.trainer.done else {}
+        measured = {
+            name: sign * float(logged[f"train/{key}"])
+            for name, (key, sign) in DIAGNOSTICS.items()
+            if f"train/{key}" in logged
+        }
+        return self.watch.point(record, **measured)
 
 
 class PPOTrainer(AgentTrainer):
@@ -194,20 +228,32 @@ class PPOTrainer(AgentTrainer):
     Args:
         batch: steps per minibatch.
         n_epochs: number of passes over each rollout.
+        clip_range, target_kl: as in Stable-Baselines3.
         common: further settings, as in `AgentTrainer`.
     """
 
     algorithm = PPO
     memory = False
 
-    def __init__(self, tasks: Any, *, batch: int = 128, n_epochs: int = 5, **common: Any) -> None:
+    def __init__(
+        self,
+        tasks: Any,
+        *,
+        batch: int = 128,
+        n_epochs: int = 5,
+        clip_range: float = 0.2,
+        target_kl: float | None = None,
+        **common: Any,
+    ) -> None:
         self._batch, self._epochs = batch, n_epochs
+        self._near = {"clip_range": clip_range, "target_kl": target_kl}
         super().__init__(tasks, **common)
 
     def _make_model(self) -> PPO:
         policy = {"net_arch": [self.hidden, self.hidden]}
         own = {"batch_size": min(self._batch, self.rollout), "n_epochs": self._epochs}
-        return PPO("MlpPolicy", self.env, policy_kwargs=policy, **own, **self.settings)
+        settings = own | self._near | self.settings
+        return PPO("MlpPolicy", self.env, policy_kwargs=policy, **settings)
 
 
 class A2CTrainer(AgentTrainer):
@@ -266,6 +312,7 @@ class RecurrentPPOTrainer(AgentTrainer):
         normalize_advantage: give the advantages of a minibatch mean 0 and SD 1; None: yes, but not
             with `a2c`.
         learning_rate: as in `AgentTrainer`.
+        clip_range, target_kl: as in Stable-Baselines3; with `a2c` they change nothing.
         common: further settings, as in `AgentTrainer`.
     """
 
@@ -284,6 +331,8 @@ class RecurrentPPOTrainer(AgentTrainer):
         gae_lambda: float | None = None,
         ent_coef: float | None = None,
         normalize_advantage: bool | None = None,
+        clip_range: float = 0.2,
+        target_kl: float | None = None,
         **common: Any,
     ) -> None:
         if a2c and not (batch is None and n_epochs is None):
@@ -301,6 +350,7 @@ class RecurrentPPOTrainer(AgentTrainer):
         own = given | self.chosen
         self._batch, self._epochs = own.pop("batch"), own.pop("n_epochs")
         self._normalize = own.pop("normalize_advantage")
+        self._near = {"clip_range": clip_range, "target_kl": target_kl}
         super().__init__(tasks, learning_rate=learning_rate, **own, **common)
 
     def _make_model(self) -> RecurrentPPO:
@@ -314,4 +364,5 @@ class RecurrentPPOTrainer(AgentTrainer):
         else:
             own = {"batch_size": min(self._batch, self.rollout), "n_epochs": self._epochs}
         own["normalize_advantage"] = self._normalize
-        return RecurrentPPO("MlpLstmPolicy", self.env, policy_kwargs=policy, **own, **self.settings)
+        settings = own | self._near | self.settings
+        return RecurrentPPO("MlpLstmPolicy", self.env, policy_kwargs=policy, **settings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 import shlex
 from pathlib import Path
@@ -69,6 +70,33 @@ def test_wrappers_reach_training_testing_and_playing(sides):
     assert trainer.env.task == trainer.tasks[0]
     trainer.train(128)
     assert len(trainer.play(20, seed=1)) == 20
+
+
+@pytest.mark.parametrize("trainer", TRAINERS)
+def test_the_curve_has_the_diagnostics_of_the_newest_update(trainer, sides):
+    learning = trainer(sides, seed=1, **SMALL)
+    learning.train(256)
+    first, *rows = learning.curve
+    names = {"entropy", "value_loss", "explained_variance"}
+    if trainer is not A2CTrainer:
+        names |= {"kl", "clipped"}
+    assert not names & set(first)  # of no update
+    for row in rows:
+        assert names <= set(row)
+        # A policy over three actions that hardly learned: between 0 and ln 3.
+        assert 0.5 < row["entropy"] <= math.log(3) + 1e-6
+        assert row["value_loss"] >= 0
+        assert row["explained_variance"] <= 1
+
+
+def test_the_learning_rate_of_an_agent_falls_to_0(sides):
+    learning = PPOTrainer(sides, schedule="linear", learning_rate=1e-2, target_kl=0.5, **SMALL)
+    learning.train(640)
+    (group,) = learning.model.policy.optimizer.param_groups
+    assert group["lr"] < 2e-3
+    assert learning.model.target_kl == 0.5
+    with pytest.raises(InvalidValueError, match="constant, linear"):
+        PPOTrainer(sides, schedule="cosine", **SMALL)
 
 
 def test_tests_of_an_agent_play_the_last_stage_of_a_curriculum(sides):

@@ -30,7 +30,7 @@ def seeds_of(folder: Path) -> list[Path]:
     Copies of a run count once.
     """
     run, found = Run.open(folder), {}
-    own = folder.resolve()
+    own = run.folder.resolve()
     for other in (own, *sorted(own.parent.iterdir())):
         try:
             known = Run.open(other) if other.is_dir() else None
@@ -47,7 +47,10 @@ def _but_seed(run: Run) -> dict[str, Any]:
 
 
 def learning_curves(
-    folders: list[Path], criterion: float | None = None, chance: float | None = None
+    folders: list[Path],
+    criterion: float | None = None,
+    chance: float | None = None,
+    ideal: float | None = None,
 ) -> Result:
     """Accuracy in the tests over the course of learning: each seed, mean and spread.
 
@@ -58,6 +61,7 @@ def learning_curves(
         folders: the folders of the runs.
         criterion: accuracy whose first test is reported; None: the last test is.
         chance: chance level.
+        ideal: the best possible accuracy.
 
     Raises:
         CannotTellError: fewer than two tests were made, or the runs count updates and steps.
@@ -93,7 +97,7 @@ def learning_curves(
             whole[name] = np.mean(each, axis=0)
     others = {label: (at, whole[name]) for name, label in OTHERS.items() if name in whole}
     made = learning_curve_figure(
-        curves, xlabel=unit, criterion=criterion, chance=chance, others=others
+        curves, xlabel=unit, criterion=criterion, chance=chance, ideal=ideal, others=others
     )
     said = f"{len(curves)} seed{'s' * (len(curves) > 1)}; "
     if criterion is None:
@@ -113,16 +117,17 @@ def training_finding(folders: list[Path]) -> Finding:
     title = "Learning curve" if len(folders) == 1 else "Learning curves"
     experiment = Run.open(folders[0]).experiment
     try:
-        result = learning_curves(folders, experiment.criterion, _chance(experiment))
+        result = learning_curves(folders, experiment.criterion, *_levels(experiment))
     except CannotTellError as error:
         return Finding("learning", title, why_not=f"{error}.")
     return Finding("learning", title, None, result.table, result.figure, tuple(result.notes))
 
 
-def _chance(experiment: Experiment) -> float | None:
-    """Return the chance level of the only task, if its settings are the defaults."""
+def _levels(experiment: Experiment) -> tuple[float | None, float | None]:
+    """Return chance and ideal of the only task, if its settings are the defaults."""
     task, *others = experiment.tasks
     changed = len(task) > 1 or experiment.parameters or experiment.wrap
     if others or changed or is_file_reference(task["task"]):
-        return None
-    return find_task(task["task"]).chance
+        return None, None
+    known = find_task(task["task"])
+    return known.chance, known.ideal["value"] if known.ideal else None

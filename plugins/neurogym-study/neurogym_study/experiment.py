@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from neurogym_core import InvalidValueError, Task, TaskWrapper, make_task
-from neurogym_core.tools import is_file_reference, load_wrapper, unknown
+from neurogym_core import InvalidValueError, NotSupportedError, Task, TaskWrapper, make_task
+from neurogym_core.players import TaskView
+from neurogym_core.tools import installed, is_file_reference, load_wrapper, offers_of, unknown
 from neurogym_study.task_experiment import load
-from neurogym_study.trainers import checked_settings, settings_of, trainer_named
+from neurogym_study.trainers import GROUP, checked_settings, settings_of, trainer_named
 from neurogym_study.training import Trainer
 
 OVERRIDES = ("timing", "rewards", "conditions")
+ENDING = ("criterion", "patience", "best_by", "snapshots")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +30,7 @@ class Experiment:
         amount: total number of updates or steps.
         seed: seed of the run.
         criterion: mean performance at which to stop, or None.
+        patience, best_by, snapshots: as in `Trainer.train`.
         parameters: parameters of all tasks, and "timing", "rewards", "conditions".
         wrap: wrappers, each a mapping with "name" and its settings, innermost first.
         options: settings of the trainer.
@@ -38,9 +42,43 @@ class Experiment:
     amount: int
     seed: int = 0
     criterion: float | None = None
+    patience: int | None = None
+    best_by: str = "clean"
+    snapshots: str = "none"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     wrap: tuple[Mapping[str, Any], ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of_trainer(cls, trainer: Trainer, amount: int, **ending: Any) -> Experiment:
+        """Return the experiment that makes an equal trainer.
+
+        Args:
+            trainer: a trainer.
+            amount: total number of updates or steps.
+            ending: the criterion and so on.
+
+        Raises:
+            NotSupportedError: a class has no name that another process can load.
+        """
+        given = {name: value for name, value in trainer.given.items() if name != "tasks"}
+        env_wrappers = given.pop("wrap", None) or ()
+        pairs = [_taken_apart(task) for task in trainer.tasks]
+        wrap = pairs[0][1]
+        if any(other != wrap for _, other in pairs):
+            raise NotSupportedError("its tasks have different wrappers")
+        wrap = [*wrap, *map(_env_wrapper, env_wrappers)]
+        seed = given.pop("seed", 0)
+        options = {name: _nameable(name, value) for name, value in given.items()}
+        return cls(
+            tasks=tuple(entry for entry, _ in pairs), kind=trainer.kind, amount=amount, seed=seed,
+            trainer=_registered("trainer", type(trainer), offers_of(GROUP)), wrap=tuple(wrap),
+            options=options, **ending,
+        )  # fmt: skip
+
+    def ending(self) -> dict[str, Any]:
+        """Return the keywords of `Trainer.train` on its end and on the checkpoints to keep."""
+        return {name: getattr(self, name) for name in ENDING}
 
     def make_trainer(self) -> Trainer:
         """Return the trainer, not yet trained.
@@ -133,7 +171,7 @@ _KEYS = (
     "steps",
     "batch",
     "threads",
-    "criterion",
+    *ENDING,
     "out",
     "options",
 )
@@ -174,6 +212,64 @@ def wrapper_entry(wrap: Any) -> dict[str, Any]:
             f'{wrap!r} names no wrapper; give its name, or a table with name = "…" and settings.'
         )
     return entry
+
+
+def _registered(kind: str, cls: type, offers: Iterable[Any]) -> str:
+    """Return the name of a class in the entry points of an installed package."""
+    value = f"{cls.__module__}:{cls.__qualname__}"
+    for offer in offers:
+        if offer.value == value:
+            return offer.id if kind == "task" else offer.name
+    raise NotSupportedError(f"no installed package offers the {kind} {cls.__name__}")
+
+
+def source_of(cls: type) -> Path | None:
+    """Return the file of a class."""
+    # Tasks of a file have no module in sys.modules, but their functions know the file.
+    codes = [vars(cls)[name] for name in vars(cls) if hasattr(vars(cls)[name], "__code__")]
+    return Path(codes[0].__code__.co_filename) if codes else None
+
+
+def _file_of(cls: type) -> str:
+    """Return ``file.py:Class`` of a class that another process can load from its file."""
+    source = source_of(cls)
+    inside = "." in cls.__qualname__  # of a function or another class
+    if inside or cls.__module__ == "__main__" or source is None or not source.is_file():
+        raise NotSupportedError(f"{cls.__name__} is a class of this program or notebook only")
+    return f"{source.resolve()}:{cls.__name__}"
+
+
+def _taken_apart(task: Task) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the entry of a task, and those of the wrappers around it, innermost first."""
+    wrap: list[dict[str, Any]] = []
+    while (inner := TaskView(task).wrapped) is not None:
+        if TaskView(task).joint:
+            raise NotSupportedError(f"{type(task).__name__} joins several tasks")
+        name = _registered("wrapper", type(task), installed().wrappers)
+        wrap.insert(0, {"name": name, **TaskView(task).settings})
+        task = inner
+    try:
+        name = _registered("task", type(task), installed().tasks)
+    except NotSupportedError:
+        name = _file_of(type(task))
+    return {"task": name, **TaskView(task).settings}, wrap
+
+
+def _env_wrapper(wrap: Any) -> dict[str, Any]:
+    name, settings = wrap if isinstance(wrap, tuple) else (wrap, {})
+    if isinstance(name, type):
+        name = _registered("wrapper", name, installed().wrappers)
+    return wrapper_entry({**name} if isinstance(name, Mapping) else {"name": name, **settings})
+
+
+def _nameable(name: str, value: Any) -> Any:
+    """Return a setting of a trainer as data for JSON; a class as ``file.py:Class``."""
+    value = _file_of(value) if isinstance(value, type) else _plain(value)
+    try:
+        json.dumps(value)
+    except TypeError:
+        raise NotSupportedError(f"its setting {name} is a {type(value).__name__}") from None
+    return value
 
 
 def _plain(value: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 from neurogym_core import Task
 from neurogym_core.players import TaskView
 from neurogym_core.tools import describe, files_named_in
-from neurogym_study.experiment import Experiment
+from neurogym_study.experiment import Experiment, source_of
 from neurogym_study.trainers import settings_of
 from neurogym_study.training import Trainer
 
@@ -47,7 +47,7 @@ def facts_of(experiment: Experiment, trainer: Trainer) -> dict[str, Any]:
         "files": _hashes(
             [
                 *map(Path, getattr(trainer, "sources", ())),
-                *filter(None, map(_source_of, classes)),
+                *filter(None, map(source_of, classes)),
                 *(one.path for one in files_named_in(experiment.to_plain())),
             ]
         ),
@@ -140,13 +140,6 @@ def _versions(classes: list[type]) -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return found
-
-
-def _source_of(cls: type) -> Path | None:
-    """Return the file of a class."""
-    # Tasks of a file have no module in sys.modules, but their functions know the file.
-    codes = [vars(cls)[name] for name in vars(cls) if hasattr(vars(cls)[name], "__code__")]
-    return Path(codes[0].__code__.co_filename) if codes else None
 
 
 def _hashes(files: Iterable[Path]) -> dict[str, str]:

@@ -143,6 +143,7 @@ def learning_curve_figure(
     ylabel: str = "mean performance",
     criterion: float | None = None,
     chance: float | None = None,
+    ideal: float | None = None,
     others: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
     title: str = "",
 ) -> Any:
@@ -154,6 +155,7 @@ def learning_curve_figure(
         ylabel: name of the score.
         criterion: score that is drawn as a line.
         chance: chance level, another line.
+        ideal: the best possible score, another line.
         others: name -> (amount of training, value) of further curves, such as the fraction of
             trials with an answer.
         title: of the figure.
@@ -169,7 +171,8 @@ def learning_curve_figure(
     curves = {name: (np.asarray(x), np.asarray(y)) for name, (x, y) in curves.items()}
     with drawing() as style:
         made, (axes,) = panels_of(width=4.8, height=3.4)
-        for level, line, name in ((criterion, "--", "criterion"), (chance, ":", "chance")):
+        levels = (ideal, "-.", "ideal"), (criterion, "--", "criterion"), (chance, ":", "chance")
+        for level, line, name in levels:
             if level is not None:
                 axes.axhline(level, color=GREY, linestyle=line, linewidth=0.7 * style.line,
                              label=f"{name} {level:g}")  # fmt: skip

@@ -12,9 +12,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from neurogym_core import InvalidValueError
+from neurogym_core import InvalidValueError, NotSupportedError
 from neurogym_core.tools import NamedFile, check_artefact, files_named_in, replacing
-from neurogym_study.experiment import Experiment
+from neurogym_study.experiment import ENDING, Experiment
 from neurogym_study.facts import differences, facts_of
 from neurogym_study.training import CURVE_FILE, Trainer
 
@@ -38,6 +38,8 @@ class Run:
     ``curve.csv`` the results of the tests; and the trainer's checkpoint its state.
 
     Attributes:
+        checkpoint: folder of the checkpoint: that of the run, which has the newest one, or one in
+            it, such as ``best``.
         facts: the contents of ``settings.json`` beside the experiment; None: not written yet.
         foreign: patterns of names of files in the folder that are no part of a checkpoint.
     """
@@ -51,6 +53,7 @@ class Run:
         foreign: Iterable[str] = (),
     ) -> None:
         self.folder, self.experiment, self.facts = folder, experiment, facts
+        self.checkpoint = folder
         self.foreign = tuple(foreign)
         self._said: set[str] = set()
 
@@ -77,7 +80,7 @@ class Run:
         """Return the run in a folder. No code of the run is executed yet.
 
         Args:
-            folder: the folder.
+            folder: the folder of the run, or of another checkpoint in it, such as ``run/best``.
             trust: whether code in Python files that the run names may be executed.
             foreign: patterns of names of files in it that are no part of a checkpoint.
 
@@ -88,7 +91,8 @@ class Run:
             InvalidValueError: the folder holds no run, or one of another format; or the run names
                 Python files, and they are not trusted.
         """
-        file = Path(folder) / SETTINGS_FILE
+        folder, checkpoint = _run_of(Path(folder))
+        file = folder / SETTINGS_FILE
         try:
             said = json.loads(file.read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -117,7 +121,8 @@ class Run:
         edited = _edited(files_named_in(said["experiment"]), facts.get("files"))
         since = f" (edited since the run began: {', '.join(edited)})" if edited else ""
         check_artefact(f"The run {str(folder)!r}{since}", said["experiment"], trust=trust)
-        run = cls(Path(folder), experiment, facts, foreign=foreign)
+        run = cls(folder, experiment, facts, foreign=foreign)
+        run.checkpoint = checkpoint
         run._warn([f"the source file {name} was edited" for name in edited], stacklevel=3)
         return run
 
@@ -137,7 +142,7 @@ class Run:
             and path.name not in _OWN
             and not path.name.startswith(".")
             and not any(fnmatchcase(path.name, pattern) for pattern in self.foreign)
-            for path in self.folder.iterdir()
+            for path in self.checkpoint.iterdir()
         )
 
     def withdraw(self) -> None:
@@ -148,7 +153,7 @@ class Run:
             (self.folder / SETTINGS_FILE).unlink(missing_ok=True)
 
     def trainer(self) -> Trainer:
-        """Return the trainer of the newest checkpoint, or a new one if there is none.
+        """Return the trainer of the checkpoint, or a new one if there is none.
 
         Warns:
             RunDiffers: packages, the task or the trainer's defaults differ from those of the start.
@@ -185,14 +190,14 @@ class Run:
 
     def _load(self, trainer: Trainer) -> None:
         try:
-            trainer.load(self.folder)
+            trainer.load(self.checkpoint)
         except InvalidValueError:
             raise
         except Exception as error:  # whatever a damaged file causes in a trainer of any package
             line, *_ = str(error).splitlines() or [type(error).__name__]
             why = line[:200].rstrip(".")
             raise InvalidValueError(
-                f"The checkpoint in {str(self.folder)!r} cannot be loaded: {why}. It was"
+                f"The checkpoint in {str(self.checkpoint)!r} cannot be loaded: {why}. It was"
                 " damaged, or its settings were edited. Nothing was overwritten. Restore it from a"
                 " copy, or train again into another folder."
             ) from error
@@ -201,9 +206,8 @@ class Run:
         """Return the experiment as text, without its seed, length and criterion: runs of one kind
         are seeds of one subject.
         """
-        return json.dumps(
-            replace(self.experiment, seed=0, amount=0, criterion=None).to_plain(), sort_keys=True
-        )
+        alike = dict.fromkeys(ENDING) | {"seed": 0, "amount": 0}
+        return json.dumps(replace(self.experiment, **alike).to_plain(), sort_keys=True)
 
     def subject(self) -> Any:
         """Return the trained network or agent as a subject for `neurogym_core.run`."""
@@ -226,6 +230,59 @@ class Run:
                     " overwritten."
                 ) from None
             yield
+
+
+def begin(folder: Path, trainer: Trainer, until: int, **ending: Any) -> None:
+    """Write the settings of a training that begins in a folder, unless they are there.
+
+    Warns:
+        UserWarning: the trainer cannot be made again by name.
+
+    Raises:
+        InvalidValueError: the folder has a checkpoint, and the trainer is a new one.
+    """
+    known = (folder / SETTINGS_FILE).exists()
+    if known and not trainer.curve and (folder / CURVE_FILE).exists():
+        raise InvalidValueError(
+            f"{str(folder)!r} already holds a trained run, and a new trainer was to be trained into"
+            " it. Expected a new folder. Give another one, or continue the run:"
+            " neurogym_study.Run.open(folder).trainer()."
+        )
+    if known:
+        return
+    if callable(ending["criterion"]):
+        ending["criterion"] = None
+    try:
+        experiment = Experiment.of_trainer(trainer, until, **ending)
+    except NotSupportedError as error:
+        warnings.warn(
+            f"The run in {str(folder)!r} cannot be opened by commands, because {error}. Its"
+            " checkpoints can be loaded in Python, by Trainer.load. To open it, write the class"
+            " into a file, and import it or give the trainer 'file.py:Class'.",
+            UserWarning,
+            stacklevel=4,
+        )
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    Run(folder, experiment, facts_of(experiment, trainer)).write()
+
+
+def _run_of(folder: Path) -> tuple[Path, Path]:
+    """Return the folder of the run to which a folder belongs, and that of the checkpoint.
+
+    Raises:
+        InvalidValueError: the run has no such checkpoint.
+    """
+    if (folder / SETTINGS_FILE).exists() or not (folder.parent / SETTINGS_FILE).exists():
+        return folder, folder
+    if not folder.is_dir():
+        known = [path.name for path in sorted(folder.parent.iterdir()) if path.is_dir()]
+        raise InvalidValueError(
+            f"The run {str(folder.parent)!r} has no checkpoint {folder.name!r}. Expected one of"
+            f" {', '.join(known) or 'none: only the newest was kept'}. Give {folder.parent}, its"
+            " newest one, or another."
+        )
+    return folder.parent, folder
 
 
 def _edited(named: Sequence[NamedFile], hashes: Any) -> list[str]:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from neurogym_study.runs import Run
     from neurogym_study.training import Trainer
 
+ENDING = ("criterion", "patience", "best_by", "snapshots")
+SNAPSHOTS = ("none", "log", "all")
+"""As in `Experiment` and `training`, which import NumPy."""
 OWN = "own"
 """Name of the trainer of networks from files."""
 AMOUNTS = {"model": ("updates", 2000), "algo": ("steps", 50_000)}
@@ -54,6 +57,24 @@ AMOUNTS = {"model": ("updates", 2000), "algo": ("steps", 50_000)}
     "--criterion",
     type=float,
     help="Stop at this mean performance, e.g. 0.85; trials with a broken hold count as 0.",
+)
+@click.option(
+    "--patience",
+    type=click.IntRange(min=1),
+    metavar="TESTS",
+    help="Stop after so many tests without a better one.",
+)
+@click.option(
+    "--best-by",
+    metavar="COLUMN",
+    help="Column of curve.csv that says which test is best: clean, accuracy, reward or loss."
+    "  [default: clean]",
+)
+@click.option(
+    "--snapshots",
+    type=click.Choice(SNAPSHOTS),
+    help="Checkpoints to keep beside the newest and the best: log, those of the tests 0, 1, 2, 4,"
+    " 8, ...; or all.  [default: none]",
 )
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of the run.")
 @click.option(
@@ -122,8 +143,9 @@ def command(
     It learns from trials of the split train, and its tests while it learns play validation. `ngym
     run --subject RUN`, `evaluate` and `likeness` play test: new trials, whatever the seeds are.
 
-    The run's folder holds settings.json, curve.csv and a checkpoint. After an interruption,
-    --resume continues from the newest checkpoint.
+    The run's folder holds settings.json, curve.csv and the newest checkpoint; its folder best has
+    the best one, and folders such as at-1000 those that --snapshots keeps. Commands that open RUN
+    open RUN/best and RUN/at-1000 too. After an interruption, --resume continues from the newest.
 
     \b
     Settings of the networks of neurogym-torch, for --option, with their defaults:
@@ -155,7 +177,7 @@ def command(
             why = trainer.train(
                 run.experiment.amount,
                 out=run.folder,
-                criterion=run.experiment.criterion,
+                **run.experiment.ending(),
                 progress=not quiet,
                 on_test=on_test,
             )
@@ -169,9 +191,11 @@ def command(
                 run.withdraw()  # the same command can follow a repair
             raise
     last = trainer.curve[-1]
-    reached = (
-        "the criterion is met" if why == "criterion" else f"{trainer.done} {trainer.unit} done"
-    )
+    reached = {
+        "criterion": "the criterion is met",
+        "patience": f"no better test in {run.experiment.patience} after {trainer.done}"
+        f" {trainer.unit}",
+    }.get(why, f"{trainer.done} {trainer.unit} done")
     click.echo(
         f"{reached}: accuracy {last['accuracy']:.3f}{_levels(run, info, last['accuracy'])} after"
         f" {last['seconds']:.0f} s. The run is in {run.folder}."
@@ -319,6 +343,11 @@ def _resumed(folder: Path, tasks: Sequence[str], given: dict[str, Any]) -> Run:
         )
     with usage_errors(), _differences_on_stderr():
         run = Run.open(folder)
+        if run.checkpoint != run.folder:
+            raise click.UsageError(
+                f"{folder} is a checkpoint of the run {run.folder}. Expected the run, which"
+                f" continues from its newest checkpoint. Give --resume {run.folder}."
+            )
         amount = _amount(run.experiment.kind, given, None)
     if amount is not None:
         run.experiment = run.experiment.with_amount(amount)
@@ -327,7 +356,7 @@ def _resumed(folder: Path, tasks: Sequence[str], given: dict[str, Any]) -> Run:
 
 def _begun(tasks: Sequence[str], given: dict[str, Any]) -> Run:
     from neurogym_study.runs import Run
-    from neurogym_study.training import checked_criterion
+    from neurogym_study.training import checked_criterion, checked_keeping
 
     with usage_errors():
         experiment, out = experiment_of(tasks, given)
@@ -335,6 +364,7 @@ def _begun(tasks: Sequence[str], given: dict[str, Any]) -> Run:
             raise click.UsageError("No folder was given. Expected one for the run. Add --out DIR.")
         # Report invalid settings before anything is written.
         checked_criterion(experiment.criterion)
+        checked_keeping(experiment.patience, experiment.snapshots)
         experiment.make_trainer()
         return Run.create(out, experiment)
 
@@ -374,7 +404,7 @@ def experiment_of(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experime
         trainer=trainer,
         amount=_amount(kind, said, AMOUNTS[kind][1]),
         seed=said.get("seed", 0),
-        criterion=said.get("criterion"),
+        **{name: said[name] for name in ENDING if name in said},
         parameters=_parameters(said, given),
         wrap=tuple(wrapper_entry(item) for item in wrap),
         options=options,
@@ -382,7 +412,7 @@ def experiment_of(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experime
     return experiment, Path(said["out"]) if "out" in said else None
 
 
-_PLAIN = ("updates", "steps", "batch", "seed", "threads", "criterion", "out")
+_PLAIN = ("updates", "steps", "batch", "seed", "threads", *ENDING, "out")
 
 
 def _existing(name: str) -> Path:

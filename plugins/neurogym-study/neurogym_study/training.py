@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from neurogym_core import InvalidValueError, NotSupportedError, Task, TrialRecord, make_task, run
 from neurogym_core.players import TaskView
-from neurogym_core.tools import replacing
+from neurogym_core.tools import replacing, unknown
 from neurogym_study.callbacks import OnTest
 
 Criterion = float | Callable[[TrialRecord], bool] | None
@@ -27,6 +27,12 @@ Criterion = float | Callable[[TrialRecord], bool] | None
 function of the record of the test trials."""
 
 CURVE_FILE, PROGRESS_FILE = "curve.csv", "checkpoint.json"
+BEST, SNAPSHOT = "best", "at-{}"
+"""Folders of the best checkpoint in the folder of a run, and of the snapshot after so many updates
+or steps."""
+SNAPSHOTS = ("none", "log", "all")
+LOWER_IS_BETTER = ("loss",)
+"""Columns of the curve that are better when lower."""
 SMALL = 512
 """Hidden units up to which a network learns on one thread by default."""
 SIDE_BY_SIDE, SESSION = 16, 100
@@ -64,12 +70,19 @@ class Trainer(ABC):
     """Whether its networks or agents remember earlier observations."""
     threads: int | None = None
     """CPU threads of torch while learning; None: as many as torch is set to."""
+    given: Mapping[str, Any]
+    """The keywords that it was made with, `tasks` and `seed` included."""
     chosen: Mapping[str, Any] = MappingProxyType({})
     """Settings that the trainer chose because they were None, which the folder of a run keeps."""
     splits: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"training": "train", "tests": "validation", "play": "test"}
     )
     """Splits of the trials that it learns from, is tested on while it learns, and plays later."""
+
+    def __new__(cls, *tasks: Any, **settings: Any) -> Self:
+        made = super().__new__(cls)
+        made.given = MappingProxyType(settings)
+        return made
 
     def __init__(self, tasks: Any, *, seed: int = 0) -> None:
         listed = (
@@ -95,6 +108,9 @@ class Trainer(ABC):
         *,
         out: str | Path | None = None,
         criterion: Criterion = None,
+        patience: int | None = None,
+        best_by: str = "clean",
+        snapshots: str = "none",
         progress: bool = False,
         on_test: OnTest | Sequence[OnTest] = (),
     ) -> str:
@@ -102,17 +118,31 @@ class Trainer(ABC):
 
         Args:
             until: total number, counted from the beginning, also after a `load`.
-            out: folder for checkpoints and the curve, written after every test.
+            out: folder of the run, which all commands open: the settings, and after every test the
+                curve and the newest checkpoint. Its folder ``best`` has the best one, and is
+                opened as a run is.
             criterion: see `Criterion`.
+            patience: end after so many tests in a row that are not better than the best one of
+                this call.
+            best_by: column of the curve that says which test is best: "clean", "accuracy",
+                "reward", or "loss" (the lower the better) of networks.
+            snapshots: checkpoints to keep, in folders ``at-1000`` of the run, named by progress:
+                "none"; "log": those of the tests 0, 1, 2, 4, 8, …; or "all".
             progress: show a progress bar with the newest numbers.
             on_test: a function ``(trainer, row)``, or several, called after every test, when the
                 checkpoint is written; `row` is the new row of the curve. `neurogym_study.callbacks`
                 has functions for TensorBoard, Weights & Biases and Optuna.
 
         Returns:
-            "criterion", or the unit of progress ("updates", "steps").
+            "criterion", "patience", or the unit of progress ("updates", "steps").
+
+        Warns:
+            UserWarning: with `out`, the run cannot be opened by name, because its task or its
+                trainer is a class that no package and no file has.
 
         Raises:
+            InvalidValueError: `out` holds another run; a wrong `patience`, `best_by` or
+                `snapshots`.
             KeyboardInterrupt: Ctrl-C was pressed. With `out`, the checkpoint is written first, at
                 the end of the current update; pressing it again does not wait.
             Exception: whatever `on_test` raises; that ends the training.
@@ -124,6 +154,9 @@ class Trainer(ABC):
                 until,
                 out=out,
                 criterion=criterion,
+                patience=patience,
+                best_by=best_by,
+                snapshots=snapshots,
                 progress=progress,
                 threads=threads,
                 on_test=[on_test] if callable(on_test) else on_test,
@@ -131,7 +164,7 @@ class Trainer(ABC):
         ):
             if not watch.met_before and self.done < until:
                 self._learn(until, watch)
-        return "criterion" if watch.met else self.unit
+        return watch.ended_by
 
     @abstractmethod
     def _learn(self, until: int, watch: Watch) -> None:
@@ -197,14 +230,27 @@ class Watch:
         *,
         out: str | Path | None,
         criterion: Criterion,
-        progress: bool,
+        patience: int | None = None,
+        best_by: str = "clean",
+        snapshots: str = "none",
+        progress: bool = False,
         threads: int | None = None,
         on_test: Sequence[OnTest] = (),
     ) -> None:
         self.trainer, self.until, self.on_test = trainer, until, tuple(on_test)
         self.out = None if out is None else Path(out)
         self.criterion = checked_criterion(criterion)
+        checked_keeping(patience, snapshots)
+        self.patience, self.best_by, self.snapshots = patience, best_by, snapshots
+        self._first = len(trainer.curve)  # a resumed training has all its patience
         self.met = self.met_before = self._met_on_curve()
+        if self.out is not None:
+            from neurogym_study.runs import begin  # which imports this module
+
+            begin(
+                self.out, trainer, until,
+                criterion=criterion, patience=patience, best_by=best_by, snapshots=snapshots,
+            )  # fmt: skip
         self._bar = _Bar(trainer, until, threads) if progress else None
         self._interrupted = False
         self._handler: Any = None
@@ -264,9 +310,9 @@ class Watch:
             raise KeyboardInterrupt
 
     def point(self, record: TrialRecord, **measured: float) -> bool:
-        """Add a test to the curve, save a checkpoint, and call `on_test`.
+        """Add a test to the curve, save checkpoints, and call `on_test`.
 
-        Return True if the criterion is met.
+        Return True if the training has to end.
         """
         seconds = self._before + time.perf_counter() - self._since
         row = {self.trainer.unit: self.trainer.done, **measured, **_summary(record)}
@@ -279,9 +325,54 @@ class Watch:
         self.tick(**shown, **{name: row[name] for name in seen})
         self.met = self.meets(record)
         self.save()
+        self._keep()
         for call in self.on_test:
             call(self.trainer, dict(self.trainer.curve[-1]))
-        return self.met
+        return self.ended
+
+    @property
+    def ended(self) -> bool:
+        """Whether the criterion is met, or the patience at its end."""
+        return self.met or self._tired
+
+    @property
+    def ended_by(self) -> str:
+        """The end of the training: "criterion", "patience", or the unit of progress."""
+        return "criterion" if self.met else "patience" if self._tired else self.trainer.unit
+
+    @property
+    def _tired(self) -> bool:
+        tests = self._values[self._first :]
+        return (
+            self.patience is not None
+            and len(tests) > 0
+            and len(tests) - 1 - int(np.argmax(tests)) >= self.patience
+        )
+
+    @property
+    def _values(self) -> np.ndarray:
+        """The column that says which test is best, of all tests; the higher the better."""
+        curve = self.trainer.curve
+        if curve and self.best_by not in curve[-1]:
+            raise unknown("column", self.best_by, curve[-1], of="the curve")
+        sign = -1.0 if self.best_by in LOWER_IS_BETTER else 1.0
+        values = np.array([row.get(self.best_by, -np.inf) for row in curve])
+        return np.nan_to_num(sign * values, nan=-np.inf)
+
+    def _keep(self) -> None:
+        """Write the checkpoint of a test again where it is the best one or a snapshot."""
+        if self.out is None:
+            return
+        number = len(self.trainer.curve) - 1
+        if int(np.argmax(self._values)) == number:
+            self._save_in(BEST)
+        if self.snapshots == "all" or (self.snapshots == "log" and not number & (number - 1)):
+            self._save_in(SNAPSHOT.format(self.trainer.done))
+
+    def _save_in(self, name: str) -> None:
+        folder = self.out / name
+        folder.mkdir(exist_ok=True)
+        self.trainer.save(folder)
 
     def save(self) -> None:
         """Write a checkpoint and the curve, if there is a folder for them."""
@@ -386,6 +477,24 @@ def checked_criterion(criterion: Criterion) -> Criterion:
             " such as 0.85."
         )
     return float(criterion)
+
+
+def checked_keeping(patience: int | None, snapshots: str) -> None:
+    """Check when a training ends, and which checkpoints it keeps.
+
+    Raises:
+        InvalidValueError: a patience below 1, or other snapshots than "none", "log" and "all".
+    """
+    if patience is not None and (isinstance(patience, bool) or not patience >= 1):
+        raise InvalidValueError(
+            f"The patience was given as {patience!r}. Expected a number of tests, 1 or more. Give"
+            " another, or none."
+        )
+    if snapshots not in SNAPSHOTS:
+        raise InvalidValueError(
+            f"snapshots={snapshots!r} was given. Expected one of {', '.join(SNAPSHOTS)}. Give one"
+            " of them."
+        )
 
 
 class _Bar:

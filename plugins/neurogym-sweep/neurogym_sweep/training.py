@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from neurogym_study.experiment import Experiment, task_entry, wrapper_entry
+from neurogym_study.experiment import ENDING, Experiment, task_entry, wrapper_entry
 from neurogym_study.runs import Run
 from neurogym_study.trainers import checked_settings, settings_of, trainer_named
-from neurogym_study.training import checked_criterion
+from neurogym_study.training import checked_criterion, checked_keeping
 
 from neurogym_core import InvalidValueError, NotSupportedError
 from neurogym_core.tools import unknown
@@ -30,7 +30,7 @@ class Training(Work):
     """
 
     name = "train"
-    _plain = ("algo", "batch", "criterion", "model", "seed", "steps", "task", "updates")
+    _plain = ("algo", "batch", *ENDING, "model", "seed", "steps", "task", "updates")
 
     def __init__(self, said: Mapping[str, Any]) -> None:
         self._said = said
@@ -48,6 +48,8 @@ class Training(Work):
             if name not in ("seed", "wrap") and parameter.default is not inspect.Parameter.empty
         }
         options |= checked_settings(trainer, experiment.trainer, experiment.options)
+        checked_criterion(experiment.criterion)
+        checked_keeping(experiment.patience, experiment.snapshots)
         tasks = [self._tasks.described(entry, experiment.parameters) for entry in experiment.tasks]
         # One trainer for each set of names, and the values of each row: a trainer takes a while.
         kind = json.dumps([tasks, experiment.trainer, sorted(options)], default=repr)
@@ -62,7 +64,7 @@ class Training(Work):
             experiment.kind: experiment.trainer,
             "amount": experiment.amount,
             "seed": experiment.seed,
-            "criterion": checked_criterion(experiment.criterion),
+            **experiment.ending(),
             "wrap": [dict(entry) for entry in experiment.wrap],
             "options": options,
         }
@@ -120,9 +122,10 @@ class Training(Work):
                 known = [*self._plain, *sorted(trainer_settings), *sorted(task_settings)]
                 known += [f"{section}.NAME" for section in SECTIONS]
                 raise unknown("setting", key, known, of=f"{name} and {entries[0]['task']}")
+        ending = {key: said[key] for key in ENDING if key in said}
         return Experiment(
             tasks=tuple(entries), kind=kind, trainer=name, amount=int(said[unit]),
-            seed=checked_seed(said.get("seed")), criterion=said.get("criterion"),
+            seed=checked_seed(said.get("seed")), **ending,
             parameters=parameters, wrap=tuple(wrapper_entry(item) for item in said["wrap"]),
             options=options,
         )  # fmt: skip
@@ -133,5 +136,5 @@ def train(job: Job, folder: Path) -> list[dict[str, Any]]:
     if not run.started:
         run.write()
     trainer = run.trainer()  # continues from the newest checkpoint
-    trainer.train(run.experiment.amount, out=folder, criterion=run.experiment.criterion)
+    trainer.train(run.experiment.amount, out=folder, **run.experiment.ending())
     return [dict(row) for row in trainer.curve]

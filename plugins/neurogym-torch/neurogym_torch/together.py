@@ -79,7 +79,7 @@ def train_together(
             for watch in watches:
                 watch.save()
             raise
-    return ["criterion" if watch.met else SupervisedTrainer.unit for watch in watches]
+    return [watch.ended_by for watch in watches]
 
 
 def _check(trainers: list[SupervisedTrainer]) -> None:
