@@ -27,6 +27,7 @@ PACKAGES = (
     "neurogym_check",
     "neurogym_classic",
     "neurogym_data",
+    "neurogym_llm",
     "neurogym_neural",
     "neurogym_play",
     "neurogym_plot",

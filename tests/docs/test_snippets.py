@@ -51,6 +51,7 @@ PAGES = (
     "../plugins/neurogym-check/README.md",
     "../plugins/neurogym-classic/README.md",
     "../plugins/neurogym-data/README.md",
+    "../plugins/neurogym-llm/README.md",
     "../plugins/neurogym-neural/README.md",
     "../plugins/neurogym-play/README.md",
     "../plugins/neurogym-plot/README.md",
