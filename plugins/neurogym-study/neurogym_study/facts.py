@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import sys
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -127,7 +129,7 @@ def _classes(task: Task) -> Iterator[type]:
 
 
 def _versions(classes: list[type]) -> dict[str, str]:
-    owners = metadata.packages_distributions()
+    owners = _owners(tuple(sys.path))
     modules = {cls.__module__.partition(".")[0] for cls in classes}
     names = {"neurogym-core", "neurogym-study", *_LIBRARIES}
     names |= {name for module in modules for name in owners.get(module, ())}
@@ -140,6 +142,12 @@ def _versions(classes: list[type]) -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return found
+
+
+@lru_cache(maxsize=1)
+def _owners(path: tuple[str, ...]) -> Mapping[str, list[str]]:
+    """Return the packages of each module; reading all their lists of files takes a second."""
+    return metadata.packages_distributions()
 
 
 def _hashes(files: Iterable[Path]) -> dict[str, str]:
