@@ -140,8 +140,8 @@ def test_the_reasons_for_refusing_installed_tasks():
             continue
         reason = neurogym_jax.why_not(make_task(found))
         counted[reason and reason.split(" (")[0]] += 1
+    assert counted.pop(None) >= 86
     assert counted == {
-        None: 83,
         "it computes its steps in Python hooks": 11,
         "its draws read the outcomes of earlier trials": 9,
     }
