@@ -152,7 +152,8 @@ def command(
       hidden=128  seq_len (whole trials)  loss=cross-entropy|mse  rest_weight=1
       balance=0.5 (short answers weigh more)  clip=1
       learning_rate=5e-3  optimizer=adam|adamw|rmsprop|sgd
-      weight_decay=0  rate_cost=0 (mean squared activity)
+      weight_decay=0  rate_cost=0 (mean squared activity)  rate_l1=0  weight_l1=0
+      frozen (patterns of parameters that are not trained)
       schedule=constant|step|exponential|linear|cosine
       schedule_updates=1000  schedule_factor=0.1 (then the learning rate is a tenth)
       precision=float32|bfloat16  device=cpu|cuda  answers=first|last

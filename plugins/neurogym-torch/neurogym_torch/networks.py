@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from neurogym_core import InvalidValueError
 from neurogym_core.tools import replacing, unknown
+from neurogym_torch.mechanisms import Adaptation, Mechanism, Plasticity, split
 
 State = Any
 """State of a network after a step: a tensor (B, hidden), or a tuple of such tensors."""
@@ -103,7 +105,7 @@ class Network(nn.Module, ABC):
 class _Rate(Network):
     """Base of networks that are unrolled step by step; a subclass defines one step."""
 
-    def _prepare(self, n_inputs: int, hidden: int, dt: float, tau: float, noise: float) -> None:
+    def _prepare(self, dt: float, tau: float, noise: float) -> None:
         if not 0 < dt <= tau:
             raise InvalidValueError(
                 f"{type(self).__name__} was given dt={dt!r} and tau={tau!r} (ms); dt must be above"
@@ -180,17 +182,31 @@ class LeakyRNN(_Rate):
     diag(+1 or -1), no unit connects to itself, and W_out = |W_free_out| reads the excitatory units
     only. With `sparsity`, that fraction of the recurrent connections is absent.
 
+    Units can have further mechanisms (`neurogym_torch.mechanisms`): separate time constants,
+    adaptation, short-term plasticity of their synapses. With `areas`, the units are divided into
+    areas of equal size in a row: the input reaches the first, the output reads the last, and of the
+    connections between areas a fraction `between` exists, in which rates arrive after `delay`.
+
     Args:
         n_inputs, n_outputs: numbers of units.
         hidden: number of recurrent units.
         dt: ms per step, as in the task.
-        tau: time constant of the units, ms.
+        tau: time constant of the units, ms; (low, high): one per unit, uniform in its logarithm.
+        learn_tau: whether the time constants are trained; they stay above dt.
         activation: f, "relu", "softplus" (Yang et al.) or "tanh" (not with `dale`, which needs
             rates that are positive).
         noise: SD of the recurrent noise.
         dale: whether units are either excitatory or inhibitory.
         excitatory: fraction of the units that are excitatory, with `dale`.
         sparsity: fraction of the recurrent connections that are absent, in [0, 1).
+        connections: which connections exist, (hidden, hidden) of 0 and 1, (to, from), or the name
+            of a file of NumPy (.npy); besides `sparsity`.
+        adaptation, adaptation_tau: strength and time constant (ms) of spike-frequency adaptation.
+        plasticity: short-term plasticity: "none", "facilitating", "depressing" or "mixed".
+        areas: number of areas.
+        between: fraction of the connections between areas that exist.
+        delay: time that rates take between areas, ms, a multiple of dt.
+        learn_start: whether the rates before the first step, f(s), are trained; else they are 0.
         gain: initial spectral radius of W. With the default and "relu", activity fades slowly,
             which helps to learn delays, and stays bounded: in all of 20 seeds over 300 steps, but
             not in all with 1.3. "softplus" may diverge before its memory is as long.
@@ -204,31 +220,55 @@ class LeakyRNN(_Rate):
         hidden: int = 128,
         *,
         dt: float = 100,
-        tau: float = 100,
+        tau: float | Sequence[float] = 100,
+        learn_tau: bool = False,
         activation: str = "relu",
         noise: float = 0.0,
         dale: bool = False,
         excitatory: float = 0.8,
         sparsity: float = 0.0,
+        connections: Any = None,
+        adaptation: float = 0.0,
+        adaptation_tau: float = 500.0,
+        plasticity: str = "none",
+        areas: int = 1,
+        between: float = 0.2,
+        delay: float = 0.0,
+        learn_start: bool = False,
         gain: float = 1.2,
         seed: int = 0,
     ) -> None:
+        taus = (float(tau),) * 2 if isinstance(tau, int | float) else tuple(map(float, tau))
         super().__init__(
             n_inputs,
             n_outputs,
             hidden,
             dt=dt,
-            tau=tau,
+            tau=tau if isinstance(tau, int | float) else list(taus),
+            learn_tau=learn_tau,
             activation=activation,
             noise=noise,
             dale=dale,
             excitatory=excitatory,
             sparsity=sparsity,
+            adaptation=adaptation,
+            adaptation_tau=adaptation_tau,
+            plasticity=plasticity,
+            areas=areas,
+            between=between,
+            delay=delay,
+            learn_start=learn_start,
             gain=gain,
             seed=seed,
         )
-        self._prepare(n_inputs, hidden, dt, tau, noise)
+        if len(taus) != 2 or taus[0] > taus[1]:
+            raise InvalidValueError(
+                f"LeakyRNN was given tau={tau!r}. Expected a time constant in ms, or (low, high)."
+                " Give one of them."
+            )
+        self._prepare(dt, taus[0], noise)
         self._check(activation, dale, excitatory, sparsity)
+        self._check_areas(areas, between, delay, dt)
         self.f = ACTIVATIONS[activation]
         self.dale = dale
         generator = torch.Generator().manual_seed(seed)
@@ -239,8 +279,77 @@ class LeakyRNN(_Rate):
         self.register_buffer(
             "sign", self._signs(hidden, excitatory) if dale else torch.ones(hidden)
         )
-        self.register_buffer("connected", self._connections(generator, sparsity))
+        mask = self._connections(generator, sparsity)
+        if connections is not None:
+            mask = mask * _mask_of(connections, hidden)
+        own = torch.Generator().manual_seed(seed + 1)  # of the options
+        area = torch.arange(hidden) * areas // hidden
+        apart = area[:, None] != area
+        far = (torch.rand(hidden, hidden, generator=own) < between) & apart
+        self.register_buffer("connected", mask * (far | ~apart))
+        self.register_buffer("far", far.float())
+        self.register_buffer("reads_input", (area == 0).float())
+        self.register_buffer("read_out", (area == areas - 1).float())
+        self.areas, self.steps_between = areas, round(delay / dt)
         self.recurrent_free = nn.Parameter(self._first_weights(generator, gain))
+        self.mechanisms: list[Mechanism] = []
+        if adaptation:
+            self.mechanisms.append(Adaptation(dt, adaptation, adaptation_tau))
+        self._plasticity, self._dt = plasticity, dt
+        if plasticity != "none":
+            self.mechanisms.append(Plasticity(dt, plasticity, hidden))
+        # Time constants are dt + exp(free): above dt, whatever a training does.
+        self.log_tau: Tensor | None = None
+        if learn_tau or taus[0] < taus[1]:
+            low, high = (math.log(max(one - dt, dt * 1e-3)) for one in taus)
+            free = low + (high - low) * torch.rand(hidden, generator=own)
+            if learn_tau:
+                self.log_tau = nn.Parameter(free)
+            else:
+                self.register_buffer("log_tau_given", free)
+                self.log_tau = self.log_tau_given
+        # Above 0, where "relu" has a gradient.
+        self.start = nn.Parameter(torch.full((hidden,), 0.01)) if learn_start else None
+
+    @property
+    def plain(self) -> bool:
+        """Whether its state are the rates alone, with one time constant and from 0."""
+        return not (self.mechanisms or self.steps_between) and self._one_alpha
+
+    @property
+    def _one_alpha(self) -> bool:
+        return self.log_tau is None and self.start is None
+
+    @property
+    def rates_of_change(self) -> float | Tensor:
+        """alpha = dt / tau, one number, or (hidden,)."""
+        if self.log_tau is None:
+            return self.alpha
+        return self._dt / (self._dt + self.log_tau.exp())
+
+    def _check_areas(self, areas: int, between: float, delay: float, dt: float) -> None:
+        if not 1 <= areas <= self.hidden or not 0 <= between <= 1:
+            raise InvalidValueError(
+                f"LeakyRNN was given areas={areas!r}, between={between!r}. Expected at least one"
+                f" area and at most {self.hidden}, and a fraction from 0 to 1. Give others."
+            )
+        steps = delay / dt
+        if steps < 0 or abs(steps - round(steps)) > 1e-6 or (steps and areas == 1):
+            raise InvalidValueError(
+                f"LeakyRNN was given delay={delay!r} with dt={dt:g} ms and areas={areas}. Expected"
+                " a multiple of dt, and areas to pass between. Give another."
+            )
+
+    def initial_state(self, batch: int) -> State:
+        """Return the state before the first step: rates (batch, hidden), and with mechanisms or
+        delays a tuple of them, the variables, and the rates of the last steps.
+        """
+        zeros = self.recurrent_free.new_zeros(batch, self.hidden)
+        first = zeros if self.start is None else self.f(self.start).expand(batch, self.hidden)
+        if not (self.mechanisms or self.steps_between):
+            return first
+        variables = [part for one in self.mechanisms for part in one.start(zeros)]
+        return (first, *variables, *([zeros] * self.steps_between))
 
     def _check(self, activation: str, dale: bool, excitatory: float, sparsity: float) -> None:
         if activation not in ACTIVATIONS:
@@ -289,20 +398,57 @@ class LeakyRNN(_Rate):
 
     @property
     def output_weights(self) -> Tensor:
-        """W_out, (n_outputs, hidden)."""
-        return self.output_free.abs() * (self.sign > 0) if self.dale else self.output_free
+        """W_out, (n_outputs, hidden); 0 for units that it does not read."""
+        free = self.output_free.abs() * (self.sign > 0) if self.dale else self.output_free
+        return free if self.areas == 1 else free * self.read_out
 
     def _drive(self, inputs: Tensor) -> Tensor:
-        return functional.linear(inputs, self.input_weights, self.bias)
+        weights = self.input_weights
+        weights = weights if self.areas == 1 else weights * self.reads_input[:, None]
+        return functional.linear(inputs, weights, self.bias)
 
-    def _step(self) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
-        weights, alpha, f = self.recurrent_weights.t(), self.alpha, self.f
+    def _step(self) -> Callable[[Any, Tensor], tuple[Any, Tensor]]:
+        whole, alpha, f = self.recurrent_weights, self.rates_of_change, self.f
+        if not (self.mechanisms or self.steps_between):
+            weights = whole.t()
 
-        def step(r: Tensor, drive: Tensor) -> tuple[Tensor, Tensor]:
-            r = (1 - alpha) * r + alpha * f(torch.addmm(drive, r, weights))
-            return r, r
+            def step(r: Tensor, drive: Tensor) -> tuple[Tensor, Tensor]:
+                r = (1 - alpha) * r + alpha * f(torch.addmm(drive, r, weights))
+                return r, r
 
-        return step
+            return step
+        late = self.steps_between
+        near = (whole * (1 - self.far) if late else whole).t()
+        far = (whole * self.far).t()
+        mechanisms = [self._here(one) for one in self.mechanisms]
+
+        def step_with(state: tuple[Tensor, ...], drive: Tensor) -> tuple[Any, Tensor]:
+            r, *rest = state
+            past = rest[len(rest) - late :]
+            own = split(mechanisms, rest)
+            sent = r
+            for one, variables in zip(mechanisms, own, strict=True):
+                sent = one.sent(sent, variables)
+                more = one.drive(variables)
+                drive = drive if more is None else drive + more
+            total = torch.addmm(drive, sent, near)
+            if late:  # the rates of `late` steps before those that arrive from the own area
+                total = torch.addmm(total, past[0], far)
+            later = [
+                one.after(r, variables) for one, variables in zip(mechanisms, own, strict=True)
+            ]
+            r = (1 - alpha) * r + alpha * f(total)
+            kept = [*past[1:], sent] if late else []
+            return (r, *(part for parts in later for part in parts), *kept), r
+
+        return step_with
+
+    def _here(self, one: Mechanism) -> Mechanism:
+        """Return a mechanism on the device of the network."""
+        device = self.recurrent_free.device
+        if isinstance(one, Plasticity) and one.use.device != device:
+            return Plasticity(self._dt, self._plasticity, self.hidden, device)
+        return one
 
     def read(self, hidden: Tensor) -> Tensor:
         return functional.linear(hidden, self.output_weights, self.output_bias)
@@ -345,7 +491,7 @@ class LowRankRNN(_Rate):
         super().__init__(
             n_inputs, n_outputs, hidden, rank=rank, dt=dt, tau=tau, noise=noise, seed=seed
         )
-        self._prepare(n_inputs, hidden, dt, tau, noise)
+        self._prepare(dt, tau, noise)
         if not 1 <= rank <= hidden:
             raise InvalidValueError(
                 f"LowRankRNN was given rank={rank!r}; it needs at least 1 and at most"
@@ -573,6 +719,25 @@ def loaded(path: Path, device: torch.device | str) -> dict[str, Any]:
             " a file that `ngym train` or Network.save() wrote."
         )
     return saved
+
+
+def _mask_of(given: Any, hidden: int) -> Tensor:
+    """Return which connections exist, (hidden, hidden), from an array or the name of a file."""
+    if isinstance(given, str | Path):
+        try:
+            given = np.load(given, allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise InvalidValueError(
+                f"connections={str(given)!r} cannot be read: {error}. Expected a file that"
+                " numpy.save wrote. Give another."
+            ) from error
+    mask = torch.as_tensor(np.asarray(given, float), dtype=torch.float32)
+    if mask.shape != (hidden, hidden) or not torch.isin(mask, torch.tensor([0.0, 1.0])).all():
+        raise InvalidValueError(
+            f"connections has the shape {tuple(mask.shape)}. Expected ({hidden}, {hidden}) of 0 and"
+            " 1, (to, from). Give one entry per pair of units."
+        )
+    return mask
 
 
 def _orthogonal(generator: torch.Generator, size: int) -> Tensor:

@@ -135,7 +135,7 @@ def _learn(pairs: list[tuple[SupervisedTrainer, Watch]], until: int) -> None:
 def update_together(trainers: Sequence[SupervisedTrainer]) -> list[Tensor]:
     """Train each network on its next batch, and return the losses."""
     # The product of all networks computes no gradients of their rates, and in float32 alone.
-    if any(trainer.rate_cost or trainer.optimizing.mixed for trainer in trainers):
+    if any(trainer.regularised or trainer.optimizing.mixed for trainer in trainers):
         return [trainer.update() for trainer in trainers]
     batches = [next(trainer.data) for trainer in trainers]
     unrolled = unroll_together(
@@ -176,7 +176,8 @@ def unroll_together(
     generators = [None] * len(networks) if generators is None else generators
     recurrence = _RECURRENCES.get(type(networks[0]))
     sizes = {len(rows) for rows in inputs}
-    if recurrence is None or len(sizes) > 1:
+    plain = all(getattr(network, "plain", True) for network in networks)
+    if recurrence is None or not plain or len(sizes) > 1:
         given = zip(networks, inputs, states, generators, strict=True)
         return [network.unroll(*own) for network, *own in given]
     first = torch.stack(

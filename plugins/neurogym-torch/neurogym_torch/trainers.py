@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,7 +13,7 @@ from neurogym_study.training import Trainer, Watch, threads_for
 
 from neurogym_core import InvalidValueError, NotSupportedError, TrialRecord
 from neurogym_core.players import TaskView
-from neurogym_core.tools import replacing
+from neurogym_core.tools import replacing, unknown
 from neurogym_torch.data import TorchBatch
 from neurogym_torch.losses import LOSSES, balanced_weights, masked_loss
 from neurogym_torch.mixture import MixBatch, TaskMix
@@ -48,6 +50,10 @@ class SupervisedTrainer(Trainer):
             fraction of the first one. Then "step" and "exponential" go on, and the others end.
         rate_cost: weight in the loss of the mean squared activity of the units (L2), over the steps
             of the trials (Song et al. 2016, Yang et al. 2019).
+        rate_l1: the same of the mean absolute activity, for few active units.
+        weight_l1: weight in the loss of the mean absolute value of the parameters that are trained,
+            biases excepted.
+        frozen: patterns of names of parameters that are not trained, such as ``("input*",)``.
         precision: "float32", or "bfloat16" for the outputs of the network in training, by
             ``torch.autocast``. Parameters, loss, optimizer and tests remain float32.
         loss: "cross-entropy" over the actions, or "mse" on the action units (rings: bumps).
@@ -88,6 +94,9 @@ class SupervisedTrainer(Trainer):
         schedule_updates: int = 1000,
         schedule_factor: float = 0.1,
         rate_cost: float = 0.0,
+        rate_l1: float = 0.0,
+        weight_l1: float = 0.0,
+        frozen: tuple | None = None,
         precision: str = "float32",
         answers: str = "first",
         seq_len: int | None = None,
@@ -99,7 +108,8 @@ class SupervisedTrainer(Trainer):
     ) -> None:
         super().__init__(tasks, seed=seed)
         self.threads = threads_for(threads, hidden)
-        self._check(loss, answers, test_every, rate_cost)
+        costs = {"rate_cost": rate_cost, "rate_l1": rate_l1, "weight_l1": weight_l1}
+        self._check(loss, answers, test_every, costs)
         self.loss = "mse" if self.tasks[0].actions.continuous else loss
         self.targets = (
             "units" if self.loss == "mse" and not self.tasks[0].actions.continuous else "action"
@@ -110,7 +120,8 @@ class SupervisedTrainer(Trainer):
                 f"{type(self).__name__} was given balance={balance!r}. Expected 0 (weights as the"
                 " task sets them) to 1 (answers weigh as much as rest). Give a number between."
             )
-        self.rest_weight, self.test_every, self.rate_cost = rest_weight, test_every, rate_cost
+        self.rest_weight, self.test_every = rest_weight, test_every
+        self.rate_cost, self.rate_l1, self.weight_l1 = rate_cost, rate_l1, weight_l1
         self.balance = balance
         self.device = torch.device(device)
         kwargs = {"targets": self.targets, "device": device}
@@ -123,8 +134,9 @@ class SupervisedTrainer(Trainer):
         self.layout = self.data.layout
         self.carry = seq_len is not None
         self.network = self._make_network(hidden).to(self.device)
+        self._freeze(frozen or ())
         self.optimizing = Optimizing(
-            self.network.parameters(),
+            [one for one in self.network.parameters() if one.requires_grad],
             optimizer=optimizer,
             learning_rate=learning_rate,
             weight_decay=weight_decay,
@@ -139,7 +151,28 @@ class SupervisedTrainer(Trainer):
         self._unit_weights = self._weights_of_units()
         self.state: Any = None
 
-    def _check(self, loss: str, answers: str, test_every: int, rate_cost: float) -> None:
+    @property
+    def regularised(self) -> bool:
+        """Whether rates or weights have a cost in the loss."""
+        return bool(self.rate_cost or self.rate_l1 or self.weight_l1)
+
+    def _freeze(self, patterns: Sequence[str] | str) -> None:
+        """Leave the parameters out of training whose names match a pattern."""
+        patterns = [patterns] if isinstance(patterns, str) else list(patterns)
+        named = dict(self.network.named_parameters())
+        for pattern in patterns:
+            matching = [name for name in named if fnmatchcase(name, str(pattern))]
+            if not matching:
+                raise unknown("parameter", str(pattern), named, of=type(self.network).__name__)
+            for name in matching:
+                named[name].requires_grad_(False)
+        if not any(one.requires_grad for one in named.values()):
+            raise InvalidValueError(
+                f"frozen={tuple(patterns)!r} names all parameters. Expected some to train. Leave"
+                " some out."
+            )
+
+    def _check(self, loss: str, answers: str, test_every: int, costs: Mapping[str, float]) -> None:
         for name, value, known in (("loss", loss, LOSSES), ("answers", answers, ANSWERS)):
             if value not in known:
                 raise InvalidValueError(
@@ -151,11 +184,12 @@ class SupervisedTrainer(Trainer):
                 f"{type(self).__name__} was given test_every={test_every!r}; it needs at least 1"
                 " update."
             )
-        if not rate_cost >= 0:
-            raise InvalidValueError(
-                f"{type(self).__name__} was given rate_cost={rate_cost!r}. Expected a weight, 0 or"
-                " more. Give another."
-            )
+        for name, cost in costs.items():
+            if not cost >= 0:
+                raise InvalidValueError(
+                    f"{type(self).__name__} was given {name}={cost!r}. Expected a weight, 0 or"
+                    " more. Give another."
+                )
         for task in self.tasks:
             if answers == "last" and task.actions.rest is None:
                 raise NotSupportedError(
@@ -225,15 +259,20 @@ class SupervisedTrainer(Trainer):
             )
         weights = self.weights_of(batch)
         loss = masked_loss(outputs.float(), batch.targets, weights, self._unit_weights)
-        if not self.rate_cost:
+        if self.weight_l1:
+            free = [one for one in self.network.parameters() if one.requires_grad and one.dim() > 1]
+            size = sum(one.numel() for one in free)
+            loss = loss + self.weight_l1 * sum(one.abs().sum() for one in free) / size
+        if not (self.rate_cost or self.rate_l1):
             return loss
         if not getattr(self.network, "returns_activations", True):
             raise NotSupportedError(
-                f"{type(self).__name__} was given rate_cost={self.rate_cost:g}, but the network"
-                " returns outputs only. Expected (outputs, activations). Return both, or leave"
-                " rate_cost out."
+                f"{type(self).__name__} was given rate_cost={self.rate_cost:g},"
+                f" rate_l1={self.rate_l1:g}, but the network returns outputs only. Expected"
+                " (outputs, activations). Return both, or leave them out."
             )
-        return loss + self.rate_cost * _mean_square(hidden.float(), batch)
+        rates = _played(hidden.float(), batch)
+        return loss + self.rate_cost * (rates**2).mean() + self.rate_l1 * rates.abs().mean()
 
     def weights_of(self, batch: MixBatch) -> torch.Tensor:
         """Return the weights of the steps, larger where the target is an answer; see `balance`."""
@@ -324,14 +363,14 @@ class SupervisedTrainer(Trainer):
         self.noise.set_state(state["noise"].cpu())
 
 
-def _mean_square(hidden: torch.Tensor, batch: MixBatch) -> torch.Tensor:
-    """Return the mean squared activity (B, T, units) over units and the steps of the trials."""
+def _played(hidden: torch.Tensor, batch: MixBatch) -> torch.Tensor:
+    """Return the activity (B, T, units) on the steps of the trials, (steps, units)."""
     steps = torch.arange(hidden.shape[1], device=hidden.device)
     played = torch.zeros(len(hidden), dtype=torch.long, device=hidden.device)
     row, stop = (torch.from_numpy(part).to(hidden.device) for part in (batch.row, batch.stop))
     # Rows are filled from their first step; only the steps after the last trial are padding.
     played = played.scatter_reduce(0, row, stop, "amax")
-    return (hidden**2).mean(dim=2)[steps < played[:, None]].mean()
+    return hidden[steps < played[:, None]]
 
 
 class _RateTrainer(SupervisedTrainer):
@@ -363,10 +402,12 @@ class LeakyTrainer(_RateTrainer):
     """Trains a `LeakyRNN`.
 
     Args:
-        tau: time constant, ms; at least the task's dt; None: 100, or the task's dt if it is longer.
+        tau: time constant, ms, or (low, high); at least the task's dt; None: 100, or the task's dt
+            if it is longer.
         activation: "relu", "softplus" or "tanh".
         noise: SD of the recurrent noise.
-        dale, excitatory, sparsity, gain: as in `LeakyRNN`.
+        learn_tau, dale, excitatory, sparsity, connections, adaptation, adaptation_tau, plasticity,
+            areas, between, delay, learn_start, gain: as in `LeakyRNN`.
         common: further settings, as in `SupervisedTrainer`.
     """
 
@@ -376,22 +417,40 @@ class LeakyTrainer(_RateTrainer):
         self,
         tasks: Any,
         *,
-        tau: float | None = None,
+        tau: float | tuple | None = None,
+        learn_tau: bool = False,
         activation: str = "relu",
         noise: float = 0.0,
         dale: bool = False,
         excitatory: float = 0.8,
         sparsity: float = 0.0,
+        connections: Any = None,
+        adaptation: float = 0.0,
+        adaptation_tau: float = 500.0,
+        plasticity: str = "none",
+        areas: int = 1,
+        between: float = 0.2,
+        delay: float = 0.0,
+        learn_start: bool = False,
         gain: float = 1.2,
         **common: Any,
     ) -> None:
         self._own = {
             "tau": tau,
+            "learn_tau": learn_tau,
             "activation": activation,
             "noise": noise,
             "dale": dale,
             "excitatory": excitatory,
             "sparsity": sparsity,
+            "connections": connections,
+            "adaptation": adaptation,
+            "adaptation_tau": adaptation_tau,
+            "plasticity": plasticity,
+            "areas": areas,
+            "between": between,
+            "delay": delay,
+            "learn_start": learn_start,
             "gain": gain,
         }
         super().__init__(tasks, **common)

@@ -17,7 +17,7 @@ from neurogym_torch.trainers import (
     LeakyTrainer,
     LowRankTrainer,
     LSTMTrainer,
-    _mean_square,
+    _played,
 )
 
 from neurogym_core import InvalidValueError, NotSupportedError, UnknownNameError
@@ -356,7 +356,7 @@ def test_the_rate_cost_is_over_the_steps_of_the_trials_not_their_padding(tasks):
             for row, stop in zip(batch.row, batch.stop, strict=True)
         ]
     ).mean()
-    assert float(_mean_square(padded, batch)) == pytest.approx(float(wanted), rel=1e-5)
+    assert float((_played(padded, batch) ** 2).mean()) == pytest.approx(float(wanted), rel=1e-5)
 
 
 def test_bfloat16_keeps_weights_and_tests_in_float32(tasks):
