@@ -20,6 +20,9 @@ from neurogym_core import (
 )
 from neurogym_core.tools import did_you_mean, listed
 
+MOST_STATES = 2000
+"""Number of different observations above which a task is taken for noisy."""
+
 
 class QLearner(Subject):
     """Learns action values from rewards alone: SARSA with eligibility traces and a softmax.
@@ -68,11 +71,10 @@ class QLearner(Subject):
                 f"{name} needs discrete actions, but {task.name} has continuous ones. Use another"
                 " subject."
             )
-        if task.sample(100, seed=0).noise.any():
-            raise NotSupportedError(
-                f"{name} needs observations that repeat, but {task.name} shows noise. Set the noise"
-                " of the task to 0 (usually sigma=0), or use another subject."
-            )
+        self._task_name = task.name
+        # A subject that is scored sees no tables of the task; there, states that never end tell.
+        if hasattr(task, "sample") and task.sample(100, seed=0).noise.any():
+            raise self._noisy()
         n = env.num_envs
         self._index: dict[bytes, int] = {}
         self.values = np.zeros((n, 0, task.actions.size))
@@ -83,6 +85,12 @@ class QLearner(Subject):
         self._trial = env.trial_number.copy()
         self._state: np.ndarray | None = None
         self._action = np.zeros(n, np.int64)
+
+    def _noisy(self) -> NotSupportedError:
+        return NotSupportedError(
+            f"{type(self).__name__} needs observations that repeat, but {self._task_name} shows"
+            " noise. Set the noise of the task to 0 (usually sigma=0), or use another subject."
+        )
 
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         state = self._states(observations)
@@ -148,6 +156,8 @@ class QLearner(Subject):
         keys = [_key(row) for row in observations]
         for key in keys:
             if key not in self._index:
+                if len(self._index) == MOST_STATES:
+                    raise self._noisy()
                 self._index[key] = len(self._index)
                 self._add_state()
         return np.array([self._index[key] for key in keys])

@@ -201,6 +201,8 @@ def counted(scores: Sequence[Score]) -> str:
 
 def findings_of(scores: Sequence[Score]) -> list[Finding]:
     """Return the report: an overview, a finding per tested signature, and the untested ones."""
+    if not scores:
+        return []
     tested = [one for one in scores if one.rows]
     untested = pd.DataFrame(
         [{"signature": one.signature.name, "why": one.why_not} for one in scores if not one.rows]

@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from click.testing import CliRunner
 from neurogym_study.behaviour import Behaviour, CannotTellError, Roles
@@ -23,7 +22,6 @@ from neurogym_study.measures import Measure
 from neurogym_study.playing import play_task
 from neurogym_study.signatures import Animal, signature_names, signatures
 from neurogym_study.signatures.model import read_signature
-from simulated_animals import population
 
 from neurogym_core import InvalidValueError, TrialRecord, UnknownNameError, make_task, run
 
@@ -583,91 +581,3 @@ def test_different_subjects_are_not_pooled_as_seeds_of_one(toys, sides, ngym):
     code, said = ngym("likeness", "a", "c", "--n-trials", 40)
     assert code == 2
     assert "The runs a and c differ in more than their seed and length" in said
-
-
-# ---- the score against animals' trials ----
-
-
-@pytest.fixture(scope="module")
-def animals_file(tmp_path_factory):
-    """A laboratory's file with the trials of five simulated animals."""
-    rows = [
-        pd.DataFrame({
-            "subject": name, "trial": np.arange(len(one)), "coherence": abs(one.signed),
-            "direction": np.where(one.signed == 0, rng.integers(0, 2, len(one)), one.signed > 0),
-            "choice": one.choice, "reaction_time": one.time,
-        })
-        for rng in [np.random.default_rng(0)]
-        for name, one in population(5, 0, n=600).items()
-    ]  # fmt: skip
-    every = pd.concat(rows)
-    every["correct"] = every["choice"] == every["direction"]
-    path = tmp_path_factory.mktemp("animals") / "animals.csv"
-    every[every["choice"] >= 0].to_csv(path, index=False)
-    return path
-
-
-def scored_against(animals_file, out, *more):
-    given = ["RoitmanShadlen-v0", "--animals", str(animals_file), "--n-trials", "600", "--seeds"]
-    return CliRunner().invoke(command, [*given, "3", "--out", str(out), "--json", *more])
-
-
-def test_a_subject_is_scored_against_the_animals_of_a_file(animals_file, tmp_path):
-    honest = ("--subject", "diffusion:bound=50,non_decision=330")
-    done = scored_against(animals_file, tmp_path, *honest)
-    assert done.exit_code == 0, done.output
-    score = json.loads(done.stdout)["score"]
-    assert 0.5 < score["score"] < 1.3
-    assert {one["verdict"] for one in score["seeds"]} <= {
-        "not distinguished",
-        "unlike",
-        "no verdict",
-    }
-    assert len(score["animals"]) == 5
-    assert json.loads((tmp_path / "likeness.json").read_text("utf-8"))["score"] == score
-    assert "Likeness in bits" in (tmp_path / "report.html").read_text("utf-8")
-    guess = scored_against(animals_file, tmp_path / "guess", "--subject", "guess")
-    assert json.loads(guess.stdout)["score"]["score"] < -1  # it answers at 20 ms
-
-
-@pytest.mark.parametrize("subject", ["oracle", "late_oracle"])
-def test_a_subject_that_reads_the_target_cannot_be_scored(subject, animals_file, tmp_path):
-    done = scored_against(animals_file, tmp_path, "--subject", subject)
-    assert done.exit_code != 0
-    assert "asked the env for 'target'" in str(done.output) + str(done.exception)
-
-
-def test_strengths_that_only_the_animals_have_are_named(animals_file, tmp_path):
-    done = scored_against(
-        animals_file, tmp_path, "--subject", "diffusion", "--set", "coherences=(6.4,51.2)"
-    )
-    assert done.exit_code != 0
-    assert "has no trial with the strength" in done.output
-
-
-def test_a_condition_is_named_for_a_score_only(animals_file, tmp_path):
-    args = ["RoitmanShadlen-v0", "--by", "direction", "--out", str(tmp_path / "alone")]
-    done = CliRunner().invoke(command, args)
-    assert done.exit_code == 2
-    assert "without --animals" in done.output
-    unknown = scored_against(animals_file, tmp_path, "--subject", "guess", "--by", "mood")
-    assert unknown.exit_code != 0
-    assert "mood" in unknown.output
-
-
-def test_a_file_of_another_group_is_scored_against_the_animals(animals_file, tmp_path):
-    args = [str(animals_file), "--animals", str(animals_file), "--task", "RoitmanShadlen-v0"]
-    done = CliRunner().invoke(command, [*args, "--out", str(tmp_path), "--json"])
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["score"]["score"] > 1  # each is a table of one of them
-
-
-def test_a_run_whose_agent_reads_the_target_cannot_be_scored(toys, sides, ngym):
-    words = ("--model", "toy", "--updates", 10, "--quiet", "--out", "toy")
-    code, said = ngym("train", sides, *words)
-    assert code == 0, said
-    code, said = ngym("evaluate", "toy", "--n-trials", 300, "--csv", "one.csv", "--out", "e")
-    assert code == 0, said
-    code, said = ngym("likeness", "toy", "--animals", "one.csv", "--n-trials", 300)
-    assert code != 0
-    assert "asked the env for 'target'" in said
