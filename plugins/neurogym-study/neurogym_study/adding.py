@@ -67,7 +67,7 @@ def add_benchmark(
         )
     if "subject" not in record:
         raise InvalidValueError(
-            "The trials have no column 'subject'. Expected one, which tells the animals apart."
+            "The trials have no column 'subject'. Expected one, with the names of the animals."
             " Name it with --map subject=COLUMN."
         )
     for column in (*conditions.values(), *(roles[one] for one in roles if one != "right")):

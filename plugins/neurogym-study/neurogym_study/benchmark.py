@@ -174,7 +174,7 @@ def _numbers(likeness: Likeness, seed: Any) -> dict[str, Any]:
 @click.option("--name", required=True, help="Name of the benchmark.")
 @click.option("--task", required=True, metavar="NAME", help="The task that subjects play.")
 @click.option("--kind", type=click.Choice(KINDS), default=KINDS[0], show_default=True,
-              help="What is scored.")  # fmt: skip
+              help="The answers that are scored.")  # fmt: skip
 @click.option("--title", default="", help="The animals and their task, in words.")
 @click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE",
               help="A parameter of the task.")  # fmt: skip
@@ -195,7 +195,7 @@ def _numbers(likeness: Likeness, seed: Any) -> dict[str, Any]:
               help="Score groups of N animals that have few trials each.")  # fmt: skip
 @click.option("--hold-out", multiple=True, metavar="SUBJECT",
               help="Keep the trials of this animal for `ngym likeness --last-test`.")  # fmt: skip
-@click.option("--differences", default="", help="What differs from the animals' task, in words.")
+@click.option("--differences", default="", help="Differences from the animals' task, in words.")
 @recipe_options
 @trust_option
 @click.option("-o", "--out", default="benchmarks", show_default=True,

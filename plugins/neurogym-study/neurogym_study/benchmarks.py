@@ -2,13 +2,14 @@
 
 A benchmark is a TOML file with a version and a digest of its text. It names a task with all its
 settings, the trials and seeds that a subject plays, and a file of animals' trials with the digest
-of that file. Packages offer the paths of theirs through the entry-point group
+of that file. Packages offer paths of benchmarks through the entry-point group
 ``neurogym.benchmarks``.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
 import json
 import tomllib
@@ -38,11 +39,13 @@ from neurogym_study.reading import read_record
 GROUP = "neurogym.benchmarks"
 FOLDER = Path("benchmarks")
 """Folder of benchmarks that were added to a project."""
+PACKAGES = "neurogym_data"
+"""Begin of the names of packages whose data sets a benchmark may name."""
 TABLES = {
     "task": {"name", "behaviour", "parameters", "timing"},
     "trials": {"number", "seeds", "conditions"},
     "animals": {
-        "data", "file", "version", "sha256", "held_out_sha256", "subjects", "where", "strength",
+        "package", "data", "file", "version", "sha256", "held_out_sha256", "subjects", "where", "strength",
         "side", "right", "by", "scale", "group",
     },
 }  # fmt: skip
@@ -195,16 +198,11 @@ class Benchmark:
             path = self.path.parent / (_held_out_name(said["file"]) if last else said["file"])
             _check_digest(path, expected, self)
             return read_record(path)
-        try:
-            from neurogym_data import data, data_set
-        except ImportError as error:
-            raise NotSupportedError(
-                f"The trials of {self} are in neurogym-data, which is not installed. Expected the"
-                " package. Install it: pip install neurogym-data."
-            ) from error
-        facts = data_set(said["data"])
+        package = _data_package(said["package"], self)
+        facts = package.data_set(said["data"])
         _check_digest((facts.held_out_table if last else facts.table).path, expected, self)
-        return data(said["data"], held_out=last)
+        record: TrialRecord = package.data(said["data"], held_out=last)
+        return record
 
     def _chosen(self, record: TrialRecord, last: bool) -> TrialRecord:
         """Return the trials in which the columns of `where` have their values."""
@@ -248,7 +246,7 @@ class Benchmark:
         last: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> Likeness:
-        """Score what seeds of a subject played.
+        """Score the seeds of a subject.
 
         Args:
             subjects: name of the seed -> its behaviour, from `play`.
@@ -313,6 +311,23 @@ def _check_digest(path: Path, expected: str | None, benchmark: Benchmark) -> Non
             f" trials with which {benchmark} was made. Get the file of this version, or make a"
             " benchmark with another name from this one: ngym benchmark add."
         )
+
+
+def _data_package(name: str, benchmark: Benchmark) -> Any:
+    """Import a package of data sets, with the functions `data` and `data_set` of neurogym-data."""
+    if not name.startswith(PACKAGES):
+        raise InvalidValueError(
+            f"{benchmark} has its trials in the package {name!r}. Expected one whose name begins"
+            f" with {PACKAGES}. Correct the file."
+        )
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        shown = name.replace("_", "-")
+        raise NotSupportedError(
+            f"The trials of {benchmark} are in {shown}, which is not installed. Expected the"
+            f" package. Install it: pip install {shown}."
+        ) from error
 
 
 def _held_out_name(file: str) -> str:
@@ -383,10 +398,10 @@ def read_benchmark(path: Path) -> Benchmark:
             " name, with the digest of its text."
         )
     task, trials, animals = said["task"], said["trials"], said["animals"]
-    if ("data" in animals) == ("file" in animals):
+    if ({"package", "data"} <= animals.keys()) == ("file" in animals):
         raise InvalidValueError(
-            f"[animals] of {path} has the keys {', '.join(animals)}. Expected either data or file."
-            " Name the trials."
+            f"[animals] of {path} has the keys {', '.join(animals)}. Expected either file, or package"
+            " and data. Name the trials."
         )
     return Benchmark(
         name=path.stem, version=said["version"], title=said["title"], kind=said["kind"],

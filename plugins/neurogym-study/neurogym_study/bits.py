@@ -32,7 +32,7 @@ from neurogym_study.style import drawing
 
 TIMES, CHOICES, REPORTS, REWARDS = "choices and times", "choices", "reports", "rewards"
 KINDS = (TIMES, CHOICES, REPORTS, REWARDS)
-"""What a score is of: two choices and their reaction times; two choices, given evidence and
+"""Answers that are scored: two choices and their reaction times; two choices, given evidence and
 history; reported numbers, such as durations; choices among options that pay."""
 GRID = 100.0
 """Width of the bins of reaction times, ms; a multiple of the time steps of tasks."""
@@ -75,8 +75,8 @@ class Answers:
         block: (n,) int, number of the session, or of a run of `BLOCK` trials.
         context: (n,) text, another condition of the trial, such as the modality; None: no other.
         before: (n, 2), the choice of the trial before as -1 or 1, and the same if it was correct;
-            0: there is none. None: the order of the trials is unknown. Of options that pay, what
-            `memories` returns.
+            0: there is none. None: the order of the trials is unknown. Of options that pay, the
+            result of `memories`.
     """
 
     signed: np.ndarray
@@ -471,7 +471,7 @@ class Likeness:
             order of their trials is unknown.
         kind: one of `KINDS`.
         doubts: reasons why there is no verdict.
-        unit: what is scored 1: "animal", or "group" of animals.
+        unit: the predictor with a score of 1: an "animal", or a "group" of animals.
     """
 
     seeds: tuple[Seed, ...]
@@ -779,14 +779,14 @@ def as_numbers(likeness: Likeness) -> dict[str, Any]:
 
 
 ADDED = {TIMES: "times", CHOICES: "history", REPORTS: "reports", REWARDS: "rewards"}
-"""Kind -> what adds bits to those of choices."""
+"""Kind -> the answers that add bits to those of choices."""
 GUESSER = {
     TIMES: "the reaction times of the animal",
     CHOICES: "the bias of the animal",
     REPORTS: "the reports of the animal",
     REWARDS: "the frequency of the animal's options",
 }
-"""Kind -> what the guesser knows."""
+"""Kind -> the knowledge of the guesser."""
 
 
 def said(likeness: Likeness, subject: str) -> list[str]:

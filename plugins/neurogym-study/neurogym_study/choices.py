@@ -79,7 +79,7 @@ def classes_of(signed: np.ndarray) -> np.ndarray:
 
 
 def memories(choice: np.ndarray, paid: np.ndarray, after: np.ndarray, options: int) -> np.ndarray:
-    """Return what is remembered of each option before each trial, (n, options, 2 * len(KEPT) + 1).
+    """Return memories of each option before each trial, (n, options, 2 * len(KEPT) + 1).
 
     For each share of `KEPT`, the paid and the unpaid choices of the option, and in the end whether
     it was the last one.

@@ -206,7 +206,7 @@ def score_controls(benchmark: Benchmark) -> dict[str, Likeness]:
 
 
 def failures(scores: Mapping[str, Likeness]) -> list[str]:
-    """Return what is wrong with a benchmark, in sentences: controls with the wrong verdict.
+    """Return the faults of a benchmark, in sentences: controls with the wrong verdict.
 
     The verdict of a control is that of a seed, without the demands on numbers of seeds and trials.
     """

@@ -289,7 +289,7 @@ def _report_benchmark(what: tuple[str, ...], out: Path, given: dict[str, Any]) -
 
 
 def _played(chosen: Benchmark, what: tuple[str, ...]) -> tuple[dict[str, Behaviour], str]:
-    """Return what the seeds of a subject, or runs, played, and the name of the subject."""
+    """Return the behaviour of the seeds of a subject, or of runs, and the name of the subject."""
     from neurogym_study.runs import Run
 
     folders = [one for one in what if Path(one).is_dir()]

@@ -187,7 +187,7 @@ def test_the_behaviour_of_the_task_is_known(name):
         ({"kind": "feelings"}, "Unknown kind"),
         ({"colour": 1}, "Unknown key 'colour'"),
         ({"task": {"name": "RoitmanShadlen-v0", "speed": 2}}, "Unknown key 'speed'"),
-        ({"animals": {}}, "Expected either data or file"),
+        ({"animals": {}}, "Expected either file, or package"),
     ],
 )
 def test_a_wrong_file_is_refused_with_its_reason(change, message, tmp_path):
@@ -231,7 +231,7 @@ def animals_file(tmp_path_factory):
 
 @pytest.fixture
 def added(animals_file, ngym):
-    """Add the laboratory's benchmark `six` to the working folder; return what it said."""
+    """Add the laboratory's benchmark `six` to the working folder; return the output."""
     words = ("--task", "RoitmanShadlen-v0", "--map", "subject=monkey", "--hold-out", "animal 5")
     code, said = ngym(
         "benchmark", "add", animals_file, "--name", "six", "-n", 600, "--seeds", 3, *words
