@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neurogym_core.tools import Progress, print_report, trust_option, usage_errors
+from neurogym_core.tools import (
+    Progress,
+    how_to_install,
+    print_report,
+    trust_option,
+    usage_errors,
+)
 from neurogym_study.options import (
     json_option,
     made_task,
@@ -21,6 +27,8 @@ if TYPE_CHECKING:
     from neurogym_study.bits import Likeness
 
 SCHEMA = 1
+DATA = "neurogym-data"
+"""Package with data sets and benchmarks."""
 KINDS = ("choices and times", "choices", "reports", "rewards")
 """Those of `neurogym_study.bits`, which imports NumPy."""
 
@@ -53,9 +61,7 @@ def list_them(as_json: bool) -> None:
     for one in known:
         click.echo(f"  {one.name}, version {one.version}: {one.title} ({one.kind}; {one.task})")
     if not known:
-        click.echo(
-            "No benchmark is installed. Those of neurogym-data are: pip install neurogym-data"
-        )
+        click.echo(f"No benchmark is installed. Five are in a package: {how_to_install(DATA)}.")
 
 
 def _facts(one: Benchmark) -> dict[str, Any]:

@@ -21,7 +21,14 @@ from typing import Any
 import numpy as np
 
 from neurogym_core import InvalidValueError, NotSupportedError, Task, TrialRecord, make_task, run
-from neurogym_core.tools import installed, is_file_reference, load, offers_of, unknown
+from neurogym_core.tools import (
+    how_to_install,
+    installed,
+    is_file_reference,
+    load,
+    offers_of,
+    unknown,
+)
 from neurogym_study.behaviour import DESIGN, DRAWN, Behaviour, CannotTellError, Roles, with_declared
 from neurogym_study.bits import (
     CHOICES,
@@ -45,8 +52,8 @@ TABLES = {
     "task": {"name", "behaviour", "parameters", "timing"},
     "trials": {"number", "seeds", "conditions"},
     "animals": {
-        "package", "data", "file", "version", "sha256", "held_out_sha256", "subjects", "where", "strength",
-        "side", "right", "by", "scale", "group",
+        "package", "data", "file", "version", "sha256", "held_out_sha256", "subjects", "where",
+        "strength", "side", "right", "by", "scale", "group",
     },
 }  # fmt: skip
 """Tables of the file, and their keys."""
@@ -326,7 +333,7 @@ def _data_package(name: str, benchmark: Benchmark) -> Any:
         shown = name.replace("_", "-")
         raise NotSupportedError(
             f"The trials of {benchmark} are in {shown}, which is not installed. Expected the"
-            f" package. Install it: pip install {shown}."
+            f" package. Install it: {how_to_install(shown)}."
         ) from error
 
 
@@ -400,8 +407,8 @@ def read_benchmark(path: Path) -> Benchmark:
     task, trials, animals = said["task"], said["trials"], said["animals"]
     if ({"package", "data"} <= animals.keys()) == ("file" in animals):
         raise InvalidValueError(
-            f"[animals] of {path} has the keys {', '.join(animals)}. Expected either file, or package"
-            " and data. Name the trials."
+            f"[animals] of {path} has the keys {', '.join(animals)}. Expected either file, or"
+            " package and data. Name the trials."
         )
     return Benchmark(
         name=path.stem, version=said["version"], title=said["title"], kind=said["kind"],

@@ -187,7 +187,7 @@ def test_the_behaviour_of_the_task_is_known(name):
         ({"kind": "feelings"}, "Unknown kind"),
         ({"colour": 1}, "Unknown key 'colour'"),
         ({"task": {"name": "RoitmanShadlen-v0", "speed": 2}}, "Unknown key 'speed'"),
-        ({"animals": {}}, "Expected either file, or package"),
+        ({"animals": {}}, "Expected either file, or"),
     ],
 )
 def test_a_wrong_file_is_refused_with_its_reason(change, message, tmp_path):
