@@ -123,20 +123,24 @@ def show(name: str, as_json: bool) -> None:
 def check(context: click.Context, name: str, as_json: bool) -> None:
     """Score the animals of a benchmark, each held out, and cheats that must not pass.
 
-    Each animal is scored against the others; together they should be near 1. The animals' pooled
-    trials have to pass. The cheats are made from these trials: fixed times, guesses, one side and
-    others of that kind. Exit code 1: a cheat passes, or the animals do not.
+    Each animal is scored against the others; they should be near 1. The animals' pooled trials have
+    to pass. The cheats are made from these trials: fixed times, guesses, one side and others of
+    that kind. Intervals have 95 %, over blocks of trials and animals. Exit code 1: a cheat passes,
+    or the animals do not.
 
-    --json prints an object with the keys schema (1), command, benchmark, bound, animals and
-    controls (name -> score, low, high, choice, added, alike), and failures.
+    --json prints an object with the keys schema (1), command, benchmark, bound, reference, ceiling,
+    animals (name -> score, low, high), controls (name -> score, low, high, choice, added, alike),
+    and failures.
     """
     from neurogym_study.benchmarks import CannotTellError, benchmark
+    from neurogym_study.bits import animals_held_out
     from neurogym_study.controls import HONEST, failures, score_controls
 
-    with usage_errors(), Progress("controls", 1):
+    with usage_errors(), Progress("controls and animals", 20) as bar:
         one = benchmark(name)
         try:
-            scores = score_controls(one)
+            held = animals_held_out(one.population(), kind=one.kind)
+            scores = score_controls(one, progress=lambda done, _: bar.show(done))
         except CannotTellError as error:
             raise click.UsageError(f"No score in {one}: {error}.") from error
     wrong, honest = failures(scores), scores[HONEST]
@@ -144,7 +148,10 @@ def check(context: click.Context, name: str, as_json: bool) -> None:
         print_report({
             "schema": SCHEMA, "command": "benchmark check", "benchmark": str(one),
             "bound": honest.bound, "reference": honest.reference, "ceiling": honest.ceiling,
-            "animals": {animal.name: _numbers(honest, animal) for animal in honest.animals},
+            "animals": {
+                name: dict(zip(("score", "low", "high"), row, strict=True))
+                for name, row in held.items()
+            },
             "controls": {
                 name: {**_numbers(found, found.seeds[0]), "low": found.low, "high": found.high}
                 for name, found in scores.items()
@@ -155,8 +162,8 @@ def check(context: click.Context, name: str, as_json: bool) -> None:
     click.echo(f"{one}: {one.title}")
     click.echo(f"1 is {honest.reference:.3f} bits per trial; unlike the animals below"
                f" {honest.bound:.2f}")  # fmt: skip
-    for animal in honest.animals:
-        click.echo(f"  {animal.name}, held out: {animal.score:.2f}")
+    for animal, (score, low, high) in held.items():
+        click.echo(f"  {animal}, held out: {score:.2f} [{low:.2f}, {high:.2f}]")
     for control, found in scores.items():
         verdict = "passes" if found.alike(found.seeds[0]) else "does not pass"
         interval = f"[{found.low:.2f}, {found.high:.2f}]"

@@ -537,19 +537,23 @@ def likeness_in_bits(
 
 
 def likeness_of_each(
-    subjects: Mapping[str, Answers], animals: Mapping[str, Answers], *, kind: str | None = None
+    subjects: Mapping[str, Answers],
+    animals: Mapping[str, Answers],
+    *,
+    kind: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Likeness]:
     """Score several subjects, of one seed each, against animals; return name -> its score.
 
     Args:
         subjects: name -> answers.
-        animals, kind: as in `likeness_in_bits`.
+        animals, kind, progress: as in `likeness_in_bits`.
 
     Raises:
         CannotTellError: as `likeness_in_bits`.
     """
     bench = Bench(animals, kind)
-    pairs, shifts = _pairs(bench, subjects)
+    pairs, shifts = _pairs(bench, subjects, progress)
     ceiling = _ceiling(bench)
     return {
         name: _likeness(bench, {name: one}, pairs, shifts, ceiling)
@@ -619,7 +623,7 @@ def _likeness(
 
     mine = tuple(scored(("seed", name)) for name in seeds)
     theirs = tuple(scored(("animal", name)) for name in bench.animals)
-    low, high, least = _interval(pairs, list(seeds), list(bench.animals))
+    low, high, least = _interval(pairs, [("seed", name) for name in seeds], list(bench.animals))
     bound = _least(np.array([one.score for one in theirs]))
     added = 0.0
     if not bench.timed:
@@ -679,31 +683,60 @@ def _own(bench: Bench, name: str) -> float:
 
 
 def _interval(
-    pairs: Mapping[tuple[tuple[str, str], str], _Sums], seeds: Sequence[str], animals: Sequence[str]
+    pairs: Mapping[tuple[_Player, str], _Sums], players: Sequence[_Player], animals: Sequence[str]
 ) -> tuple[float, float, float]:
-    """Return the 95 % interval of the mean score over seeds, and the lower end of its unit's."""
+    """Return the 95 % interval of the mean score of players, and the lower end of its unit's."""
     rng, scores, units = np.random.default_rng(0), [], []
-    whole = len(animals) >= LEAST_ANIMALS
+    whole, n = len(animals) >= LEAST_ANIMALS, len(players)
     counts, sums = {}, {}
-    for name in animals:  # of all seeds, then of the other animals: (subjects, blocks, levels)
-        every = [("seed", one) for one in seeds]
-        every += [("animal", one) for one in animals if one != name]
+    for name in animals:  # of all players, then of the other animals: (subjects, blocks, levels)
+        every = [*players, *(("animal", one) for one in animals if one != name)]
         counts[name] = pairs[every[0], name].count
         sums[name] = np.stack([pairs[one, name].sums[TOTAL] for one in every])
     for _ in range(SAMPLES):
         names = rng.choice(animals, len(animals)).tolist() if whole else list(animals)
-        drawn = rng.choice(len(seeds), len(seeds))
+        drawn = rng.choice(n, n)
         mine, theirs = [], []
         for name in names:
             blocks = rng.integers(0, len(counts[name]), len(counts[name]))
             count, summed = counts[name][blocks].sum(axis=0), sums[name][:, blocks].sum(axis=1)
             bits = (summed[:, count > 0] / count[count > 0]).mean(axis=1)
-            mine.append(bits[: len(seeds)][drawn].mean())
-            theirs.append(bits[len(seeds) :].mean())
+            mine.append(bits[:n][drawn].mean())
+            theirs.append(bits[n:].mean())
         units.append(np.mean(theirs))
         scores.append(np.mean(mine) / units[-1])
     low, high = np.quantile(scores, [0.025, 0.975])
     return float(low), float(high), float(np.quantile(units, 0.025))
+
+
+def animals_held_out(
+    animals: Mapping[str, Answers], *, kind: str | None = None
+) -> dict[str, tuple[float, float, float]]:
+    """Return the score of each animal as a subject beside the others, with its 95 % interval.
+
+    The unit is that of the other animals, without the one that is scored.
+
+    Args:
+        animals, kind: as in `likeness_in_bits`.
+
+    Raises:
+        CannotTellError: as `likeness_in_bits`, or fewer than three animals.
+    """
+    bench = Bench(animals, kind)
+    if len(animals) < 3:
+        raise CannotTellError(f"{len(animals)} animals; scoring each beside others needs three")
+    pairs, _ = _pairs(bench, {})
+    found = {}
+    for name in bench.animals:
+        others = [one for one in bench.animals if one != name]
+        mine = np.mean([pairs[("animal", name), one].mean()[TOTAL] for one in others])
+        unit = np.mean([
+            pairs[("animal", one), other].mean()[TOTAL]
+            for one in others for other in others if one != other
+        ])  # fmt: skip
+        low, high, _ = _interval(pairs, [("animal", name)], others)
+        found[name] = (float(mine / unit), low, high)
+    return found
 
 
 def _doubts_of_animals(animals: Sequence[Seed], least: float, ceiling: float) -> list[str]:

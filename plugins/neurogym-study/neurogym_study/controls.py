@@ -200,9 +200,17 @@ HISTORICAL = (_stays_and_shifts, _opposite_history)
 """Cheats that need the order of the trials."""
 
 
-def score_controls(benchmark: Benchmark) -> dict[str, Likeness]:
-    """Return the score of each control, by its name."""
-    return likeness_of_each(controls(benchmark), benchmark.population(), kind=benchmark.kind)
+def score_controls(
+    benchmark: Benchmark, *, progress: Callable[[int, int], None] | None = None
+) -> dict[str, Likeness]:
+    """Return the score of each control, by its name.
+
+    Args:
+        benchmark: the benchmark.
+        progress: as in `bits.likeness_in_bits`.
+    """
+    every, population = controls(benchmark), benchmark.population()
+    return likeness_of_each(every, population, kind=benchmark.kind, progress=progress)
 
 
 def failures(scores: Mapping[str, Likeness]) -> list[str]:

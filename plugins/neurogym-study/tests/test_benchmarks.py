@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from neurogym_study import benchmarks as module
+from neurogym_study.behaviour import CannotTellError
 from neurogym_study.benchmarks import (
     benchmark,
     benchmark_names,
@@ -19,7 +20,7 @@ from neurogym_study.benchmarks import (
     read_benchmark,
     written,
 )
-from neurogym_study.bits import TIMES, Answers, likeness_in_bits
+from neurogym_study.bits import TIMES, Answers, animals_held_out, likeness_in_bits
 from neurogym_study.controls import CHEATS, HONEST, controls, failures, score_controls
 from simulated_animals import population
 
@@ -70,6 +71,18 @@ def test_each_animal_is_near_1_and_its_population_allows_a_verdict(name, scores)
     assert all(0.7 < one.score < 1.3 for one in found.animals)
     assert np.mean([one.score for one in found.animals]) == pytest.approx(1)
     assert found.doubts == ("1 seed, and a verdict needs 3",)
+
+
+@pytest.mark.parametrize("name", ["clicks-rats", "heading-people"])
+def test_an_animal_as_a_subject_beside_the_others_has_an_interval_around_its_score(name):
+    found = animals_held_out(benchmark(name).population(), kind=benchmark(name).kind)
+    assert len(found) == len(benchmark(name).population())
+    for score, low, high in found.values():
+        assert low < score < high
+        assert 0.6 < score < 1.3
+    two = dict(list(benchmark(name).population().items())[:2])
+    with pytest.raises(CannotTellError, match="needs three"):
+        animals_held_out(two)
 
 
 @every
