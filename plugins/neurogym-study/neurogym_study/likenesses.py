@@ -25,6 +25,8 @@ from neurogym_study.signatures import Animal, Signature
 from neurogym_study.style import drawing
 
 YES, NO, OPEN = "yes", "no", "cannot tell"
+TAIL = 0.025
+"""Share of effects of 0 whose 95 % interval is above 0."""
 AGREEMENT = 0.1
 """Smallest half width of Student's interval, relative to that of the intervals of the seeds.
 
@@ -196,6 +198,11 @@ def counted(scores: Sequence[Score]) -> str:
             said.append(f"{name}: {', '.join(f'{what} {k}' for what, k in counts)}.")
     if len(compared) < len(tested):
         said.append(f"{len(tested) - len(compared)} by sign only.")
+    if len(tested) > 1:
+        said.append(
+            f"Of {len(tested)} effects of 0, {TAIL * len(tested):.2g} have the sign by chance:"
+            " verdicts are not corrected for their number."
+        )
     return " ".join(said)
 
 

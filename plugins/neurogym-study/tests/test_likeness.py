@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 from neurogym_study.behaviour import Behaviour, CannotTellError, Roles
 from neurogym_study.likeness import command
-from neurogym_study.likenesses import over_seeds, score, sign_of, within
+from neurogym_study.likenesses import counted, over_seeds, score, sign_of, within
 from neurogym_study.measures import Measure
 from neurogym_study.playing import play_task
 from neurogym_study.signatures import Animal, signature_names, signatures
@@ -564,7 +564,7 @@ def test_so_is_the_model_for_speed_and_accuracy():
 
 def test_signatures_that_other_subjects_have_too_say_so():
     for name in ("two-step-interaction", "repeating-after-reward"):
-        assert "the sign too" in KNOWN[name].caution
+        assert "the sign, too" in KNOWN[name].caution
     assert not any("mark of a model" in one.statistic for one in KNOWN.values())
 
 
@@ -581,3 +581,57 @@ def test_different_subjects_are_not_pooled_as_seeds_of_one(toys, sides, ngym):
     code, said = ngym("likeness", "a", "c", "--n-trials", 40)
     assert code == 2
     assert "The runs a and c differ in more than their seed and length" in said
+
+
+# ---- confounds ----
+
+
+def blocked(kind, seed, n=2000):
+    """A mouse without history in blocks of 20 to 100 trials: it may know the block, or drift."""
+    rng, left = np.random.default_rng(seed), []
+    while len(left) < n:
+        left += [rng.choice([0.2, 0.8])] * rng.integers(20, 100)
+    left = np.array(left[:n])
+    contrast, side = rng.choice([0, 6.25, 12.5, 25, 100], n), rng.random(n) >= left
+    bias = {"knows the block": np.where(left == 0.2, 0.8, -0.8), "has no history": np.zeros(n)}
+    drive = 3 * np.tanh(np.where(side, contrast, -contrast) / 12.5) + bias[kind]
+    right = rng.random(n) < 0.05 + 0.9 / (1 + np.exp(-drive))
+    outcome = np.where(right == side, "correct", "error")
+    columns = {"contrast": contrast, "side": np.where(side, "right", "left"), "p_left": left}
+    more = {"outcome": outcome, "choice": right.astype(int), "trial": np.arange(n)}
+    return Behaviour(TrialRecord({**columns, **more}, meta={}))
+
+
+@pytest.mark.parametrize("kind", ["knows the block", "has no history"])
+def test_a_subject_that_knows_the_block_does_not_repeat_rewarded_choices(kind):
+    """Of reports on 3 seeds, 2.5 % have the sign by chance: 5 of 12 or more, 1 in 400,000."""
+    signs = []
+    for report in range(12):
+        mice = {str(k): blocked(kind, 100 * report + k) for k in range(3)}
+        signs.append(score(KNOWN["repeating-after-reward"], mice, "x", "IBL").subject.sign)
+    assert signs.count("yes") < 5
+
+
+def test_without_chances_of_reward_a_model_cannot_be_told():
+    record = run("DawTwoStep-v0", "q_learner", 300, seed=0)
+    bare = TrialRecord({k: record[k] for k in record if k != "probability"}, meta=record.meta)
+    with pytest.raises(CannotTellError, match="no column 'probability'"):
+        KNOWN["two-step-interaction"].measured(Behaviour(bare))
+
+
+def test_a_curve_that_does_not_fit_gives_no_parameter():
+    """Accuracy falls with the strength of the evidence, which no curve of the kind has."""
+    rng, n = np.random.default_rng(3), 4000
+    coherence = rng.choice([3.2, 6.4, 12.8, 25.6, 51.2], n)
+    hit = rng.random(n) < np.select([coherence < 5, coherence > 50], [0.95, 0.6], 0.75)
+    columns = {"coherence": coherence, "outcome": np.where(hit, "correct", "error")}
+    bad = Behaviour(TrialRecord({**columns, "choice": np.zeros(n, int)}, meta={}))
+    with pytest.raises(CannotTellError, match="does not fit"):
+        KNOWN["motion-threshold"].measured(bad)
+
+
+def test_the_number_of_tests_is_named():
+    found = [scored(name, "RoitmanShadlen-v0", "guess", seeds=1, n=300) for name in
+             ("better-when-strong", "motion-threshold")]  # fmt: skip
+    found = [one for one in found if one.rows] * 2
+    assert "have the sign by chance" in counted(found)
