@@ -17,7 +17,15 @@ import pytest
 from click.testing import CliRunner
 from neurogym_study.behaviour import Behaviour, CannotTellError, Roles
 from neurogym_study.likeness import command
-from neurogym_study.likenesses import counted, over_seeds, score, sign_of, within
+from neurogym_study.likenesses import (
+    all_within,
+    counted,
+    over_seeds,
+    range_of,
+    score,
+    sign_of,
+    within,
+)
 from neurogym_study.measures import Measure
 from neurogym_study.playing import play_task
 from neurogym_study.signatures import Animal, signature_names, signatures
@@ -113,12 +121,39 @@ def test_the_sign_is_yes_no_or_cannot_tell():
     assert sign_of(effect(0, 0.3), none) == "cannot tell"
 
 
+def animals_of(*values, half=0.2):
+    return [Animal(str(k), one, one - half, one + half, 9, "") for k, one in enumerate(values)]
+
+
 def test_an_interval_is_within_the_animals_range_outside_or_neither():
-    animals = [Animal("A", 1, 0.8, 1.2, 9, ""), Animal("B", 2, 1.8, 2.2, 9, "")]
+    animals = animals_of(1.0, 1.5, 2.0, 2.5, 3.0)
+    assert range_of(animals) == pytest.approx((-0.40, 4.40), abs=0.01)  # 2 +- 2.776 * 0.79 * 1.095
     assert within(effect(1.5, 0.5), animals) == "yes"
-    assert within(effect(3, 0.5), animals) == "no"
-    assert within(effect(1, 0.5), animals) == "cannot tell"
+    assert within(effect(6, 0.5), animals) == "no"
+    assert within(effect(4.4, 0.5), animals) == "cannot tell"
     assert within(effect(1, 0.5), []) == ""
+    assert within(effect(1, 0.5), animals[:4]) == "too few animals"
+    mice = [Animal("140 mice", 1, 0.5, 1.5, 140, "", animals=140)]
+    assert within(effect(1, 0.1), mice) == "yes"
+
+
+def test_a_new_animal_is_outside_the_range_of_the_others_as_often_as_it_says():
+    """Of 2,000 populations, 5 %: SD 0.5 %, bounds of 4 SDs."""
+    rng = np.random.default_rng(5)
+    out = 0
+    for *others, new in rng.normal(size=(2000, 6)):
+        low, high = range_of(animals_of(*others))
+        out += not low < new < high
+    assert 0.03 < out / 2000 < 0.07
+
+
+def test_seeds_on_either_side_of_the_range_are_not_within_it():
+    animals = animals_of(1.0, 1.5, 2.0, 2.5, 3.0)
+    sides = [effect(-8, 0.1), effect(12, 0.1)]
+    assert within(over_seeds(sides), animals) != "no"  # their mean is inside
+    assert all_within(sides, animals) == "no"
+    assert all_within([effect(2, 0.1), effect(12, 0.1)], animals) == "cannot tell"
+    assert all_within([effect(2, 0.1)] * 3, animals) == "yes"
 
 
 def test_the_interval_over_seeds_contains_the_truth_in_95_percent():
@@ -198,7 +233,7 @@ def test_a_diffusion_observer_is_slower_when_weak_and_one_model_fits_it():
 def test_a_random_subject_is_not_better_when_the_evidence_is_strong():
     found = scored("better-when-strong", "RoitmanShadlen-v0", "guess", n=4000)
     assert found.subject.sign == "no"
-    assert found.subject.within == "no"
+    assert found.subject.within == "too few animals"
     assert not scored("motion-threshold", "RoitmanShadlen-v0", "guess", seeds=1).rows
 
 
@@ -208,7 +243,7 @@ def test_a_random_subject_makes_no_bets_by_confidence_and_does_not_follow_the_pr
     assert bets.subject.sign == "no"
     shift = scored("prior-shift", "IBLBlocks-v0", "guess", seeds=6, n=6000).subject
     assert shift.sign != "yes"
-    assert shift.within == "no"
+    assert shift.within == "too few animals"  # five mice, pooled
 
 
 @pytest.mark.slow
