@@ -22,7 +22,7 @@ def test_the_page_is_what_was_measured_last(maker):
 
 
 def test_all_commands_of_the_script_have_scores_of_the_benchmarks_of_today(maker):
-    """Scores have the digest of their benchmark as a key: those of an older version do not count."""
+    """Keys have the digest of the benchmark: scores of an older version do not count."""
     assert {entry.key for entry in maker.entries()} == maker.scores().keys()
 
 
