@@ -233,7 +233,9 @@ class Benchmark:
         """
         said, record = self.animals, self.trials(last)
         roles = {key: said[key] for key in ("strength", "side", "right", "by") if key in said}
-        choices = len(record.meta.get("names", {}).get("choice", ())) or 2
+        choices = 2
+        if self.kind == REWARDS and "choice" in record:
+            choices = max(2, 1 + int(record.coded()["choice"].max()))
         behaviour = Behaviour(record, Roles(**roles, choices=choices))
         found = {}
         for name, one in behaviour.per_subject().items():

@@ -471,6 +471,7 @@ class Likeness:
             order of their trials is unknown.
         kind: one of `KINDS`.
         doubts: reasons why there is no verdict.
+        of_animals: those of the doubts that any subject would meet.
         unit: the predictor with a score of 1: an "animal", or a "group" of animals.
     """
 
@@ -484,6 +485,7 @@ class Likeness:
     least: float
     kind: str
     doubts: tuple[str, ...]
+    of_animals: tuple[str, ...] = ()
     unit: str = "animal"
 
     @property
@@ -628,15 +630,14 @@ def _likeness(
     added = 0.0
     if not bench.timed:
         added = _least(np.array([one.added for one in theirs])) if bench.ordered else -np.inf
-    doubts = [
-        *_doubts_of_animals(theirs, least, ceiling),
-        *_doubts_of_seeds(bench, seeds, mine),
-    ]
+    of_animals = tuple(_doubts_of_animals(theirs, least, ceiling))
+    doubts = [*of_animals, *_doubts_of_seeds(bench, seeds, mine)]
     if high - low > MOST_WIDTH and low < bound < high:
         doubts.append(f"the interval of the score is {high - low:.2f} wide, more than {MOST_WIDTH}")
     return Likeness(
-        mine, theirs, low, high, ceiling, reference, bound, added, bench.kind, tuple(doubts)
-    )
+        mine, theirs, low, high, ceiling, reference, bound, added, bench.kind, tuple(doubts),
+        of_animals,
+    )  # fmt: skip
 
 
 def _least(held: np.ndarray) -> float:

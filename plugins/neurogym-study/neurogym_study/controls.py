@@ -216,10 +216,14 @@ def score_controls(
 def failures(scores: Mapping[str, Likeness]) -> list[str]:
     """Return the faults of a benchmark, in sentences: controls with the wrong verdict.
 
+    Animals that allow no verdict are the only fault: their scores have no unit.
+
     The verdict of a control is that of a seed, without the demands on numbers of seeds and trials.
     """
-    found = []
     honest = scores[HONEST]
+    if honest.of_animals:
+        return list(honest.of_animals)
+    found = []
     for name, one in scores.items():
         (seed,) = one.seeds
         if one.alike(seed) != (name == HONEST):

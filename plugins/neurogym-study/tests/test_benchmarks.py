@@ -290,6 +290,33 @@ def test_a_benchmark_is_added_once_and_its_files_are_frozen(added, animals_file,
     assert "six.csv has the digest" in said
 
 
+def test_a_benchmark_whose_animals_allow_no_verdict_says_so(animals_file, ngym):
+    rows = Path(animals_file).read_text("utf-8").splitlines()
+    few = [rows[0], *(row for row in rows if row.startswith(("animal 0,", "animal 1,")))]
+    Path("few.csv").write_text("\n".join(few) + "\n", "utf-8")
+    words = ("--name", "few", "--task", "RoitmanShadlen-v0", "--map", "subject=monkey")
+    code, said = ngym("benchmark", "add", "few.csv", *words)
+    assert code == 0, said
+    code, said = ngym("benchmark", "check", "few")
+    assert code != 0
+    assert "needs three" in said  # to score each beside others
+
+
+def test_options_that_pay_and_reports_of_a_laboratory_become_benchmarks(ngym):
+    for data, kind, words, wrong in (
+        ("zorowitz-2023", "rewards", ("--task", "Bandit-v0", "--group", 60), []),
+        ("qu-2026", "reports", ("--task", "ReadySetGoSinglePrior-v0", "--group", 3), ["badly"]),
+    ):
+        code, said = ngym("data", data, "--out", f"{data}.csv")
+        assert code == 0, said
+        code, said = ngym("benchmark", "add", f"{data}.csv", "--name", data, "--kind", kind, *words)
+        assert code == 0, said
+        code, said = ngym("benchmark", "check", data, "--json")
+        failed = json.loads(said)["failures"]
+        assert len(failed) == len(wrong)
+        assert all(part in one for part, one in zip(wrong, failed, strict=True))
+
+
 def test_held_out_animals_are_in_another_file(added):
     one = read_benchmark(Path("benchmarks/six.toml"))
     assert len(one.population()) == 5
