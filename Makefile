@@ -68,7 +68,7 @@ train-agents: $(VENV)/installed-dev  ## train agents on six tasks with eight see
 train-gallery: $(VENV)/installed-dev  ## train networks on all tasks, and write docs/gallery-results.md (hours; can be resumed)
 	$(ONE_THREAD) $(RUN) docs/_make/train_gallery.py
 
-leaderboard: $(VENV)/installed-dev  ## score the gallery's networks and subjects beside animals, and write docs/leaderboard.md (can be resumed)
+leaderboard: $(VENV)/installed-dev  ## score animals, cheats, subjects and networks in the benchmarks; writes docs/leaderboard.md (can be resumed)
 	$(ONE_THREAD) $(RUN) docs/_make/leaderboard.py
 
 site: .venv-site/installed  ## the site in site/, with a page for each task (Sphinx; a few minutes)

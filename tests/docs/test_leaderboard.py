@@ -1,34 +1,18 @@
-"""The leaderboard shows stored scores beside the animals, without a total."""
+"""The leaderboard shows stored scores in benchmarks, each with the command that reproduces it."""
 
 from __future__ import annotations
 
-import json
+import shlex
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from neurogym_study.experiment import Experiment
-from neurogym_study.runs import FORMAT, SETTINGS_FILE
-from neurogym_study.signatures import signatures
 from scripts import loaded
 
-SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "_make" / "leaderboard.py"
 
-
-@pytest.fixture
+@pytest.fixture(scope="module")
 def maker():
     return loaded("leaderboard")
-
-
-def run_folder(path, task, trainer, amount, tested=None):
-    """Write the files of a run that the script reads: the settings and the learning curve."""
-    path.mkdir(parents=True)
-    tasks = ({"task": task},)
-    experiment = Experiment(tasks=tasks, kind="model", trainer=trainer, amount=amount)
-    said = {"format": FORMAT, "experiment": experiment.to_plain()}
-    (path / SETTINGS_FILE).write_text(json.dumps(said), "utf-8")
-    if tested is not None:
-        (path / "curve.csv").write_text(f"updates,accuracy\n0,0.5\n{tested},0.8\n", "utf-8")
 
 
 def test_the_page_is_what_was_measured_last(maker):
@@ -37,98 +21,74 @@ def test_the_page_is_what_was_measured_last(maker):
     )
 
 
-def test_networks_and_subjects_stand_beside_every_animal_and_nothing_is_summed(maker):
-    stored, page = maker.scores(), maker.page(maker.scores())
-    networks = [row for row in stored.values() if row["network"]]
-    assert len(networks) >= 3
-    assert any(row["seeds"] >= 3 for row in networks)
-    assert len(stored) > len(networks)
-    for one in signatures():
-        if any(one.name in row["tested"] for row in stored.values()):
-            section = page.split(f"## {one.title}\n")[1].split("\n## ")[0]
-            assert all(f"| {animal.name} | animal |" in section for animal in one.animals)
-        else:
-            assert f"- {one.title} (" in page.split("## Not tested")[1]
-    assert "no total" in page
-    assert not any(word in page.lower() for word in ("| total", "| mean", "| score", "| rank"))
+def test_all_commands_of_the_script_have_scores_of_the_benchmarks_of_today(maker):
+    """Keys have the digest of the benchmark: scores of an older version do not count."""
+    assert {entry.key for entry in maker.entries()} == maker.scores().keys()
 
 
-def test_a_subject_that_guesses_is_like_no_animal(maker):
-    guesses = [row for row in maker.scores().values() if row["who"] == "guess"]
-    found = {name: one for row in guesses for name, one in row["tested"].items()}
-    assert found["better-when-strong"]["within"] == "no"
-    assert all(one["within"] != "yes" for one in found.values())
+def test_each_table_has_animals_an_ideal_cheats_and_subjects_with_intervals(maker):
+    sections = maker.page(maker.scores()).split("\n## ")[1:]
+    assert [one.partition("\n")[0] for one in sections] == list(maker.SUBJECTS)
+    for section in sections:
+        rows = [line for line in section.splitlines() if line.startswith("| ")][1:]
+        kinds = [row.split(" | ")[1] for row in rows]
+        assert kinds.count("held out") >= 5
+        assert kinds.count("ideal") == 1
+        assert kinds.count("cheat") >= 5
+        assert "reference subject" in kinds
+        assert all("[" in row.split(" | ")[2] for row in rows)
+        order = [float(row.split(" | ")[2].partition(" ")[0]) for row in rows]
+        assert order == sorted(order, reverse=True)
+        commands = {line.partition(".")[0] for line in section.splitlines() if ". `ngym" in line}
+        assert {row.split(" | ")[4].strip(" |") for row in rows} == commands
 
 
-def test_scores_are_kept_and_only_new_ones_are_measured(maker, tmp_path, monkeypatch):
-    monkeypatch.setattr(maker, "TRIALS", 200)
-    monkeypatch.setattr(maker, "SEEDS", 2)
-    monkeypatch.setattr(maker, "REFERENCES", (("MatchingPennies-v0", "guess"),))
+def test_no_cheat_passes_and_every_ideal_does(maker):
+    rows = [row for found in maker.scores().values() for row in found["rows"]]
+    assert {row["verdict"] for row in rows if row["kind"] == "cheat"} == {"does not pass"}
+    assert {row["verdict"] for row in rows if row["kind"] == "ideal"} == {"passes"}
+    guesses = [row for row in rows if row["who"] == "guess"]
+    assert len(guesses) == 5
+    assert all(row["score"] < 0.2 and not row["verdict"].startswith("5 ") for row in guesses)
+
+
+def test_only_commands_without_a_score_are_run(maker, tmp_path, monkeypatch):
+    monkeypatch.setattr(maker, "SUBJECTS", {"durations-people": ()})
+    monkeypatch.setattr(maker, "NETWORKS", {})
     files = ["--measured", tmp_path / "scores.json", "--page", tmp_path / "page.md"]
-    nothing = ["--gallery", tmp_path / "gallery", "--finished", tmp_path / "none.json"]
-    arguments = [str(part) for part in (*nothing, *files)]
+    arguments = [str(part) for part in ("--runs", tmp_path / "runs", *files)]
     first = CliRunner().invoke(maker.main, arguments)
     assert first.exit_code == 0, first.output
-    assert "1 networks and subjects remain" in first.output
-    (row,) = maker.scores(tmp_path / "scores.json").values()
-    assert row["seeds"] == 2
-    assert set(row["tested"]) == {"both-options-in-a-game", "unpredictable-in-a-game"}
+    assert "1 commands remain" in first.output
+    (found,) = maker.scores(tmp_path / "scores.json").values()
+    assert found["commands"] == ["ngym benchmark check durations-people"]
+    assert len(found["rows"]) == 6 + 1 + 6
     again = CliRunner().invoke(maker.main, arguments)
-    assert "0 networks and subjects remain" in again.output
-    assert "`guess`" in (tmp_path / "page.md").read_text("utf-8")
+    assert "0 commands remain" in again.output
+    assert "## durations-people" in (tmp_path / "page.md").read_text("utf-8")
 
 
-def test_finished_runs_of_one_task_and_trainer_are_seeds_of_one_network(maker, tmp_path):
-    for seed in range(2):
-        run_folder(tmp_path / f"a-{seed}", "perceptual/PoissonClicks-v0", "rnn", 100, tested=100)
-    run_folder(tmp_path / "other", "PoissonClicks-v0", "gru", 100, tested=120)
-    run_folder(tmp_path / "unfinished", "PoissonClicks-v0", "rnn", 100, tested=50)
-    run_folder(tmp_path / "untested", "PoissonClicks-v0", "rnn", 100)
-    (tmp_path / "no-run").mkdir()
-    (tmp_path / "note.txt").write_text("", "utf-8")
-    nothing = (tmp_path / "gallery", tmp_path / "none.json")
-    found = [entry for entry in maker.entries(tmp_path, *nothing) if entry.networks]
-    assert [(one.task, one.who, len(one.networks)) for one in found] == [
-        ("PoissonClicks-v0", "rnn", 2),
-        ("PoissonClicks-v0", "gru", 1),
-    ]
-    assert found[0].key != found[1].key
+def test_a_network_is_trained_where_its_folders_are_missing(maker, tmp_path, monkeypatch):
+    calls = []
 
+    def ngym(words, folder):
+        calls.append(words)
+        if words[0] == "train":
+            run = Path(folder) / words[words.index("--out") + 1]
+            run.mkdir()
+            (run / "curve.csv").write_text("", "utf-8")
+            return "trained"
+        return (
+            '{"score": {"score": 0.5, "low": 0.4, "high": 0.6, "doubts": [],'
+            ' "seeds": [{"score": 0.5, "verdict": "unlike"}]}}'
+        )
 
-def gallery_of(maker, folder, task, trainer, seeds):
-    """Write the files of finished trainings of the gallery; return the file of their results."""
-    runs = {}
-    for seed in seeds:
-        job = maker.train_gallery.Job(task, trainer, (seed,), 50)
-        (path,) = job.folders(folder)
-        path.mkdir(parents=True)
-        (path / "curve.csv").write_text("updates,accuracy\n0,0.5\n50,0.8\n", "utf-8")
-        runs[job.keys[0]] = {"task": task, "trainer": trainer, "seed": seed, "until": 50}
-    file = folder / "results.json"
-    known = json.loads(file.read_text("utf-8"))["runs"] if file.exists() else {}
-    file.write_text(json.dumps({"runs": known | runs}), "utf-8")
-    return file
-
-
-def test_finished_trainings_of_the_gallery_are_networks_if_their_task_has_a_signature(
-    maker, tmp_path
-):
-    gallery_of(maker, tmp_path, "perceptual/PoissonClicks-v0", "gru", (0, 1))
-    file = gallery_of(maker, tmp_path, "yang19/Go-v0", "gru", (0,))
-    unfinished = maker.train_gallery.Job("perceptual/PoissonClicks-v0", "rnn", (0,), 50)
-    unfinished.folders(tmp_path)[0].mkdir()
-    found = [entry for entry in maker.entries(None, tmp_path, file) if entry.networks]
-    assert [(one.task, one.who, len(one.networks)) for one in found] == [
-        ("PoissonClicks-v0", "gru", 2)
-    ]
-
-
-def test_a_network_of_the_gallery_plays_from_its_checkpoint(maker, tmp_path, monkeypatch):
-    pytest.importorskip("torch", reason="torch is not installed")
-    monkeypatch.setattr(maker, "TRIALS", 100)
-    job = maker.train_gallery.Job("perceptual/PoissonClicks-v0", "gru", (0,), 2)
-    maker.train_gallery.train(job, tmp_path)
-    (folder,) = job.folders(tmp_path)
-    played = maker.Network(folder, job).play(seed=1)
-    assert played.subject == "gru after 2 updates"
-    assert len(played.record) >= 100
+    monkeypatch.setattr(maker, "ngym", ngym)
+    entry = next(one for one in maker.entries(("clicks-rats",)) if one.training)
+    found = maker.measure(entry, tmp_path)
+    assert [words[0] for words in calls] == ["train"] * 3 + ["likeness"]
+    assert calls[-1][1:4] == entry.folders
+    assert found["rows"][0]["who"] == "rnn, 300 updates"
+    assert shlex.split(found["commands"][0])[:2] == ["ngym", "train"]
+    maker.measure(entry, tmp_path)
+    assert [words[0] for words in calls[4:]] == ["likeness"]

@@ -17,8 +17,9 @@ from neurogym_data import data, data_names, data_set, sets
 
 PACKAGE = Path(__file__).parents[1]
 ROOT = PACKAGE.parents[1]
-ALLOWED = "plugins/neurogym-data/"
-"""The package with its tests, which fits, trains and scores nothing."""
+ALLOWED = ("plugins/neurogym-data/", "plugins/neurogym-study/neurogym_study/benchmarks.py")
+"""The package with its tests, which fits, trains and scores nothing; and the loader of benchmarks,
+which opens the files for ``ngym likeness --last-test`` alone."""
 every = pytest.mark.parametrize("name", data_names())
 
 
@@ -60,13 +61,15 @@ def test_the_file_of_the_held_out_is_opened_on_request_only(
 
 def readings(path: str, text: str) -> Iterator[str]:
     """Yield the calls, options and names of tables by which a file reads held-out subjects."""
-    if not re.search("held.out", text):
+    if not re.search("held.out|last-test", text):
         return
     code = [text]
     if path.endswith(".md"):  # outputs and prose may name the option
         code = re.findall(r"^```(?:python|console|sh|bash)\n(.*?)^```$", text, re.S | re.M)
     for block in code:
         yield from re.findall(r"[\w-]+\.held-out\b|--held-out\b", block)
+        if not path.endswith(".py"):
+            yield from re.findall(r"--last-test\b", block)
         if not path.endswith((".py", ".md")):
             continue
         try:
@@ -93,6 +96,7 @@ def readings(path: str, text: str) -> Iterator[str]:
         ("{{ template }}.py", "class {{ name }}:\n    trials = data(held_out=True)"),
         ("page.md", "```console\n$ ngym data luo-2025 --out x.csv --held-out\n```"),
         ("page.md", "```python\ndata('luo-2025', held_out=True)\n```"),
+        ("page.md", "```console\n$ ngym likeness x --benchmark clicks-rats --last-test\n```"),
         ("Makefile", "fit:\n\tngym data luo-2025 --held-out -o x.csv"),
     ],
 )

@@ -12,6 +12,7 @@ from __future__ import annotations
 from neurogym_core.tools import lazy_names
 
 _HOMES = {
+    "AnimalFacts": "animals",
     "Behaviour": "behaviour",
     "DiffusionObserver": "learners",
     "Experiment": "experiment",

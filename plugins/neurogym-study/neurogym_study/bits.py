@@ -5,6 +5,10 @@ score is the mean, over the animals' trials, of log2 of that probability over th
 guesser gives them, who knows the animal's reaction times and no condition. It is 0 for that guesser
 and 1 for another animal. Held-out parts of the animals' trials choose the only free parameter, a
 shift of time, because a network has no eyes and no arm.
+
+There are four kinds of scores (`KINDS`). Where no reaction times count, models of the subject
+predict the animal's choices from its own history (`choices`). Reports, such as reproduced
+durations, are reaction times without a choice, and are not shifted.
 """
 
 from __future__ import annotations
@@ -20,12 +24,16 @@ import pandas as pd
 from neurogym_plot.canvas import BLUE, GREY
 from scipy import stats
 
-from neurogym_study.behaviour import Behaviour, CannotTellError
-from neurogym_study.choices import ChoiceModel, classes_of
+from neurogym_study.behaviour import WANTED, Behaviour, CannotTellError
+from neurogym_study.choices import ChoiceModel, OptionModel, classes_of, memories
 from neurogym_study.figures import plain as plain_text
 from neurogym_study.findings import Finding, figure, legible
 from neurogym_study.style import drawing
 
+TIMES, CHOICES, REPORTS, REWARDS = "choices and times", "choices", "reports", "rewards"
+KINDS = (TIMES, CHOICES, REPORTS, REWARDS)
+"""Answers that are scored: two choices and their reaction times; two choices, given evidence and
+history; reported numbers, such as durations; choices among options that pay."""
 GRID = 100.0
 """Width of the bins of reaction times, ms; a multiple of the time steps of tasks."""
 MIX = 0.05
@@ -35,7 +43,7 @@ PSEUDO = 5.0
 SHIFTS = np.arange(-300.0, 301.0, 30.0)
 """Shifts of the subject's reaction times that are tried, ms."""
 BLOCK = 100
-"""Trials of a block, where the animals' records name no sessions."""
+"""Trials of a block, where the animals' records name no sessions; a quarter of fewer than 400."""
 SAMPLES = 400
 """Number of resampled scores for an interval."""
 
@@ -57,16 +65,18 @@ MOST_WIDTH = 0.5
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers of one subject or animal in a task of two choices.
+    """The answers of one subject or animal.
 
     Attributes:
-        signed: (n,) strength of the evidence, negative for choice 0.
-        choice: (n,) int, 0 or 1; -1: no answer.
-        time: (n,) ms, reaction time; NaN without an answer, or if none was measured.
+        signed: (n,) strength of the evidence, negative for choice 0; of reports, the wanted number.
+        choice: (n,) int, 0 or 1, or the option; 0 of reports; -1: no answer.
+        time: (n,) ms, reaction time, or the reported number; NaN without an answer, or if none was
+            measured.
         block: (n,) int, number of the session, or of a run of `BLOCK` trials.
         context: (n,) text, another condition of the trial, such as the modality; None: no other.
         before: (n, 2), the choice of the trial before as -1 or 1, and the same if it was correct;
-            0: there is none. None: the order of the trials is unknown.
+            0: there is none. None: the order of the trials is unknown. Of options that pay, the
+            result of `memories`.
     """
 
     signed: np.ndarray
@@ -89,10 +99,6 @@ class Answers:
         time = np.full(len(behaviour), np.nan)
         with contextlib.suppress(CannotTellError):
             time[answered] = behaviour.column("reaction_time")[answered].astype(float)
-        if "session" in behaviour.record and len(np.unique(behaviour.record["session"])) > 1:
-            block = np.unique(behaviour.record["session"], return_inverse=True)[1]
-        else:
-            block = np.arange(len(behaviour)) // BLOCK
         choice = np.where(answered, behaviour.chose_right, -1)
         by = behaviour.roles.by
         context = None if by is None else behaviour.record[by].astype(str)
@@ -101,7 +107,37 @@ class Answers:
             last = np.where(answered, np.where(behaviour.chose_right, 1, -1), 0)
             both = np.stack([last, last * behaviour.correct], axis=1)
             before = np.where(behaviour.after[:, None], behaviour.before(both), 0)
-        return cls(behaviour.signed, choice.astype(np.int64), time, block, context, before)
+        choice = choice.astype(np.int64)
+        return cls(behaviour.signed, choice, time, _blocks(behaviour), context, before)
+
+    @classmethod
+    def of_reports(cls, behaviour: Behaviour) -> Answers:
+        """Return the reports in a record with the columns ``wanted`` and ``reaction_time``, ms.
+
+        Raises:
+            CannotTellError: a column is missing.
+        """
+        if WANTED not in behaviour.record:
+            raise CannotTellError(f"the record has no column {WANTED!r}, the number to report")
+        time = behaviour.column("reaction_time").astype(float)
+        choice = np.where(np.isfinite(time), 0, -1)
+        wanted = behaviour.record[WANTED].astype(float)
+        return cls(wanted, choice, time, _blocks(behaviour))
+
+    @classmethod
+    def of_options(cls, behaviour: Behaviour) -> Answers:
+        """Return the choices among options that pay; the record needs ``choice`` and ``reward``.
+
+        Raises:
+            CannotTellError: a column is missing, or the order of the trials is unknown.
+        """
+        if "reward" not in behaviour.record:
+            raise CannotTellError("the record has no column 'reward'")
+        choice = behaviour.column("choice").astype(np.int64)
+        paid = behaviour.record["reward"].astype(float) > 0
+        before = memories(choice, paid, behaviour.after, behaviour.roles.choices)
+        nothing = np.full(len(choice), np.nan)
+        return cls(np.zeros(len(choice)), choice, nothing, _blocks(behaviour), None, before)
 
     def __len__(self) -> int:
         return len(self.signed)
@@ -132,17 +168,25 @@ class Answers:
         return 1 - float(self.answered.mean()) if len(self) else 1.0
 
 
+def _blocks(behaviour: Behaviour) -> np.ndarray:
+    """Return the number of the session or run of trials of each trial, (n,)."""
+    if "session" in behaviour.record and len(np.unique(behaviour.record["session"])) > 1:
+        return np.unique(behaviour.record["session"], return_inverse=True)[1]
+    return np.arange(len(behaviour)) // max(min(BLOCK, len(behaviour) // 4), 1)
+
+
 class Bench:
     """The animals' trials, on one grid of conditions and reaction times.
 
     Args:
         animals: name -> answers; trials without an answer are left out.
+        kind: one of `KINDS`; None: choices, with reaction times if all animals have them.
 
     Raises:
         CannotTellError: fewer than two animals, or one without answers.
     """
 
-    def __init__(self, animals: Mapping[str, Answers]) -> None:
+    def __init__(self, animals: Mapping[str, Answers], kind: str | None = None) -> None:
         if len(animals) < 2:
             raise CannotTellError(
                 f"a score needs two animals or more, and there are {len(animals)}"
@@ -156,7 +200,11 @@ class Bench:
         levels = sorted({(context, abs(signed)) for context, signed in self.conditions})
         self.level = np.array([levels.index((one, abs(signed))) for one, signed in self.conditions])
         self.n_levels = len(levels)
-        self.timed = all(one.timed for one in self.animals.values())
+        timed = all(one.timed for one in self.animals.values())
+        self.kind = kind or (TIMES if timed else CHOICES)
+        self.timed = self.kind in (TIMES, REPORTS)
+        self.options = {REPORTS: 1, REWARDS: 0}.get(self.kind, 2)
+        self.shifts = SHIFTS if self.kind == TIMES else np.zeros(1)
         if self.timed:
             longest = max(float(np.quantile(one.time, 0.999)) for one in self.animals.values())
             self.n_bins = int(np.ceil((longest + SHIFTS.max()) / GRID)) + 1
@@ -208,13 +256,13 @@ class Predictor:
         self.halves = np.array_split(order, 2)
 
     def table(self, shift: float, rows: np.ndarray | slice = slice(None)) -> tuple[np.ndarray, ...]:
-        """Return P(choice) (C, 2) and P(bin | condition, choice) (C, 2, B)."""
+        """Return P(choice) (C, options) and P(bin | condition, choice) (C, 2, B)."""
         bench, n_levels, n_bins = self.bench, self.bench.n_levels, self.bench.n_bins
         condition, choice, said = self.condition[rows], self.choice[rows], self.answered[rows]
-        counts = np.zeros((len(bench.signed), 2))
+        counts = np.zeros((len(bench.signed), bench.options))
         np.add.at(counts, (condition[said], choice[said]), 1)
         asked = np.bincount(condition, minlength=len(bench.signed))
-        chosen = (counts + 0.5) / (asked + 1)[:, None]
+        chosen = (counts + 1 / bench.options) / (asked + 1)[:, None]
         # Reaction times depend on the level of the evidence and on whether the choice was wrong.
         cell = np.stack([bench.level * 2 + wrong for wrong in _wrong(bench.signed)], axis=1)
         bins = np.clip(
@@ -267,6 +315,7 @@ class Target:
 
     def __init__(self, bench: Bench, name: str, rows: np.ndarray | slice = slice(None)) -> None:
         animal = bench.animals[name][rows]
+        self.options, self.shifts = bench.options, bench.shifts
         self.condition, self.choice = bench.condition(animal, name), animal.choice
         self.level, self.bins = bench.level[self.condition], bench.bins(animal.time)
         floor = np.bincount(self.bins, minlength=bench.n_bins) + 0.5
@@ -281,7 +330,7 @@ class Target:
         The table is mixed with the guesser, so that no trial decides the score.
         """
         chosen, times = predictor.table(shift, part)
-        choice = 2 * chosen[self.condition, self.choice]
+        choice = self.options * chosen[self.condition, self.choice]
         ratio = choice * times[self.condition, self.choice, self.bins] / self.floor
         return np.log2((1 - MIX) * np.stack([ratio, choice]) + MIX)
 
@@ -296,12 +345,12 @@ class Target:
 
     def bits(self, predictor: Predictor) -> Bits:
         """Return the bits of each trial, with times shifted as the other half of blocks wants."""
-        tried = [self.under(predictor, shift)[0] for shift in SHIFTS]
+        tried = [self.under(predictor, shift)[0] for shift in self.shifts]
         found, shifts = np.empty((2, len(self.level))), []
         for half in (0, 1):
             test = self.block % 2 == half
             fit = ~test if not test.all() else test  # a single block
-            best = SHIFTS[np.argmax([per_level(one[fit], self.level[fit]) for one in tried])]
+            best = self.shifts[np.argmax([per_level(one[fit], self.level[fit]) for one in tried])]
             found[:, test] = self.corrected(predictor, best)[:, test]
             shifts.append(float(best))
         unshifted = self.corrected(predictor, 0.0)[0]
@@ -337,6 +386,42 @@ class ChoiceTarget:
         return Bits(found[0], found[1], found[0], (0.0, 0.0))
 
 
+class OptionPredictor:
+    """The probabilities of options that models of a subject's trials give; as `Predictor`."""
+
+    def __init__(self, bench: Bench, answers: Answers, name: str) -> None:
+        self.models = [OptionModel(answers, rewards=rewards) for rewards in (True, False)]
+
+
+class OptionTarget:
+    """The choices of an animal among options that a subject's models predict; as `Target`."""
+
+    def __init__(self, bench: Bench, name: str, rows: np.ndarray | slice = slice(None)) -> None:
+        self.animal = bench.animals[name][rows]
+        self.level = np.zeros(len(self.animal), int)
+        self.block = np.unique(self.animal.block, return_inverse=True)[1]
+        assert self.animal.before is not None
+        counts = np.bincount(self.animal.choice, minlength=self.animal.before.shape[1]) + 0.5
+        self.floor = (counts / counts.sum())[self.animal.choice]
+
+    def bits(self, predictor: OptionPredictor) -> Bits:
+        """Return the bits of each choice, with and without the rewards of the animal."""
+        found = []
+        for model in predictor.models:
+            chosen = model.predict(self.animal)[np.arange(len(self.animal)), self.animal.choice]
+            found.append(np.log2((1 - MIX) * chosen / self.floor + MIX))
+        return Bits(found[0], found[1], found[0], (0.0, 0.0))
+
+
+PARTS: Mapping[str, tuple[Any, Any]] = {
+    TIMES: (Predictor, Target),
+    CHOICES: (ChoicePredictor, ChoiceTarget),
+    REPORTS: (Predictor, Target),
+    REWARDS: (OptionPredictor, OptionTarget),
+}
+"""Kind -> the classes of a subject's predictions, and of the animal's trials that are predicted."""
+
+
 def per_level(values: np.ndarray, level: np.ndarray) -> float:
     """Return the mean over levels of the mean of their trials."""
     counts = np.bincount(level)
@@ -354,8 +439,9 @@ class Seed:
         name: of the subject or animal.
         score: 0 for the guesser, 1 for another animal.
         bits, choice, added: bits per trial of the animals; those of choices and, given these, of
-            reaction times. Without reaction times: those of choices and, given the evidence, of the
-            history.
+            reaction times or reports. Without reaction times: those of choices and, given the
+            evidence, of the history; of options that pay, those of earlier choices and, given
+            these, of rewards.
         unshifted: bits per trial without the shift of time.
         shift: median of the fitted shifts, ms.
     """
@@ -381,9 +467,12 @@ class Likeness:
         ceiling: bits per trial of an animal under the other half of its trials.
         reference: bits per trial of an animal under another animal; the score's unit.
         bound: the score below which a seed is unlike these animals, if there are no doubts.
-        least: the bits below which the added ones are unlike those of these animals.
-        timed: whether reaction times count; else choices alone do.
+        least: the bits below which the added ones are unlike those of these animals; -inf: the
+            order of their trials is unknown.
+        kind: one of `KINDS`.
         doubts: reasons why there is no verdict.
+        of_animals: those of the doubts that any subject would meet.
+        unit: the predictor with a score of 1: an "animal", or a "group" of animals.
     """
 
     seeds: tuple[Seed, ...]
@@ -394,30 +483,42 @@ class Likeness:
     reference: float
     bound: float
     least: float
-    timed: bool
+    kind: str
     doubts: tuple[str, ...]
+    of_animals: tuple[str, ...] = ()
+    unit: str = "animal"
 
     @property
     def score(self) -> float:
         """Mean over seeds."""
         return float(np.mean([one.score for one in self.seeds]))
 
-    def verdict(self, seed: Seed) -> str:
-        """Return "unlike", "not distinguished" or "no verdict" for one of the seeds.
+    @property
+    def timed(self) -> bool:
+        """Whether reaction times or reports count; else choices alone do."""
+        return self.kind in (TIMES, REPORTS)
 
-        A subject whose choices or reaction times add no bits, or whose history is not that of the
+    def alike(self, seed: Seed) -> bool:
+        """Return whether a seed is above the bound, and each part of its answers adds bits.
+
+        A subject whose choices or reaction times add none, or whose history is not that of the
         animals, is unlike them, whatever the sum.
         """
+        chooses = seed.choice > 0 or self.kind == REPORTS
+        return seed.score >= self.bound and chooses and seed.added > self.least
+
+    def verdict(self, seed: Seed) -> str:
+        """Return "unlike", "not distinguished" or "no verdict" for one of the seeds."""
         if self.doubts:
             return "no verdict"
-        alike = seed.score >= self.bound and seed.choice > 0 and seed.added > self.least
-        return "not distinguished" if alike else "unlike"
+        return "not distinguished" if self.alike(seed) else "unlike"
 
 
 def likeness_in_bits(
     seeds: Mapping[str, Answers],
     animals: Mapping[str, Answers],
     *,
+    kind: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Likeness:
     """Score the seeds of a subject against animals.
@@ -425,21 +526,61 @@ def likeness_in_bits(
     Args:
         seeds: name -> answers; each is a subject.
         animals: name -> answers.
+        kind: one of `KINDS`; None: choices, with reaction times if all animals have them.
         progress: called with the number of pairs that are done, and of all.
 
     Raises:
         CannotTellError: fewer than two animals, no answers, or conditions that the subject has not
             met.
     """
-    bench = Bench(animals)
-    table, target_of = (Predictor, Target) if bench.timed else (ChoicePredictor, ChoiceTarget)
+    bench = Bench(animals, kind)
+    pairs, shifts = _pairs(bench, seeds, progress)
+    return _likeness(bench, seeds, pairs, shifts, _ceiling(bench))
+
+
+def likeness_of_each(
+    subjects: Mapping[str, Answers],
+    animals: Mapping[str, Answers],
+    *,
+    kind: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Likeness]:
+    """Score several subjects, of one seed each, against animals; return name -> its score.
+
+    Args:
+        subjects: name -> answers.
+        animals, kind, progress: as in `likeness_in_bits`.
+
+    Raises:
+        CannotTellError: as `likeness_in_bits`.
+    """
+    bench = Bench(animals, kind)
+    pairs, shifts = _pairs(bench, subjects, progress)
+    ceiling = _ceiling(bench)
+    return {
+        name: _likeness(bench, {name: one}, pairs, shifts, ceiling)
+        for name, one in subjects.items()
+    }
+
+
+_Player = tuple[str, str]
+"""Whether it is a "seed" or an "animal", and its name."""
+
+
+def _pairs(
+    bench: Bench,
+    seeds: Mapping[str, Answers],
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[dict[tuple[_Player, str], _Sums], dict[_Player, list[float]]]:
+    """Return the bits of each animal under each seed and each other animal, and the shifts."""
+    table, target_of = PARTS[bench.kind]
     targets: dict[str, Any] = {name: target_of(bench, name) for name in bench.animals}
     players = {
         **{("animal", name): one for name, one in bench.animals.items()},
         **{("seed", name): one for name, one in seeds.items()},
     }
-    pairs: dict[tuple[tuple[str, str], str], _Sums] = {}
-    shifts: dict[tuple[str, str], list[float]] = {}
+    pairs: dict[tuple[_Player, str], _Sums] = {}
+    shifts: dict[_Player, list[float]] = {}
     for done, (player, answers) in enumerate(players.items()):
         if not answers.answered.any():
             raise CannotTellError(f"{player[1]} has no trial with a choice and a reaction time")
@@ -453,14 +594,29 @@ def likeness_in_bits(
                 shifts.setdefault(player, []).extend(found.shifts)
         if progress is not None:
             progress(done + 1, len(players))
+    return pairs, shifts
 
-    def mean(player: tuple[str, str], what: int) -> float:
+
+def _ceiling(bench: Bench) -> float:
+    return float(np.mean([_own(bench, name) for name in bench.animals]))
+
+
+def _likeness(
+    bench: Bench,
+    seeds: Mapping[str, Answers],
+    pairs: Mapping[tuple[_Player, str], _Sums],
+    shifts: Mapping[_Player, list[float]],
+    ceiling: float,
+) -> Likeness:
+    """Return the score of a subject from the bits of all pairs."""
+
+    def mean(player: _Player, what: int) -> float:
         against = [name for name in bench.animals if (player, name) in pairs]
         return float(np.mean([pairs[player, name].mean()[what] for name in against]))
 
     reference = float(np.mean([mean(("animal", name), TOTAL) for name in bench.animals]))
 
-    def scored(player: tuple[str, str]) -> Seed:
+    def scored(player: _Player) -> Seed:
         total, choice = mean(player, TOTAL), mean(player, CHOICE)
         return Seed(
             player[1], total / reference, total, choice, total - choice,
@@ -469,19 +625,19 @@ def likeness_in_bits(
 
     mine = tuple(scored(("seed", name)) for name in seeds)
     theirs = tuple(scored(("animal", name)) for name in bench.animals)
-    low, high, least = _interval(pairs, list(seeds), list(bench.animals))
-    ceiling = float(np.mean([_own(bench, name) for name in bench.animals]))
+    low, high, least = _interval(pairs, [("seed", name) for name in seeds], list(bench.animals))
     bound = _least(np.array([one.score for one in theirs]))
-    added = 0.0 if bench.timed else _least(np.array([one.added for one in theirs]))
-    doubts = [
-        *_doubts_of_animals(theirs, least, ceiling),
-        *_doubts_of_seeds(bench, seeds, mine),
-    ]
+    added = 0.0
+    if not bench.timed:
+        added = _least(np.array([one.added for one in theirs])) if bench.ordered else -np.inf
+    of_animals = tuple(_doubts_of_animals(theirs, least, ceiling))
+    doubts = [*of_animals, *_doubts_of_seeds(bench, seeds, mine)]
     if high - low > MOST_WIDTH and low < bound < high:
         doubts.append(f"the interval of the score is {high - low:.2f} wide, more than {MOST_WIDTH}")
     return Likeness(
-        mine, theirs, low, high, ceiling, reference, bound, added, bench.timed, tuple(doubts)
-    )
+        mine, theirs, low, high, ceiling, reference, bound, added, bench.kind, tuple(doubts),
+        of_animals,
+    )  # fmt: skip
 
 
 def _least(held: np.ndarray) -> float:
@@ -496,7 +652,7 @@ TOTAL, CHOICE, UNSHIFTED = range(3)
 class _Sums:
     """Sums of bits over the trials of each block and level of an animal, (3, blocks, levels)."""
 
-    def __init__(self, target: Target | ChoiceTarget, found: Bits) -> None:
+    def __init__(self, target: Any, found: Bits) -> None:
         where = target.block, target.level
         self.count = np.zeros((target.block.max() + 1, target.level.max() + 1))
         np.add.at(self.count, where, 1)
@@ -512,7 +668,7 @@ class _Sums:
 
 def _own(bench: Bench, name: str) -> float:
     """Return the bits of one half of an animal's blocks under the other, both ways."""
-    table, target_of = (Predictor, Target) if bench.timed else (ChoicePredictor, ChoiceTarget)
+    table, target_of = PARTS[bench.kind]
     animal = bench.animals[name]
     first, found = np.unique(animal.block, return_inverse=True)[1] % 2 == 0, []
     if first.all():
@@ -528,27 +684,60 @@ def _own(bench: Bench, name: str) -> float:
 
 
 def _interval(
-    pairs: Mapping[tuple[tuple[str, str], str], _Sums], seeds: Sequence[str], animals: Sequence[str]
+    pairs: Mapping[tuple[_Player, str], _Sums], players: Sequence[_Player], animals: Sequence[str]
 ) -> tuple[float, float, float]:
-    """Return the 95 % interval of the mean score over seeds, and the lower end of its unit's."""
+    """Return the 95 % interval of the mean score of players, and the lower end of its unit's."""
     rng, scores, units = np.random.default_rng(0), [], []
-    whole = len(animals) >= LEAST_ANIMALS
+    whole, n = len(animals) >= LEAST_ANIMALS, len(players)
+    counts, sums = {}, {}
+    for name in animals:  # of all players, then of the other animals: (subjects, blocks, levels)
+        every = [*players, *(("animal", one) for one in animals if one != name)]
+        counts[name] = pairs[every[0], name].count
+        sums[name] = np.stack([pairs[one, name].sums[TOTAL] for one in every])
     for _ in range(SAMPLES):
         names = rng.choice(animals, len(animals)).tolist() if whole else list(animals)
-        drawn = rng.choice(seeds, len(seeds)).tolist()
+        drawn = rng.choice(n, n)
         mine, theirs = [], []
         for name in names:
-            n_blocks = len(pairs[("seed", seeds[0]), name].count)
-            blocks = rng.integers(0, n_blocks, n_blocks)
-            mine.append(np.mean([pairs[("seed", one), name].mean(blocks)[TOTAL] for one in drawn]))
-            others = [one for one in animals if one != name]
-            theirs.append(
-                np.mean([pairs[("animal", one), name].mean(blocks)[TOTAL] for one in others])
-            )
+            blocks = rng.integers(0, len(counts[name]), len(counts[name]))
+            count, summed = counts[name][blocks].sum(axis=0), sums[name][:, blocks].sum(axis=1)
+            bits = (summed[:, count > 0] / count[count > 0]).mean(axis=1)
+            mine.append(bits[:n][drawn].mean())
+            theirs.append(bits[n:].mean())
         units.append(np.mean(theirs))
         scores.append(np.mean(mine) / units[-1])
     low, high = np.quantile(scores, [0.025, 0.975])
     return float(low), float(high), float(np.quantile(units, 0.025))
+
+
+def animals_held_out(
+    animals: Mapping[str, Answers], *, kind: str | None = None
+) -> dict[str, tuple[float, float, float]]:
+    """Return the score of each animal as a subject beside the others, with its 95 % interval.
+
+    The unit is that of the other animals, without the one that is scored.
+
+    Args:
+        animals, kind: as in `likeness_in_bits`.
+
+    Raises:
+        CannotTellError: as `likeness_in_bits`, or fewer than three animals.
+    """
+    bench = Bench(animals, kind)
+    if len(animals) < 3:
+        raise CannotTellError(f"{len(animals)} animals; scoring each beside others needs three")
+    pairs, _ = _pairs(bench, {})
+    found = {}
+    for name in bench.animals:
+        others = [one for one in bench.animals if one != name]
+        mine = np.mean([pairs[("animal", name), one].mean()[TOTAL] for one in others])
+        unit = np.mean([
+            pairs[("animal", one), other].mean()[TOTAL]
+            for one in others for other in others if one != other
+        ])  # fmt: skip
+        low, high, _ = _interval(pairs, [("animal", name)], others)
+        found[name] = (float(mine / unit), low, high)
+    return found
 
 
 def _doubts_of_animals(animals: Sequence[Seed], least: float, ceiling: float) -> list[str]:
@@ -595,35 +784,16 @@ def _doubts_of_seeds(
 # ---------------------------------------------------------------------- the report
 
 
-def score_of(
-    subjects: Mapping[str, Behaviour],
-    animals: Mapping[str, Behaviour],
-    *,
-    progress: Callable[[int, int], None] | None = None,
-) -> Likeness:
-    """Score records against animals; see `likeness_in_bits`.
-
-    Args:
-        subjects: the seeds of a subject, by name.
-        animals: the animals or people, by name.
-        progress: called with the number of subjects that are done, and of all.
-
-    Raises:
-        CannotTellError: also if strengths, sides or reaction times are unknown.
-    """
-    seeds, others = (
-        {name: Answers.of(one) for name, one in each.items()} for each in (subjects, animals)
-    )
-    return likeness_in_bits(seeds, others, progress=progress)
-
-
 def scored_finding(likeness: Likeness, subject: str) -> Finding:
     """Return the score as table, figure and sentences."""
     rows = [
         {
             "who": one.name, "kind": kind, "score": one.score, "bits": one.bits,
-            "choice": one.choice, "times" if likeness.timed else "history": one.added,
-            **({"unshifted": one.unshifted, "shift (ms)": one.shift} if likeness.timed else {}),
+            "choice": one.choice, ADDED[likeness.kind]: one.added,
+            **(
+                {"unshifted": one.unshifted, "shift (ms)": one.shift}
+                if likeness.kind == TIMES else {}
+            ),
             "verdict": verdict,
         }
         for kind, each in (("seed", likeness.seeds), ("animal", likeness.animals))
@@ -642,32 +812,45 @@ def as_numbers(likeness: Likeness) -> dict[str, Any]:
     return {**asdict(likeness), "score": likeness.score, "seeds": seeds}
 
 
+ADDED = {TIMES: "times", CHOICES: "history", REPORTS: "reports", REWARDS: "rewards"}
+"""Kind -> the answers that add bits to those of choices."""
+GUESSER = {
+    TIMES: "the reaction times of the animal",
+    CHOICES: "the bias of the animal",
+    REPORTS: "the reports of the animal",
+    REWARDS: "the frequency of the animal's options",
+}
+"""Kind -> the knowledge of the guesser."""
+
+
 def said(likeness: Likeness, subject: str) -> list[str]:
     """Return the score in sentences."""
-    n = len(likeness.seeds)
-    span = "and animals" if len(likeness.animals) >= LEAST_ANIMALS else "of these animals"
+    n, kind, unit = len(likeness.seeds), likeness.kind, likeness.unit
+    span = f"and {unit}s" if len(likeness.animals) >= LEAST_ANIMALS else f"of these {unit}s"
     notes = [
         f"Score of {subject}: {likeness.score:.2f} [{likeness.low:.2f}, {likeness.high:.2f}]"
         f" (mean of {n} seed{'s' * (n > 1)}, 95 % interval over seeds, blocks {span}). 0: a guesser"
-        f" with {'the reaction times' if likeness.timed else 'the bias'} of the animal; 1: another"
-        " animal"
-        f" ({likeness.reference:.3f} bits per trial). One half of an animal's trials under the"
-        f" other: {likeness.ceiling / likeness.reference:.2f}"
-        + (", without a shift of time." if likeness.timed else ". Choices alone were measured."),
+        f" with {GUESSER[kind]}; 1: another {unit} ({likeness.reference:.3f} bits per trial). One"
+        f" half of the trials under the other: {likeness.ceiling / likeness.reference:.2f}"
+        + (", without a shift of time." if kind == TIMES else ".")
+        + (" Choices alone were measured." if kind == CHOICES else ""),
     ]
     if likeness.doubts:
         return [*notes, f"No verdict: {'; '.join(likeness.doubts)}."]
     alike = sum(likeness.verdict(one) == "not distinguished" for one in likeness.seeds)
+    also = {
+        TIMES: ", or where its choices or its times add no bits",
+        REPORTS: ", or where its reports add no bits",
+        CHOICES: ", or where its choices add none",
+        REWARDS: ", or where its earlier choices add none",
+    }[kind]
+    if not likeness.timed and np.isfinite(likeness.least):
+        adds = "history of choices adds" if kind == CHOICES else "rewards add"
+        also += f", or its {adds} less than {likeness.least:.3f} bits"
     return [
         *notes,
         f"Not distinguished from the animals: {alike} of {n} seeds. A seed is unlike them below"
-        f" {likeness.bound:.2f}, or where "
-        + (
-            "its choices or its times add no bits."
-            if likeness.timed
-            else "its choices add none, or"
-            f" its history of choices adds less than {likeness.least:.3f} bits."
-        ),
+        f" {likeness.bound:.2f}{also}.",
     ]
 
 
@@ -675,7 +858,10 @@ def _drawn(likeness: Likeness, subject: str) -> Any:
     """Return the figure: scores of seeds and animals, of the choices and of the times."""
     with drawing() as style:
         made, (axes,) = figure(width=5.2, height=2.6)
-        groups = ((subject, likeness.seeds, BLUE), ("each animal", likeness.animals, GREY))
+        groups = (
+            (subject, likeness.seeds, BLUE),
+            (f"each {likeness.unit}", likeness.animals, GREY),
+        )
         for place, (_, each, colour) in enumerate(groups):
             beside = np.linspace(-0.16, 0.16, len(each)) if len(each) > 1 else [0.0]
             axes.plot(
@@ -683,7 +869,7 @@ def _drawn(likeness: Likeness, subject: str) -> Any:
                 color=colour, ms=style.marker, mew=0,
             )  # fmt: skip
         axes.hlines(1.3, *np.clip([likeness.low, likeness.high], *SEEN), color=BLUE)
-        for value, name in ((0, "guesser"), (1, "another animal")):
+        for value, name in ((0, "guesser"), (1, f"another {likeness.unit}")):
             axes.axvline(value, ymax=0.85, color=GREY, lw=0.6 * style.line, ls="--")
             axes.annotate(name, (value, 1.62), ha="center", fontsize=style.small, color=GREY)
         if not likeness.doubts:

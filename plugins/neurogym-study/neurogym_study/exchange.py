@@ -21,6 +21,7 @@ import numpy as np
 from neurogym_core import InvalidValueError, TrialRecord
 from neurogym_core.players import PERIOD_COLUMNS
 from neurogym_core.tools import optional, replacing, unknown
+from neurogym_study.animals import AnimalFacts
 
 if TYPE_CHECKING:
     from neurogym_study.steps import Steps
@@ -201,9 +202,8 @@ def to_nwb(
     trials: TrialRecord | Steps,
     path: str | Path,
     *,
-    session_start: datetime.datetime | None = None,
+    animal: AnimalFacts | None = None,
     subject_id: str = "",
-    species: str = "",
     description: str = "",
     experimenter: str = "",
     lab: str = "",
@@ -219,9 +219,10 @@ def to_nwb(
     Args:
         trials: a record of one subject, or steps with their record.
         path: the .nwb file.
-        session_start: with a time zone; by default now. Give it for trials of animals.
+        animal: species, age, sex, date of birth and session; by default those in columns of these
+            names that have one value. Without a start, the session starts now. Simulated subjects
+            have placeholders.
         subject_id: by default the subject of the record's meta.
-        species: Latin name; simulated subjects have a placeholder.
         description: of the session; by default from the record's meta.
         experimenter, lab, institution: as in NWB; records of simulations say so.
 
@@ -237,14 +238,15 @@ def to_nwb(
     stored = _stored_names(record, NWB_NAMES, _nwb_name)
     meta = dict(record.meta)
     simulated = is_simulated(record)
+    known = animal or AnimalFacts.of(record, {})
     said = description or (
         f"{meta['task']}, played by {meta['subject']}" if simulated else "trials of behaviour"
     )
     file = pynwb.NWBFile(
         session_description=said,
         identifier=str(uuid.uuid4()),
-        session_start_time=session_start or datetime.datetime.now(datetime.UTC),
-        session_id="1",
+        session_start_time=known.start or datetime.datetime.now(datetime.UTC),
+        session_id="1" if simulated else known.session_id or "1",
         experimenter=[experimenter or "Simulation, NeuroGym"]
         if simulated
         else experimenter or None,
@@ -258,9 +260,10 @@ def to_nwb(
     )
     file.subject = pynwb.file.Subject(
         subject_id=subject_id or str(meta.get("subject", "simulated")).replace("/", "-"),
-        species=species or ("Simulatum exemplar" if simulated else None),
-        age="P0D" if simulated else None,
-        sex="U",
+        species=known.species or ("Simulatum exemplar" if simulated else None),
+        age=known.age or ("P0D" if simulated else None),
+        date_of_birth=known.born,
+        sex=known.sex or "U",
         description="a simulated subject" if simulated else None,
     )
     _add_trials(file, record, stored, start, stop)
@@ -720,14 +723,24 @@ def _period_times(
     return values
 
 
-def export(trials: TrialRecord | Steps, path: Path, kind: str) -> list[Path]:
+def export(
+    trials: TrialRecord | Steps, path: Path, kind: str, animal: Mapping[str, str] | None = None
+) -> list[Path]:
     """Write trials in one of `FORMATS`; return the paths of the written files.
 
     NWB and BIDS have a file for each subject of a record, and for each session if its clock
     restarts.
 
+    Args:
+        trials: the trials, perhaps of several subjects.
+        path: the file, or the folder of BIDS.
+        kind: one of `FORMATS`.
+        animal: facts for NWB, by the names of `animals.AnimalFacts`; those that are missing are
+            taken from columns of these names.
+
     Raises:
         UnknownNameError: another format.
+        InvalidValueError: a fact that is not of its form; or as `to_nwb`.
     """
     if kind not in FORMATS:
         raise unknown("format", kind, FORMATS)
@@ -735,8 +748,12 @@ def export(trials: TrialRecord | Steps, path: Path, kind: str) -> list[Path]:
     if kind in ("csv", "parquet"):
         {"csv": write_csv, "parquet": write_parquet}[kind](record, path)
         return [path]
+    facts = animal or {}
     if len(parts := list(_parts_of(record))) == 1:
-        return [{"nwb": to_nwb, "bids": to_bids}[kind](trials, path) or path]
+        if kind == "bids":
+            return [to_bids(trials, path)]
+        to_nwb(trials, path, animal=AnimalFacts.of(record, facts))
+        return [path]
     written = []
     for part, names in parts:
         labels = ["".join(c for c in name if c.isascii() and c.isalnum()) for name in names]
@@ -745,7 +762,8 @@ def export(trials: TrialRecord | Steps, path: Path, kind: str) -> list[Path]:
             written.append(to_bids(part, path, sub=sub, ses="".join(labels[1:])))
         else:
             file = path.with_name(f"{'-'.join([path.stem, *labels])}{path.suffix}")
-            to_nwb(part, file, subject_id=names[0].replace("/", "-"))
+            known = AnimalFacts.of(part, facts)
+            to_nwb(part, file, animal=known, subject_id=names[0].replace("/", "-"))
             written.append(file)
     return written
 

@@ -6,6 +6,7 @@ know the targets. One object plays all envs of a vector env, with separate value
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,27 @@ from neurogym_core import (
     NotSupportedError,
     Subject,
     TaskVectorEnv,
+    TrialRecord,
     UnknownNameError,
 )
 from neurogym_core.tools import did_you_mean, listed
+
+MOST_STATES = 2000
+"""Number of different observations above which a task is taken for noisy."""
+
+
+def likelihood_of(
+    subject: type[Subject], record: TrialRecord, given: Mapping[str, Any]
+) -> np.ndarray:
+    """Return the log likelihood of a record under a subject with these parameters, (n,)."""
+    from neurogym_study.behaviour import Behaviour, Roles
+    from neurogym_study.models import model
+
+    names = {QLearner: "q_learner", Hybrid: "hybrid", WinStayLoseShift: "win_stay_lose_shift",
+             Integrator: "integrator", DiffusionObserver: "diffusion"}  # fmt: skip
+    behaviour = Behaviour(record, Roles())
+    known = model(names[subject], behaviour)
+    return known.log_likelihood(behaviour, {name: given[name] for name in known.parameters})
 
 
 class QLearner(Subject):
@@ -68,11 +87,10 @@ class QLearner(Subject):
                 f"{name} needs discrete actions, but {task.name} has continuous ones. Use another"
                 " subject."
             )
-        if task.sample(100, seed=0).noise.any():
-            raise NotSupportedError(
-                f"{name} needs observations that repeat, but {task.name} shows noise. Set the noise"
-                " of the task to 0 (usually sigma=0), or use another subject."
-            )
+        self._task_name = task.name
+        # A subject that is scored sees no tables of the task; there, states that never end tell.
+        if hasattr(task, "sample") and task.sample(100, seed=0).noise.any():
+            raise self._noisy()
         n = env.num_envs
         self._index: dict[bytes, int] = {}
         self.values = np.zeros((n, 0, task.actions.size))
@@ -83,6 +101,12 @@ class QLearner(Subject):
         self._trial = env.trial_number.copy()
         self._state: np.ndarray | None = None
         self._action = np.zeros(n, np.int64)
+
+    def _noisy(self) -> NotSupportedError:
+        return NotSupportedError(
+            f"{type(self).__name__} needs observations that repeat, but {self._task_name} shows"
+            " noise. Set the noise of the task to 0 (usually sigma=0), or use another subject."
+        )
 
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         state = self._states(observations)
@@ -95,6 +119,19 @@ class QLearner(Subject):
         self._lately[self._envs[first], state[first]] = action[first]
         self._state, self._action = state, action
         return action
+
+    def log_likelihood(self, record: TrialRecord) -> np.ndarray:
+        """Return the log probability of the choices of each trial, (n,); NaN without a choice.
+
+        The learner gets the choices and rewards of the record, and not its own.
+
+        Args:
+            record: trials in their order, with ``choice`` and ``reward``, or those of DawTwoStep.
+
+        Raises:
+            CannotTellError: the record lacks something.
+        """
+        return likelihood_of(type(self), record, vars(self))
 
     # ---- choosing ----
 
@@ -148,6 +185,8 @@ class QLearner(Subject):
         keys = [_key(row) for row in observations]
         for key in keys:
             if key not in self._index:
+                if len(self._index) == MOST_STATES:
+                    raise self._noisy()
                 self._index[key] = len(self._index)
                 self._add_state()
         return np.array([self._index[key] for key in keys])
@@ -242,10 +281,35 @@ class WinStayLoseShift(Subject):
 
     Args:
         seed: seed of its first choices, and of switches among more than two choices.
+        lapse: probability of a choice at random.
 
     Raises:
+        InvalidValueError: a lapse that is no probability.
         NotSupportedError: the task has continuous actions, or several groups of choices.
     """
+
+    def __init__(self, seed: int | None = 0, *, lapse: float = 0.0) -> None:
+        super().__init__(seed)
+        if not 0 <= lapse <= 1:
+            raise InvalidValueError(
+                f"WinStayLoseShift was given lapse={lapse!r}. Expected a probability. Give a number"
+                " from 0 to 1."
+            )
+        self.lapse = lapse
+
+    def log_likelihood(self, record: TrialRecord) -> np.ndarray:
+        """Return the log probability of the choice of each trial, (n,); NaN without a choice.
+
+        Choices that the rule excludes have a probability of `lapse` over the number of choices, or
+        1e-12 if there are no lapses.
+
+        Args:
+            record: trials in their order, with ``choice`` and ``reward``.
+
+        Raises:
+            CannotTellError: the record lacks something, or trials have several choices.
+        """
+        return likelihood_of(type(self), record, vars(self))
 
     def begin(self, env: TaskVectorEnv) -> None:
         actions = env.task.actions
@@ -290,6 +354,9 @@ class WinStayLoseShift(Subject):
         fresh = self.rng.integers(0, self._k, len(rows))
         other = (last + self.rng.integers(1, max(self._k, 2), len(rows))) % self._k
         choice = np.where(last < 0, fresh, np.where(self._won[rows], last, other))
+        if self.lapse:
+            lapses = self.rng.random(len(rows)) < self.lapse
+            choice = np.where(lapses, self.rng.integers(0, self._k, len(rows)), choice)
         self._choices[number][rows] = choice
         return choice
 
@@ -313,6 +380,26 @@ class Integrator(Subject):
     """
 
     carries_state = False
+
+    def log_likelihood(
+        self, record: TrialRecord, *, noise: float, bias: float = 0.0, lapse: float = 0.0
+    ) -> np.ndarray:
+        """Return the log probability of the choice of each trial, (n,); NaN without an answer.
+
+        The sum of evidence with Gaussian noise is above 0 with a probability that is a cumulative
+        normal function of the strength.
+
+        Args:
+            record: trials with the strength of the evidence, and the correct side.
+            noise: strength of the evidence that is one SD of the sum.
+            bias: strength at which both sides are alike.
+            lapse: probability of a choice at random.
+
+        Raises:
+            CannotTellError: the record lacks something.
+        """
+        given = {"noise": noise, "bias": bias, "lapse": lapse}
+        return likelihood_of(type(self), record, given)
 
     def __init__(
         self, channel: str = "stimulus", group: str | None = None, seed: int | None = 0
@@ -397,6 +484,26 @@ class DiffusionObserver(Subject):
             channel,
             group,
         )
+
+    def log_likelihood(
+        self, record: TrialRecord, *, sigma: float, lapse: float = 1e-4
+    ) -> np.ndarray:
+        """Return the log density per ms of choice and reaction time, (n,); NaN without an answer.
+
+        The density is that of continuous time: it is the limit of small steps.
+
+        Args:
+            record: trials with the coherence, %, the correct side and reaction times, ms.
+            sigma: SD of the noise of the task, times sqrt(ms).
+            lapse: share of choices at random at any time up to the longest reaction time.
+
+        Raises:
+            CannotTellError: the record lacks something.
+        """
+        per_second = np.sqrt(2000.0) * sigma  # SD of the difference of two units over 1 s
+        given = {"drift": 10 / per_second, "bound": self.bound / per_second,
+                 "non_decision": self.non_decision, "lapse": lapse}  # fmt: skip
+        return likelihood_of(type(self), record, given)
 
     def begin(self, env: TaskVectorEnv) -> None:
         task = env.task

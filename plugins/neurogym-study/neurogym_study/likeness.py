@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import click
 
 from neurogym_core.tools import (
     Progress,
+    SubjectName,
     print_report,
     read_conditions,
     read_split,
@@ -32,16 +32,15 @@ from neurogym_study.options import (
 )
 
 if TYPE_CHECKING:
-    from neurogym_core import Task
     from neurogym_study.behaviour import Behaviour
+    from neurogym_study.benchmarks import Benchmark
     from neurogym_study.bits import Likeness
-    from neurogym_study.playing import Played
 
 
 @click.command(
-    "likeness", short_help="Compare a network or subject with published signatures of animals."
+    "likeness", short_help="Score a network or subject beside animals: a benchmark, and signatures."
 )
-@click.argument("what", metavar="[RUN...|TASK|FILE]", nargs=-1)
+@click.argument("what", metavar="[RUN...|SUBJECT|TASK|FILE]", nargs=-1)
 @click.option("--list", "listing", is_flag=True, help="List the signatures.")
 @played_options("Approximate number of trials of each seed or run.", "First seed.")
 @click.option(
@@ -53,15 +52,15 @@ if TYPE_CHECKING:
 )
 @click.option("--task", metavar="NAME", help="Task of the trials of a FILE that does not name it.")
 @click.option(
-    "--animals",
-    metavar="FILE",
-    help="Trials of animals or people in this task. The subject is scored against them, in bits per"
-    " trial, and plays in a process that sees observations and rewards only.",
+    "--benchmark",
+    metavar="NAME|FILE",
+    help="Score a SUBJECT or RUNs in this frozen benchmark, in bits per trial of the animals."
+    " `ngym benchmark list` shows the names.",
 )
 @click.option(
-    "--by",
-    metavar="COLUMN",
-    help="A condition besides the strength in which the animals are scored, such as the modality.",
+    "--last-test",
+    is_flag=True,
+    help="With --benchmark: score against the animals that are held out for one last test.",
 )
 @recipe_options
 @role_options
@@ -75,23 +74,24 @@ if TYPE_CHECKING:
     help="Folder of the report.",
 )
 def command(what: tuple[str, ...], listing: bool, out: Path, **given: Any) -> None:
-    """Compare behaviour with published signatures of animals.
+    """Score behaviour beside that of animals, in a benchmark and on published signatures.
 
-    A RUN is a folder that `ngym train --out` wrote; runs with several seeds may be given. A TASK is
-    played by a reference subject, with several seeds. A FILE has trials; its subjects count as
-    seeds, or with --pool as one.
+    A RUN is a folder that `ngym train --out` wrote; runs with several seeds may be given. A SUBJECT
+    is named as in `ngym run`. Without --benchmark, a TASK is played by the --subject, with several
+    seeds, and a FILE has trials; its subjects count as seeds, or with --pool as one.
 
     \b
-    ngym likeness --list
+    ngym likeness integrator --benchmark clicks-rats
+    ngym likeness run-1 run-2 run-3 --benchmark clicks-rats
     ngym likeness RoitmanShadlen-v0 --subject diffusion
-    ngym likeness run-1 run-2 run-3
     ngym likeness trials.csv
-    ngym likeness RoitmanShadlen-v0 --subject diffusion --animals monkeys.csv
+    ngym likeness --list
 
-    With --animals, the report begins with a score. It is the mean, over the animals' trials, of the
-    bits that the subject's choices and reaction times tell about theirs: 0 for a guesser with the
-    animal's reaction times, 1 for another animal. Without reaction times, choices alone count.
-    --recipe, --map, --scale and the columns --strength, --side, --right are those of the FILE.
+    With --benchmark, the report begins with a score. The benchmark fixes the task with its
+    settings, the trials, the seeds and the animals. The subject plays in a process that sees
+    observations and rewards only. The score is the mean, over the animals' trials, of the bits that
+    the subject's answers tell about theirs: 0 for a guesser who knows no condition, 1 for another
+    animal. `ngym benchmark show NAME` says what is scored.
 
     For each signature, the report has the effect of the subject with its interval over seeds, that
     of each animal, and verdicts: whether the sign is the published one, and whether the effect is
@@ -101,9 +101,9 @@ def command(what: tuple[str, ...], listing: bool, out: Path, **given: Any) -> No
 
     --json prints an object with the keys schema (1), command, facts, tested (the signatures, with
     rows: who, kind, value, low, high, n, sign, within), untested (name -> reason), report and
-    figures; the same is in likeness.json. With --animals it has the key score, too (score, low,
-    high, reference, ceiling, bound, doubts, seeds, animals). Missing and infinite numbers are null.
-    With --list it prints an object with schema, command, and the list signatures.
+    figures; the same is in likeness.json. With --benchmark it has the key score, too (score,
+    low, high, reference, ceiling, bound, doubts, seeds, animals). Missing and infinite numbers are
+    null. With --list it prints an object with schema, command, and the list signatures.
     """
     if listing:
         _list(given["as_json"])
@@ -113,6 +113,13 @@ def command(what: tuple[str, ...], listing: bool, out: Path, **given: Any) -> No
             "No RUN, TASK or FILE was given. Expected one, or several runs. `ngym likeness --list`"
             " shows the signatures."
         )
+    if given["benchmark"]:
+        _report_benchmark(what, out, given)
+        return
+    if given["last_test"]:
+        raise click.UsageError(
+            "--last-test was given without --benchmark. Expected both. Name a benchmark."
+        )
     _check(what, given)
     if is_trials(what[0]):
         behaviours, subject, task = _of_file(what[0], given)
@@ -120,7 +127,9 @@ def command(what: tuple[str, ...], listing: bool, out: Path, **given: Any) -> No
         behaviours, subject, task = _of_runs(what, given)
     else:
         behaviours, subject, task = _of_task(what[0], given)
-    _report(behaviours, subject, task, what, out, given)
+    _report(
+        behaviours, subject, task, [Path(run) for run in what if Path(run).is_dir()], out, given
+    )
 
 
 def _list(as_json: bool) -> None:
@@ -163,20 +172,18 @@ def _check(what: tuple[str, ...], given: dict[str, Any]) -> None:
         )
     of_file = ("task", "recipe", "columns", "scales", *ROLES)
     of_task = ("subject", "parameters", "timing", "wrap", "conditions", "split", "design")
-    unused = of_file[:1] if given["animals"] else of_file  # the others read the animals' FILE
-    wrong = {"file": of_task, "run": (*of_task[:4], *unused), "task": unused}[kind]
-    if given["by"] and not given["animals"]:
-        raise click.UsageError(
-            f"--by {given['by']} was given without --animals. Expected it with a score against"
-            " animals. Add --animals FILE, or leave it out."
-        )
-    flags = {"parameters": "set", "conditions": "condition", "columns": "map", "scales": "scale"}
-    named = [f"--{flags.get(name, name)}" for name in wrong if given[name]]
-    if named:
+    wrong = {"file": of_task, "run": (*of_task[:4], *of_file), "task": of_file}[kind]
+    if named := _flags(wrong, given):
         raise click.UsageError(
             f"{', '.join(named)} was given with the {kind} {what[0]!r}, which does not use it."
             " Leave it out."
         )
+
+
+def _flags(names: tuple[str, ...], given: dict[str, Any]) -> list[str]:
+    """Return the flags of those of these options that have a value."""
+    flags = {"parameters": "set", "conditions": "condition", "columns": "map", "scales": "scale"}
+    return [f"--{flags.get(name, name)}" for name in names if given[name]]
 
 
 def _of_file(path: str, given: dict[str, Any]) -> tuple[dict[str, Behaviour], str, str]:
@@ -184,7 +191,7 @@ def _of_file(path: str, given: dict[str, Any]) -> tuple[dict[str, Behaviour], st
 
     record = read_given(Path(path), given["recipe"], given["columns"], given["scales"])
     subject = str(record.meta.get("subject", Path(path).stem))
-    behaviour = Behaviour(record, Roles(**{name: given[name] for name in (*ROLES, "by")}))
+    behaviour = Behaviour(record, Roles(**{name: given[name] for name in ROLES}))
     behaviours = {subject: behaviour} if given["pool"] else behaviour.per_subject()
     return behaviours, subject, str(given["task"] or record.meta.get("task", ""))
 
@@ -208,17 +215,8 @@ def _of_runs(what: tuple[str, ...], given: dict[str, Any]) -> tuple[dict[str, Be
                     "imposed": imposed,
                     "design": given["design"],
                 }
-                if given["animals"]:
-                    trained = ("trained", {"run": folder, "which": given["which"]})
-                    trainer = run.trainer()
-                    played = _blind(
-                        trainer.tasks[given["which"]], trained, given["n_trials"], **how
-                    )
-                    name = f"{run.experiment.trainer} after {trainer.done} {trainer.unit}"
-                    played = replace(played, subject=name)
-                else:
-                    played = play_run(run, given["n_trials"], which=given["which"], **how)
-                found[folder] = Behaviour(played.record, Roles.of_task(played.task, by=given["by"]))
+                played = play_run(run, given["n_trials"], which=given["which"], **how)
+                found[folder] = Behaviour(played.record, Roles.of_task(played.task))
                 tasks.add(played.task.name)
     if len(tasks) > 1:
         raise click.UsageError(
@@ -249,54 +247,94 @@ def _of_task(name: str, given: dict[str, Any]) -> tuple[dict[str, Behaviour], st
             for k in range(given["seeds"]):
                 bar.show(k)
                 seed = given["seed"] + k
-                play = _blind if given["animals"] else play_task
-                played = play(
+                played = play_task(
                     task, subject, given["n_trials"], seed=seed,
                     split=read_split(given["split"]), imposed=imposed, design=given["design"],
                 )  # fmt: skip
-                found[f"seed {seed}"] = Behaviour(
-                    played.record, Roles.of_task(task, by=given["by"])
-                )
+                found[f"seed {seed}"] = Behaviour(played.record, Roles.of_task(task))
     return found, str(subject), task.name
 
 
-def _blind(task: Task, subject: Any, n_trials: int, *, seed: int, **how: Any) -> Played:
-    """Play a task as `play_task` does, with a subject in a process without the task."""
-    from neurogym_study.blind import BlindPlayer
-    from neurogym_study.playing import play_task
+def _report_benchmark(what: tuple[str, ...], out: Path, given: dict[str, Any]) -> None:
+    """Score a subject, or runs that are its seeds, in a benchmark, and write the report."""
+    from neurogym_study.behaviour import CannotTellError
+    from neurogym_study.benchmarks import benchmark
 
-    with BlindPlayer(subject, seed=seed) as player:
-        return play_task(task, player, n_trials, seed=seed, **how)
-
-
-def _score(
-    behaviours: dict[str, Behaviour], given: dict[str, Any]
-) -> tuple[Likeness, dict[str, str]]:
-    """Return the score against the animals' file, and facts about it."""
-    from neurogym_study.behaviour import Behaviour, CannotTellError, Roles
-    from neurogym_study.bits import score_of
-
-    path = given["animals"]
+    wrong = ("subject", "parameters", "timing", "wrap", "conditions", "split", "design", "task",
+             "recipe", "columns", "scales", *ROLES)  # fmt: skip
+    fixed = [*_flags(wrong, given), *given_of(("n_trials", "seed", "which", "seeds"))]
+    if fixed:
+        raise click.UsageError(
+            f"{', '.join(fixed)} was given with --benchmark, which fixes task, trials and seeds."
+            " Leave it out; name the subject first: ngym likeness SUBJECT --benchmark NAME."
+        )
+    if is_trials(what[0]):
+        raise click.UsageError(
+            f"The file {what[0]!r} was given with --benchmark. Expected a subject or runs, which"
+            " play blind; how the trials of a file were made cannot be seen. Leave --benchmark out."
+        )
     with usage_errors():
-        record = read_given(Path(path), given["recipe"], given["columns"], given["scales"])
-        animals = Behaviour(
-            record, Roles(**{name: given[name] for name in (*ROLES, "by")})
-        ).per_subject()
-        with Progress("pairs of subjects and animals", len(animals) + len(behaviours)) as bar:
+        chosen = benchmark(given["benchmark"])
+        behaviours, subject = _played(chosen, what)
+        with Progress("subjects and animals", len(behaviours)) as bar:
             try:
-                found = score_of(behaviours, animals, progress=lambda done, _: bar.show(done))
+                found = chosen.score(
+                    behaviours, last=given["last_test"], progress=lambda done, _: bar.show(done)
+                )
             except CannotTellError as error:
-                raise click.UsageError(f"No score against {path}: {error}.") from error
-    return found, {"animals": f"{path}: {len(animals)} animals, {len(record):,} trials"}
+                raise click.UsageError(f"No score in {chosen}: {error}.") from error
+    runs = [Path(run) for run in what if Path(run).is_dir()]
+    name = chosen.task.rpartition("/")[2]
+    _report(behaviours, subject, name, runs, out, given, found, chosen)
+
+
+def _played(chosen: Benchmark, what: tuple[str, ...]) -> tuple[dict[str, Behaviour], str]:
+    """Return the behaviour of the seeds of a subject, or of runs, and the name of the subject."""
+    from neurogym_study.runs import Run
+
+    folders = [one for one in what if Path(one).is_dir()]
+    if len(what) > 1 and len(folders) < len(what):
+        absent = next(one for one in what if one not in folders)
+        raise click.UsageError(
+            f"{len(what)} arguments were given with --benchmark. Expected one SUBJECT, or runs;"
+            f" {absent!r} is not the folder of a run. Give subjects one by one."
+        )
+    if len(folders) > len(chosen.seeds):
+        raise click.UsageError(
+            f"{len(folders)} runs were given. Expected {len(chosen.seeds)} at most, the number of"
+            f" seeds of {chosen}. Leave some out."
+        )
+    if folders:
+        opened = [Run.open(Path(one)) for one in folders]
+        if len({one.kind() for one in opened}) > 1:
+            raise click.UsageError(
+                f"The runs {', '.join(folders)} differ in more than their seed and length. Expected"
+                " seeds of one subject. Score different subjects apart."
+            )
+        subjects = {one: ("trained", {"run": one}) for one in folders}
+        trainer = opened[0].trainer()
+        name = f"{opened[0].experiment.trainer} after {trainer.done} {trainer.unit}"
+    else:
+        parsed = SubjectName().convert(what[0], None, None)
+        subjects = {f"seed {seed}": parsed for seed in chosen.seeds}
+        name = what[0]
+    found = {}
+    with Progress("seeds", len(subjects)) as bar:
+        for k, (seed, subject) in enumerate(subjects.items()):
+            bar.show(k)
+            found[seed] = chosen.play(subject, chosen.seeds[k])
+    return found, name
 
 
 def _report(
     behaviours: dict[str, Behaviour],
     subject: str,
     task: str,
-    what: tuple[str, ...],
+    runs: list[Path],
     out: Path,
     given: dict[str, Any],
+    scored: Likeness | None = None,
+    in_benchmark: Benchmark | None = None,
 ) -> None:
     from neurogym_plot.styles import figure_style
 
@@ -309,13 +347,15 @@ def _report(
 
     with usage_errors():
         known = signatures()
+        if in_benchmark is not None:
+            known = [one for one in known if one.name in in_benchmark.signatures]
         with Progress("signatures", len(known)) as bar:
             scores = []
             for one in known:
                 bar.show(len(scores), one.title)
                 scores.append(score(one, behaviours, subject, task))
     trials = ", ".join(str(len(one)) for one in behaviours.values())
-    facts = {"subject": subject, "task": task or what[0], "seeds or subjects": len(behaviours),
+    facts = {"subject": subject, "task": task or "not named", "seeds or subjects": len(behaviours),
              "trials of each": trials}  # fmt: skip
     splits = {one.record.meta["split"] for one in behaviours.values() if "split" in one.record.meta}
     if splits:
@@ -323,16 +363,16 @@ def _report(
     designs = {str(one.record.meta.get(DESIGN, "")) for one in behaviours.values()} - {""}
     if designs:
         facts["design"] = ", ".join(sorted(designs))
-    scored = None
-    if given["animals"]:
-        scored, more_facts = _score(behaviours, given)
-        facts |= more_facts
+    if in_benchmark is not None:
+        facts |= {"benchmark": str(in_benchmark), "animals": in_benchmark.title}
+        if given["last_test"]:
+            facts["animals"] += ", those that are held out"
     with figure_style(given["style"]):
         findings = findings_of(scores)
         if scored is not None:
             findings.insert(0, scored_finding(scored, subject))
-        if Path(what[0]).is_dir():
-            findings.append(training_finding([Path(run) for run in what]))
+        if runs:
+            findings.append(training_finding(runs))
         title = f"Likeness of {subject} to animals"
         target = write_likeness(out, title, facts, scores, findings, scored)
     figures = write_given_figures(given["figure"], given["style"], findings)
@@ -363,7 +403,8 @@ def _report(
                         f" within the others' range: {animal.within or 'no other'}",
                         indent=2,
                     )
-    click.echo(counted(scores))
+    if scores:
+        click.echo(counted(scores))
     for one in scores:
         if not one.rows and (not task or one.signature.applies_to(task)):
             print_paragraph(f"Not tested: {one.signature.title}: {one.why_not}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,11 @@ from neurogym_study.signatures import Animal, Signature
 from neurogym_study.style import drawing
 
 YES, NO, OPEN = "yes", "no", "cannot tell"
+FEW = "too few animals"
+LEAST_ANIMALS = 5
+"""Number of animals whose range allows a verdict."""
+TAIL = 0.025
+"""Share of effects of 0 whose 95 % interval is above 0."""
 AGREEMENT = 0.1
 """Smallest half width of Student's interval, relative to that of the intervals of the seeds.
 
@@ -39,7 +44,9 @@ class Row:
     Attributes:
         kind: "subject", "seed" or "animal".
         sign: whether the effect has the published sign: "yes", "no" or "cannot tell".
-        within: whether it is within the range of the (other) animals; "" without animals.
+        within: whether it is within the range of the (other) animals: "yes", "no", "cannot tell" or
+            "too few animals"; "" without animals. Of the subject: "yes" or "no" if that is so of
+            each seed.
     """
 
     who: str
@@ -85,20 +92,48 @@ def sign_of(effect: Measure | Animal, signature: Signature) -> str:
     return YES if low > 0 else NO if high < least else OPEN
 
 
-def within(effect: Measure | Animal, animals: Sequence[Animal]) -> str:
-    """Return whether the interval is inside the range of the animals; "" without animals.
+def range_of(animals: Sequence[Animal]) -> tuple[float, float] | None:
+    """Return the range in which 95 % of new animals are expected; None of fewer than five.
 
-    The range is from the lowest to the highest end of their intervals. "no" means that the interval
-    is outside, "cannot tell" that it overlaps an end.
+    Of single animals, it is Student's prediction interval from the spread of their effects. Of a
+    published group, it is that of the group.
+    """
+    for one in animals:
+        if one.animals >= LEAST_ANIMALS:
+            return one.low, one.high
+    values = np.array([one.value for one in animals])
+    if len(values) < LEAST_ANIMALS:
+        return None
+    half = student.ppf(0.975, len(values) - 1) * values.std(ddof=1) * np.sqrt(1 + 1 / len(values))
+    return float(values.mean() - half), float(values.mean() + half)
+
+
+def within(effect: Measure | Animal, animals: Sequence[Animal]) -> str:
+    """Return whether the interval of a seed or animal is in the range of (other) animals.
+
+    "no" means that the interval is outside, "cannot tell" that it overlaps an end.
     """
     if not animals:
         return ""
-    low, high = min(one.low for one in animals), max(one.high for one in animals)
+    ends = range_of(animals)
+    if ends is None:
+        return FEW
+    low, high = ends
     if not np.isfinite([effect.low, effect.high]).all():
         return OPEN
     if low <= effect.low and effect.high <= high:
         return YES
     return NO if effect.low > high or effect.high < low else OPEN
+
+
+def all_within(effects: Sequence[Measure], animals: Sequence[Animal]) -> str:
+    """Return the verdict of `within` if it is that of each seed; else "cannot tell".
+
+    The mean over seeds is not compared with the range of animals: seeds on either side of it would
+    have a mean inside.
+    """
+    found = {within(one, animals) for one in effects}
+    return found.pop() if len(found) == 1 else OPEN
 
 
 def over_seeds(effects: Sequence[Measure]) -> Measure:
@@ -149,7 +184,8 @@ def score(
     if reasons:
         notes = [f"Only {len(effects)} of {len(behaviours)} could be measured: {reasons[0]}."]
     whole = over_seeds(list(effects.values()))
-    rows = [_row(subject, "subject", whole, signature, signature.animals)]
+    inside = all_within(list(effects.values()), signature.animals)
+    rows = [replace(_row(subject, "subject", whole, signature, ()), within=inside)]
     if len(effects) > 1:
         rows += [_row(n, "seed", one, signature, signature.animals) for n, one in effects.items()]
     for animal in signature.animals:
@@ -185,7 +221,7 @@ def table_of(scores: Sequence[Score]) -> pd.DataFrame:
 def counted(scores: Sequence[Score]) -> str:
     """Return the verdicts of the subject in words, one count for each kind; never one number."""
     tested = [one for one in scores if one.rows]
-    compared = [one for one in tested if one.subject.within]
+    compared = [one for one in tested if one.subject.within not in ("", FEW)]
     said = [f"{len(tested)} of {len(scores)} signatures tested."]
     for name, rows, read in (
         ("Sign as published", tested, lambda one: one.subject.sign),
@@ -195,12 +231,19 @@ def counted(scores: Sequence[Score]) -> str:
             counts = [(what, sum(read(one) == what for one in rows)) for what in (YES, NO, OPEN)]
             said.append(f"{name}: {', '.join(f'{what} {k}' for what, k in counts)}.")
     if len(compared) < len(tested):
-        said.append(f"{len(tested) - len(compared)} by sign only.")
+        said.append(f"{len(tested) - len(compared)} by sign only, or beside too few animals.")
+    if len(tested) > 1:
+        said.append(
+            f"Of {len(tested)} effects of 0, {TAIL * len(tested):.2g} have the sign by chance:"
+            " verdicts are not corrected for their number."
+        )
     return " ".join(said)
 
 
 def findings_of(scores: Sequence[Score]) -> list[Finding]:
     """Return the report: an overview, a finding per tested signature, and the untested ones."""
+    if not scores:
+        return []
     tested = [one for one in scores if one.rows]
     untested = pd.DataFrame(
         [{"signature": one.signature.name, "why": one.why_not} for one in scores if not one.rows]
@@ -272,10 +315,10 @@ def drawn(one: Score) -> Any:
         made, (axes,) = figure(width=5.2, height=1.5 + 0.28 * len(rows))
         at = np.arange(len(rows))[::-1]
         animals = one.signature.animals
-        if animals:
+        ends = range_of(animals)
+        if ends is not None:
             axes.axvspan(
-                min(animal.low for animal in animals),
-                max(animal.high for animal in animals),
+                *ends,
                 color=GREY, alpha=0.15, lw=0, label="range of the animals",
             )  # fmt: skip
         axes.axvline(0, color=GREY, lw=0.6 * style.line, ls="--")

@@ -236,16 +236,22 @@ def win_stay_lose_switch(choice: ArrayLike, rewarded: ArrayLike, after: ArrayLik
     return Measured(found)
 
 
-def reward_transition(stayed: ArrayLike, rewarded: ArrayLike, common: ArrayLike) -> Measured:
+def reward_transition(
+    stayed: ArrayLike, rewarded: ArrayLike, common: ArrayLike, correct: ArrayLike | None = None
+) -> Measured:
     """Return the effects of the last reward, and of reward x transition, on staying.
 
     Daw et al. (2011), doi:10.1016/j.neuron.2011.02.027. "reward" is model-free, "reward x
     transition" model-based. Regressors are +1/2 and -1/2: weights are differences in log odds, the
-    interaction that of the differences, halved.
+    interaction that of the differences, halved. Learners without a model have an interaction, too,
+    because a choice that was correct is more often paid after common transitions, and more often
+    repeated; `correct` takes this out (Akam, Costa & Dayan 2015, doi:10.1371/journal.pcbi.1004648).
 
     Args:
         stayed: whether the first choice was repeated, bool (n,).
         rewarded, common: of the trial before, bool (n,).
+        correct: whether the first choice of the trial before was the one with the higher chance of
+            reward, bool (n,); None: unknown.
     """
     reward = np.asarray(rewarded, float) - 0.5
     transition = np.asarray(common, float) - 0.5
@@ -254,6 +260,7 @@ def reward_transition(stayed: ArrayLike, rewarded: ArrayLike, common: ArrayLike)
             "reward": reward,
             "transition": transition,
             "reward x transition": 2 * reward * transition,
+            **({} if correct is None else {"correct": np.asarray(correct, float) - 0.5}),
         },
         stayed,
     )

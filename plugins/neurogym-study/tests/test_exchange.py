@@ -446,3 +446,79 @@ def test_nwb_keeps_times_of_0_and_1_s_and_columns_without_values(tmp_path):
 
     with NWBHDF5IO(tmp_path / "session.nwb", "r") as file:
         assert "reaction_time" not in file.read().trials.colnames  # best practices
+
+
+# ---- facts about animals ----
+
+
+@pytest.fixture
+def mice(tmp_path):
+    """A laboratory's file with two mice of different ages."""
+    rows = ["subject,sex,age,trial,trial_start,trial_stop,contrast,side,correct"]
+    for name, sex, age in (("m1", "F", "P90D"), ("m2", "M", "P12W")):
+        rows += [
+            f"{name},{sex},{age},{k},{3000 * k},{3000 * k + 900},{25 * (k % 2)},right,{k % 2}"
+            for k in range(12)
+        ]
+    path = tmp_path / "mice.csv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+FACTS = ("--species", "Mus musculus", "--session-start", "2026-05-01T10:30+02:00")
+
+
+@needs("pynwb")
+def test_nwb_has_the_facts_of_each_animal(mice, ngym):
+    import pynwb
+
+    words = ("--date-of-birth", "2026-01-31", "--session-id", "first")
+    code, said = ngym("export", mice, "--to", "nwb", "--out", "mice.nwb", *FACTS, *words)
+    assert code == 0, said
+    for name, sex, age in (("m1", "F", "P90D"), ("m2", "M", "P12W")):
+        with pynwb.NWBHDF5IO(f"mice-{name}.nwb", "r") as io:
+            file = io.read()
+            assert file.session_id == "first"
+            assert file.session_start_time.isoformat() == "2026-05-01T10:30:00+02:00"
+            found = file.subject
+            assert (found.subject_id, found.species) == (name, "Mus musculus")
+            assert (found.sex, found.age) == (sex, age)
+            assert found.date_of_birth.date().isoformat() == "2026-01-31"
+        back = read_record(f"mice-{name}.nwb")
+        assert len(back) == 12
+
+
+@pytest.mark.slow
+@needs("pynwb")
+@needs("nwbinspector")
+def test_nwbinspector_has_nothing_critical_to_say_of_animals(mice, ngym):
+    from nwbinspector import Importance, inspect_nwbfile
+
+    code, said = ngym("export", mice, "--to", "nwb", "--out", "mice.nwb", *FACTS)
+    assert code == 0, said
+    found = inspect_nwbfile(
+        nwbfile_path="mice-m1.nwb", importance_threshold=Importance.BEST_PRACTICE_VIOLATION
+    )
+    assert [f"{one.check_function_name}: {one.message}" for one in found] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--age", "90 days"), "The age '90 days' was given. Expected an ISO 8601 duration"),
+        (("--species", "mouse"), "Expected a Latin name"),
+        (("--date-of-birth", "31.1.2026"), "Expected a date"),
+        (("--session-start", "2026-05-01"), "Expected a time zone"),
+        (("--session-start", "May"), "Expected a moment"),
+    ],
+)
+def test_facts_that_are_not_of_their_form_are_refused(words, message, mice, ngym):
+    code, said = ngym("export", mice, "--to", "nwb", *words)
+    assert code == 2
+    assert message in said
+
+
+def test_facts_about_animals_are_for_nwb(mice, ngym):
+    code, said = ngym("export", mice, "--to", "bids", "--sex", "F")
+    assert code == 2
+    assert "--sex was given with --to bids" in said

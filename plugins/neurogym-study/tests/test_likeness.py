@@ -13,17 +13,23 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from click.testing import CliRunner
 from neurogym_study.behaviour import Behaviour, CannotTellError, Roles
 from neurogym_study.likeness import command
-from neurogym_study.likenesses import over_seeds, score, sign_of, within
+from neurogym_study.likenesses import (
+    all_within,
+    counted,
+    over_seeds,
+    range_of,
+    score,
+    sign_of,
+    within,
+)
 from neurogym_study.measures import Measure
 from neurogym_study.playing import play_task
 from neurogym_study.signatures import Animal, signature_names, signatures
 from neurogym_study.signatures.model import read_signature
-from simulated_animals import population
 
 from neurogym_core import InvalidValueError, TrialRecord, UnknownNameError, make_task, run
 
@@ -115,12 +121,39 @@ def test_the_sign_is_yes_no_or_cannot_tell():
     assert sign_of(effect(0, 0.3), none) == "cannot tell"
 
 
+def animals_of(*values, half=0.2):
+    return [Animal(str(k), one, one - half, one + half, 9, "") for k, one in enumerate(values)]
+
+
 def test_an_interval_is_within_the_animals_range_outside_or_neither():
-    animals = [Animal("A", 1, 0.8, 1.2, 9, ""), Animal("B", 2, 1.8, 2.2, 9, "")]
+    animals = animals_of(1.0, 1.5, 2.0, 2.5, 3.0)
+    assert range_of(animals) == pytest.approx((-0.40, 4.40), abs=0.01)  # 2 +- 2.776 * 0.79 * 1.095
     assert within(effect(1.5, 0.5), animals) == "yes"
-    assert within(effect(3, 0.5), animals) == "no"
-    assert within(effect(1, 0.5), animals) == "cannot tell"
+    assert within(effect(6, 0.5), animals) == "no"
+    assert within(effect(4.4, 0.5), animals) == "cannot tell"
     assert within(effect(1, 0.5), []) == ""
+    assert within(effect(1, 0.5), animals[:4]) == "too few animals"
+    mice = [Animal("140 mice", 1, 0.5, 1.5, 140, "", animals=140)]
+    assert within(effect(1, 0.1), mice) == "yes"
+
+
+def test_a_new_animal_is_outside_the_range_of_the_others_as_often_as_it_says():
+    """Of 2,000 populations, 5 %: SD 0.5 %, bounds of 4 SDs."""
+    rng = np.random.default_rng(5)
+    out = 0
+    for *others, new in rng.normal(size=(2000, 6)):
+        low, high = range_of(animals_of(*others))
+        out += not low < new < high
+    assert 0.03 < out / 2000 < 0.07
+
+
+def test_seeds_on_either_side_of_the_range_are_not_within_it():
+    animals = animals_of(1.0, 1.5, 2.0, 2.5, 3.0)
+    sides = [effect(-8, 0.1), effect(12, 0.1)]
+    assert within(over_seeds(sides), animals) != "no"  # their mean is inside
+    assert all_within(sides, animals) == "no"
+    assert all_within([effect(2, 0.1), effect(12, 0.1)], animals) == "cannot tell"
+    assert all_within([effect(2, 0.1)] * 3, animals) == "yes"
 
 
 def test_the_interval_over_seeds_contains_the_truth_in_95_percent():
@@ -200,7 +233,7 @@ def test_a_diffusion_observer_is_slower_when_weak_and_one_model_fits_it():
 def test_a_random_subject_is_not_better_when_the_evidence_is_strong():
     found = scored("better-when-strong", "RoitmanShadlen-v0", "guess", n=4000)
     assert found.subject.sign == "no"
-    assert found.subject.within == "no"
+    assert found.subject.within == "too few animals"
     assert not scored("motion-threshold", "RoitmanShadlen-v0", "guess", seeds=1).rows
 
 
@@ -210,7 +243,7 @@ def test_a_random_subject_makes_no_bets_by_confidence_and_does_not_follow_the_pr
     assert bets.subject.sign == "no"
     shift = scored("prior-shift", "IBLBlocks-v0", "guess", seeds=6, n=6000).subject
     assert shift.sign != "yes"
-    assert shift.within == "no"
+    assert shift.within == "too few animals"  # five mice, pooled
 
 
 @pytest.mark.slow
@@ -566,7 +599,7 @@ def test_so_is_the_model_for_speed_and_accuracy():
 
 def test_signatures_that_other_subjects_have_too_say_so():
     for name in ("two-step-interaction", "repeating-after-reward"):
-        assert "the sign too" in KNOWN[name].caution
+        assert "the sign, too" in KNOWN[name].caution
     assert not any("mark of a model" in one.statistic for one in KNOWN.values())
 
 
@@ -585,89 +618,55 @@ def test_different_subjects_are_not_pooled_as_seeds_of_one(toys, sides, ngym):
     assert "The runs a and c differ in more than their seed and length" in said
 
 
-# ---- the score against animals' trials ----
+# ---- confounds ----
 
 
-@pytest.fixture(scope="module")
-def animals_file(tmp_path_factory):
-    """A laboratory's file with the trials of five simulated animals."""
-    rows = [
-        pd.DataFrame({
-            "subject": name, "trial": np.arange(len(one)), "coherence": abs(one.signed),
-            "direction": np.where(one.signed == 0, rng.integers(0, 2, len(one)), one.signed > 0),
-            "choice": one.choice, "reaction_time": one.time,
-        })
-        for rng in [np.random.default_rng(0)]
-        for name, one in population(5, 0, n=600).items()
-    ]  # fmt: skip
-    every = pd.concat(rows)
-    every["correct"] = every["choice"] == every["direction"]
-    path = tmp_path_factory.mktemp("animals") / "animals.csv"
-    every[every["choice"] >= 0].to_csv(path, index=False)
-    return path
+def blocked(kind, seed, n=2000):
+    """A mouse without history in blocks of 20 to 100 trials: it may know the block, or drift."""
+    rng, left = np.random.default_rng(seed), []
+    while len(left) < n:
+        left += [rng.choice([0.2, 0.8])] * rng.integers(20, 100)
+    left = np.array(left[:n])
+    contrast, side = rng.choice([0, 6.25, 12.5, 25, 100], n), rng.random(n) >= left
+    bias = {"knows the block": np.where(left == 0.2, 0.8, -0.8), "has no history": np.zeros(n)}
+    drive = 3 * np.tanh(np.where(side, contrast, -contrast) / 12.5) + bias[kind]
+    right = rng.random(n) < 0.05 + 0.9 / (1 + np.exp(-drive))
+    outcome = np.where(right == side, "correct", "error")
+    columns = {"contrast": contrast, "side": np.where(side, "right", "left"), "p_left": left}
+    more = {"outcome": outcome, "choice": right.astype(int), "trial": np.arange(n)}
+    return Behaviour(TrialRecord({**columns, **more}, meta={}))
 
 
-def scored_against(animals_file, out, *more):
-    given = ["RoitmanShadlen-v0", "--animals", str(animals_file), "--n-trials", "600", "--seeds"]
-    return CliRunner().invoke(command, [*given, "3", "--out", str(out), "--json", *more])
+@pytest.mark.parametrize("kind", ["knows the block", "has no history"])
+def test_a_subject_that_knows_the_block_does_not_repeat_rewarded_choices(kind):
+    """Of reports on 3 seeds, 2.5 % have the sign by chance: 5 of 12 or more, 1 in 400,000."""
+    signs = []
+    for report in range(12):
+        mice = {str(k): blocked(kind, 100 * report + k) for k in range(3)}
+        signs.append(score(KNOWN["repeating-after-reward"], mice, "x", "IBL").subject.sign)
+    assert signs.count("yes") < 5
 
 
-def test_a_subject_is_scored_against_the_animals_of_a_file(animals_file, tmp_path):
-    honest = ("--subject", "diffusion:bound=50,non_decision=330")
-    done = scored_against(animals_file, tmp_path, *honest)
-    assert done.exit_code == 0, done.output
-    score = json.loads(done.stdout)["score"]
-    assert 0.5 < score["score"] < 1.3
-    assert {one["verdict"] for one in score["seeds"]} <= {
-        "not distinguished",
-        "unlike",
-        "no verdict",
-    }
-    assert len(score["animals"]) == 5
-    assert json.loads((tmp_path / "likeness.json").read_text("utf-8"))["score"] == score
-    assert "Likeness in bits" in (tmp_path / "report.html").read_text("utf-8")
-    guess = scored_against(animals_file, tmp_path / "guess", "--subject", "guess")
-    assert json.loads(guess.stdout)["score"]["score"] < -1  # it answers at 20 ms
+def test_without_chances_of_reward_a_model_cannot_be_told():
+    record = run("DawTwoStep-v0", "q_learner", 300, seed=0)
+    bare = TrialRecord({k: record[k] for k in record if k != "probability"}, meta=record.meta)
+    with pytest.raises(CannotTellError, match="no column 'probability'"):
+        KNOWN["two-step-interaction"].measured(Behaviour(bare))
 
 
-@pytest.mark.parametrize("subject", ["oracle", "late_oracle"])
-def test_a_subject_that_reads_the_target_cannot_be_scored(subject, animals_file, tmp_path):
-    done = scored_against(animals_file, tmp_path, "--subject", subject)
-    assert done.exit_code != 0
-    assert "asked the env for 'target'" in str(done.output) + str(done.exception)
+def test_a_curve_that_does_not_fit_gives_no_parameter():
+    """Accuracy falls with the strength of the evidence, which no curve of the kind has."""
+    rng, n = np.random.default_rng(3), 4000
+    coherence = rng.choice([3.2, 6.4, 12.8, 25.6, 51.2], n)
+    hit = rng.random(n) < np.select([coherence < 5, coherence > 50], [0.95, 0.6], 0.75)
+    columns = {"coherence": coherence, "outcome": np.where(hit, "correct", "error")}
+    bad = Behaviour(TrialRecord({**columns, "choice": np.zeros(n, int)}, meta={}))
+    with pytest.raises(CannotTellError, match="does not fit"):
+        KNOWN["motion-threshold"].measured(bad)
 
 
-def test_strengths_that_only_the_animals_have_are_named(animals_file, tmp_path):
-    done = scored_against(
-        animals_file, tmp_path, "--subject", "diffusion", "--set", "coherences=(6.4,51.2)"
-    )
-    assert done.exit_code != 0
-    assert "has no trial with the strength" in done.output
-
-
-def test_a_condition_is_named_for_a_score_only(animals_file, tmp_path):
-    args = ["RoitmanShadlen-v0", "--by", "direction", "--out", str(tmp_path / "alone")]
-    done = CliRunner().invoke(command, args)
-    assert done.exit_code == 2
-    assert "without --animals" in done.output
-    unknown = scored_against(animals_file, tmp_path, "--subject", "guess", "--by", "mood")
-    assert unknown.exit_code != 0
-    assert "mood" in unknown.output
-
-
-def test_a_file_of_another_group_is_scored_against_the_animals(animals_file, tmp_path):
-    args = [str(animals_file), "--animals", str(animals_file), "--task", "RoitmanShadlen-v0"]
-    done = CliRunner().invoke(command, [*args, "--out", str(tmp_path), "--json"])
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["score"]["score"] > 1  # each is a table of one of them
-
-
-def test_a_run_whose_agent_reads_the_target_cannot_be_scored(toys, sides, ngym):
-    words = ("--model", "toy", "--updates", 10, "--quiet", "--out", "toy")
-    code, said = ngym("train", sides, *words)
-    assert code == 0, said
-    code, said = ngym("evaluate", "toy", "--n-trials", 300, "--csv", "one.csv", "--out", "e")
-    assert code == 0, said
-    code, said = ngym("likeness", "toy", "--animals", "one.csv", "--n-trials", 300)
-    assert code != 0
-    assert "asked the env for 'target'" in said
+def test_the_number_of_tests_is_named():
+    found = [scored(name, "RoitmanShadlen-v0", "guess", seeds=1, n=300) for name in
+             ("better-when-strong", "motion-threshold")]  # fmt: skip
+    found = [one for one in found if one.rows] * 2
+    assert "have the sign by chance" in counted(found)

@@ -24,7 +24,10 @@ def test_runs_are_scored_as_the_seeds_of_one_network(tmp_path, monkeypatch):
         assert code == 0, said
         animals.append(pd.read_csv("one.csv").assign(subject=f"animal {seed}"))
     pd.concat(animals).drop(columns="reaction_time").to_csv("animals.csv", index=False)
-    code, said = sites.called("likeness", *names, "--animals", "animals.csv", "--n-trials", 300)
+    words = ("--name", "two", "--task", TASK, "--kind", "choices", "-n", 300, "--set", "sigma=4.0")
+    code, said = sites.called("benchmark", "add", "animals.csv", *words)
+    assert code == 0, said
+    code, said = sites.called("likeness", *names, "--benchmark", "two")
     assert code == 0, said
     assert "Score of rnn after 20 updates" in said
     assert "No verdict: 2 animals" in said

@@ -30,8 +30,10 @@ class Animal:
     """The published effect of one animal, person or group, with its 95 % interval.
 
     Attributes:
-        n: trials.
+        low, high: the interval; of a group with `animals`, the range of 95 % of its animals.
+        n: trials, or animals.
         source: name of its source in the signature.
+        animals: number of animals in whose range low and high are; 1: an animal, or pooled ones.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Animal:
     high: float
     n: int
     source: str
+    animals: int = 1
 
 
 @dataclass(frozen=True)
@@ -156,8 +159,8 @@ def read_signature(path: Path, compute: Callable[[Behaviour], Measure]) -> Signa
         _check(source, SOURCE_KEYS, path)
     animals = []
     for entry in said.pop("animal", ()):
-        _check(entry, ANIMAL_KEYS, path)
-        if set(entry) != ANIMAL_KEYS or not entry["low"] <= entry["value"] <= entry["high"]:
+        _check(entry, {*ANIMAL_KEYS, "animals"}, path)
+        if not entry.keys() >= ANIMAL_KEYS or not entry["low"] <= entry["value"] <= entry["high"]:
             raise InvalidValueError(
                 f"{path} gives the animal {entry!r}. Expected name, value, low, high, n and source,"
                 " with the value in its interval. Correct it."

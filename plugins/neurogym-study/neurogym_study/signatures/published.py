@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import pairwise
 
 import numpy as np
 from scipy.optimize import least_squares, minimize_scalar
 
+from neurogym_core import TrialRecord
 from neurogym_study import measures
-from neurogym_study.analyses import block_shift
-from neurogym_study.behaviour import Behaviour, CannotTellError, clicks_over_time, slots_of
+from neurogym_study.analyses import MISFIT, block_shift
+from neurogym_study.behaviour import (
+    MOST,
+    Behaviour,
+    CannotTellError,
+    clicks_over_time,
+    slots_of,
+)
 from neurogym_study.measures import Measure
 from neurogym_study.proportions import difference_interval
 from neurogym_study.psychometric import PsychometricFit, fit_psychometric
@@ -244,6 +252,11 @@ def repeating_after_reward(behaviour: Behaviour) -> Measure:
     used = behaviour.answered & behaviour.after & behaviour.before(behaviour.answered)
     columns = {"evidence": np.tanh(behaviour.signed / max(np.median(behaviour.level), 1e-9)),
                "correct": last * paid, "error": last * ~paid}  # fmt: skip
+    # A subject that follows the blocks repeats choices without remembering any.
+    with suppress(CannotTellError):
+        blocks, which = np.unique(behaviour.record[behaviour.block], return_inverse=True)
+        if len(blocks) <= MOST:
+            columns |= {f"block {k}": which == k for k in range(1, len(blocks))}
     columns = {name: values[used] for name, values in columns.items() if values[used].any()}
     if "correct" not in columns:
         raise CannotTellError("no two successive trials were answered")
@@ -260,14 +273,26 @@ def _stay_effect(name: str) -> Callable[[Behaviour], Measure]:
             raise CannotTellError("the record has no transitions and no two stages")
         choice = record[f"{slots[0]}.choice"]
         used = behaviour.after & (choice >= 0) & behaviour.before(choice >= 0)
-        rows = {
-            one: behaviour.before(values)[used]
-            for one, values in (("reward", record["reward"] > 0), ("common", record["common"]))
-        }
+        correct = choice == _better_first(record)
+        rewarded, common, right = (
+            behaviour.before(values)[used]
+            for values in (record["reward"] > 0, record["common"], correct)
+        )
         stayed = (choice == behaviour.before(choice))[used]
-        return measures.reward_transition(stayed, rows["reward"], rows["common"])[name]
+        return measures.reward_transition(stayed, rewarded, common, right)[name]
 
     return effect
+
+
+def _better_first(record: TrialRecord) -> np.ndarray:
+    """Return the first choice whose common state has the higher chance of reward, (n,)."""
+    if "probability" not in record or record["probability"].shape[1:] != (4,):
+        raise CannotTellError(
+            "the record has no column 'probability' with the chances of reward of the four second"
+            " choices, (n, 4): without it, learners without a model have the effect of one"
+        )
+    chances = record["probability"].astype(float)
+    return (chances[:, 2:].max(axis=1) > chances[:, :2].max(axis=1)).astype(int)
 
 
 @signature("two-step-reward.toml")
@@ -504,6 +529,10 @@ def _lapse(behaviour: Behaviour) -> Measure:
 
 
 def _parameter(fit: PsychometricFit, name: str) -> Measure:
+    if fit.p_value < MISFIT:
+        raise CannotTellError(
+            f"the curve does not fit (p = {fit.p_value:.1g}), so it has no {name}"
+        )
     if name in fit.undetermined and name != "lapse":
         raise CannotTellError(f"the data do not determine the {name}")
     low, high = fit.intervals[name]
