@@ -28,6 +28,7 @@ from neurogym_registry.kit import MISSING, has_kit
 from neurogym_registry.releases import examine_installed
 from neurogym_registry.resolve import resolve
 from neurogym_registry.sources import remember
+from neurogym_registry.stated import stated_by
 from neurogym_registry.wheels import Wheel, WheelError, read_wheel
 
 
@@ -82,14 +83,14 @@ def command(
         _print_without_pip(listing, release)
     with TemporaryDirectory(prefix="ngym-") as folder:
         with busy("Downloading and reading the wheels ..."):
-            steps = _planned(found, listing, release, core, Path(folder))
+            facts, steps = _planned(found, listing, release, core, Path(folder))
         pip.refuse_changes(steps, upgrade_core=upgrade_core)
         if as_lock:
             click.echo(pip.lock(steps), nl=False)
             return
         if not pip.available() and not dry_run:
             _print_for_uv(listing, steps)
-        _show_plan(listing, release, steps)
+        _show_plan(listing, release, facts, steps)
         if dry_run:
             return
         if not yes:
@@ -101,16 +102,19 @@ def command(
 
 def _planned(
     found: Catalogue, listing: Listing, release: Mapping[str, Any], core: str, folder: Path
-) -> list[pip.Step]:
-    """Return the downloaded wheels to install; none of their code has run.
+) -> tuple[dict[str, Any], list[pip.Step]]:
+    """Return the facts of the package's wheel, and the downloaded wheels to install.
+
+    None of their code has run.
 
     Raises:
-        InstallError: a file is missing, damaged or another one than listed, or has content or
-            requirements that are not allowed.
+        InstallError: a file is missing, damaged or another one than listed, states other facts
+            than the registry, or has content or requirements that are not allowed.
     """
     hashes = [file["sha256"] for file in release["files"]]
     version = release["version"]
     root = _read(pip.download(f"{listing.name}=={version}", folder / "root", *hashes))
+    facts = stated_by(root, listing, release)
     own = pip.Candidate(
         name=root.name,
         version=root.version,
@@ -122,7 +126,7 @@ def _planned(
     for one in steps[1:]:
         if found.named(one.name) is not None:
             _read(one.path)
-    return steps
+    return facts, steps
 
 
 def _read(path: Path) -> Wheel:
@@ -209,7 +213,13 @@ def _version_of(name: str) -> str | None:
     )
 
 
-def _show_plan(listing: Listing, release: Mapping[str, Any], steps: Sequence[pip.Step]) -> None:
+def _show_plan(
+    listing: Listing,
+    release: Mapping[str, Any],
+    facts: Mapping[str, Any],
+    steps: Sequence[pip.Step],
+) -> None:
+    """Show the facts of the wheel, claims of the release, and the files."""
     page = Page()
     page.heading(
         f"{listing.name} {release['version']}",
@@ -220,14 +230,14 @@ def _show_plan(listing: Listing, release: Mapping[str, Any], steps: Sequence[pip
             ("about", listing.row["summary"]),
             ("by", ", ".join(one["name"] for one in listing.package["maintainers"])),
             ("sources", listing.package.get("repository", listing.package.get("folder"))),
-            ("licence", release["license"]),
-            ("checks", _checks(release)),
-            ("attested", release.get("provenance") or "not when it was submitted"),
-            ("tasks", ", ".join(task["name"] for task in listing.row["tasks"])),
+            ("licence", facts["license"]),
+            ("tasks", ", ".join(task["name"] for task in facts["tasks"])),
+            ("claimed checks", _checks(release)),
+            ("claimed attestation", release.get("provenance")),
             ("listed in", listing.registry),
         )
     )
-    for text in effects(release.get("offers", {})):
+    for text in effects(facts["offers"]):
         page.text(f"  ! {text}", style="bold")
     page.heading("pip will install")
     rows = [
