@@ -119,6 +119,12 @@ def _owners(
                 f" ({who}) or a keeper. A new package needs the github_id of its author."
             )
             yield _violation(path, message)
+        elif "folder" in new.entries.get(name, {}):
+            message = (
+                f"has a folder, and is changed by the account {actor}. Expected a keeper, see"
+                f" {KEEPERS}. Give `repository` instead, or ask them."
+            )
+            yield Violation(rule="folder", file=entry_file(name), field="folder", message=message)
         elif not _ids(new.entries.get(name, {})):
             yield _violation(entry_file(name), "has no maintainer with a github_id. Expected one.")
 

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import functools
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from neurogym_registry.data import data
 
 # Packages that users of this project install.
 WELL_KNOWN = (
@@ -45,6 +50,89 @@ def might_resemble(name: str, other: str) -> bool:
     if abs(len(left) - len(right)) <= 2 and len(frozenset(left) ^ frozenset(right)) <= 4:
         return True
     return prefix != other_prefix and len({*_look(name)} ^ {*_look(other)}) <= 4
+
+
+@functools.cache
+def first_party() -> frozenset[str]:
+    """Return the names of this project's packages, which no other registry may list."""
+    rows = json.loads(data("index.json").read_text("utf-8"))["packages"]
+    return frozenset(row["name"] for row in rows if "folder" in row)
+
+
+class Similar:
+    """Finds the names in a list that `might_resemble` a name, for long lists.
+
+    Args:
+        names: the list.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        import numpy as np  # a client that installs one package compares few names
+
+        self._np = np
+        self.names = sorted(set(names))
+        parts = [_parts(name) for name in self.names]
+        self._prefixes = np.array([prefix for prefix, _ in parts], dtype=object)
+        self._lengths = np.array([len(rest) for _, rest in parts], np.int64)
+        self._rests = np.array([_letters(rest) for _, rest in parts], np.uint64)
+        self._wholes = np.array([_letters(_look(name)) for name in self.names], np.uint64)
+        bits = np.arange(1 << 16, dtype=np.uint32)
+        self._bits = sum((bits >> k) & 1 for k in range(16)).astype(np.int8)
+        self._by_words: dict[tuple[str, ...], list[str]] = {}
+        for name in self.names:
+            self._by_words.setdefault(_words(name), []).append(name)
+
+    def of(self, name: str) -> list[str]:
+        """Return the names that might resemble a name, itself included if it is in the list."""
+        prefix, rest = _parts(name)
+        near = abs(self._lengths - len(rest)) <= 2
+        near &= self._apart(self._rests, _letters(rest)) <= 4
+        other = self._prefixes != prefix
+        other &= self._apart(self._wholes, _letters(_look(name))) <= 4
+        return [self.names[k] for k in self._np.flatnonzero(near | other)]
+
+    def within(self, name: str) -> list[str]:
+        """Return the other names whose own words are words in a row of a longer name."""
+        words = _words(name)
+        runs = {
+            words[first:last]
+            for first in range(len(words))
+            for last in range(first + 1, len(words) + 1)
+        }
+        found = [one for run in runs for one in self._by_words.get(run, ())]
+        return sorted(one for one in found if one != name and len(" ".join(_words(one))) >= SHORT)
+
+    def _apart(self, masks: Any, mask: int) -> Any:
+        """Return how many letters two names do not share, for all names."""
+        differ = masks ^ self._np.uint64(mask)
+        parts = ((differ >> self._np.uint64(16 * k)) & self._np.uint64(0xFFFF) for k in range(3))
+        return sum(self._bits[part.astype(self._np.int64)] for part in parts)
+
+
+SHORT = 4
+"""Letters below which a name within a longer one means nothing."""
+
+
+def _letters(text: str) -> int:
+    """Return the letters of a text as bits: a to z, digits, and one bit for all others."""
+    mask = 0
+    for letter in set(text):
+        place = ord(letter) - 97
+        digit = ord(letter) - 48
+        mask |= 1 << (place if 0 <= place < 26 else 26 + digit if 0 <= digit < 10 else 36)
+    return mask
+
+
+def _words(name: str) -> tuple[str, ...]:
+    """Return the own words of a name, in the singular, without the common prefixes."""
+    prefix = next((one for one in _PREFIXES if name.startswith(one) and name != one), "")
+    return tuple(_singular(word) for word in name[len(prefix) :].split("-"))
+
+
+def _singular(word: str) -> str:
+    if word.endswith("ies") and len(word) > 4:
+        return f"{word[:-3]}y"
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
 
 
 def _near(left: str, right: str) -> int | None:

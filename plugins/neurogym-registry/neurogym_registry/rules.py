@@ -7,6 +7,7 @@ maintainers; see ``registry/POLICY.md``."""
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from neurogym_registry.folder import (
 from neurogym_registry.index import build_index, serial_of, split
 from neurogym_registry.index_text import written
 from neurogym_registry.licences import is_open
-from neurogym_registry.names import WELL_KNOWN, likeness, might_resemble
+from neurogym_registry.names import WELL_KNOWN, Similar, first_party, likeness
 from neurogym_registry.releases import FROM_WHEEL, facts_of, static_row
 from neurogym_registry.requirements import satisfies
 from neurogym_registry.schemas import breaches, part_breaches
@@ -58,6 +59,12 @@ RULES = {
         "A name differs from all other names, and from those of well-known packages, in two or more"
         " letters."
     ),
+    "reserved": "Only the registry of this project's repository lists names of its packages.",
+    "folder": (
+        "A package with a folder in its entry is in the repository of the registry, and only"
+        " keepers list it."
+    ),
+    "containing": "The own words of a name do not contain those of another name.",
     "plain-text": "Texts have no control, invisible or reordering characters.",
     "same-version": "No two releases of a package have the same version in two spellings.",
     "core-bound": "A release states a lower and an upper bound of neurogym-core.",
@@ -121,6 +128,7 @@ def validate(
     for check in (_layout, _entries, _sources, _releases, _revocations):
         found += check(registry)
     found += _names(registry, old)
+    found += _folders(registry)
     if old is not None:
         found += _added_only(registry, old)
         found += _excused(registry, old)
@@ -227,12 +235,18 @@ def _names(registry: Registry, old: Registry | None) -> Iterator[Violation]:
         set(registry.entries) - earlier,
         key=lambda name: (str(registry.entries[name].get("added")), name),
     )
+    similar = Similar([*WELL_KNOWN, *earlier, *added])
+    place = {name: index for index, name in enumerate(added)}
     for index, name in enumerate(added):
-        for other in (*WELL_KNOWN, *sorted(earlier), *added[:index]):
-            if name != other and not might_resemble(name, other):
-                continue
+        if name in first_party() and "folder" not in registry.entries[name]:
+            message = (
+                "is a package of this project. Expected a name that is not. Choose another name."
+            )
+            yield Violation(rule="reserved", file=entry_file(name), field="name", message=message)
+        earlier_ones = [one for one in similar.of(name) if place.get(one, -1) < index]
+        for other in sorted({*earlier_ones, *({name} & set(WELL_KNOWN))}):
             apart = 0 if name == other else likeness(name, other)
-            if apart is None or _first_party_family(registry, name, other):
+            if apart is None or _first_party_family(name, other):
                 continue
             level: Level = "error" if apart < 2 else "warning"
             message = (
@@ -242,15 +256,41 @@ def _names(registry: Registry, old: Registry | None) -> Iterator[Violation]:
             yield Violation(
                 level=level, rule="look-alike", file=entry_file(name), field="name", message=message
             )
+        if name not in first_party():
+            for other in similar.within(name):
+                if other in WELL_KNOWN or place.get(other, -1) > index:
+                    continue
+                yield Violation(
+                    level="warning",
+                    rule="containing",
+                    file=entry_file(name),
+                    field="name",
+                    message=f"contains the name of {other!r}, and can be taken for a part of it."
+                    " Expected a name of its own. Accept it only if it belongs to that package.",
+                )
 
 
-def _first_party_family(registry: Registry, name: str, other: str) -> bool:
-    """Whether a first-party package is named after a package that it connects to (torch)."""
-    return (
-        "folder" in registry.entries[name]
-        and name.startswith("neurogym-")
-        and not other.startswith("neurogym-")
-    )
+def _first_party_family(name: str, other: str) -> bool:
+    """Whether a package of this project is named after a package that it connects to (torch)."""
+    return name in first_party() and not other.startswith("neurogym-")
+
+
+def _folders(registry: Registry) -> Iterator[Violation]:
+    """Yield packages whose folder is not in the repository that the registry is in."""
+    for name, entry in registry.entries.items():
+        if "folder" not in entry:
+            continue
+        sources = registry.folder.resolve().parent / str(entry["folder"]) / "pyproject.toml"
+        try:
+            own = tomllib.loads(sources.read_text("utf-8"))["project"]["name"]
+        except (OSError, ValueError, KeyError, TypeError):
+            own = None
+        if own is None or canonical(str(own)) != name:
+            message = (
+                f"is {clean(repr(entry['folder']))}, which has no sources of {name} beside the"
+                " registry. Expected a folder of its repository. Give `repository` instead."
+            )
+            yield Violation(rule="folder", file=entry_file(name), field="folder", message=message)
 
 
 # -- releases --------------------------------------------------

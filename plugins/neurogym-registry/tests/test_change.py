@@ -124,6 +124,16 @@ def test_a_new_package_belongs_to_the_account_that_adds_it(repository) -> None:
     assert repository.rules(BO) == {"owners"}
 
 
+def test_a_stranger_lists_no_package_of_the_repository(repository) -> None:
+    repository.entry(OTHER, "Bo", BO)
+    path = repository.folder / "packages" / f"{OTHER}.toml"
+    text = path.read_text("utf-8")
+    line = next(one for one in text.splitlines() if one.startswith("repository = "))
+    write_text(path, text.replace(line, f'folder = "plugins/{OTHER}"'))
+    assert repository.rules(BO) == {"folder"}
+    assert repository.rules(KIM) == set()
+
+
 def test_the_name_of_a_new_package_is_compared_with_all_names(repository) -> None:
     repository.entry("neurogym-task-dot", "Bo", BO, added="2001-01-01")
     assert repository.rules(BO) == {"look-alike"}

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from neurogym_check.digest import agree
 from neurogym_registry.folder import dumps
-from neurogym_registry.names import distance, likeness, might_resemble
+from neurogym_registry.names import Similar, distance, likeness, might_resemble
 from neurogym_registry.rules import RULES, validate
 from neurogym_registry.writing import write_bytes, write_text
 
@@ -439,3 +439,67 @@ def test_every_rule_is_in_the_readme_and_can_be_broken() -> None:
     assert [rule for rule in RULES if f"`{rule}`" not in readme] == []
     source = "".join(path.read_text("utf-8") for path in Path(__file__).parent.glob("test_*.py"))
     assert [rule for rule in RULES if f'"{rule}"' not in source] == []
+
+
+@given(
+    st.lists(st.text("abmnrvwdcl01-", min_size=1, max_size=9), min_size=1, max_size=8),
+    st.text("abmnrvwdcl01-", min_size=1, max_size=9),
+)
+def test_no_resemblance_is_missed_in_a_long_list(names: list[str], other: str) -> None:
+    listed = [f"neurogym-task-{name}" if k % 2 else name for k, name in enumerate(names)]
+    found = set(Similar(listed).of(f"neurogym-{other}"))
+    assert {one for one in listed if likeness(one, f"neurogym-{other}") is not None} <= found
+
+
+@pytest.mark.parametrize(
+    ("other", "contains"),
+    [
+        ("neurogym-task-memory-official", True),
+        ("neurogym-task-memories", True),
+        ("neurogym-lab-memory", True),
+        ("ngym-task-memory", True),
+        ("neurogym-task-memorise", False),
+    ],
+)
+def test_names_that_contain_another_are_a_warning(keeper, other: str, contains: bool) -> None:
+    assert Similar(["neurogym-task-memory"]).within(other) == ["neurogym-task-memory"] * contains
+    renamed = other.replace("memor", "remor")  # "memory" itself is a name of this project
+    keeper.entry("neurogym-task-remory", added="2026-11-20")
+    keeper.entry(renamed, added="2026-11-21")
+    found = [one for one in validate(keeper.folder) if one.rule == "containing"]
+    assert [one.level for one in found] == ["warning"] * contains
+
+
+@pytest.mark.parametrize(
+    "name", ["neurogym-task-perceptual", "neurogym-study", "neurogym-llm"]
+)
+def test_names_of_this_project_s_packages_are_reserved_elsewhere(keeper, name: str) -> None:
+    keeper.entry(name)
+    assert ("error", "reserved") in keeper.rules()
+
+
+def test_a_folder_is_one_of_the_repository_of_the_registry(keeper) -> None:
+    """It had neither wheel, licence nor kit, and was shown as a package of this project."""
+    name = "neurogym-torhc"
+    text = makers.entry_text(name).replace(
+        f'repository = "https://example.org/lab/{name}"', f'folder = "plugins/{name}"'
+    )
+    keeper.entry(name, text)
+    assert ("error", "folder") in keeper.rules()
+    project = keeper.folder.parent / "plugins" / name / "pyproject.toml"
+    write_text(project, '[project]\nname = "other"\n')
+    assert ("error", "folder") in keeper.rules()
+    write_text(project, f'[project]\nname = "{name}"\n')
+    assert ("error", "folder") not in keeper.rules()
+
+
+def test_only_packages_of_this_project_are_named_after_libraries(keeper) -> None:
+    name = "neurogym-gymnasium"
+    text = makers.entry_text(name).replace(
+        f'repository = "https://example.org/lab/{name}"', f'folder = "plugins/{name}"'
+    )
+    keeper.entry(name, text)
+    write_text(
+        keeper.folder.parent / "plugins" / name / "pyproject.toml", f'[project]\nname = "{name}"\n'
+    )
+    assert ("error", "look-alike") in keeper.rules()
