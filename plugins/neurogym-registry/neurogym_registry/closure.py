@@ -225,17 +225,33 @@ def _applies(requirement: Requirement, extras: Iterable[str]) -> bool:
 def needs_of_installed() -> dict[str, dict[str, SpecifierSet]]:
     """Return {package: {owner: versions}}, the requirements of installed packages that are met.
 
-    Requirements of extras are left out: whether an extra is used is not known.
+    pip does not record which extras are used: those of which all requirements are met count.
     """
     found: dict[str, dict[str, SpecifierSet]] = {}
     for distribution in importlib.metadata.distributions():
         owner = canonical(distribution.metadata["Name"] or "")
-        for text in distribution.requires or ():
-            with contextlib.suppress(ValueError):  # one at an address says nothing of versions
-                requirement = read_requirement(text)
-                name, versions = canonical(requirement.name), requirement.specifier
-                here = installed_version(name) if versions and _applies(requirement, ()) else None
-                if here is not None and versions.contains(here, prereleases=True):
-                    before = found.setdefault(name, {}).get(owner, SpecifierSet())
-                    found[name][owner] = before & versions
+        requirements = _readable(distribution.requires or ())
+        plain = [one for one in requirements if _applies(one, ())]
+        needed = [one for one in plain if _is_met(one)]
+        for extra in distribution.metadata.get_all("Provides-Extra") or ():
+            more = [one for one in requirements if one not in plain and _applies(one, (extra,))]
+            needed += more if all(map(_is_met, more)) else []
+        for one in needed:
+            name = canonical(one.name)
+            if one.specifier and name != owner:
+                before = found.setdefault(name, {}).get(owner, SpecifierSet())
+                found[name][owner] = before & one.specifier
     return found
+
+
+def _readable(texts: Iterable[str]) -> list[Requirement]:
+    found = []
+    for text in texts:
+        with contextlib.suppress(ValueError):  # one at an address says nothing of versions
+            found.append(read_requirement(text))
+    return found
+
+
+def _is_met(requirement: Requirement) -> bool:
+    here = installed_version(requirement.name)
+    return here is not None and requirement.specifier.contains(here, prereleases=True)

@@ -1,4 +1,6 @@
-"""Install and remove packages with pip; pip's configuration sets where wheels come from."""
+"""Find, download and install wheels with pip.
+
+Of pip's settings, only those of `SETTINGS` are used: where wheels come from, and the way there."""
 
 from __future__ import annotations
 
@@ -8,7 +10,6 @@ import importlib.metadata
 import importlib.util
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -16,29 +17,36 @@ import sysconfig
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from neurogym_core.tools import canonical, clean, said_by
-from neurogym_registry.errors import InstallError
-from neurogym_registry.requirements import CORE
-from neurogym_registry.wheels import MAX_UNPACKED, fault_of_record, sha256_of
+from packaging.requirements import Requirement
 
-PROTECTED = (CORE, "gymnasium", "numpy")
-"""Packages that an installation must not change: results of other packages depend on them."""
+from neurogym_core.tools import canonical, clean, said_by
+from neurogym_registry.contents import Contents, ContentsError, read_contents, refuse_size
+from neurogym_registry.errors import InstallError
+from neurogym_registry.places import Place, user_install
+from neurogym_registry.requirements import CORE
+from neurogym_registry.transaction import replacing
+from neurogym_registry.wheels import sha256_of
+
 SECONDS = 600
-MOST_RATIO = 30
-"""Most bytes of a large wheel's files per byte of the wheel."""
+SETTINGS = (
+    "index-url", "extra-index-url", "find-links", "no-index", "trusted-host", "proxy", "cert",
+    "client-cert", "keyring-provider", "timeout", "retries", "cache-dir", "no-cache-dir",
+    "break-system-packages",
+)  # fmt: skip
+"""Settings of pip that are used: indexes, proxy, certificates, the cache, and the permission to
+install beside the packages of an operating system. Others could install another file, or elsewhere.
+"""
 _SETTINGS = {
     True: "`python -m pip config list`",
     False: "PIP_INDEX_URL and the files of pip's configuration; uv's settings are not read",
 }
 """Where pip's settings are seen, with and without pip in the environment."""
-_AT_START = re.compile(
-    r"^([^/]+\.data/(purelib|platlib)/)?([^/]+\.pth|(site|user)customize(\.|/).*)$"
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,16 +63,12 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class Step(Candidate):
-    """A downloaded wheel to install; ``before`` is the installed version, or None.
-
-    Attributes:
-        at_start: files that run whenever Python starts.
-    """
+    """A downloaded wheel to install; ``before`` is the installed version, or None."""
 
     path: Path
     size: int
     before: str | None
-    at_start: tuple[str, ...] = ()
+    contents: Contents
 
 
 def look_up(requirements: Iterable[str]) -> list[Candidate]:
@@ -97,40 +101,92 @@ def fetch(candidates: Sequence[Candidate], folder: Path) -> list[Step]:
 
 def _step(found: Candidate, path: Path) -> Step:
     _require_intact(path)
-    with zipfile.ZipFile(path) as archive:
-        if (fault := fault_of_record(archive)) is not None:
-            raise InstallError(
-                f"{clean(path.name)} is not installed: {fault}. Expected a RECORD of exactly its"
-                " files, because pip removes the files that it lists. Report this to the package's"
-                " maintainers, and install another version. Nothing was installed."
-            )
-        names = [name for name in archive.namelist() if _AT_START.search(name)]
+    try:
+        contents = read_contents(path)
+    except ContentsError as error:
+        raise InstallError(
+            f"{clean(path.name)} is not installed: {error}. Expected a wheel whose files go where"
+            " their names say, with a RECORD of exactly these files, because pip removes these"
+            " later. Report this to the package's maintainers, and install another version. Nothing"
+            " was installed."
+        ) from error
     return Step(
         **vars(found),
         path=path,
         size=path.stat().st_size,
         before=installed_version(found.name),
-        at_start=tuple(clean(name) for name in names),
+        contents=contents,
     )
 
 
 def configuration() -> dict[str, str]:
-    """Return pip's settings, e.g. ``{"index-url": "https://…"}``; {} if pip cannot be run."""
+    """Return the settings of pip that are used, e.g. ``{"index-url": "https://…"}``.
+
+    They come from the sections [global] and [install] of pip's files, and from its variables.
+    Without pip, there are none.
+
+    Raises:
+        InstallError: pip cannot read its files; without them, packages could come from elsewhere.
+    """
+    mine = tuple(sorted((key, text) for key, text in os.environ.items() if _is_of_pip(key)))
     program = _program()
-    if program is None:
-        return {}
-    command = [*program, "config", "list"]
-    environment = os.environ | {"PYTHONSAFEPATH": "1"}  # as in `_pip`
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, env=environment, timeout=SECONDS
+    return dict(_configuration(tuple(program), mine)) if program is not None else {}
+
+
+@cache
+def _configuration(
+    program: tuple[str, ...], variables: tuple[tuple[str, str], ...]
+) -> Mapping[str, str]:
+    used = {"CONFIG_FILE", *(name.upper().replace("-", "_") for name in (*SETTINGS, *_STORES))}
+    kept = {key: text for key, text in variables if key[4:].upper() in used}
+    # Settings in files could hide the answer.
+    done = subprocess.run(
+        [*program, "config", "list"],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        env=_plain() | kept | {"PIP_QUIET": "0", "PIP_VERBOSE": "0"},
+        stdin=subprocess.DEVNULL,
+        timeout=SECONDS,
+    )
+    if done.returncode:
+        raise InstallError(
+            f"pip cannot read its settings: {_errors(done.stderr).rstrip('.')}. Expected readable"
+            " files, which say where packages come from. Correct them (`python -m pip config"
+            " debug` lists them), and try again."
         )
-    except subprocess.TimeoutExpired:
-        return {}
-    lines = [line.partition("=") for line in done.stdout.splitlines()]
-    # Variables of the environment, which pip lists first, take precedence over files.
-    lines.sort(key=lambda line: line[0].startswith(":env:"))
-    return {key.rpartition(".")[2]: str(ast.literal_eval(text)) for key, _, text in lines}
+    rows: list[dict[str, str]] = [{}, {}, {}]
+    for line in done.stdout.splitlines():
+        key, _, text = line.partition("=")
+        section, _, name = key.rpartition(".")
+        if section in _SECTIONS and name in SETTINGS:
+            rows[_SECTIONS.index(section)][name] = str(ast.literal_eval(text))
+        elif section in _SECTIONS and name in _STORES:
+            said = set(str(ast.literal_eval(text)).split())
+            rows[_SECTIONS.index(section)][name] = " ".join(sorted(said & _STORES[name]))
+    return {key: text for row in rows for key, text in row.items() if text}
+
+
+_SECTIONS = ("global", "install", ":env:")
+"""Where pip's settings come from; later ones take precedence."""
+_STORES = {"use-feature": {"truststore"}, "use-deprecated": {"legacy-certs"}}
+"""Values of further settings that are used: they say which certificates are trusted."""
+
+
+def _is_of_pip(variable: str) -> bool:
+    return variable.upper().startswith("PIP_") or variable.upper() == "ENSUREPIP_OPTIONS"
+
+
+def _plain() -> dict[str, str]:
+    """Return the variables of the environment without those of pip."""
+    kept = {key: text for key, text in os.environ.items() if not _is_of_pip(key)}
+    return kept | {"PYTHONSAFEPATH": "1"}  # a file pip.py in this folder is not pip
+
+
+def _variables() -> dict[str, str]:
+    """Return the variables of the environment for pip, with the settings that are used only."""
+    used = {f"PIP_{key.upper().replace('-', '_')}": text for key, text in configuration().items()}
+    return _plain() | used | {"PIP_CONFIG_FILE": os.devnull}
 
 
 def lock(candidates: Iterable[Candidate]) -> str:
@@ -186,7 +242,8 @@ def install(steps: Sequence[Step], *, show: bool) -> None:
         show: let pip print its progress on the terminal.
 
     Raises:
-        InstallError: pip failed; packages that were new are removed again.
+        InstallError: a wheel would change files of others, or pip failed; then the new files are
+            gone, and the replaced ones are back.
     """
     if not available():
         raise _no_pip("install", *(one.name for one in steps))
@@ -194,51 +251,65 @@ def install(steps: Sequence[Step], *, show: bool) -> None:
         folder = Path(name)
         for one in steps:
             shutil.copy2(one.path, folder)
-        try:
-            options = ("--no-index", "--find-links", name)
+        options = ["--no-index", "--find-links", name, *(["--user"] if user_install() else [])]
+        old = [one.name for one in steps if one.before is not None]
+        with replacing(old, [(one.name, one.contents) for one in steps]):
             _pip("install", *_locked(steps, folder), *options, show=show)
-        except (InstallError, KeyboardInterrupt):
-            take_back(steps)
-            raise
 
 
-def take_back(steps: Sequence[Step]) -> None:
-    """Remove the packages that these steps have added, as far as pip can."""
-    importlib.invalidate_caches()
-    for one in steps:
-        if one.before is None and installed_version(one.name) is not None:
-            with contextlib.suppress(InstallError):
-                uninstall(one.name)
-
-
-def uninstall(name: str) -> None:
-    """Remove a distribution.
+def refuse_conflicts(steps: Sequence[Step]) -> None:
+    """Raise an error if a wheel of a plan would change files of others.
 
     Raises:
-        InstallError: pip failed.
+        InstallError: it would.
     """
-    if not available():
-        raise _no_pip("uninstall", name)
-    _pip("uninstall", "--yes", name)
+    place, planned = Place(), dict[str, tuple[str, tuple[str, str]]]()
+    kept = protected()
+    for one in steps:
+        fault = place.fault(one.name, one.contents, planned, kept)
+        if fault is not None:
+            raise InstallError(
+                f"{clean(one.filename)} is not installed: {fault}. Expected new files, in its own"
+                " places. Use a separate environment, and report this to the package's maintainers."
+                " Nothing was installed."
+            )
+        for path, digest in place.paths(one.name, one.contents).items():
+            planned[path] = (one.name, digest)
+
+
+def protected() -> frozenset[str]:
+    """Return the packages that an installation must not change: ngym, and all that it needs."""
+    found, pending = set[str](), {CORE, "neurogym-registry"}
+    while pending:
+        name = pending.pop()
+        found.add(name)
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            for text in importlib.metadata.requires(name) or ():
+                requirement = Requirement(text)
+                if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+                    pending |= {canonical(requirement.name)} - found
+    return frozenset(found)
 
 
 def refuse_changes(steps: Sequence[Step], *, upgrade_core: bool) -> None:
-    """Raise an error if a plan would change `PROTECTED` packages.
+    """Raise an error if a plan would change `protected` packages, or pip itself.
 
     Raises:
         InstallError: it would, and `upgrade_core` is false.
     """
-    changed = [
-        one
-        for one in steps
-        if canonical(one.name) in PROTECTED and one.before not in (None, one.version)
-    ]
+    if any(one.name == "pip" for one in steps):
+        raise InstallError(
+            "The plan would change pip. Expected no change of the program that installs it. Use"
+            " `python -m pip install --upgrade pip`, and try again. Nothing was changed."
+        )
+    kept = protected()
+    changed = [one for one in steps if one.name in kept and one.before not in (None, one.version)]
     if changed and not upgrade_core:
         what = ", ".join(f"{one.name} {one.before} to {one.version}" for one in changed)
         raise InstallError(
-            f"pip would change {what}. Expected no change, because results of other packages depend"
-            " on these versions. Add --upgrade-core to allow it, or use a separate environment."
-            " Nothing was changed."
+            f"pip would change {what}. Expected no change, because ngym, and results of other"
+            " packages, depend on these versions. Add --upgrade-core to allow it, or use a separate"
+            " environment. Nothing was changed."
         )
 
 
@@ -252,14 +323,11 @@ def installed_version(name: str) -> str | None:
 
 def _require_intact(path: Path) -> None:
     """Raise an error if a wheel is damaged; pip would leave it half unpacked."""
-    most = max(MAX_UNPACKED, MOST_RATIO * path.stat().st_size)
     try:
         with zipfile.ZipFile(path) as archive:
-            if sum(one.file_size for one in archive.infolist()) > most:
-                damaged: str | None = f"it unpacks to more than {most:,} bytes"
-            else:
-                damaged = archive.testzip()
-    except (zipfile.BadZipFile, OSError, EOFError) as error:
+            refuse_size(archive, path.stat().st_size)
+            damaged = archive.testzip()
+    except (ContentsError, zipfile.BadZipFile, OSError, EOFError, RuntimeError) as error:
         damaged = said_by(error)
     if damaged is not None:
         raise InstallError(
@@ -331,14 +399,13 @@ def _pip(command: str, *arguments: str, show: bool = False) -> None:
     call = [*program, command, "--disable-pip-version-check", "--no-input"]
     if not show:
         call.append("--quiet")
-    environment = os.environ | {"PYTHONSAFEPATH": "1"}  # a file pip.py in this folder is not pip
     output = None if show else subprocess.PIPE
     with subprocess.Popen(
         [*call, *arguments],
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=output,
-        env=environment,
+        env=_variables(),
         text=True,
         errors="replace",
         start_new_session=True,  # Ctrl-C stops this process; pip would leave half of the files
@@ -352,7 +419,7 @@ def _pip(command: str, *arguments: str, show: bool = False) -> None:
                 " itself to see its messages, and try again."
             ) from error
         except KeyboardInterrupt:
-            if command in ("install", "uninstall"):
+            if command == "install":
                 process.communicate()  # some seconds: all files are on this machine
             raise
         finally:

@@ -6,13 +6,10 @@ commands, and modules of other packages: `read_wheel` refuses anything that is n
 
 from __future__ import annotations
 
-import base64
-import csv
 import email.parser
 import email.utils
 import hashlib
 import re
-import stat
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,14 +19,17 @@ from pathlib import Path
 from packaging.requirements import InvalidRequirement, Requirement
 
 from neurogym_core.tools import Manifest, RegistryError, canonical, clean, parse_manifest, said_by
+from neurogym_registry.contents import (
+    WHEEL_NAME,
+    Contents,
+    ContentsError,
+    read_contents,
+    text_of,
+)
 from neurogym_registry.requirements import core_specifier, is_distribution_name
 
 MAX_WHEEL = 100_000_000  # bytes; a package of tasks is some kilobytes
-MAX_UNPACKED = 500_000_000
-MAX_FILES = 20_000
-MAX_RECORD = 50_000_000
 MAX_MANIFEST = 65_536
-MAX_METADATA = 1_000_000  # for METADATA, with the README in it, and for entry_points.txt
 TEMPLATE_TEXTS = (
     "Cite here the paper that the task follows",
     "Deviations from the paper: list them here.",
@@ -42,9 +42,6 @@ _INFO_FOLDERS = ("licenses", "license_files", "sboms")
 _INFO_TEXTS = re.compile(r"(LICEN[CS]E|COPYING|NOTICE|AUTHORS)[A-Za-z0-9._-]*")
 _SECTION = re.compile(r"\[([A-Za-z0-9._-]+)\]")
 PREFIX = "neurogym."
-_NAME = re.compile(
-    r"(?P<name>[A-Za-z0-9_.]+)-(?P<version>[A-Za-z0-9_.!+]+)(-\d\w*)?-[^-]+-[^-]+-[^-]+\.whl"
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,17 +99,15 @@ def read_wheel(path: Path) -> Wheel:
             be read whole, or it has other files, entry points or requirements than a package of
             tasks needs.
     """
-    named = _NAME.fullmatch(path.name)
-    if named is None:
-        raise _refusal(path, "its name does not have the form name-version-python-abi-platform.whl")
     try:
-        if path.stat().st_size > MAX_WHEEL:
-            raise _refusal(path, f"it has more than {MAX_WHEEL:,} bytes")
+        if path.is_file() and path.stat().st_size > MAX_WHEEL:
+            raise ContentsError(f"it has more than {MAX_WHEEL:,} bytes")
+        contents = read_contents(path)
         with zipfile.ZipFile(path) as archive:
-            return _read(path, archive, named["name"], named["version"])
-    except (
-        OSError, zipfile.BadZipFile, UnicodeDecodeError, KeyError, EOFError, csv.Error
-    ) as error:  # fmt: skip
+            return _read(path, archive, contents)
+    except ContentsError as error:
+        raise _refusal(path, str(error)) from error
+    except (OSError, zipfile.BadZipFile, UnicodeDecodeError, KeyError, EOFError) as error:
         raise _refusal(path, f"it cannot be read ({clean(said_by(error))})") from error
 
 
@@ -149,21 +144,21 @@ def read_requirement(text: str) -> Requirement:
     return found
 
 
-def _read(path: Path, archive: zipfile.ZipFile, name: str, version: str) -> Wheel:
-    files = archive.infolist()
+def _read(path: Path, archive: zipfile.ZipFile, contents: Contents) -> Wheel:
+    named = WHEEL_NAME.fullmatch(path.name)
+    assert named is not None  # for `read_contents`
+    name, version = named["name"], named["version"]
     module = module_of(name)
-    info = _check_content(path, files, module, version)
+    _check_content(path, archive, contents, module)
     headers = email.parser.Parser().parsestr(
-        _text(path, archive, f"{info}/METADATA", MAX_METADATA), headersonly=True
+        text_of(archive, f"{contents.info}/METADATA"), headersonly=True
     )
     own_name, own_version = _identity(path, headers)
     if canonical(own_name) != canonical(name) or own_version != version:
         raise _refusal(
             path, f"METADATA says {clean(own_name)} {clean(own_version)}, not {name} {version}"
         )
-    if (fault := fault_of_record(archive)) is not None:
-        raise _refusal(path, fault)
-    points = _entry_points(path, archive, f"{info}/entry_points.txt", module)
+    points = _entry_points(path, archive, f"{contents.info}/entry_points.txt", module)
     requires = tuple(str(one) for one in headers.get_all("Requires-Dist") or ())
     for one in requires:
         try:
@@ -183,7 +178,7 @@ def _read(path: Path, archive: zipfile.ZipFile, name: str, version: str) -> Whee
         modules=(module,),
         entry_points=points,
         manifest=_manifest(path, archive, points),
-        unchanged=_unchanged(archive, files, points),
+        unchanged=_unchanged(archive, points),
         summary=clean(str(headers["Summary"] or "")),
         authors=_authors(headers),
         repository=_repository(headers),
@@ -218,77 +213,23 @@ def _repository(headers: Message) -> str:
     return found if found.startswith("https://") else ""
 
 
-def _check_content(path: Path, files: list[zipfile.ZipInfo], module: str, version: str) -> str:
-    """Return the name of the .dist-info folder; every file lies in it or in the one package."""
-    if len(files) > MAX_FILES or sum(one.file_size for one in files) > MAX_UNPACKED:
-        raise _refusal(
-            path, f"it has more than {MAX_FILES:,} files, or unpacks to more than"
-            f" {MAX_UNPACKED:,} bytes"
-        )  # fmt: skip
-    seen = set[str]()
-    infos = set[str]()
-    for one in files:
+def _check_content(path: Path, archive: zipfile.ZipFile, contents: Contents, module: str) -> None:
+    """Raise an error unless every file is in the one package, or in the .dist-info folder."""
+    for one in archive.infolist():
         name = one.filename
-        top, *rest = name.rstrip("/").split("/")
-        if {"", ".", ".."} & {top, *rest} or "\\" in name or ":" in name or not name.isprintable():
-            raise _refusal(path, f"{clean(name)!r} would leave the folder of the installation")
-        if stat.S_ISLNK(one.external_attr >> 16):
-            raise _refusal(path, f"{name!r} is a symbolic link")
-        if name.casefold() in seen:
-            raise _refusal(path, f"{name!r} occurs twice, perhaps in other capitals")
-        seen.add(name.casefold())
-        if top.endswith(".dist-info") and _stem(top) == f"{module}-{version}".lower():
-            infos.add(top)
-            text = len(rest) == 1 and (rest[0] in _INFO_FILES or _INFO_TEXTS.fullmatch(rest[0]))
-            if rest and not text and rest[0] not in _INFO_FOLDERS:
+        top, _, rest = name.rstrip("/").partition("/")
+        if top == contents.info:
+            text = rest in _INFO_FILES or _INFO_TEXTS.fullmatch(rest)
+            if rest and not text and rest.partition("/")[0] not in _INFO_FOLDERS:
                 raise _refusal(path, f"{name!r} is not a file of a .dist-info folder")
         elif top != module or (not rest and not name.endswith("/")):
             raise _refusal(
                 path, f"{name!r} would be installed beside the package. Every file has to be in"
                 f" {module}/, the package named after the distribution, or in its .dist-info folder"
             )  # fmt: skip
-    if len(infos) != 1 or f"{next(iter(infos))}/metadata".casefold() not in seen:
-        raise _refusal(path, "it has no METADATA, or several .dist-info folders")
-    return infos.pop()
-
-
-def fault_of_record(archive: zipfile.ZipFile) -> str | None:
-    """Return in which way RECORD differs from the files of a wheel, or None.
-
-    pip removes the files that RECORD lists, also those of other packages: RECORD has to list each
-    file of the archive once, with its SHA-256 (or SHA-384, SHA-512) and its size, and no other."""
-    files = {one.filename: one for one in archive.infolist() if not one.is_dir()}
-    records = [name for name in files if re.fullmatch(r"[^/]+\.dist-info/RECORD", name)]
-    if len(records) != 1 or files[records[0]].file_size > MAX_RECORD:
-        return f"it has {len(records)} RECORD files instead of one of up to {MAX_RECORD:,} bytes"
-    own = {records[0], f"{records[0]}.jws", f"{records[0]}.p7s"}
-    rows = dict[str, list[str]]()
-    for row in csv.reader(archive.read(records[0]).decode("utf-8").splitlines()):
-        if len(row) != 3 or row[0] in rows:
-            return f"RECORD has a row that is not valid, or twice: {clean(','.join(row))[:200]!r}"
-        rows[row[0]] = row[1:]
-    for name in sorted({*rows, *files} - own):
-        if name not in files:
-            return f"RECORD lists {clean(name)!r}, which it does not contain"
-        if name not in rows:
-            return f"RECORD does not list {clean(name)!r}"
-        algorithm, _, digest = rows[name][0].partition("=")
-        if algorithm not in ("sha256", "sha384", "sha512"):
-            return f"RECORD has no SHA-256 of {clean(name)!r}"
-        with archive.open(name) as stream:
-            found = hashlib.file_digest(stream, algorithm).digest()  # type: ignore[arg-type]
-        size = str(files[name].file_size)
-        if base64.urlsafe_b64encode(found).decode().rstrip("=") != digest.rstrip("="):
-            return f"RECORD has another hash of {clean(name)!r}"
-        if rows[name][1] not in ("", size):
-            return f"RECORD has another size of {clean(name)!r}"
-    return None
-
-
-def _stem(info: str) -> str:
-    """Return name and version of a .dist-info folder in one spelling."""
-    name, _, version = info.removesuffix(".dist-info").partition("-")
-    return f"{module_of(name)}-{version}".lower()
+    names = [one.casefold() for one in archive.namelist()]
+    if len(set(names)) < len(names):
+        raise _refusal(path, "a file occurs twice, in other capitals")
 
 
 def _entry_points(
@@ -302,7 +243,7 @@ def _entry_points(
     if name not in archive.namelist():
         return found
     rows: dict[str, str] | None = None
-    for line in _text(path, archive, name, MAX_METADATA).replace("\r\n", "\n").split("\n"):
+    for line in text_of(archive, name).replace("\r\n", "\n").split("\n"):
         section, point = _SECTION.fullmatch(line), _point(line)
         if not line.isascii() or (line and not line.isprintable()):
             raise _refusal(path, f"the line {clean(line)[:100]!r} is not an entry point")
@@ -343,13 +284,11 @@ def _manifest(
         package, _, file = value.partition(":")
         inside = f"{package.replace('.', '/')}/{file}"
         if inside in archive.namelist():
-            return parse_manifest(_text(path, archive, inside, MAX_MANIFEST), file)
+            return parse_manifest(text_of(archive, inside, MAX_MANIFEST), file)
     return None
 
 
-def _unchanged(
-    archive: zipfile.ZipFile, files: list[zipfile.ZipInfo], points: dict[str, dict[str, str]]
-) -> tuple[str, ...]:
+def _unchanged(archive: zipfile.ZipFile, points: dict[str, dict[str, str]]) -> tuple[str, ...]:
     """Return the files with tasks in which a text of the template is left."""
     texts = [text.encode() for text in TEMPLATE_TEXTS]
     places = {
@@ -358,19 +297,10 @@ def _unchanged(
     }
     sources = {f"{place}{end}" for place in places for end in (".py", "/__init__.py")}
     return tuple(
-        one.filename
-        for one in files
-        if one.filename in sources and any(text in archive.read(one) for text in texts)
+        one
+        for one in archive.namelist()
+        if one in sources and any(text in archive.read(one) for text in texts)
     )
-
-
-def _text(path: Path, archive: zipfile.ZipFile, name: str, most: int) -> str:
-    """Return the whole text of a file; a part after a limit could have a requirement."""
-    with archive.open(name) as stream:
-        data = stream.read(most + 1)
-    if len(data) > most:
-        raise _refusal(path, f"{clean(name)} has more than {most:,} bytes")
-    return data.decode("utf-8")
 
 
 def _refusal(path: Path, reason: str) -> WheelError:

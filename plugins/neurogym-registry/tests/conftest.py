@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import environments
+import made_packages as packages
 import pytest
 from neurogym_registry.folder import Registry, dumps
 from neurogym_registry.index import build_index
-from neurogym_registry.releases import write_index
+from neurogym_registry.releases import make_release, write_index
 from neurogym_registry.rules import validate
-from neurogym_registry.wheels import TEMPLATE_TEXTS
+from neurogym_registry.wheels import TEMPLATE_TEXTS, read_wheel
 from neurogym_registry.writing import write_text
 from sites import Site, call_ngym, fresh_site
 
@@ -177,3 +180,127 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     plugins = environments.REPOSITORY / "plugins"
     ours = (plugins / f"neurogym-{name}" for name in ("registry", "check", "plot"))
     return [environments.build_wheel(one, folder) for one in (environments.REPOSITORY, *ours)]
+
+
+NAME = "neurogym-task-dots"
+TASK = """
+from neurogym_core import Choice, Task
+
+
+class Dots(Task):
+    "Report a side."
+
+    timing = {"stimulus": 300, "decision": 200}
+
+    def define(self):
+        self.observe(stimulus=2)
+        self.act(fixate=1, choose=2)
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
+
+    def new_trial(self, trial):
+        trial.periods("stimulus", "decision")
+        trial.show("stimulus", trial["side"][:, None] == [0, 1], during="stimulus")
+        trial.answer("choose", trial["side"], during="decision")
+"""
+
+
+def dots_package(
+    version: str = "1.0.0",
+    source: str = TASK,
+    requires: tuple[str, ...] = ("neurogym-core>=1.0,<2",),
+) -> Any:
+    lines = [
+        "Metadata-Version: 2.4",
+        f"Name: {NAME}",
+        f"Version: {version}",
+        "License-Expression: MIT",
+        "Requires-Python: >=3.11",
+        *(f"Requires-Dist: {one}" for one in requires),
+        "",
+    ]
+    return packages.Package(
+        name=NAME,
+        version=version,
+        tasks={"Dots-v0": "neurogym_task_dots.dots:Dots"},
+        files={"dots.py": source},
+        manifest=packages.manifest_row(
+            "Dots-v0", tags='["perceptual"]', expected="{ guess = 0.5, oracle_min = 1.0 }"
+        ),
+        metadata="\n".join(lines),
+    )
+
+
+class Town:
+    """An environment, a folder of wheels that pip looks into, and a registry in a folder."""
+
+    def __init__(self, folder: Path, environment: Any) -> None:
+        self.environment = environment
+        self.wheels = folder / "wheels"
+        self.wheels.mkdir()
+        self.keeper = Keeper(folder / "registry")
+        self.keeper.entry(NAME)
+        self.variables = {
+            "PIP_FIND_LINKS": str(self.wheels),
+            "NGYM_REGISTRY": self.keeper.folder.as_uri(),
+        }
+
+    def release(self, package: Any = None, **fields: Any) -> Path:
+        """Make a wheel for pip, and its release in the registry; `fields` override the release."""
+        package = package or dots_package()
+        path = packages.wheel(package, self.wheels)
+        row = make_release(read_wheel(path), None, release(NAME)["conformance"])
+        self.keeper.release(NAME, package.version, change={**row, **fields})
+        self.keeper.build()
+        return path
+
+    def list_file(self, path: Path, data: bytes | None = None, **fields: Any) -> None:
+        """List a file by its hash, whatever it contains, as a hostile registry would."""
+        if data is not None:
+            path.write_bytes(data)
+        content = path.read_bytes()
+        sha256 = hashlib.sha256(content).hexdigest()
+        file = {"filename": path.name, "sha256": sha256, "size": len(content)}
+        self.keeper.release(NAME, "1.0.0", change={"files": [file], **fields})
+        self.keeper.build()
+
+    def depend(self, name: str, **fields: Any) -> Path:
+        """Make a wheel of another package for pip."""
+        return packages.wheel(
+            packages.Package(name=name, **{"requires": (), "manifest": None, **fields}), self.wheels
+        )
+
+    def ngym(self, *arguments: object, **variables: str):
+        return self.environment.ngym(*arguments, **{**self.variables, **variables})
+
+    def state(self) -> list[str]:
+        """Return the names in site-packages, without bytecode."""
+        return sorted(
+            path.name for path in self.environment.site.iterdir() if path.name != "__pycache__"
+        )
+
+
+def with_rows(path: Path, rows: list[str]) -> None:
+    """Add rows to the RECORD of a wheel."""
+    with zipfile.ZipFile(path) as archive:
+        files = {one: archive.read(one) for one in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in files.items():
+            more = "".join(f"{row}\n" for row in rows) if name.endswith("/RECORD") else ""
+            archive.writestr(name, data + more.encode())
+
+
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path], third_party: Path):
+    made = environments.Environment(tmp_path_factory.mktemp("env") / "venv", third_party)
+    made.pip_install(wheels)
+    return made
+
+
+@pytest.fixture
+def town(tmp_path: Path, environment: Any):
+    town = Town(tmp_path, environment)
+    before = town.state()
+    yield town
+    town.environment.run("-m", "pip", "uninstall", "--yes", "--quiet", NAME)
+    assert town.state() == before

@@ -14,6 +14,7 @@ from neurogym_registry import closure as closure_module
 from neurogym_registry.addresses import NOWHERE
 from neurogym_registry.client import Catalogue, Listing
 from neurogym_registry.closure import closure, needs_of_installed
+from neurogym_registry.contents import Contents
 from neurogym_registry.errors import InstallError
 from neurogym_registry.folder import Registry
 from neurogym_registry.index import build_index
@@ -131,10 +132,13 @@ def test_a_package_of_the_checkout_says_where_it_is() -> None:
         resolve(listing({}, folder="plugins/x"), None, "1.0.0")
 
 
+NOTHING = Contents(info="", root="purelib", files={}, hashes={}, points={}, commands=())
+
+
 def step(name: str, version: str, before: str | None) -> Step:
     return Step(
         name=name, version=version, before=before, sha256="a" * 64, filename=f"{name}.whl",
-        host="", path=Path(), size=1,
+        host="", path=Path(), size=1, contents=NOTHING,
     )  # fmt: skip
 
 
@@ -148,6 +152,11 @@ def test_changes_of_protected_packages_are_refused_unless_allowed() -> None:
         pip.refuse_changes(STEPS, upgrade_core=False)
     pip.refuse_changes(STEPS, upgrade_core=True)
     pip.refuse_changes([STEPS[0], STEPS[2]], upgrade_core=False)
+    for name in ("click", "rich", "pluggy", "importlib-metadata", "packaging", "pygments"):
+        with pytest.raises(InstallError, match=f"would change {name}"):
+            pip.refuse_changes([step(name, "99", "1")], upgrade_core=False)
+    with pytest.raises(InstallError, match="would change pip"):
+        pip.refuse_changes([step("pip", "99", "1")], upgrade_core=True)
 
 
 @pytest.mark.parametrize("name", ["x.whl", "x-1.tar.gz"])
@@ -275,6 +284,31 @@ def test_pins_that_fit_installed_packages_are_in_the_plan(monkeypatch) -> None:
             assert follow(f"{name}!={here}", **{name: {near: [], "0.0.0.1": []}}) == {name: near}
             accepted += 1
     assert accepted >= 30
+
+
+def test_an_extra_whose_requirements_are_met_counts_as_used(tmp_path, monkeypatch) -> None:
+    """pip does not record which extras are used; one that is not complete is not."""
+    metadata = """Metadata-Version: 2.1
+Name: lab
+Version: 1.0
+Provides-Extra: full
+Provides-Extra: more
+Provides-Extra: all
+Requires-Dist: click>=7
+Requires-Dist: rich>=13; extra == "full"
+Requires-Dist: pluggy>=1; extra == "more"
+Requires-Dist: not-installed; extra == "more"
+Requires-Dist: lab[full]; extra == "all"
+"""
+    (tmp_path / "lab-1.0.dist-info").mkdir()
+    (tmp_path / "lab-1.0.dist-info" / "METADATA").write_text(metadata)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    needs = needs_of_installed()
+    assert needs["click"]["lab"] == SpecifierSet(">=7")
+    assert needs["rich"]["lab"] == SpecifierSet(">=13")
+    assert "lab" not in needs["pluggy"]
+    with pytest.raises(InstallError, match="lab needs rich>=13"):
+        follow("rich<13", rich={"12": []})
 
 
 def test_a_package_that_the_plan_changes_does_not_limit_it(monkeypatch) -> None:

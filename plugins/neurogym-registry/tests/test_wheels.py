@@ -12,8 +12,9 @@ import made_packages as packages
 import pytest
 from click.testing import CliRunner
 from neurogym_check.digest import digest_of, store
-from neurogym_registry import pip
+from neurogym_registry import contents, pip
 from neurogym_registry.errors import InstallError
+from neurogym_registry.places import Place
 from neurogym_registry.releases import make_release, plain
 from neurogym_registry.rules import errors, validate
 from neurogym_registry.schemas import breaches
@@ -128,19 +129,18 @@ DATA = "neurogym_task_dots-1.0.0.data"
         (f"{DATA}/data/pyvenv.cfg", "beside the package"),
         (f"{DATA}/scripts/ngym", "beside the package"),
         (f"{DATA}/purelib/evil.pth", "beside the package"),
-        ("numpy-9.dist-info/METADATA", "beside the package"),
-        ("neurogym_task_dots-2.0.dist-info/METADATA", "beside the package"),
+        ("numpy-9.dist-info/METADATA", "several .dist-info"),
+        ("neurogym_task_dots-2.0.dist-info/METADATA", "several .dist-info"),
         (f"{INFO}/direct_url.json", "not a file of a .dist-info"),
-        (f"{INFO}/metadata", "occurs twice"),
+        (f"{INFO}/extra.py", "not a file of a .dist-info"),
+        (f"{INFO}/metadata", "not a file of a .dist-info"),
         ("neurogym_task_dots/DOTS.py", "occurs twice"),
     ],
 )
 def test_a_wheel_with_files_that_do_not_belong_in_one_is_refused(
     tmp_path: Path, extra: str, said: str
 ) -> None:
-    path = packages.wheel(dots(), tmp_path)
-    with zipfile.ZipFile(path, "a") as archive:
-        archive.writestr(extra, "import os")
+    path = packages.wheel(dots(beside={extra: "import os"}), tmp_path)
     with pytest.raises(RegistryError, match=said):
         read_wheel(path)
 
@@ -209,7 +209,7 @@ POINTS = "[neurogym.tasks]\nDots-v0 = neurogym_task_dots.dots:Dots\n"
     ("points", "said"),
     [
         ("[console_scripts]\nngym = neurogym_task_dots.dots:evil\n", "not of neurogym"),
-        ("[console_scripts]\npip = neurogym_task_dots.dots:evil\n", "not of neurogym"),
+        ("[console_scripts]\npip = neurogym_task_dots.dots:evil\n", "not a name for a command"),
         ("[gui_scripts]\nx = neurogym_task_dots.dots:evil\n", "not of neurogym"),
         ("[pytest11]\nx = neurogym_task_dots.dots\n", "not of neurogym"),
         ("[DEFAULT]\nx = neurogym_task_dots.dots\n", "not of neurogym"),
@@ -284,7 +284,7 @@ def test_a_wheel_under_another_name_is_refused(tmp_path: Path) -> None:
     for name in ("other-1.0.0-py3-none-any.whl", "neurogym_task_dots-2.0-py3-none-any.whl"):
         renamed = path.with_name(name)
         renamed.write_bytes(path.read_bytes())
-        with pytest.raises(RegistryError, match="beside the package"):
+        with pytest.raises(RegistryError, match="is not the folder of"):
             read_wheel(renamed)
 
 
@@ -451,7 +451,7 @@ def test_a_dependency_is_fetched_only_with_its_own_files_and_a_sane_size(
     else:
         with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("neurogym_task_dots/zeros", bytes(2_000_000))
-        monkeypatch.setattr(pip, "MAX_UNPACKED", 1_000_000)
+        monkeypatch.setattr(contents, "MAX_UNPACKED", 1_000_000)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
     own = pip.Candidate(
@@ -475,4 +475,4 @@ def test_an_honest_dependency_is_fetched_and_its_code_at_start_is_named(
     )
     (tmp_path / "to").mkdir()
     (step,) = pip.fetch([own], tmp_path / "to")
-    assert step.at_start == ("helper.pth",)
+    assert Place().effects("helper", step.contents).at_start == ("helper.pth",)

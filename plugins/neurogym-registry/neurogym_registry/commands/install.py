@@ -25,11 +25,21 @@ from neurogym_registry.commands.shared import busy, complete_listed, look_for, r
 from neurogym_registry.effects import effects
 from neurogym_registry.errors import InstallError
 from neurogym_registry.kit import MISSING, has_kit
+from neurogym_registry.places import Place
 from neurogym_registry.releases import examine_installed
 from neurogym_registry.resolve import resolve
 from neurogym_registry.sources import remember
 from neurogym_registry.stated import stated_by
-from neurogym_registry.wheels import Wheel, WheelError, read_wheel
+from neurogym_registry.wheels import (
+    PREFIX,
+    Wheel,
+    WheelError,
+    kinds_of,
+    module_of,
+    read_wheel,
+)
+
+MOST_SHOWN = 8
 
 
 @click.command(short_help="Install a package of the registry.")
@@ -44,7 +54,9 @@ from neurogym_registry.wheels import Wheel, WheelError, read_wheel
 )
 @click.option("--yanked", is_flag=True, help="Install the given version even if it is yanked.")
 @click.option(
-    "--upgrade-core", is_flag=True, help="Let pip change the installed core, gymnasium or numpy."
+    "--upgrade-core",
+    is_flag=True,
+    help="Let pip change packages that ngym needs, e.g. the core or numpy.",
 )
 @registry_options
 def command(
@@ -61,9 +73,11 @@ def command(
 
     Downloads the wheel with the hash in the registry, reads it, follows its requirements, and
     downloads missing packages, from wheels only: no code of them runs before you agree. The plan
-    shows each file with its source, hash and size. pip then installs exactly these files, and the
-    quick checks run on the package's tasks, for information. pip's configuration sets where wheels
-    come from. Without pip, the requirements for another installer are printed.
+    shows each file with its source, hash and size, and its additions beside its own package. pip
+    then installs exactly these files, and the quick checks run on the package's tasks, for
+    information. If pip fails, everything is as before. pip's configuration sets where wheels come
+    from; its other settings are not used. Without pip, the requirements for another installer are
+    printed.
 
     Installing a package lets its authors run code as you, from the first import on.
     """
@@ -85,6 +99,7 @@ def command(
         with busy("Downloading and reading the wheels ..."):
             facts, steps = _planned(found, listing, release, core, Path(folder))
         pip.refuse_changes(steps, upgrade_core=upgrade_core)
+        pip.refuse_conflicts(steps)
         if as_lock:
             click.echo(pip.lock(steps), nl=False)
             return
@@ -253,11 +268,38 @@ def _show_plan(
         for one in steps
     ]
     page.table(("package", "version", "instead of", "from", "size", "hash", "file"), rows)
+    place = Place()
     for one in steps:
-        if one.at_start:
-            files = ", ".join(one.at_start)
-            page.text(f"  ! {one.name} runs whenever Python starts: {files}", style="bold")
+        adds = place.effects(one.name, one.contents)
+        for what, names in (("runs whenever Python starts", adds.at_start),
+                            ("adds the commands", adds.commands)):  # fmt: skip
+            if names:
+                page.text(f"  ! {one.name} {what}: {_some(names)}", style="bold")
+        if one.name != listing.name:
+            for text in _effects_of_points(one.contents.points):
+                page.text(f"  ! {one.name}: {text}", style="bold")
+        modules = [name for name in adds.modules if name != module_of(one.name)]
+        for what, names in (("modules", tuple(modules)), ("files", adds.others)):
+            if names:
+                page.text(f"  {one.name} adds the {what}: {_some(names)}")
     page.show()
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else ""
+    return ", ".join(names[:MOST_SHOWN]) + more
+
+
+def _effects_of_points(points: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Return sentences about the offers of an unlisted package to other programs."""
+    of_ngym = {group: rows for group, rows in points.items() if group.startswith(PREFIX)}
+    others = {
+        f"parts for other programs ({clean(group)})": rows
+        for group, rows in points.items()
+        if group not in of_ngym and group not in ("console_scripts", "gui_scripts")
+    }
+    tasks = of_ngym.get("neurogym.tasks", {})
+    return effects({**kinds_of(of_ngym), "tasks": tasks, **others})
 
 
 def _checks(release: Mapping[str, Any]) -> str:

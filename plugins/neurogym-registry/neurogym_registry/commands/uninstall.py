@@ -16,21 +16,23 @@ from neurogym_core.tools import (
     installed,
     refresh,
 )
-from neurogym_registry import pip
 from neurogym_registry.commands.shared import busy
 from neurogym_registry.errors import InstallError
 from neurogym_registry.requirements import CORE
 from neurogym_registry.sources import forget
+from neurogym_registry.transaction import remove
+
+MOST_SHOWN = 5
 
 
 @click.command(short_help="Remove an installed package.")
 @click.argument("package", metavar="PACKAGE", shell_complete=partial(complete, ("other packages",)))
 @click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 def command(package: str, yes: bool) -> None:
-    """Remove an installed package with pip, without running its code.
+    """Remove an installed package, without running its code.
 
-    PACKAGE is the name of a distribution, or its namespace. Its dependencies stay installed. Broken
-    packages can be removed, too.
+    PACKAGE is the name of a distribution, or its namespace. Only files that belong to it are
+    removed; its dependencies stay installed. Broken packages can be removed, too.
     """
     found = _find(package)
     if canonical(found.distribution) == CORE:
@@ -40,7 +42,7 @@ def command(package: str, yes: bool) -> None:
         )
     if found.unreadable:
         raise InstallError(
-            f"pip cannot remove {found.distribution}, because its metadata cannot be read. Expected"
+            f"ngym cannot remove {found.distribution}: its metadata cannot be read. Expected"
             f" metadata with the list of its files. Delete the folder {found.unreadable}; the"
             " modules that stay beside it are offered by no package."
         )
@@ -50,11 +52,14 @@ def command(package: str, yes: bool) -> None:
             click.echo(f"  {clean(kind)}: {', '.join(map(clean, names))}")
     if not yes:
         click.confirm("Remove this?", abort=True)
-    with busy("Asking pip to remove it ..."):
-        pip.uninstall(found.distribution)
+    with busy("Removing its files ..."):
+        kept = remove(found.distribution)
     _require_gone(found)
     forget(canonical(found.distribution))
     click.echo(f"Removed {found.distribution} {found.version}.")
+    if kept:
+        shown = ", ".join(map(clean, kept[:MOST_SHOWN])) + (", ..." if kept[MOST_SHOWN:] else "")
+        click.echo(f"It listed files that do not belong to it; they stay: {shown}.")
 
 
 def _find(name: str) -> PackageInfo:
@@ -74,7 +79,7 @@ def _require_gone(found: PackageInfo) -> None:
     for package in installed().packages:
         if package.distribution == found.distribution and package.location == found.location:
             raise InstallError(
-                f"pip left {found.distribution} in {clean(found.location)}. Expected pip to remove"
-                " it. It may belong to another environment: run ngym there, or remove the copy in"
+                f"{found.distribution} is still in {clean(found.location)}. Expected it to be gone."
+                " It may belong to another environment: run ngym there, or remove the copy in"
                 " that folder by hand."
             )
