@@ -64,13 +64,23 @@ class Similar:
 
     Args:
         names: the list.
+        questions: number of names that will be asked for.
     """
 
-    def __init__(self, names: Iterable[str]) -> None:
-        import numpy as np  # a client that installs one package compares few names
+    def __init__(self, names: Iterable[str], questions: int = 1) -> None:
+        self.names = sorted(set(names))
+        self._by_words: dict[tuple[str, ...], list[str]] = {}
+        for name in self.names:
+            self._by_words.setdefault(_words(name), []).append(name)
+        self._many = len(self.names) * questions > MANY
+        if self._many:
+            self._prepare()
+
+    def _prepare(self) -> None:
+        """Make arrays of all names, which are compared with one name at once."""
+        import numpy as np  # takes longer to import than a few comparisons
 
         self._np = np
-        self.names = sorted(set(names))
         parts = [_parts(name) for name in self.names]
         self._prefixes = np.array([prefix for prefix, _ in parts], dtype=object)
         self._lengths = np.array([len(rest) for _, rest in parts], np.int64)
@@ -78,12 +88,11 @@ class Similar:
         self._wholes = np.array([_letters(_look(name)) for name in self.names], np.uint64)
         bits = np.arange(1 << 16, dtype=np.uint32)
         self._bits = sum((bits >> k) & 1 for k in range(16)).astype(np.int8)
-        self._by_words: dict[tuple[str, ...], list[str]] = {}
-        for name in self.names:
-            self._by_words.setdefault(_words(name), []).append(name)
 
     def of(self, name: str) -> list[str]:
         """Return the names that might resemble a name, itself included if it is in the list."""
+        if not self._many:
+            return [one for one in self.names if one == name or might_resemble(name, one)]
         prefix, rest = _parts(name)
         near = abs(self._lengths - len(rest)) <= 2
         near &= self._apart(self._rests, _letters(rest)) <= 4
@@ -109,6 +118,8 @@ class Similar:
         return sum(self._bits[part.astype(self._np.int64)] for part in parts)
 
 
+MANY = 300_000
+"""Comparisons of names above which NumPy is imported for them."""
 SHORT = 4
 """Letters below which a name within a longer one means nothing."""
 

@@ -235,7 +235,7 @@ def _names(registry: Registry, old: Registry | None) -> Iterator[Violation]:
         set(registry.entries) - earlier,
         key=lambda name: (str(registry.entries[name].get("added")), name),
     )
-    similar = Similar([*WELL_KNOWN, *earlier, *added])
+    similar = Similar([*WELL_KNOWN, *earlier, *added], questions=len(added))
     place = {name: index for index, name in enumerate(added)}
     for index, name in enumerate(added):
         if name in first_party() and "folder" not in registry.entries[name]:
@@ -266,7 +266,7 @@ def _names(registry: Registry, old: Registry | None) -> Iterator[Violation]:
                     file=entry_file(name),
                     field="name",
                     message=f"contains the name of {other!r}, and can be taken for a part of it."
-                    " Expected a name of its own. Accept it only if it belongs to that package.",
+                    " Expected another name. Accept it only if it belongs to that package.",
                 )
 
 

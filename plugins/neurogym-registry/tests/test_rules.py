@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from neurogym_check.digest import agree
 from neurogym_registry.folder import dumps
-from neurogym_registry.names import Similar, distance, likeness, might_resemble
+from neurogym_registry.names import MANY, Similar, distance, likeness, might_resemble
 from neurogym_registry.rules import RULES, validate
 from neurogym_registry.writing import write_bytes, write_text
 
@@ -447,8 +447,9 @@ def test_every_rule_is_in_the_readme_and_can_be_broken() -> None:
 )
 def test_no_resemblance_is_missed_in_a_long_list(names: list[str], other: str) -> None:
     listed = [f"neurogym-task-{name}" if k % 2 else name for k, name in enumerate(names)]
-    found = set(Similar(listed).of(f"neurogym-{other}"))
-    assert {one for one in listed if likeness(one, f"neurogym-{other}") is not None} <= found
+    wanted = {one for one in listed if likeness(one, f"neurogym-{other}") is not None}
+    for questions in (1, MANY + 1):  # one by one, and all at once
+        assert wanted <= set(Similar(listed, questions).of(f"neurogym-{other}"))
 
 
 @pytest.mark.parametrize(
@@ -470,9 +471,7 @@ def test_names_that_contain_another_are_a_warning(keeper, other: str, contains: 
     assert [one.level for one in found] == ["warning"] * contains
 
 
-@pytest.mark.parametrize(
-    "name", ["neurogym-task-perceptual", "neurogym-study", "neurogym-llm"]
-)
+@pytest.mark.parametrize("name", ["neurogym-task-perceptual", "neurogym-study", "neurogym-llm"])
 def test_names_of_this_project_s_packages_are_reserved_elsewhere(keeper, name: str) -> None:
     keeper.entry(name)
     assert ("error", "reserved") in keeper.rules()
