@@ -290,6 +290,35 @@ def test_a_benchmark_is_added_once_and_its_files_are_frozen(added, animals_file,
     assert "six.csv has the digest" in said
 
 
+def test_a_task_in_a_file_needs_permission(animals_file, ngym):
+    code = """
+from pathlib import Path
+from neurogym_core.players import load_task
+Path("OWNED").touch()
+class Dots(load_task("perceptual/RoitmanShadlen-v0")):
+    pass
+"""
+    Path("evil.py").write_text(code, "utf-8")
+    words = ("--name", "mine", "--task", "evil.py:Dots", "--map", "subject=monkey", "-n", 20)
+    code, said = ngym("benchmark", "add", animals_file, *words)
+    assert code == 0, said
+    Path("OWNED").unlink()
+    for given in (("benchmark", "list"), ("benchmark", "show", "mine")):
+        assert ngym(*given)[0] == 0
+    code, said = ngym("likeness", "guess", "--benchmark", "mine")
+    assert code != 0
+    assert "evil.py" in said
+    assert "--trust" in said
+    assert not Path("OWNED").exists()
+
+
+def test_no_other_package_is_imported(tmp_path):
+    Path(tmp_path, "neurogym_data_evil.py").write_text("raise SystemExit('run')", "utf-8")
+    one = replace(benchmark("clicks-rats"), animals={"package": "neurogym_data_evil", "data": "x"})
+    with pytest.raises(InvalidValueError, match="Expected one of neurogym_data"):
+        one.trials()
+
+
 def test_a_benchmark_whose_animals_allow_no_verdict_says_so(animals_file, ngym):
     rows = Path(animals_file).read_text("utf-8").splitlines()
     few = [rows[0], *(row for row in rows if row.startswith(("animal 0,", "animal 1,")))]
