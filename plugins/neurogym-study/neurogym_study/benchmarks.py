@@ -165,7 +165,8 @@ class Benchmark:
                 num_envs=1 if self.kind == REWARDS else None,
             )  # fmt: skip
         record = TrialRecord(dict(record), meta={**record.meta, DESIGN: DRAWN})
-        return Behaviour(with_declared(record, task), Roles.of_task(task))
+        roles = Roles.of_task(task, by=self.animals.get("by"))
+        return Behaviour(with_declared(record, task), roles)
 
     def answers(self, behaviour: Behaviour) -> Answers:
         """Return the answers of a subject that played.

@@ -233,7 +233,7 @@ def animals_file(tmp_path_factory):
             "choice": one.choice, "reaction_time": one.time,
         })
         for rng in [np.random.default_rng(0)]
-        for name, one in population(6, 0, n=600).items()
+        for name, one in population(7, 0, n=600).items()
     ]  # fmt: skip
     every = pd.concat(rows)
     every["correct"] = every["choice"] == every["direction"]
@@ -245,7 +245,8 @@ def animals_file(tmp_path_factory):
 @pytest.fixture
 def added(animals_file, ngym):
     """Add the laboratory's benchmark `six` to the working folder; return the output."""
-    words = ("--task", "RoitmanShadlen-v0", "--map", "subject=monkey", "--hold-out", "animal 5")
+    words = ("--task", "RoitmanShadlen-v0", "--map", "subject=monkey", "--hold-out", "animal 5",
+             "--hold-out", "animal 6")  # fmt: skip
     code, said = ngym(
         "benchmark", "add", animals_file, "--name", "six", "-n", 400, "--seeds", 3, *words
     )
@@ -350,7 +351,24 @@ def test_options_that_pay_and_reports_of_a_laboratory_become_benchmarks(ngym):
 def test_held_out_animals_are_in_another_file(added):
     one = read_benchmark(Path("benchmarks/six.toml"))
     assert len(one.population()) == 5
-    assert set(one.trials(last=True)["subject"].tolist()) == {"animal 5"}
+    assert set(one.trials(last=True)["subject"].tolist()) == {"animal 5", "animal 6"}
+    few = replace(one, number=60)
+    found = few.score({"0": few.play("guess", 101)}, last=True)
+    assert [animal.name for animal in found.animals] == ["animal 5", "animal 6"]
+    assert "2 animals, and a verdict needs 5" in found.doubts
+
+
+def test_a_condition_besides_the_strength_is_that_of_subject_and_animals(animals_file, ngym):
+    words = ("--task", "RoitmanShadlen-v0", "--map", "subject=monkey", "--by", "direction")
+    code, said = ngym("benchmark", "add", animals_file, "--name", "by", *words)
+    assert code == 0, said
+    one = replace(read_benchmark(Path("benchmarks/by.toml")), number=60)
+    assert set(one.population()["animal 0"].context.tolist()) == {"0", "1"}
+    assert set(one.answers(one.play("guess", 101)).context.tolist()) == {"0", "1"}
+
+
+def test_without_held_out_animals_there_is_no_last_test(added):
+    one = read_benchmark(Path("benchmarks/six.toml"))
     with pytest.raises(InvalidValueError, match="It has none"):
         replace(one, animals={"file": "six.csv", "sha256": ""}).trials(last=True)
 
