@@ -11,7 +11,6 @@ from neurogym_core.tools import (
     Progress,
     how_to_install,
     print_report,
-    trust_option,
     usage_errors,
 )
 from neurogym_study.options import (
@@ -210,7 +209,6 @@ def _numbers(likeness: Likeness, seed: Any) -> dict[str, Any]:
               help="Keep the trials of this animal for `ngym likeness --last-test`.")  # fmt: skip
 @click.option("--differences", default="", help="Differences from the animals' task, in words.")
 @recipe_options
-@trust_option
 @click.option("-o", "--out", default="benchmarks", show_default=True,
               type=click.Path(file_okay=False, path_type=Path),
               help="Folder of the benchmark.")  # fmt: skip

@@ -22,6 +22,7 @@ import numpy as np
 
 from neurogym_core import InvalidValueError, NotSupportedError, Task, TrialRecord, make_task, run
 from neurogym_core.tools import (
+    check_artefact,
     how_to_install,
     installed,
     is_file_reference,
@@ -46,8 +47,8 @@ from neurogym_study.reading import read_record
 GROUP = "neurogym.benchmarks"
 FOLDER = Path("benchmarks")
 """Folder of benchmarks that were added to a project."""
-PACKAGES = "neurogym_data"
-"""Begin of the names of packages whose data sets a benchmark may name."""
+PACKAGES = ("neurogym_data",)
+"""Packages whose data sets a benchmark may name."""
 TABLES = {
     "task": {"name", "behaviour", "parameters", "timing"},
     "trials": {"number", "seeds", "conditions"},
@@ -116,8 +117,11 @@ class Benchmark:
 
         Raises:
             DiscoveryError: the task is not installed.
+            InvalidValueError: the task is in a Python file, which is not trusted.
             NotSupportedError: its behaviour is not that with which the benchmark was made.
         """
+        named = {"task": self.task, "parameters": dict(self.parameters)}
+        check_artefact(f"The benchmark {self.name!r}", named)
         now = behaviour_of(self.task)
         if self.behaviour and now != self.behaviour:
             raise NotSupportedError(
@@ -161,7 +165,8 @@ class Benchmark:
                 num_envs=1 if self.kind == REWARDS else None,
             )  # fmt: skip
         record = TrialRecord(dict(record), meta={**record.meta, DESIGN: DRAWN})
-        return Behaviour(with_declared(record, task), Roles.of_task(task))
+        roles = Roles.of_task(task, by=self.animals.get("by"))
+        return Behaviour(with_declared(record, task), roles)
 
     def answers(self, behaviour: Behaviour) -> Answers:
         """Return the answers of a subject that played.
@@ -324,10 +329,10 @@ def _check_digest(path: Path, expected: str | None, benchmark: Benchmark) -> Non
 
 def _data_package(name: str, benchmark: Benchmark) -> Any:
     """Import a package of data sets, with the functions `data` and `data_set` of neurogym-data."""
-    if not name.startswith(PACKAGES):
+    if name not in PACKAGES:  # importing another one would run it
         raise InvalidValueError(
-            f"{benchmark} has its trials in the package {name!r}. Expected one whose name begins"
-            f" with {PACKAGES}. Correct the file."
+            f"{benchmark} has its trials in the package {name!r}. Expected one of"
+            f" {', '.join(PACKAGES)}, or a file beside the benchmark. Correct the file."
         )
     try:
         return importlib.import_module(name)

@@ -23,7 +23,7 @@ from neurogym_study.bits import (
 )
 
 HONEST = "the animals, pooled"
-TRIALS = 4000
+TRIALS = 3000
 """Largest number of trials of a control."""
 
 Cheat = Callable[[Answers, np.random.Generator], Answers]

@@ -73,7 +73,7 @@ def test_each_animal_is_near_1_and_its_population_allows_a_verdict(name, scores)
     assert found.doubts == ("1 seed, and a verdict needs 3",)
 
 
-@pytest.mark.parametrize("name", ["clicks-rats", "heading-people"])
+@pytest.mark.parametrize("name", ["heading-people"])
 def test_an_animal_as_a_subject_beside_the_others_has_an_interval_around_its_score(name):
     found = animals_held_out(benchmark(name).population(), kind=benchmark(name).kind)
     assert len(found) == len(benchmark(name).population())
@@ -233,7 +233,7 @@ def animals_file(tmp_path_factory):
             "choice": one.choice, "reaction_time": one.time,
         })
         for rng in [np.random.default_rng(0)]
-        for name, one in population(6, 0, n=600).items()
+        for name, one in population(7, 0, n=600).items()
     ]  # fmt: skip
     every = pd.concat(rows)
     every["correct"] = every["choice"] == every["direction"]
@@ -245,9 +245,10 @@ def animals_file(tmp_path_factory):
 @pytest.fixture
 def added(animals_file, ngym):
     """Add the laboratory's benchmark `six` to the working folder; return the output."""
-    words = ("--task", "RoitmanShadlen-v0", "--map", "subject=monkey", "--hold-out", "animal 5")
+    words = ("--task", "RoitmanShadlen-v0", "--map", "subject=monkey", "--hold-out", "animal 5",
+             "--hold-out", "animal 6")  # fmt: skip
     code, said = ngym(
-        "benchmark", "add", animals_file, "--name", "six", "-n", 600, "--seeds", 3, *words
+        "benchmark", "add", animals_file, "--name", "six", "-n", 400, "--seeds", 3, *words
     )
     assert code == 0, said
     return said
@@ -290,6 +291,35 @@ def test_a_benchmark_is_added_once_and_its_files_are_frozen(added, animals_file,
     assert "six.csv has the digest" in said
 
 
+def test_a_task_in_a_file_needs_permission(animals_file, ngym):
+    code = """
+from pathlib import Path
+from neurogym_core.tools import load_task
+Path("OWNED").touch()
+class Dots(load_task("perceptual/RoitmanShadlen-v0")):
+    pass
+"""
+    Path("evil.py").write_text(code, "utf-8")
+    words = ("--name", "mine", "--task", "evil.py:Dots", "--map", "subject=monkey", "-n", 20)
+    code, said = ngym("benchmark", "add", animals_file, *words)
+    assert code == 0, said
+    Path("OWNED").unlink()
+    for given in (("benchmark", "list"), ("benchmark", "show", "mine")):
+        assert ngym(*given)[0] == 0
+    code, said = ngym("likeness", "guess", "--benchmark", "mine")
+    assert code != 0
+    assert "evil.py" in said
+    assert "--trust" in said
+    assert not Path("OWNED").exists()
+
+
+def test_no_other_package_is_imported(tmp_path):
+    Path(tmp_path, "neurogym_data_evil.py").write_text("raise SystemExit('run')", "utf-8")
+    one = replace(benchmark("clicks-rats"), animals={"package": "neurogym_data_evil", "data": "x"})
+    with pytest.raises(InvalidValueError, match="Expected one of neurogym_data"):
+        one.trials()
+
+
 def test_a_benchmark_whose_animals_allow_no_verdict_says_so(animals_file, ngym):
     rows = Path(animals_file).read_text("utf-8").splitlines()
     few = [rows[0], *(row for row in rows if row.startswith(("animal 0,", "animal 1,")))]
@@ -302,6 +332,7 @@ def test_a_benchmark_whose_animals_allow_no_verdict_says_so(animals_file, ngym):
     assert "needs three" in said  # to score each beside others
 
 
+@pytest.mark.slow
 def test_options_that_pay_and_reports_of_a_laboratory_become_benchmarks(ngym):
     for data, kind, words, wrong in (
         ("zorowitz-2023", "rewards", ("--task", "Bandit-v0", "--group", 60), []),
@@ -320,7 +351,24 @@ def test_options_that_pay_and_reports_of_a_laboratory_become_benchmarks(ngym):
 def test_held_out_animals_are_in_another_file(added):
     one = read_benchmark(Path("benchmarks/six.toml"))
     assert len(one.population()) == 5
-    assert set(one.trials(last=True)["subject"].tolist()) == {"animal 5"}
+    assert set(one.trials(last=True)["subject"].tolist()) == {"animal 5", "animal 6"}
+    few = replace(one, number=60)
+    found = few.score({"0": few.play("guess", 101)}, last=True)
+    assert [animal.name for animal in found.animals] == ["animal 5", "animal 6"]
+    assert "2 animals, and a verdict needs 5" in found.doubts
+
+
+def test_a_condition_besides_the_strength_is_that_of_subject_and_animals(animals_file, ngym):
+    words = ("--task", "RoitmanShadlen-v0", "--map", "subject=monkey", "--by", "direction")
+    code, said = ngym("benchmark", "add", animals_file, "--name", "by", *words)
+    assert code == 0, said
+    one = replace(read_benchmark(Path("benchmarks/by.toml")), number=60)
+    assert set(one.population()["animal 0"].context.tolist()) == {"0", "1"}
+    assert set(one.answers(one.play("guess", 101)).context.tolist()) == {"0", "1"}
+
+
+def test_without_held_out_animals_there_is_no_last_test(added):
+    one = read_benchmark(Path("benchmarks/six.toml"))
     with pytest.raises(InvalidValueError, match="It has none"):
         replace(one, animals={"file": "six.csv", "sha256": ""}).trials(last=True)
 
@@ -339,8 +387,9 @@ def test_a_file_without_subjects_or_with_one_leaves_nothing(ngym):
     assert not list(Path("benchmarks").glob("bad*"))
 
 
+@pytest.mark.slow
 def test_strengths_that_only_the_animals_have_are_named(animals_file, ngym):
-    words = ("--task", "RoitmanShadlen-v0", "--set", "coherences=(6.4,51.2)", "-n", 200)
+    words = ("--task", "RoitmanShadlen-v0", "--set", "coherences=(6.4,51.2)", "-n", 60)
     code, said = ngym(
         "benchmark", "add", animals_file, "--name", "few", "--map", "subject=monkey", *words
     )
