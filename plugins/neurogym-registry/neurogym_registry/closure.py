@@ -229,7 +229,10 @@ def needs_of_installed() -> dict[str, dict[str, SpecifierSet]]:
     """
     found: dict[str, dict[str, SpecifierSet]] = {}
     for distribution in importlib.metadata.distributions():
-        owner = canonical(distribution.metadata["Name"] or "")
+        try:
+            owner = canonical(distribution.metadata["Name"] or "")
+        except UnicodeDecodeError:
+            continue  # `ngym doctor` names it
         requirements = _readable(distribution.requires or ())
         plain = [one for one in requirements if _applies(one, ())]
         needed = [one for one in plain if _is_met(one)]

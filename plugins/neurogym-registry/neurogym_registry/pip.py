@@ -100,9 +100,10 @@ def fetch(candidates: Sequence[Candidate], folder: Path) -> list[Step]:
 
 
 def _step(found: Candidate, path: Path) -> Step:
-    _require_intact(path)
     try:
         contents = read_contents(path)
+    except (zipfile.BadZipFile, OSError, EOFError) as error:
+        raise _damaged(path, said_by(error)) from error
     except ContentsError as error:
         raise InstallError(
             f"{clean(path.name)} is not installed: {error}. Expected a wheel whose files go where"
@@ -330,11 +331,15 @@ def _require_intact(path: Path) -> None:
     except (ContentsError, zipfile.BadZipFile, OSError, EOFError, RuntimeError) as error:
         damaged = said_by(error)
     if damaged is not None:
-        raise InstallError(
-            f"{path.name} is damaged ({clean(damaged)}), although its hash is correct. Expected an"
-            " intact wheel. Report this to the package's maintainers, and install another version."
-            " Nothing was installed."
-        )
+        raise _damaged(path, damaged)
+
+
+def _damaged(path: Path, reason: str) -> InstallError:
+    return InstallError(
+        f"{clean(path.name)} is damaged ({clean(reason)}), although its hash is correct. Expected"
+        " an intact wheel. Report this to the package's maintainers, and install another version."
+        " Nothing was installed."
+    )
 
 
 def _candidate(row: Mapping[str, Any]) -> Candidate:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import csv
 import hashlib
 import importlib.machinery
@@ -143,8 +144,9 @@ class Place:
         """{distribution: {path: hash}} of the RECORD of every installed distribution."""
         found: dict[str, dict[str, str]] = {}
         for one in importlib.metadata.distributions():
-            if name := canonical(one.metadata["Name"] or ""):
-                found.setdefault(name, {}).update(_listed(one))
+            with contextlib.suppress(UnicodeDecodeError, csv.Error):  # others can be installed
+                if name := canonical(one.metadata["Name"] or ""):
+                    found.setdefault(name, {}).update(_listed(one))
         return found
 
     @cached_property
@@ -161,7 +163,9 @@ class Place:
 
         A file belongs to it if only it lists the file, the file is in the environment, and either
         has the listed hash or is in a folder of modules that is the distribution's own."""
-        rows = self.lists.get(name, {})
+        rows = self.lists.get(name)
+        if not rows:
+            return [], []
         info = [path for path in rows if path.endswith(f".dist-info{os.sep}RECORD")]
         mine = [path for path in rows if self.owners[path] == {name} and self.folders.contain(path)]
         verified = {path for path in mine if _has_hash(path, rows[path])}
@@ -205,7 +209,7 @@ class Place:
                 continue
             elif (module := top if "/" in inside else _module(top)) is not None:
                 modules.append(module)
-            else:
+            elif _AT_START.fullmatch(inside) is None:
                 others.append(inside)
             if inside is not None and _AT_START.fullmatch(inside):
                 at_start.append(inside)

@@ -114,11 +114,11 @@ def files_of(name: str, place: Place) -> tuple[list[str], list[str]]:
     """
     for one in importlib.metadata.distributions(name=name):
         where = os.path.realpath(str(one.locate_file("")))
-        if where in place.folders.sites and one.read_text("RECORD") is None:
+        if where in place.folders.sites and not place.lists.get(canonical(name)):
             raise InstallError(
-                f"{name} has no list of its files (RECORD) in {clean(where)}. Expected one, as all"
-                f" installers of wheels write it. Use `python -m pip uninstall {name}`. Nothing was"
-                " changed."
+                f"{name} has no readable list of its files (RECORD) in {clean(where)}. Expected"
+                " one, as all installers of wheels write; pip would guess them. Delete its metadata"
+                " and its modules by hand. Nothing was changed."
             )
     own, kept = place.belonging(canonical(name))
     return list(dict.fromkeys([*own, *_bytecode(own)])), kept

@@ -5,11 +5,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib.metadata
+import os
+import site
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from neurogym_registry import places
+from neurogym_registry.closure import needs_of_installed
 from neurogym_registry.contents import Contents
 from neurogym_registry.errors import InstallError
 from neurogym_registry.places import Folders, Place
@@ -163,13 +167,33 @@ def test_what_belongs_to_a_package(house: House, tmp_path: Path) -> None:
     assert len(kept) == 7
 
 
+def test_metadata_that_cannot_be_read_stops_no_installation(house: House) -> None:
+    for name, file in (("bad", "METADATA"), ("worse", "RECORD")):
+        house.add(name, {f"{name}/__init__.py": ""})
+        (house.site / f"{name}-1.0.dist-info" / file).write_bytes(b"\xff\n")
+    assert house.fault({"new/__init__.py": ""}) is None
+    assert needs_of_installed() == {}
+    with pytest.raises(InstallError, match="no readable list of its files"):
+        files_of("worse", Place())
+
+
+def test_where_the_environment_cannot_be_written_it_is_the_user_s(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(site, "ENABLE_USER_SITE", True)
+    monkeypatch.setattr(places, "_writable", lambda _: False)
+    assert places.user_install()
+    user = os.path.realpath(site.getusersitepackages())
+    assert Folders.here().sites == (user,)
+
+
 def test_without_a_list_of_files_nothing_is_removed(house: House) -> None:
     """pip would remove whatever `top_level.txt` names."""
     info = house.site / "egg.egg-info"
     info.mkdir()
     (info / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: egg\nVersion: 1\n")
     (info / "top_level.txt").write_text("numpy\n")
-    with pytest.raises(InstallError, match="no list of its files"):
+    with pytest.raises(InstallError, match="no readable list of its files"):
         files_of("egg", Place())
 
 
