@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,14 @@ from typing import Any
 
 from neurogym_core import InvalidValueError, NotSupportedError, Task, TaskWrapper, make_task
 from neurogym_core.players import TaskView
-from neurogym_core.tools import installed, is_file_reference, load_wrapper, offers_of, unknown
+from neurogym_core.tools import (
+    installed,
+    is_file_reference,
+    load_task,
+    load_wrapper,
+    offers_of,
+    unknown,
+)
 from neurogym_study.task_experiment import load
 from neurogym_study.trainers import GROUP, checked_settings, settings_of, trainer_named
 from neurogym_study.training import Trainer
@@ -31,7 +39,8 @@ class Experiment:
         seed: seed of the run.
         criterion: mean performance at which to stop, or None.
         patience, best_by, snapshots: as in `Trainer.train`.
-        parameters: parameters of all tasks, and "timing", "rewards", "conditions".
+        parameters: parameters of all tasks, of several tasks those that have them; and "timing",
+            "rewards", "conditions".
         wrap: wrappers, each a mapping with "name" and its settings, innermost first.
         options: settings of the trainer.
     """
@@ -99,12 +108,35 @@ class Experiment:
                 )
             settings["wrap"] = outer
         return trainer(
-            [self._make_task(task, inner) for task in self.tasks], seed=self.seed, **settings
+            [
+                self._make_task(task, shared, inner)
+                for task, shared in zip(self.tasks, self._shared(), strict=True)
+            ],
+            seed=self.seed,
+            **settings,
         )
 
-    def _make_task(self, given: Mapping[str, Any], inner: list[tuple[str, dict]]) -> Task:
+    def _shared(self) -> list[dict[str, Any]]:
+        """Return the parameters of all tasks that each task has.
+
+        A single task gets them all, and refuses those that it does not have; so do several tasks
+        where none of them has one.
+        """
+        if len(self.tasks) == 1:
+            return [dict(self.parameters)]
+        classes = [load_task(str(task["task"])) for task in self.tasks]
+        known = [{*inspect.signature(cls).parameters, *OVERRIDES} for cls in classes]
+        nowhere = self.parameters.keys() - set().union(*known)
+        return [
+            {name: value for name, value in self.parameters.items() if name in own | nowhere}
+            for own in known
+        ]
+
+    def _make_task(
+        self, given: Mapping[str, Any], shared: Mapping[str, Any], inner: list[tuple[str, dict]]
+    ) -> Task:
         own = {name: value for name, value in given.items() if name != "task"}
-        merged = {**self.parameters, **own}
+        merged = {**shared, **own}
         for name in OVERRIDES:
             parts = [part.get(name, {}) for part in (self.parameters, own)]
             if any(parts):

@@ -87,7 +87,8 @@ AMOUNTS = {"model": ("updates", 2000), "algo": ("steps", 50_000)}
     "parameters",
     multiple=True,
     metavar="NAME=VALUE",
-    help="A parameter of the task, e.g. coherences=0,51.2; may be repeated.",
+    help="A parameter of the task, e.g. coherences=0,51.2, or of those of several tasks that have"
+    " it; may be repeated.",
 )
 @click.option(
     "--timing",

@@ -5,9 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from neurogym_study import Experiment
 from neurogym_torch import NetworkLayout, TaskMix
 
-from neurogym_core import Choice, InvalidValueError, NotSupportedError, Task, make_task
+from neurogym_core import (
+    Choice,
+    InvalidValueError,
+    NotSupportedError,
+    Task,
+    UnknownNameError,
+    make_task,
+)
 
 
 class Go(Task):
@@ -123,3 +131,14 @@ def test_unit_targets_of_other_tasks_are_zero():
     batch = next(batch for batch in mix if batch.which == 1)
     assert batch.targets.shape[2] == 6
     assert not batch.targets[..., 1:3].any()
+
+
+def test_a_parameter_reaches_the_tasks_that_have_it():
+    tasks = ({"task": "yang19/Go-v0"}, {"task": "yang19/DM1-v0"})
+    given = {"kind": "model", "trainer": "gru", "amount": 1}
+    shared = {"dt": 100, "coherences": (0.1, 0.2)}
+    go, decision = Experiment(tasks=tasks, parameters=shared, **given).make_trainer().tasks
+    assert (go.dt, decision.dt, decision.coherences) == (100, 100, (0.1, 0.2))
+    for few, wrong in ((tasks, {"coherence": 3}), (tasks[:1], {"coherences": (0.1,)})):
+        with pytest.raises(UnknownNameError, match="of Go"):
+            Experiment(tasks=few, parameters=wrong, **given).make_trainer()
