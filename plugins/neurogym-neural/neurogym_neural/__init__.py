@@ -1,9 +1,24 @@
-"""Activity of networks and of recorded neurons: one type, and analyses of it."""
+"""Activity of networks and of recorded neurons: one type, analyses of it, and signatures."""
 
 from neurogym_neural.activity import Activity, Means
 from neurogym_neural.coding import Tuning, cross_temporal, decode, participation_ratio, tuning
+from neurogym_neural.controls import controls_of, with_fitted_readout
 from neurogym_neural.dynamics import FixedPoints, fixed_points
-from neurogym_neural.geometry import Generalisation, generalisation, similarity
+from neurogym_neural.geometry import Generalisation, generalisation, shattering, similarity
+from neurogym_neural.populations import (
+    Axes,
+    Demixed,
+    Representation,
+    Rotations,
+    clusters,
+    demixed,
+    dissimilarity,
+    marginalisations,
+    representation,
+    rotations,
+    targeted,
+    task_variance,
+)
 from neurogym_neural.signatures import (
     Scaling,
     category_index,
@@ -11,23 +26,54 @@ from neurogym_neural.signatures import (
     temporal_scaling,
     weights_correlation,
 )
+from neurogym_neural.verdicts import (
+    Part,
+    Signature,
+    System,
+    Verdict,
+    judge,
+    signature_of,
+    signatures,
+)
 
 __all__ = [
     "Activity",
+    "Axes",
+    "Demixed",
     "FixedPoints",
     "Generalisation",
     "Means",
+    "Part",
+    "Representation",
+    "Rotations",
     "Scaling",
+    "Signature",
+    "System",
     "Tuning",
+    "Verdict",
     "category_index",
+    "clusters",
+    "controls_of",
     "cross_temporal",
     "decode",
+    "demixed",
+    "dissimilarity",
     "fixed_points",
     "generalisation",
+    "judge",
+    "marginalisations",
     "participation_ratio",
     "pulse_effect",
+    "representation",
+    "rotations",
+    "shattering",
+    "signature_of",
+    "signatures",
     "similarity",
+    "targeted",
+    "task_variance",
     "temporal_scaling",
     "tuning",
     "weights_correlation",
+    "with_fitted_readout",
 ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -88,6 +90,57 @@ def generalisation(
         null[k] = accuracy(rest + (centre + lengths * ways)[cell])
     reached = accuracy(rates)
     return Generalisation(reached, float((1 + (null >= reached).sum()) / (1 + repeats)), null)
+
+
+def shattering(
+    activity: Activity, by: Sequence[str], *, folds: int = 2, ridge: float = 1.0, seed: int = 0
+) -> float:
+    """Return the mean balanced accuracy of decoders of all balanced dichotomies of conditions.
+
+    A dichotomy has one half of the conditions on each side. Accuracies are those of other trials;
+    0.5 by chance. The number of separable dichotomies grows with the dimensions of the code: a copy
+    of a few labels separates few. After Rigotti et al. (2013), Nature 497:585,
+    doi:10.1038/nature12160, and Bernardi et al. (2020).
+
+    Args:
+        activity: the steps that count; they are averaged.
+        by: columns of the record, whose combinations are 4 to 10 conditions, an even number.
+        folds, ridge, seed: as in `decode`.
+
+    Raises:
+        InvalidValueError: another number of conditions, or one with fewer trials than folds.
+    """
+    columns = [np.unique(activity.record[name], return_inverse=True)[1] for name in by]
+    _, cell, counts = np.unique(
+        np.column_stack(columns), axis=0, return_inverse=True, return_counts=True
+    )
+    number = len(counts)
+    if number not in (4, 6, 8, 10) or counts.min() < folds:
+        raise InvalidValueError(
+            f"shattering() was given {tuple(by)!r}, with {number} conditions of {counts.min()}"
+            f" trials or more. Expected 4, 6, 8 or 10, with {folds} trials each. Give columns with"
+            " fewer values, or more trials."
+        )
+    with np.errstate(invalid="ignore"):
+        rates = np.nanmean(activity.rates, axis=1).astype(np.float64)
+    cell = np.reshape(cell, -1)
+    rng = np.random.default_rng(seed)
+    part = np.empty(len(cell), int)
+    for k in range(number):
+        mine = np.flatnonzero(cell == k)
+        part[rng.permutation(mine)] = np.arange(len(mine)) % folds
+    found = []
+    # The first condition is always on the left, so that no dichotomy counts twice.
+    for rest in combinations(range(1, number), number // 2 - 1):
+        labels = (~np.isin(cell, (0, *rest))).astype(int)
+        right = np.empty(len(cell))
+        for fold in range(folds):
+            test = part == fold
+            weights = fitted(rates[~test], labels[~test], 2, ridge)
+            right[test] = predicted(weights, rates[test]) == labels[test]
+        # Conditions count equally, whatever their numbers of trials.
+        found.append(np.mean([right[cell == k].mean() for k in range(number)]))
+    return float(np.mean(found))
 
 
 def similarity(

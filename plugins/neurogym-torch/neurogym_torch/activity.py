@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from neurogym_core import (
 from neurogym_core.players import Block, Chunk, Part, Steps, TaskView, noise_key, replay
 from neurogym_core.tools import unknown
 from neurogym_torch.layout import NetworkLayout
+from neurogym_torch.networks import Network, _Rate
 from neurogym_torch.own import as_network
 from neurogym_torch.rendering import render
 from neurogym_torch.subjects import NetworkSubject
@@ -36,7 +38,10 @@ def record_activity(
     layout: NetworkLayout | None = None,
     which: int = 0,
     targets: str = "action",
+    answers: str = "first",
+    bound: float | None = None,
     change: Callable[[Activity], np.ndarray] | None = None,
+    silence: Silence | None = None,
     seed: int = 0,
     **conditions: Any,
 ) -> Activity:
@@ -54,15 +59,17 @@ def record_activity(
         layers: "hidden" (firing rates), "outputs", "inputs", or the name of any module of the
             network, such as "readout".
         layout, which: as in `NetworkSubject`.
-        targets: the targets of its training, "action" or "units".
+        targets, answers, bound: as in `NetworkSubject`.
         change: a perturbation: a function of the inputs, as an Activity with the record of the
             conditions, that returns the inputs to present, (n, T, units). Trials and noise are
             those of the same seed without it, so that differences are its effect.
+        silence: units that are silenced; trials and noise are those without it, too.
         seed: seed of the trials and of all noise.
         conditions: imposed on all trials.
 
     Raises:
-        UnknownNameError: the network has no such layer.
+        UnknownNameError: the network has no such layer, or the task no such period.
+        InvalidValueError: the network has no such unit.
         NotSupportedError: the observations depend on the subject's actions, so the task has no
             table.
     """
@@ -78,16 +85,22 @@ def record_activity(
         [name for name in layers if name not in ("hidden", "outputs", "inputs")],
         wide.shape[:2],
     ) as watched:
-        outputs, hidden = as_network(network)(
-            wide, generator=torch.Generator(device).manual_seed(2 * seed + 1)
-        )
+        generator = torch.Generator(device).manual_seed(2 * seed + 1)
+        if silence is None:
+            outputs, hidden = as_network(network)(wide, generator=generator)
+        else:
+            mask = silence.mask(network, batch, task.dt, device)
+            outputs, hidden = _silenced(network, wide, mask, generator)
     found = {"hidden": hidden, "outputs": outputs, "inputs": wide, **watched.found()}
-    subject = NetworkSubject(network, layout, which, targets=targets)
+    subject = NetworkSubject(network, layout, which, targets=targets, answers=answers, bound=bound)
     own = outputs if layout is None else layout.outputs(which, outputs)
     rows = own.cpu().numpy()
     actions = subject._actions(task, rows.reshape(-1, rows.shape[2])).reshape(
         *rows.shape[:2], *((-1,) if task.actions.continuous else ())
     )
+    if answers == "last":
+        last = np.arange(rows.shape[1]) == batch.steps[:, None] - 1
+        actions = np.where(last, actions, task.actions.rest)
     rates = np.concatenate([found[name].cpu().numpy() for name in layers], axis=2)
     sizes = [found[name].shape[2] for name in layers]
     record = replay(task, batch, actions, timed=True)
@@ -100,8 +113,117 @@ def record_activity(
             "id": np.concatenate([np.arange(size) for size in sizes]),
             "layer": np.repeat(list(layers), sizes),
         },
-        facts={"task": task.name, "dt": float(task.dt), "seed": seed},
+        facts={"task": task.name, "dt": float(task.dt), "seed": seed, "answers": bound or answers},
     )
+
+
+@dataclass(frozen=True)
+class Silence:
+    """Units of a network that are silent: lesioned, or during one period.
+
+    Their rates and states are 0, so that neither other units nor the outputs hear them.
+
+    Args:
+        units: indices of the units.
+        during: a period of the task; None: the whole trial, a lesion.
+    """
+
+    units: Sequence[int]
+    during: str | None = None
+
+    def mask(
+        self, network: nn.Module, batch: TrialBatch, dt: float, device: torch.device
+    ) -> Tensor:
+        """Return where units are silent, (n, T, units) bool."""
+        width = network.hidden if isinstance(network, Network) else 0
+        units = np.unique(np.asarray(self.units, int))
+        if not len(units) or units[0] < 0 or units[-1] >= width:
+            raise InvalidValueError(
+                f"Silence was given units={list(self.units)!r}. Expected indices below {width}, the"
+                f" units of {type(network).__name__}; only networks of neurogym-torch can be"
+                " silenced. Give others."
+            )
+        steps = np.arange(int(batch.steps.max())) * dt
+        when = np.ones((len(batch), len(steps)), bool)
+        if self.during is not None:
+            periods = _periods(batch, dt)
+            if self.during not in periods:
+                raise unknown("period", self.during, batch.period_names, of="the task")
+            onset, end = periods[self.during], periods[f"{self.during}.end"]
+            when = (steps >= onset[:, None] - 1e-6) & (steps < end[:, None] - 1e-6)
+        mask = np.zeros((*when.shape, width), bool)
+        mask[:, :, units] = when[..., None]
+        return torch.from_numpy(mask).to(device)
+
+
+def _silenced(
+    network: Network, inputs: Tensor, mask: Tensor, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """Return outputs and rates of a network with silent units, with the noise of the others."""
+    state, rates = network.initial_state(len(inputs)), []
+    # The noise of all steps is drawn at once, as without silence.
+    drive = network.drive(inputs, generator) if isinstance(network, _Rate) else None
+    step = network._step() if isinstance(network, _Rate) else None
+    for t in range(inputs.shape[1]):
+        if step is not None and drive is not None:
+            state, rate = step(state, drive[:, t])
+        else:
+            _, hidden, state = network.unroll(inputs[:, t : t + 1], state)
+            rate = hidden[:, 0]
+        quiet = mask[:, t]
+        rates.append(rate.masked_fill(quiet, 0))
+        state = (
+            state.masked_fill(quiet, 0)
+            if isinstance(state, Tensor)
+            else tuple(part.masked_fill(quiet, 0) for part in state)
+        )
+    found = torch.stack(rates, dim=1)
+    return network.read(found), found
+
+
+def fit_bound(
+    network: nn.Module,
+    task: Any,
+    reaction_time: float,
+    trials: int = 400,
+    *,
+    layout: NetworkLayout | None = None,
+    which: int = 0,
+    targets: str = "action",
+    seed: int = 0,
+    **conditions: Any,
+) -> float:
+    """Return the bound at which the median reaction time of a network is closest to a wanted one.
+
+    A higher bound is slower, and trials in which it is not reached have no answer.
+
+    Args:
+        network, task, trials, layout, which, targets, seed, conditions: as in `record_activity`.
+        reaction_time: wanted median of the reaction times of all trials, ms; trials without an
+            answer count as the slowest.
+
+    Raises:
+        InvalidValueError: no bound reaches half or double the wanted time.
+    """
+    found = {}
+    low, high = 0.0, 1.0
+    for _ in range(12):
+        bound = (low + high) / 2
+        record = record_activity(
+            network, task, trials, layers=("outputs",), layout=layout, which=which,
+            targets=targets, bound=bound, seed=seed, **conditions,
+        ).record  # fmt: skip
+        median = float(np.median(np.nan_to_num(record["reaction_time"], nan=np.inf)))
+        found[bound] = median
+        low, high = (low, bound) if median > reaction_time else (bound, high)
+    best = min(found, key=lambda one: abs(found[one] - reaction_time))
+    if not reaction_time / 2 <= found[best] <= reaction_time * 2:
+        raise InvalidValueError(
+            f"fit_bound() was given reaction_time={reaction_time!r} ms; the closest median of this"
+            f" network is {found[best]:g} ms, at the bound {best:.3g}. Expected a time that it"
+            " reaches. Give another time, or train the network longer."
+        )
+    return best
 
 
 def _changed(

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from neurogym_core import TaskVectorEnv
+from neurogym_core import InvalidValueError, NotSupportedError, TaskVectorEnv
 from neurogym_torch.layout import NetworkLayout
 from neurogym_torch.networks import Network
 
@@ -29,6 +29,10 @@ class NetworkSubject:
             output is above 0.5).
         answers: "first": it answers as soon as its outputs select an action other than rest;
             "last": it rests until the last step on which it can answer.
+        bound: with "first", it answers when the probability of an answer exceeds this bound, above
+            0 and below 1, and rests until then. Networks that were trained with targets answer at
+            the first step on which they may; with a bound, they are slower where the evidence is
+            weak. See `fit_bound`. None: no bound.
         carry: whether its state outlives a trial; as in training: False for whole trials, True for
             streams.
         seed: seed of the recurrent noise.
@@ -44,13 +48,20 @@ class NetworkSubject:
         *,
         targets: str = "action",
         answers: str = "first",
+        bound: float | None = None,
         carry: bool = False,
         seed: int = 0,
     ) -> None:
         from neurogym_torch.own import as_network  # a cycle: its trainer uses this class
 
         self.network, self.layout, self.which = as_network(network), layout, which
+        if bound is not None and (not 0 < bound < 1 or answers != "first"):
+            raise InvalidValueError(
+                f"NetworkSubject was given bound={bound!r} and answers={answers!r}. Expected a"
+                " probability above 0 and below 1, and 'first'. Give another bound, or none."
+            )
         self.targets, self.answers, self.carry, self.seed = targets, answers, carry, seed
+        self.bound = bound
         self.carries_state = carry  # for `neurogym_core.run`
 
     def begin(self, env: TaskVectorEnv) -> None:
@@ -88,8 +99,26 @@ class NetworkSubject:
     def _actions(self, task: Any, outputs: np.ndarray) -> np.ndarray:
         if task.actions.continuous:
             return np.clip(outputs, -1, 1)
+        if self.bound is not None:
+            return self._bounded(task, outputs)
         return (
             task.actions.decode_units(outputs)
             if self.targets == "units"
             else outputs.argmax(axis=1)
         )
+
+    def _bounded(self, task: Any, outputs: np.ndarray) -> np.ndarray:
+        """Return the likeliest answers whose probability exceeds the bound, and rest."""
+        rest = task.actions.rest
+        if rest is None or outputs.shape[1] != len(task.actions):
+            raise NotSupportedError(
+                f"A bound was given, but {task.name} has no rest action, or an output is no"
+                " probability of one action. Expected a task with a rest action whose actions have"
+                " an output each. Leave the bound out."
+            )
+        if self.targets == "action":
+            outputs = np.exp(outputs - outputs.max(axis=1, keepdims=True))
+            outputs = outputs / outputs.sum(axis=1, keepdims=True)
+        others = np.delete(np.arange(outputs.shape[1]), rest)
+        best = others[outputs[:, others].argmax(axis=1)]
+        return np.where(outputs[:, others].max(axis=1) > self.bound, best, rest)

@@ -1,0 +1,284 @@
+"""Signatures of neurons with their verdicts: what a network has to exceed, and what it exceeds."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import comb
+from pathlib import Path
+
+import numpy as np
+
+from neurogym_core import InvalidValueError, NeurogymError, NotSupportedError
+from neurogym_core.tools import load, offers_of, unknown
+from neurogym_neural.activity import Activity
+
+GROUP = "neurogym.neural_signatures"
+CONTROLS = ("untrained", "inputs", "filters", "copy", "shuffled")
+GATE = 0.6
+"""Mean performance below which a network says nothing about a signature."""
+HZ, TRIALS = 10.0, 600
+"""Mean rate and number of trials of the counts of signatures that need the noise of spikes."""
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """Activity of one system in the trials of a task: a network, a control, or neurons.
+
+    Attributes:
+        activity: trials with the answers of this system in the column "choice" of the record, and
+            "none" where there is none.
+        pulsed: the same trials with a pulse of evidence from `PULSE_AT` ms after the onset of the
+            stimulus; None: not recorded.
+        performance: mean performance; NaN for controls.
+    """
+
+    activity: Activity
+    pulsed: Activity | None = None
+    performance: float = np.nan
+
+
+@dataclass(frozen=True)
+class Part:
+    """A number of a signature.
+
+    Attributes:
+        sign: the published sign, "+" or "-"; "": a fingerprint, which nothing passes or fails.
+        least: the smallest size that counts: two numbers near 0 differ, too.
+        beats: the controls that it has to exceed in this direction, its nulls.
+    """
+
+    sign: str
+    least: float = 0.0
+    beats: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A published effect in the activity of neurons.
+
+    Attributes:
+        name: name of the entry point.
+        title, quantity: what the effect is, and how it is measured, in a sentence each.
+        citation, doi: the source.
+        tasks: parts of the names of the tasks in which it can be measured.
+        parts: name -> the numbers, all of which have to pass.
+        cheat: what passes the naive sign, and what rejects it.
+        published: what the source reports.
+        checked: "verified" or "recalled", whether quantity and sign were read in the source.
+        compute: function from a `System` to the number of each part.
+        counts: whether counts are drawn first, as a laboratory would record them.
+        many: whether it needs the activity of a network in several tasks.
+    """
+
+    name: str
+    title: str
+    quantity: str
+    citation: str
+    doi: str
+    tasks: tuple[str, ...]
+    parts: Mapping[str, Part]
+    cheat: str
+    published: str
+    checked: str
+    compute: Callable[[System], dict[str, float]]
+    counts: bool = False
+    many: bool = False
+
+    @property
+    def judges(self) -> bool:
+        """Whether there is a verdict; otherwise the numbers are a fingerprint."""
+        return any(part.sign for part in self.parts.values())
+
+    def applies_to(self, task: str) -> bool:
+        """Return whether it can be measured in a task of this name."""
+        return any(part in task for part in self.tasks)
+
+    def measured(self, system: System, seed: int = 0) -> dict[str, float]:
+        """Return the number of each part.
+
+        Args:
+            system: the system.
+            seed: seed of the counts, if it draws some.
+
+        Raises:
+            NotSupportedError: the activity lacks what the signature needs; the message is the
+                reason.
+        """
+        if self.counts and system.activity.kind == "rate":
+            trials = min(TRIALS, len(system.activity))
+            counted = system.activity.observed(HZ, trials=trials, seed=seed)
+            system = System(counted, None, system.performance)
+        try:
+            found = self.compute(system)
+        except NotSupportedError:
+            raise
+        except NeurogymError as error:
+            raise NotSupportedError(str(error).split(". ")[0] + ".") from error
+        if sorted(found) != sorted(self.parts):
+            raise unknown(
+                "part", next(iter(set(found) ^ set(self.parts))), self.parts, of=self.name
+            )
+        return {name: float(found[name]) for name in self.parts}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The numbers of the networks and of all controls, and what follows.
+
+    Attributes:
+        signature: the signature.
+        values: name of a system -> name of a part -> one number per network or control.
+        passed: "yes", "no", "cannot tell", or "" for a fingerprint.
+        why: the reason, in a sentence.
+        chance: probability that all networks exceed all untrained ones in one part, if they do not
+            differ.
+    """
+
+    signature: Signature
+    values: Mapping[str, Mapping[str, tuple[float, ...]]]
+    passed: str
+    why: str
+    chance: float
+
+
+def judge(
+    signature: Signature, networks: Sequence[System], controls: Mapping[str, Sequence[System]]
+) -> Verdict:
+    """Return the verdict on networks that differ in their seed.
+
+    A network passes if each part has the published sign and the least size, and lies beyond all values of each control
+    that the signature names. Networks are the replication, not units or trials. There is no verdict
+    if a control is missing or has no number, if the networks perform below 0.6, or if the signature
+    is a fingerprint.
+
+    Args:
+        signature: the signature.
+        networks: one system per network.
+        controls: name -> systems; those of `CONTROLS` for all signatures.
+
+    Raises:
+        InvalidValueError: there is no network.
+        NotSupportedError: the signature cannot be measured in a network.
+    """
+    if not networks:
+        raise InvalidValueError(
+            f"judge() was given no network for {signature.name!r}. Expected one or more. Give them."
+        )
+    values = {"network": _parts(signature, networks)}
+    missing = {}
+    for name, systems in controls.items():
+        try:
+            values[name] = _parts(signature, systems)
+        except NotSupportedError as error:
+            missing[name] = str(error)
+    chance = 1 / comb(len(networks) + len(controls.get("untrained", ())), len(networks))
+    passed, why = _decided(signature, networks, values, missing)
+    return Verdict(signature, values, passed, why, chance)
+
+
+def _parts(signature: Signature, systems: Sequence[System]) -> dict[str, tuple[float, ...]]:
+    rows = [signature.measured(system, seed) for seed, system in enumerate(systems)]
+    return {name: tuple(row[name] for row in rows) for name in signature.parts}
+
+
+def _decided(
+    signature: Signature,
+    networks: Sequence[System],
+    values: Mapping[str, Mapping[str, tuple[float, ...]]],
+    missing: Mapping[str, str],
+) -> tuple[str, str]:
+    if not signature.judges:
+        return "", signature.cheat
+    low = [one.performance for one in networks if one.performance < GATE]
+    if low:
+        return "cannot tell", f"a network performs at {min(low):.2f}, below {GATE:g}"
+    for name, part in signature.parts.items():
+        if not part.sign:
+            continue
+        way = 1 if part.sign == "+" else -1
+        own = way * np.array(values["network"][name])
+        if not np.isfinite(own).all():
+            return "cannot tell", f"{name} of a network is undefined"
+        if own.min() <= 0:
+            return "no", f"{name} has not the published sign in all networks"
+        if own.min() < part.least:
+            return "no", f"{name} is smaller than {part.least:g} in a network"
+        for control in part.beats:
+            other = way * np.array(values.get(control, {}).get(name, ()))
+            if not len(other) or not np.isfinite(other).any():
+                reason = missing.get(control, "not recorded")
+                return "cannot tell", f"no number of the control {control!r} for {name}: {reason}"
+            if own.min() <= np.nanmax(other):
+                return "no", f"{name} does not exceed the control {control!r} in all networks"
+    return "yes", "all parts have the published sign and exceed their controls"
+
+
+def signature(name: str) -> Callable[[Callable[[System], dict[str, float]]], Signature]:
+    """Return a decorator that makes a function the computation of a signature of this package."""
+
+    def decorate(compute: Callable[[System], dict[str, float]]) -> Signature:
+        return signature_of(name, _said()[name], compute)
+
+    return decorate
+
+
+def signature_of(
+    name: str, said: Mapping[str, object], compute: Callable[[System], dict[str, float]]
+) -> Signature:
+    """Return a signature from its entry in a TOML file, for packages that offer some.
+
+    Raises:
+        InvalidValueError: keys are missing or unknown, or a sign or a control is.
+    """
+    required = {
+        "title", "quantity", "citation", "doi", "tasks", "parts", "cheat", "published", "checked",
+    }  # fmt: skip
+    wrong = (required - set(said)) | (set(said) - required - {"counts", "many"})
+    if wrong or said["checked"] not in ("verified", "recalled"):
+        raise InvalidValueError(
+            f"The signature {name!r} was given the keys {sorted(said)}. Expected"
+            f" {sorted(required)}, and checked to be 'verified' or 'recalled'. Correct"
+            f" {sorted(wrong) or 'checked'}."
+        )
+    parts = {
+        part: Part(one["sign"], one.get("least", 0.0), tuple(one.get("beats", ())))
+        for part, one in dict(said["parts"]).items()  # type: ignore[call-overload]
+    }
+    for part in parts.values():
+        named = set(part.beats) - set(CONTROLS)
+        if part.sign not in ("+", "-", "") or named or bool(part.sign) != bool(part.beats):
+            raise InvalidValueError(
+                f"The signature {name!r} was given {part}. Expected a sign with the controls that"
+                f" it exceeds, of {', '.join(CONTROLS)}, or neither. Correct it."
+            )
+    more = {key: said[key] for key in said if key not in ("tasks", "parts")}
+    tasks = tuple(said["tasks"])  # type: ignore[arg-type]
+    return Signature(name, compute=compute, tasks=tasks, parts=parts, **more)  # type: ignore[arg-type]
+
+
+def signatures() -> list[Signature]:
+    """Import and return the signatures of all installed packages, by name.
+
+    Raises:
+        NotSupportedError: an entry point is not a `Signature`.
+    """
+    found = []
+    for offer in offers_of(GROUP):
+        if offer.usable:
+            one = load(offer)
+            if not isinstance(one, Signature):
+                raise NotSupportedError(
+                    f"The entry point {offer.name!r} of {offer.distribution} is a"
+                    f" {type(one).__name__}. Expected a Signature. Ask its authors."
+                )
+            found.append(one)
+    return found
+
+
+@cache
+def _said() -> dict[str, dict[str, object]]:
+    path = Path(__file__).with_name("published.toml")
+    return tomllib.loads(path.read_text(encoding="utf-8"))

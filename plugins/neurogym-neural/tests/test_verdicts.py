@@ -1,0 +1,257 @@
+"""Verdicts: planted ideals pass, and the cheat that each signature names does not.
+
+Simulations have fixed seeds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from neurogym_neural import Activity, Part, System, judge, signatures, with_fitted_readout
+from neurogym_neural.controls import controls_of
+from neurogym_neural.verdicts import signature_of
+
+from neurogym_core import InvalidValueError, NotSupportedError
+
+KNOWN = {one.name: one for one in signatures()}
+
+
+def mixed(signals, units=40, noise=0.1, seed=0):
+    """Random units of signals (n, T, k), with noise."""
+    rng = np.random.default_rng(seed)
+    signals = np.asarray(signals)
+    rates = signals @ rng.standard_normal((signals.shape[2], units))
+    return rates + noise * rng.standard_normal(rates.shape)
+
+
+def system(rates, record, performance=0.9, step=20, events=None, pulsed=None):
+    def made(values):
+        return Activity(values, record, step=step, events=events)
+
+    return System(made(rates), None if pulsed is None else made(pulsed), performance)
+
+
+def values(name, one):
+    return KNOWN[name].measured(one)
+
+
+# ---- the rules ----
+
+
+def planted(value):
+    return system(np.full((4, 2, 2), value), {"x": np.arange(4)})
+
+
+def rule(sign="+", beats=("untrained",), **more):
+    said = {
+        "title": "t", "quantity": "q", "citation": "c", "doi": "d", "tasks": ["T"], "cheat": "h",
+        "published": "p", "checked": "recalled",
+        "parts": {"mean": {"sign": sign, "beats": list(beats)}},
+    }  # fmt: skip
+    compute = lambda one: {"mean": float(one.activity.rates.mean())}  # noqa: E731
+    return signature_of("planted", said | more, compute)
+
+
+def test_a_verdict_needs_the_sign_and_to_exceed_every_control():
+    nets, one = [planted(2.0), planted(3.0)], rule()
+    assert judge(one, nets, {"untrained": [planted(1.0)]}).passed == "yes"
+    assert judge(one, nets, {"untrained": [planted(1.0), planted(2.5)]}).passed == "no"
+    tiny = {"parts": {"mean": {"sign": "+", "least": 2.5, "beats": ["untrained"]}}}
+    assert judge(rule(**tiny), nets, {"untrained": [planted(1.0)]}).passed == "no"
+    assert judge(rule("-"), nets, {"untrained": [planted(5.0)]}).passed == "no"
+    assert judge(one, nets, {}).passed == "cannot tell"
+    assert judge(one, nets, {"untrained": [planted(1.0)]}).chance == pytest.approx(1 / 3)
+
+
+def test_a_network_that_fails_the_task_has_no_verdict():
+    weak = replace(planted(2.0), performance=0.3)
+    assert judge(rule(), [weak], {"untrained": [planted(1.0)]}).passed == "cannot tell"
+
+
+def test_a_fingerprint_neither_passes_nor_fails():
+    assert judge(rule("", ()), [planted(2.0)], {"untrained": [planted(9.0)]}).passed == ""
+
+
+def test_errors_of_a_definition_are_refused():
+    for wrong in ({"checked": "surely"}, {"color": 1}, {"parts": {"a": {"sign": "+"}}}):
+        with pytest.raises(InvalidValueError, match="Expected"):
+            rule(**wrong)
+    with pytest.raises(InvalidValueError, match="no network"):
+        judge(rule(), [], {})
+
+
+def test_every_signature_has_its_source_and_names_its_cheat():
+    assert len(KNOWN) >= 12
+    for one in KNOWN.values():
+        assert one.doi.startswith("10.")
+        assert one.cheat.endswith(".")
+        assert all(isinstance(part, Part) for part in one.parts.values())
+
+
+# ---- evidence ----
+
+N, STEPS = 400, 60
+
+
+def motion(kind, seed=0):
+    """Trials of motion; 'integrator', 'filter' or 'copy' (of a bounded integrator)."""
+    rng = np.random.default_rng(seed)
+    side = rng.choice([-1, 1], N)
+    coherence = rng.choice([3.2, 6.4, 12.8, 25.6, 51.2], N)
+    evidence = 0.02 * coherence[:, None] * side[:, None] + rng.standard_normal((N, STEPS))
+    evidence[:, :5] = 0
+    pulse = np.zeros(STEPS)
+    pulse[10:15] = 1
+
+    def run(given):
+        if kind != "filter":
+            total = np.cumsum(given, axis=1)
+            return np.clip(total, -8, 8) if kind == "copy" else total
+        state, found = 0 * given[:, 0], []
+        for now in given.T:
+            state = 0.8 * state + 0.2 * now
+            found.append(state)
+        return np.array(found).T
+
+    plain, pulsed = run(evidence), run(evidence + pulse)
+    sides = np.array(["left", "right"])
+    choice = sides[(plain[:, -1] > 0).astype(int)]
+    crossed = np.abs(plain) > 6
+    at = np.where(crossed.any(axis=1), crossed.argmax(axis=1), STEPS - 1) * 20.0
+    record = {
+        "direction": sides[(side > 0).astype(int)], "coherence": coherence, "choice": choice,
+        "reaction_time": at - 100,
+    }  # fmt: skip
+    events = {"stimulus": np.full(N, 100.0), "answer": at}
+    rates, moved = (mixed(one[:, :, None], noise=0.0, seed=seed) for one in (plain, pulsed))
+    return system(rates, record, events=events, pulsed=moved)
+
+
+def test_a_pulse_lasts_in_an_integrator_and_not_in_a_filter():
+    assert values("pulse-persists", motion("integrator"))["effect at 400 ms"] > 0.9
+    assert abs(values("pulse-persists", motion("filter"))["effect at 400 ms"]) < 0.2
+    controls = {name: [motion("filter", seed=1)] for name in ("untrained", "inputs", "filters")}
+    one = KNOWN["pulse-persists"]
+    assert judge(one, [motion("integrator")], controls).passed == "yes"
+    assert judge(one, [motion("filter")], controls).passed == "no"
+
+
+def test_a_filter_has_the_sign_of_the_evidence_level_so_there_is_no_verdict():
+    ratios = [
+        values("evidence-level", motion(kind))["level per 10 %"]
+        for kind in ("integrator", "filter")
+    ]
+    assert min(ratios) > 0
+    assert not KNOWN["evidence-level"].judges
+
+
+def test_variance_grows_in_an_integrator():
+    assert values("variance-grows", motion("integrator"))["ratio"] > 1.5
+    assert values("variance-grows", motion("filter"))["ratio"] < 1.3
+
+
+def test_a_copy_of_a_bounded_readout_has_a_common_level_so_there_is_no_verdict():
+    found = values("common-level-at-answer", motion("copy"))
+    assert abs(found["slope at the answer"]) < 0.03
+    assert not KNOWN["common-level-at-answer"].judges
+
+
+def test_answers_at_a_step_are_refused():
+    one = motion("copy")
+    record = {**dict(one.activity.record), "reaction_time": np.full(N, 120.0)}
+    activity = Activity(one.activity.rates, record, step=20, events={
+        "stimulus": np.full(N, 100.0), "answer": np.full(N, 220.0)})  # fmt: skip
+    with pytest.raises(NotSupportedError, match="a step of the task"):
+        values("common-level-at-answer", System(activity))
+
+
+# ---- contexts ----
+
+
+def contexts(kind, seed=0):
+    """'late': both are kept, the context selects; 'gate': at the input; 'inputs': no selection."""
+    rng = np.random.default_rng(seed)
+    n = 600
+    of_motion = rng.random(n) < 0.5
+    motion_, colour = rng.choice([-1.0, -0.3, 0.3, 1.0], (2, n))
+    relevant = np.where(of_motion, motion_, colour)
+    sides = np.array(["left", "right"])
+    said = (relevant + 0.2 * rng.standard_normal(n) > 0).astype(int)
+    record = {
+        "context": np.where(of_motion, "motion", "colour"), "choice": sides[said],
+        "motion": sides[(motion_ > 0).astype(int)],
+        "colour": np.array(["green", "red"])[(colour > 0).astype(int)],
+        "motion_coherence": 50 * np.abs(motion_), "colour_coherence": 50 * np.abs(colour),
+    }  # fmt: skip
+    cue = of_motion * 2.0 - 1
+    parts = {
+        "late": [2 * relevant + 2 * said, motion_, colour, cue],
+        "gate": [2 * relevant + 2 * said, cue],
+        "inputs": [motion_, colour, cue],
+        "copy": [said * 2.0 - 1, 1 - said * 2.0],
+    }[kind]
+    signals = np.repeat(np.array(parts).T[:, None], 10, axis=1)
+    events = {"stimulus": np.zeros(n)}
+    return system(mixed(signals, noise=0.3, seed=seed), record, step=100, events=events)
+
+
+def test_late_selection_passes_and_the_gate_and_the_copy_do_not():
+    one = KNOWN["context-selection"]
+    controls = {
+        "untrained": [contexts("inputs", seed=1)],
+        "inputs": [contexts("inputs", seed=2)],
+        "filters": [contexts("inputs", seed=3)],
+        "copy": [contexts("copy", seed=4)],
+    }
+    late = contexts("late")
+    controls["shuffled"] = [controls_of(late, late.activity, late.activity)["shuffled"]]
+    assert judge(one, [late], controls).passed == "yes"
+    assert values("context-selection", contexts("gate"))["irrelevant evidence"] < 0.05
+    for cheat in ("gate", "copy", "inputs"):
+        assert judge(one, [contexts(cheat, seed=5)], controls).passed == "no", cheat
+
+
+def test_a_copy_of_the_labels_generalises_and_shatters_less():
+    late, copy = (values("abstract-choice", contexts(kind)) for kind in ("late", "copy"))
+    assert copy["generalisation"] > 0.2
+    assert late["shattering"] > copy["shattering"] + 0.1
+
+
+# ---- memory ----
+
+
+def memories(kind, seed=0):
+    rng = np.random.default_rng(seed)
+    n = 600
+    first, second = rng.integers(10, 35, (2, n)).astype(float)
+    a, b = ((one - 22) / 12 for one in (first, second))
+    delay = {"none": 0 * a}.get(kind, a)
+    late = {"compares": [a - b], "filters": [a + b], "none": [0 * a]}[kind]
+    signals = np.zeros((n, 20, 2))
+    signals[:, :10, 0], signals[:, 10:, 1] = delay[:, None], np.array(late).T
+    record = {"first": first, "second": second, "choice": np.where(first > second, "a", "b")}
+    rates = np.maximum(2 + mixed(signals, seed=seed), 0)
+    period = {"delay": 0.0, "delay.end": 1000.0, "stimulus2": 1000.0, "stimulus2.end": 2000.0}
+    events = {name: np.full(n, ms) for name, ms in period.items()}
+    return system(rates, record, step=100, events=events)
+
+
+def test_comparison_switches_signs_and_filters_do_not():
+    assert values("comparison-switch", memories("compares"))["correlation"] < -0.5
+    assert values("comparison-switch", memories("filters"))["correlation"] > 0.5
+    assert abs(values("comparison-switch", memories("none"))["correlation"]) < 0.4
+
+
+def test_memory_tunes_counts_and_noise_does_not():
+    assert values("memory-tuning", memories("compares"))["share of units"] > 0.5
+    assert values("memory-tuning", memories("none"))["share of units"] < 0.1
+    assert values("memory-stability", memories("compares"))["stability"] > 0.9
+
+
+def test_a_readout_of_noise_answers_at_chance():
+    rng = np.random.default_rng(0)
+    wanted = rng.choice(["left", "right"], 400)
+    noise = system(rng.standard_normal((400, 10, 50)), {"choice": wanted})
+    assert abs(with_fitted_readout(noise, wanted).performance - 0.5) < 0.1
