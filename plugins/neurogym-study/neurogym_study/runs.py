@@ -23,7 +23,7 @@ LOCK_FILE = ".lock"
 FORMAT = 1
 SHOWN = 6
 """Number of differences that a warning lists."""
-_OWN = (SETTINGS_FILE, CURVE_FILE)
+_OWN = (SETTINGS_FILE, CURVE_FILE, "card.md")
 
 
 class RunDiffers(UserWarning):
@@ -265,6 +265,16 @@ def begin(folder: Path, trainer: Trainer, until: int, **ending: Any) -> None:
         return
     folder.mkdir(parents=True, exist_ok=True)
     Run(folder, experiment, facts_of(experiment, trainer)).write()
+
+
+def finish(folder: Path, trainer: Trainer) -> None:
+    """Write the card of a run whose training has ended, unless commands cannot open it."""
+    from neurogym_study.card import write_card  # which imports this module
+
+    if (folder / SETTINGS_FILE).exists():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RunDiffers)  # said when it was opened
+            write_card(Run.open(folder, trust=True), trainer)
 
 
 def _run_of(folder: Path) -> tuple[Path, Path]:

@@ -290,6 +290,9 @@ class Watch:
             self.save()
         elif self.trainer.curve and not (self.out / CURVE_FILE).exists():
             write_curve(self.trainer.curve, self.out / CURVE_FILE)
+        from neurogym_study.runs import finish
+
+        finish(self.out, self.trainer)
 
     def _interrupt(self, *_: Any) -> None:
         # The second time at once; the first time in `tick`, between two updates.

@@ -170,3 +170,18 @@ def test_a_run_of_python_that_can_be_named_says_nothing(toy, sides, ngym):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         toy(sides).train(1, out="mine")
+
+
+def test_a_run_has_a_card(toys, sides, ngym):
+    code, said = ngym("train", "PerceptualDecisionMaking-v0", "--model", "toy", "--set", "dt=50",
+                      "--updates", 20, "--out", "run", "--quiet")  # fmt: skip
+    assert code == 0, said
+    card = Path("run/card.md").read_text("utf-8")
+    assert card.startswith("# toy, trained on PerceptualDecisionMaking-v0\n")
+    for part in ("20 updates, seed 0", "All tasks: dt=50.", "split train",
+                 "| last | 20 |", "hidden=8", "neurogym-study", "ideal", "Britten"):  # fmt: skip
+        assert part in card, part
+    started = Run.open("run").started
+    Path("run/toy.json").unlink()
+    assert started
+    assert not Run.open("run").started  # the card is no checkpoint
