@@ -52,6 +52,7 @@ class Contents:
             `SCHEMES`. Without the commands, and without pip's own files in the .dist-info folder.
         hashes: {name in the wheel: (algorithm, digest)}, as RECORD has them.
         points: group -> name -> value of the entry points.
+        requires: the requirements, as METADATA has them.
         commands: file names of the programs that pip makes for entry points.
     """
 
@@ -60,6 +61,7 @@ class Contents:
     files: dict[tuple[str, str], str]
     hashes: dict[str, tuple[str, str]]
     points: dict[str, dict[str, str]]
+    requires: tuple[str, ...] = ()
     commands: tuple[str, ...]
 
     def written(self) -> list[tuple[str, str]]:
@@ -120,6 +122,7 @@ def _read(archive: zipfile.ZipFile, size: int, name: str, version: str) -> Conte
         files=_places(archive, info, root, {name for group in commands for name in group}),
         hashes=hashes,
         points=points,
+        requires=_requires(archive, info, name, version),
         commands=tuple(f"{name}{_EXE}" for group in commands for name in group),
     )
     written = contents.written()
@@ -183,6 +186,18 @@ def _root(archive: zipfile.ZipFile, info: str) -> str:
     if headers.defects or len(roots) != 1 or not known:
         raise ContentsError("WHEEL is damaged, or of another version than 1")
     return "purelib" if str(roots[0]).lower() == "true" else "platlib"
+
+
+def _requires(archive: zipfile.ZipFile, info: str, name: str, version: str) -> tuple[str, ...]:
+    """Return the requirements in METADATA, which has the name and version of the file's name."""
+    headers = email.parser.Parser().parsestr(text_of(archive, f"{info}/METADATA"), headersonly=True)
+    names, versions = headers.get_all("Name") or [], headers.get_all("Version") or []
+    if len(names) != 1 or len(versions) != 1:
+        raise ContentsError("METADATA has not one name and one version")
+    own, own_version = str(names[0]), str(versions[0])
+    if canonical(own) != canonical(name) or _version(own_version) != _version(version):
+        raise ContentsError(f"METADATA says {clean(own)} {clean(own_version)}")
+    return tuple(map(str, headers.get_all("Requires-Dist") or ()))
 
 
 def _places(

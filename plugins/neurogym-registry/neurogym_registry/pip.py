@@ -31,7 +31,7 @@ from neurogym_registry.errors import InstallError
 from neurogym_registry.places import Place, user_install
 from neurogym_registry.requirements import CORE
 from neurogym_registry.transaction import replacing
-from neurogym_registry.wheels import sha256_of
+from neurogym_registry.wheels import read_requirement, sha256_of
 
 SECONDS = 600
 SETTINGS = (
@@ -111,6 +111,12 @@ def _step(found: Candidate, path: Path) -> Step:
             " later. Report this to the package's maintainers, and install another version. Nothing"
             " was installed."
         ) from error
+    if _plain_requirements(found.requires) != _plain_requirements(contents.requires):
+        raise InstallError(
+            f"{clean(path.name)} is not installed: it has other requirements than the index said."
+            " Expected the same, because the plan follows them. Report this to the package's"
+            " maintainers, and install another version. Nothing was installed."
+        )
     return Step(
         **vars(found),
         path=path,
@@ -118,6 +124,16 @@ def _step(found: Candidate, path: Path) -> Step:
         before=installed_version(found.name),
         contents=contents,
     )
+
+
+def _plain_requirements(texts: Iterable[str]) -> list[str]:
+    """Return requirements in one spelling."""
+    found = []
+    for text in texts:
+        with contextlib.suppress(ValueError):
+            text = str(read_requirement(text))
+        found.append(text)
+    return sorted(found)
 
 
 def configuration() -> dict[str, str]:

@@ -26,7 +26,9 @@ from neurogym_registry.contents import Contents
 _AT_START = re.compile(r"[^/]+\.pth|(site|user)customize([./].*)?", re.IGNORECASE)
 _ENDINGS = tuple(importlib.machinery.all_suffixes())
 _LIBRARIES = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
-_OF_PYTHON = re.compile(r"(python|pip|activate|deactivate)[\w.-]*", re.IGNORECASE)
+_OF_PYTHON = re.compile(
+    r"(pythonw?|pip)[\d.]*(\.exe)?|(de)?activate(_this)?(\.\w+)?", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,7 @@ def _stash(place: Place) -> Iterator[_Stash]:
     """Give a stash; if the block fails, its files are put back."""
     folders = place.folders
     roots = {*folders.sites, folders.scripts, folders.include, folders.data}
+    os.makedirs(folders.purelib, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="~ngym-", dir=folders.purelib))
     stash = _Stash(folder, roots)
     try:
@@ -151,27 +152,32 @@ def replacing(old: Sequence[str], new: Iterable[tuple[str, Contents]]) -> Iterat
     place = Place()
     away = [path for name in old for path in files_of(name, place)[0]]
     written = {path for name, contents in new for path in place.paths(name, contents)}
-    infos = {os.path.dirname(one) for one in written if one.endswith(f"{os.sep}INSTALLER")}
-    with _stash(place) as stash:
-        stash.copy(path for path in written - set(away) if os.path.lexists(path))
-        there = set(stash.paths)
-        try:
+    try:
+        with _stash(place) as stash:
+            stash.copy(path for path in written - set(away) if os.path.lexists(path))
+            there = set(stash.paths)
             stash.move(away)
-        except OSError as error:
-            raise InstallError(
-                f"A file of an older version cannot be replaced: {clean(said_by(error))}. Expected"
-                " permission for all of its files. Close the programs that use them, or use a"
-                " separate environment."
-            ) from error
-        try:
-            yield
-        except BaseException:
-            for folder in infos:
-                shutil.rmtree(folder, ignore_errors=True)
-            begun = [path for path in written - there if os.path.lexists(path)]
-            for path in [*begun, *_bytecode(written - there)]:
-                with contextlib.suppress(OSError):
-                    os.unlink(path)
-            caches = (os.path.join(os.path.dirname(one), "__pycache__", "") for one in written)
-            stash.prune([*caches, *written])
-            raise
+            try:
+                yield
+            except BaseException:
+                _take_back(stash, written, there)
+                raise
+    except OSError as error:
+        raise InstallError(
+            f"The environment cannot be changed: {clean(said_by(error))}. Expected permission for"
+            " its files, and space. Close the programs that use them, or use a separate"
+            " environment."
+        ) from error
+
+
+def _take_back(stash: _Stash, written: set[str], there: set[str]) -> None:
+    """Remove the files that pip may have written, but for those that were there."""
+    for path in written:
+        if path.endswith(f"{os.sep}INSTALLER"):
+            shutil.rmtree(os.path.dirname(path), ignore_errors=True)
+    begun = [path for path in written - there if os.path.lexists(path)]
+    for path in [*begun, *_bytecode(written - there)]:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+    caches = (os.path.join(os.path.dirname(one), "__pycache__", "") for one in written)
+    stash.prune([*caches, *written])

@@ -236,6 +236,20 @@ def test_each_strange_name_or_command_is_refused_or_read_as_pip_does() -> None:
         assert compare(honest(files)) is not None
 
 
+def test_metadata_has_the_name_and_version_of_the_file() -> None:
+    """Otherwise pip would install a distribution under the name of another."""
+    for metadata in (
+        METADATA.replace("plain-helper", "numpy"),
+        METADATA.replace("1.0\n", "9.0\n"),
+        f"{METADATA}Name: numpy\n",
+        "Metadata-Version: 2.1\n",
+    ):
+        files = [
+            (name, text) for name, text in honest([]) if not name.endswith(("METADATA", "RECORD"))
+        ]
+        assert compare(with_record([*files, (f"{INFO}/METADATA", metadata)])) is None
+
+
 def test_a_file_has_one_place_also_through_links_and_as_data(tmp_path: Path) -> None:
     """`lib64` of an environment is often a link to `lib`."""
     site = tmp_path / "lib" / "site-packages"

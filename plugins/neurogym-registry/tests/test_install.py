@@ -233,7 +233,19 @@ def test_a_dependency_that_the_registry_warns_of_is_not_installed(
 
 @pytest.mark.slow
 def test_the_plan_shows_every_file_and_what_runs_by_itself(town: Town) -> None:
-    helper = town.depend("helper", beside={"helper.pth": "import os"})
+    helper = town.depend(
+        "helper",
+        beside={
+            "helper.pth": "import os",
+            "other/__init__.py": "",
+            "helper-1.0.data/data/etc/x": "",
+        },
+        groups={
+            "console_scripts": {"helper-tool": "helper:main"},
+            "neurogym.plugins": {"help": "helper.hooks"},
+            "pytest11": {"help": "helper.testing"},
+        },
+    )
     groups = {
         "neurogym.plugins": {"watch": "neurogym_task_dots.dots"},
         "neurogym.commands": {"dots": "neurogym_task_dots.dots:command"},
@@ -247,6 +259,11 @@ def test_the_plan_shows_every_file_and_what_runs_by_itself(town: Town) -> None:
         "its hooks (watch) run in every `make`",
         "adds commands to ngym: dots",
         "helper runs whenever Python starts: helper.pth",
+        "helper adds the commands: helper-tool",
+        "helper: its hooks (help) run in every `make`",
+        "helper: it adds parts for other programs (pytest11): help",
+        "helper adds the modules: other",
+        "helper adds the files: etc/x",
         f"{path.stat().st_size:,} bytes",
         f"{helper.stat().st_size:,} bytes",
         "this machine",

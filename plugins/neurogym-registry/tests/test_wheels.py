@@ -463,6 +463,29 @@ def test_a_dependency_is_fetched_only_with_its_own_files_and_a_sane_size(
         pip.fetch([own], tmp_path / "to")
 
 
+def test_a_dependency_with_other_requirements_than_the_index_said_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An index can describe a wheel in a file beside it (PEP 658)."""
+    path = packages.wheel(
+        packages.Package(name="helper", requires=("a>=1",), manifest=None), tmp_path
+    )
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    for requires in (("a >=1",), (), ("a>=2",)):
+        said = pip.Candidate(
+            name="helper", version="1.0", sha256=sha256_of(path), filename=path.name, host="",
+            requires=requires,
+        )  # fmt: skip
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        if requires == ("a >=1",):
+            assert pip.fetch([said], folder)[0].contents.requires == ("a>=1",)
+            continue
+        with pytest.raises(InstallError, match="other requirements than the index"):
+            pip.fetch([said], folder)
+
+
 def test_an_honest_dependency_is_fetched_and_its_code_at_start_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -136,6 +136,7 @@ def _planned(
         sha256=root.sha256,
         filename=root.path.name,
         host=pip.look_up([f"{listing.name}=={version}"])[0].host,
+        requires=root.requires,
     )
     steps = pip.fetch([own, *closure(root, found, core)], folder)
     for one in steps[1:]:
