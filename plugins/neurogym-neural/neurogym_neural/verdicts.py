@@ -149,10 +149,10 @@ def judge(
 ) -> Verdict:
     """Return the verdict on networks that differ in their seed.
 
-    A network passes if each part has the published sign and the least size, and lies beyond all values of each control
-    that the signature names. Networks are the replication, not units or trials. There is no verdict
-    if a control is missing or has no number, if the networks perform below 0.6, or if the signature
-    is a fingerprint.
+    A network passes if each part has the published sign and the least size, and lies beyond all
+    values of each control that the signature names. Networks are the replication, not units or
+    trials. There is no verdict if a control is missing or has no number, if the networks perform
+    below 0.6, or if the signature is a fingerprint.
 
     Args:
         signature: the signature.
