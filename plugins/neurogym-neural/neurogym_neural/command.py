@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 
 
-@click.command(
-    "neural", short_help="Compare units of networks with signatures of neurons."
-)
+@click.command("neural", short_help="Compare units of networks with signatures of neurons.")
 @click.argument("runs", metavar="[RUN...]", nargs=-1)
 @click.option("--list", "listing", is_flag=True, help="List the signatures.")
 @click.option(

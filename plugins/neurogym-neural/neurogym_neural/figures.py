@@ -14,7 +14,7 @@ from neurogym_neural.dynamics import fixed_points
 
 UNITS = 6
 SEARCHES = 12
-CONDITIONS = ("choice", "first", "context", "sample", "interval")
+CONDITIONS = ("first", "sample", "interval", "context", "choice")
 """Columns by which trials are averaged, the first two of them that the record has."""
 
 
@@ -45,7 +45,7 @@ def means_of(activity: Activity, names: tuple[str, ...]) -> Means:
         try:
             return activity.mean(by)
         except NeurogymError:
-            continue
+            continue  # a combination has no trial
     return Activity(activity.rates, {"all": np.zeros(len(activity))}, step=activity.step).mean(
         "all"
     )
@@ -133,11 +133,11 @@ def decoding(systems: dict[str, Activity]) -> Figure:
         cut = cut.bin(width * cut.step)
         found = cross_temporal(cut, by)
         extent = (cut.time[0], cut.time[-1] + cut.step) * 2
-        image = ax.imshow(found, origin="lower", extent=extent, vmin=0.4, vmax=1, cmap="magma")
+        image = ax.imshow(found, origin="lower", extent=extent, vmin=0, vmax=1, cmap="RdBu_r")
         ax.set_title(f"{name}: {by}", fontsize=8)
         ax.set_xlabel(f"tested, ms from {window.event}", fontsize=8)
         ax.set_ylabel("fitted, ms", fontsize=8)
-    figure.colorbar(image, ax=figure.axes, label="balanced accuracy", shrink=0.8)
+    figure.colorbar(image, ax=figure.axes, label="balanced accuracy (chance 0.5)", shrink=0.8)
     return figure
 
 
@@ -175,7 +175,7 @@ def points(network: Any, activity: Activity, inputs: Activity) -> tuple[Figure, 
             one = where[found.stable == stable]
             ax.plot(one[:, 0], one[:, 1], marker, color="C3", ms=6, ls="none",
                     label="stable" if stable else "unstable")  # fmt: skip
-        ax.set_title(f"{by} {level}: {len(found.points)} points", fontsize=8)
+        ax.set_title(f"{by} {level}; fixed points: {len(found.points)}", fontsize=8)
         ax.set_xlabel(f"PC 1 ({shares[0]:.0%})")
         rows += [
             {"input": f"{by} {level}", "searches that ended there": int(n), "stable": bool(s),
