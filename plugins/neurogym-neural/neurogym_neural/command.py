@@ -191,9 +191,14 @@ def _recorded(
     facts = {
         "networks": ", ".join(runs), "task": found[0].task.name, "trials of each": given["trials"],
         "performance": ", ".join(f"{one:.2f}" for one in performance),
+        "answered": ", ".join(f"{_answered(one):.0%}" for one in found),
         "untrained networks": each * len(runs), "answers": found[0].rule,
     }  # fmt: skip
     return found, facts
+
+
+def _answered(recorded: Recorded) -> float:
+    return float((recorded.systems["network"][0].activity.record["choice"] != "none").mean())
 
 
 def _judged(

@@ -269,7 +269,14 @@ def _wanted(task: Any, trials: int, seed: int) -> np.ndarray | None:
 
 
 def _performance(activity: Activity) -> float:
-    return float(np.nanmean(activity.record["performance"]))
+    """Return the mean performance of the answered trials; of all, if fewer than half are.
+
+    A bound that is not reached within the trial is no error of the network's decisions.
+    """
+    record = activity.record
+    answered = record["choice"] != "none" if "choice" in record else np.ones(len(record), bool)
+    used = answered if answered.mean() >= 0.5 else np.ones(len(record), bool)
+    return float(np.nanmean(record["performance"][used]))
 
 
 def _rule(trainer: Any, bound: float | None) -> str:
