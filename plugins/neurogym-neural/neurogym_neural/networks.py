@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,14 +30,14 @@ class Recorded:
     Attributes:
         task: the task.
         network: the network, a `torch.nn.Module`.
-        systems: "network" and the controls of `CONTROLS` -> activity.
+        systems: "network" and the controls of `CONTROLS` -> activity, of one or more networks.
         rule: how the network answered, in a sentence.
         inputs: activity of its inputs.
     """
 
     task: Any
     network: Any
-    systems: dict[str, System]
+    systems: dict[str, list[System]]
     rule: str
     inputs: Activity
 
@@ -49,13 +49,13 @@ def record_run(
     which: int = 0,
     bound: float | None = None,
     seed: int = 0,
-    untrained_seed: int = 1000,
+    untrained: Sequence[int] = (1000,),
 ) -> Recorded:
-    """Record the network of a run, an untrained one of another seed, and the other controls.
+    """Record the network of a run, untrained ones of other seeds, and the other controls.
 
     All are recorded in the same trials, with the same noise, without and with a pulse of evidence
-    if the task has a channel "stimulus" of two units. The untrained network has the settings of
-    the run and an own seed; a readout fitted to its activity answers for it.
+    if the task has a channel "stimulus" of two units. The untrained networks have the settings of
+    the run and own seeds; a readout fitted to their activity answers for them.
 
     Args:
         run: a `neurogym_study.runs.Run`.
@@ -64,25 +64,29 @@ def record_run(
         bound: the network answers when the probability of an answer exceeds it; None: the rule of
             its training.
         seed: seed of trials, noise and controls.
-        untrained_seed: seed of the untrained network.
+        untrained: seeds of the untrained networks.
 
     Raises:
         MissingDependencyError: neurogym-torch is not installed.
         NotSupportedError: the run has no network that torch trained.
     """
     trainer = _trainer(run)
-    naive = replace(run.experiment, seed=untrained_seed).make_trainer()
+    if which not in range(len(trainer.tasks)):
+        raise InvalidValueError(
+            f"which={which!r} was given for a run of {len(trainer.tasks)} tasks. Expected 0 to"
+            f" {len(trainer.tasks) - 1}. Give one of these."
+        )
     task = trainer.tasks[which]
     own, pulsed = _both(trainer, task, trials, which, bound, seed)
-    other, other_pulsed = _both(naive, task, trials, which, bound, seed)
     network = System(own["hidden"], pulsed.get("hidden"), _performance(own["hidden"]))
-    systems = {"network": network}
     wanted = _wanted(task, trials, seed)
-    untrained = System(other["hidden"], other_pulsed.get("hidden"))
-    systems["untrained"] = (
-        untrained if wanted is None else with_fitted_readout(untrained, wanted, seed=seed)
-    )
-    systems |= controls_of(
+    naive = []
+    for number in untrained:
+        other = replace(run.experiment, seed=number).make_trainer()
+        plain, moved = _both(other, task, trials, which, None, seed)
+        one = System(plain["hidden"], moved.get("hidden"))
+        naive.append(one if wanted is None else with_fitted_readout(one, wanted, seed=seed))
+    controls = controls_of(
         network,
         own["inputs"],
         own["outputs"],
@@ -90,7 +94,25 @@ def record_run(
         pulsed_outputs=pulsed.get("outputs"),
         seed=seed,
     )
+    systems = {"network": [network], "untrained": naive} | {
+        name: [control] for name, control in controls.items()
+    }
     return Recorded(task, trainer.network, systems, _rule(trainer, bound), own["inputs"])
+
+
+def bound_for(run: Any, reaction_time: float, *, which: int = 0, seed: int = 0) -> float:
+    """Return the bound with which the network of a run has this median reaction time, in ms.
+
+    Raises:
+        InvalidValueError: no bound reaches it.
+    """
+    trainer = _trainer(run)
+    from neurogym_torch import fit_bound
+
+    return fit_bound(
+        trainer.network, trainer.tasks[which], reaction_time, layout=trainer.layout, which=which,
+        targets=trainer.targets, seed=seed,
+    )  # fmt: skip
 
 
 def record_tasks(run: Any, trials: int = 200, *, seed: int = 0, untrained_seed: int = 1000) -> Any:
@@ -247,7 +269,14 @@ def _wanted(task: Any, trials: int, seed: int) -> np.ndarray | None:
 
 
 def _performance(activity: Activity) -> float:
-    return float(np.nanmean(activity.record["performance"]))
+    """Return the mean performance of the answered trials; of all, if fewer than half are.
+
+    A bound that is not reached within the trial is no error of the network's decisions.
+    """
+    record = activity.record
+    answered = record["choice"] != "none" if "choice" in record else np.ones(len(record), bool)
+    used = answered if answered.mean() >= 0.5 else np.ones(len(record), bool)
+    return float(np.nanmean(record["performance"][used]))
 
 
 def _rule(trainer: Any, bound: float | None) -> str:

@@ -268,11 +268,13 @@ class Rotations:
     """How far the dynamics of condition means are rotations.
 
     Attributes:
-        ratio: R2 of the best skew-symmetric dynamics, divided by that of the best linear ones.
-        p: how often as much is reached where the conditions are permuted in each unit.
-        null: (permutations,) their ratios.
+        r2: R2 of the best skew-symmetric dynamics.
+        ratio: `r2` divided by that of the best linear dynamics; without a control.
+        p: how often as large an `r2` is reached where the conditions are permuted in each unit.
+        null: (permutations,) their R2.
     """
 
+    r2: float
     ratio: float
     p: float
     null: np.ndarray
@@ -306,14 +308,16 @@ def rotations(
             " a shorter window."
         )
     rates = rates - rates.mean(axis=0)
-    reached = _rotation(_reduced(rates, components))
+    reached, ratio = _rotation(_reduced(rates, components))
     rng = np.random.default_rng(seed)
     null = np.empty(permutations)
     for k in range(permutations):
         order = rng.random((len(rates), rates.shape[2])).argsort(axis=0)
         mixed = np.take_along_axis(rates, order[:, None], axis=0)
-        null[k] = _rotation(_reduced(mixed, components))
-    return Rotations(reached, float((1 + (null >= reached).sum()) / (1 + permutations)), null)
+        null[k] = _rotation(_reduced(mixed, components))[0]
+    return Rotations(
+        reached, ratio, float((1 + (null >= reached).sum()) / (1 + permutations)), null
+    )
 
 
 def _reduced(rates: np.ndarray, components: int) -> np.ndarray:
@@ -323,7 +327,8 @@ def _reduced(rates: np.ndarray, components: int) -> np.ndarray:
     return rates @ ways
 
 
-def _rotation(states: np.ndarray) -> float:
+def _rotation(states: np.ndarray) -> tuple[float, float]:
+    """Return the R2 of skew-symmetric dynamics, and its ratio to that of any linear ones."""
     x = states[:, :-1].reshape(-1, states.shape[2])
     change = np.diff(states, axis=1).reshape(x.shape)
     any_ = np.linalg.lstsq(x, change, rcond=None)[0]
@@ -337,7 +342,7 @@ def _rotation(states: np.ndarray) -> float:
     total = (change**2).sum()
     linear = 1 - ((change - x @ any_) ** 2).sum() / total
     rotating = 1 - ((change.reshape(-1) - flat @ skew) ** 2).sum() / total
-    return float(rotating / linear) if linear > 0 else 0.0
+    return float(rotating), float(rotating / linear) if linear > 0 else 0.0
 
 
 # ---- representational similarity ----

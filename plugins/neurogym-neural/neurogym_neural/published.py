@@ -222,14 +222,9 @@ def context_selection(system: System) -> dict[str, float]:
     with np.errstate(invalid="ignore"):
         rates = np.nanmean(activity.rates, axis=1).astype(np.float64)
     choice = signs(activity.record["choice"])
-    variables = np.column_stack(
-        [
-            choice,
-            np.where(of_motion, relevant, irrelevant),
-            np.where(of_motion, irrelevant, relevant),
-            np.where(of_motion, 1.0, -1.0),
-        ]
-    )
+    # Evidence is no regressor of the axis: beside it, a system without a signal of the choice would
+    # have an axis of noise, along which any ratio is possible.
+    variables = np.column_stack([choice, np.where(of_motion, 1.0, -1.0)])
     order = np.random.default_rng(0).permutation(len(rates))
     selection, kept = [], []
     for train, test in ((order[::2], order[1::2]), (order[1::2], order[::2])):
@@ -265,6 +260,8 @@ def _r2(x: np.ndarray, y: np.ndarray, x_test: np.ndarray, y_test: np.ndarray) ->
 def abstract_choice(system: System) -> dict[str, float]:
     """Return the generalisation of the choice over contexts, and the shattering dimensionality."""
     activity, relevant, irrelevant = _mante(system.activity)
+    if "delay" in activity.events:
+        activity = activity._with(answered(system.activity).during("delay").rates)
     record = {
         "choice": activity.record["choice"],
         "context": activity.record["context"],

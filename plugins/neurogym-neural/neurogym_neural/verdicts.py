@@ -18,7 +18,7 @@ from neurogym_neural.activity import Activity
 GROUP = "neurogym.neural_signatures"
 CONTROLS = ("untrained", "inputs", "filters", "copy", "shuffled")
 GATE = 0.6
-"""Mean performance below which a network says nothing about a signature."""
+"""Performance of the answered trials below which a network says nothing about a signature."""
 HZ, TRIALS = 10.0, 600
 """Mean rate and number of trials of the counts of signatures that need the noise of spikes."""
 
@@ -32,7 +32,7 @@ class System:
             "none" where there is none.
         pulsed: the same trials with a pulse of evidence from `PULSE_AT` ms after the onset of the
             stimulus; None: not recorded.
-        performance: mean performance; NaN for controls.
+        performance: mean performance of the answered trials; NaN for controls.
     """
 
     activity: Activity

@@ -110,7 +110,7 @@ class NetworkSubject:
     def _bounded(self, task: Any, outputs: np.ndarray) -> np.ndarray:
         """Return the likeliest answers whose probability exceeds the bound, and rest."""
         rest = task.actions.rest
-        if rest is None or outputs.shape[1] != len(task.actions):
+        if rest is None or outputs.shape[1] != task.actions.size:
             raise NotSupportedError(
                 f"A bound was given, but {task.name} has no rest action, or an output is no"
                 " probability of one action. Expected a task with a rest action whose actions have"

@@ -1,0 +1,163 @@
+"""Train networks, compare their units with signatures, and write ``docs/neurons.md``.
+
+``python docs/_make/neurons.py FOLDER`` trains the networks of `STUDIES` there (runs that exist are
+kept), measures them by ``ngym neural``, and keeps the numbers in ``neurons.json``. With ``--page``
+it measures nothing, and writes the page from that file.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from markdown_parts import table
+
+HERE = Path(__file__).resolve().parent
+MEASURED, PAGE = HERE / "neurons.json", HERE.parent / "neurons.md"
+SEEDS = (0, 1, 2)
+SYSTEMS = ("network", "untrained", "inputs", "filters", "copy", "shuffled")
+RNN = "--option noise=0.05 --option tau=100"
+
+
+@dataclass(frozen=True)
+class Study:
+    """Networks of one task: the words of ``ngym train``, and those of ``ngym neural``."""
+
+    name: str
+    title: str
+    train: str
+    neural: str = ""
+
+
+COMMON = "--option hidden=64 --option rate_cost=0.001"
+STUDIES = (
+    Study(
+        "motion",
+        "Motion, answered when a bound is reached",
+        "RoitmanShadlen-v0 --timing stimulus=1000 --timing targets=200 --updates 1000",
+        "--speed 400",
+    ),
+    Study(
+        "context",
+        "Two features, one of which counts",
+        "ContextDecisionMaking-v0 --set context=cued --set dt=50 --timing fixation=200"
+        " --timing delay=300 --updates 2000",
+    ),
+    Study(
+        "delay",
+        "Two magnitudes, with a delay between them",
+        "DelayComparison-v0 --set dt=50 --updates 1500",
+    ),
+)
+
+
+def train_words(study: Study, model: str, seed: int) -> str:
+    """Return the words of a training after ``ngym train``."""
+    own = f" {RNN}" if model == "rnn" else ""
+    return (
+        f"{study.train} --model {model} {COMMON}{own} --seed {seed}"
+        f" --out {study.name}-{model}-{seed}"
+    )
+
+
+def measured(folder: Path) -> list[dict[str, Any]]:
+    """Train what is missing, and return the reports of all studies and models."""
+    ngym = [sys.executable, "-m", "neurogym_core"]
+    found = []
+    for study in STUDIES:
+        for model in ("gru", "rnn"):
+            runs = [f"{study.name}-{model}-{seed}" for seed in SEEDS]
+            for seed, run in zip(SEEDS, runs, strict=True):
+                if not (folder / run).exists():
+                    words = train_words(study, model, seed).split()
+                    subprocess.run([*ngym, "train", *words, "--quiet"], cwd=folder, check=True)
+            out = ["--out", f"report-{study.name}-{model}", "--json"]
+            said = subprocess.run(
+                [*ngym, "neural", *runs, *study.neural.split(), *out],
+                cwd=folder, check=True, capture_output=True, text=True,
+            )  # fmt: skip
+            found.append({"study": study.name, "model": model, **json.loads(said.stdout)})
+    return found
+
+
+def rows_of(report: dict[str, Any]) -> list[list[str]]:
+    """Return a row for each part of each signature of a report."""
+    rows = []
+    for one in report["signatures"]:
+        for part in one["values"]["network"]:
+            numbers = [
+                ", ".join("-" if value is None else f"{value:.2f}" for value in values)
+                for values in (one["values"].get(name, {}).get(part, ()) for name in SYSTEMS)
+            ]
+            rows.append([
+                f"{one['name']}: {part}", *(text or "-" for text in numbers),
+                one["passed"] or "fingerprint", f"{one['seconds']:.1f}",
+            ])  # fmt: skip
+    return rows
+
+
+def page(reports: list[dict[str, Any]]) -> str:
+    """Return the page."""
+    parts = [
+        """# What do the networks' neurons look like?
+
+Networks that solve a task as well as an animal need not solve it as its neurons do. This page measures published
+*signatures* in the units of networks that were trained here, three seeds of two architectures in three tasks, by
+[`ngym neural`](command-line.md). `ngym neural --list` names all signatures with their sources.
+
+Each number stands beside that of its controls, in the same trials: *untrained* networks of other seeds with a fitted
+readout, rectified mixtures of the *inputs*, the same of leaky *filters* of the inputs, a *copy* of the outputs, and the
+network with *shuffled* trials. The verdict is "yes" if all parts of a signature have the published sign and size in all
+three networks and exceed each control that the signature names. A signature that controls have, too, is a *fingerprint*
+without a verdict. Three networks that exceed three untrained ones do so by chance with p = 0.05; nothing is corrected for
+the number of signatures. Numbers of different seeds are separated by commas; "-": it could not be measured.
+"""
+    ]
+    for study in STUDIES:
+        parts.append(f"## {study.title}\n")
+        words = train_words(study, "rnn", 0)
+        runs = " ".join(f"{study.name}-rnn-{seed}" for seed in SEEDS)
+        said = f"```\nngym train {words}\nngym neural {runs} {study.neural}"
+        parts.append(said.rstrip() + "\n```\n")
+        for report in (one for one in reports if one["study"] == study.name):
+            facts = report["facts"]
+            parts.append(
+                f"**{report['model']}**: performance {facts['performance']} of answered trials"
+                f" ({facts['answered']} of {facts['trials of each']}); {facts['answers']}.\n"
+            )
+            header = ["signature", *SYSTEMS, "verdict", "CPU s"]
+            parts.append(table(header, rows_of(report)) + "\n")
+            for name, why in report["untested"].items():
+                parts.append(f"Not measured: {name}: {why}.\n")
+    parts.append("""## What they do not show
+
+Signatures without a verdict, such as a level that rises with the evidence, are in a low-pass filter of the input. A network
+that passes has what an animal's neurons have in this one respect. The numbers of animals are in the reports where they were
+verified; they come from spikes, and those of this page from rates, except for signatures of counts (memory-tuning,
+comparison-switch), for which spikes of 10 Hz are drawn.
+
+This page is written by `docs/_make/neurons.py`.
+""")
+    return "\n".join(parts)
+
+
+@click.command()
+@click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
+@click.option("--page", "only", is_flag=True, help="Write the page from neurons.json.")
+def main(folder: Path | None, only: bool) -> None:
+    """Measure the networks in FOLDER, and write the page."""
+    if not only:
+        if folder is None:
+            raise click.UsageError("No FOLDER was given. Expected one for the runs. Give it.")
+        folder.mkdir(parents=True, exist_ok=True)
+        MEASURED.write_text(json.dumps(measured(folder), indent=1) + "\n", encoding="utf-8")
+    PAGE.write_text(page(json.loads(MEASURED.read_text(encoding="utf-8"))), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

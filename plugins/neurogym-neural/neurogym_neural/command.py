@@ -1,0 +1,337 @@
+"""``ngym neural``."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from neurogym_core.tools import Progress, print_report, usage_errors
+
+if TYPE_CHECKING:
+    from neurogym_neural.networks import Recorded
+    from neurogym_neural.verdicts import Signature, Verdict
+
+SCHEMA = 1
+
+
+@click.command("neural", short_help="Compare units of networks with signatures of neurons.")
+@click.argument("runs", metavar="[RUN...]", nargs=-1)
+@click.option("--list", "listing", is_flag=True, help="List the signatures.")
+@click.option(
+    "--signature",
+    "chosen",
+    multiple=True,
+    metavar="NAME",
+    help="Measure this signature only; may be repeated.",
+)
+@click.option(
+    "-n",
+    "trials",
+    default=800,
+    show_default=True,
+    type=click.IntRange(min=100),
+    help="Number of trials of each network.",
+)
+@click.option(
+    "--seed",
+    default=0,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Seed of trials, noise and controls.",
+)
+@click.option(
+    "--untrained",
+    default=3,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Least number of untrained networks.",
+)
+@click.option(
+    "--speed",
+    metavar="MS",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Answer with a bound that gives this median reaction time, and not at the first step.",
+)
+@click.option(
+    "--which",
+    default=0,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Index of the task, if a run has several.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.option(
+    "--out", default="neural", show_default=True, type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the report.",
+)  # fmt: skip
+def command(
+    runs: tuple[str, ...], listing: bool, chosen: tuple[str, ...], as_json: bool, out: Path,
+    **given: Any,
+) -> None:  # fmt: skip
+    """Compare the units of networks with published signatures of neurons.
+
+    A RUN is a folder that `ngym train --model ... --out` wrote. Several runs count as seeds of one
+    network, and differ in nothing else.
+
+    \b
+    ngym neural --list
+    ngym neural run-1 run-2 run-3
+    ngym neural run --signature pulse-persists --speed 500
+
+    Each number comes with the same number of controls in the same trials: untrained networks with a
+    fitted readout, mixtures of the inputs, leaky filters of the inputs, a copy of the outputs, and
+    the network with shuffled trials. A signature is passed (yes, no, cannot tell) if all networks
+    have the published sign and exceed the controls that it names. Signatures that controls pass,
+    too, are fingerprints, without a verdict.
+
+    The report is report.html, with a CSV file and PNG figures: trajectories, units by condition,
+    cross-temporal decoding, fixed points. It says by which rule the network answered.
+
+    --json prints an object with the keys schema (1), command, facts, signatures (name, passed, why,
+    chance, values, seconds), untested (name -> reason), report and figures.
+    """
+    with usage_errors():
+        known = _chosen(chosen)
+        if listing:
+            return _list(known, as_json)
+        if not runs:
+            raise click.UsageError(
+                "No RUN was given. Expected the folder of a run, or of several seeds. `ngym neural"
+                " --list` shows the signatures."
+            )
+        recorded, facts = _recorded(runs, given)
+        verdicts, untested, seconds = _judged(known, recorded, runs, given)
+        target, figures = _write(out, recorded, facts, verdicts, untested, seconds)
+    if as_json:
+        print_report({
+            "schema": SCHEMA, "command": "neural", "facts": facts,
+            "signatures": [
+                {"name": one.signature.name, "passed": one.passed, "why": one.why,
+                 "chance": one.chance, "values": one.values,
+                 "seconds": seconds[one.signature.name]} for one in verdicts
+            ],
+            "untested": untested, "report": target, "figures": figures,
+        })  # fmt: skip
+        return
+    for one in verdicts:
+        click.echo(f"{one.signature.name}: {one.passed or 'fingerprint'} ({one.why.rstrip('.')})")
+    for name, why in untested.items():
+        click.echo(f"Not measured: {name}: {why}")
+    click.echo(f"The rule of the answers: {facts['answers']}.")
+    click.echo(f"The report is {target}.")
+
+
+def _chosen(names: tuple[str, ...]) -> list[Signature]:
+    from neurogym_core.tools import unknown
+    from neurogym_neural.verdicts import signatures
+
+    known = {one.name: one for one in signatures()}
+    for name in names:
+        if name not in known:
+            raise unknown("signature", name, known, of="the installed packages")
+    return [known[name] for name in names or known]
+
+
+def _list(known: list[Signature], as_json: bool) -> None:
+    if as_json:
+        rows = [
+            {"name": one.name, "title": one.title, "quantity": one.quantity, "tasks": one.tasks,
+             "citation": one.citation, "doi": one.doi, "checked": one.checked,
+             "verdict": one.judges} for one in known
+        ]  # fmt: skip
+        print_report({"schema": SCHEMA, "command": "neural --list", "signatures": rows})
+        return
+    for one in known:
+        kind = "verdict" if one.judges else "fingerprint"
+        click.echo(
+            f"{one.name}: {one.title} ({', '.join(one.tasks)}; {kind}; {one.checked})."
+            f" {one.citation}"
+        )
+
+
+def _recorded(
+    runs: tuple[str, ...], given: dict[str, Any]
+) -> tuple[list[Recorded], dict[str, Any]]:
+    try:
+        from neurogym_study.runs import Run
+    except ImportError:
+        from neurogym_core import MissingDependencyError
+
+        raise MissingDependencyError(
+            "`ngym neural` needs neurogym-torch and neurogym-study, which are not installed."
+            " Install them: `pip install neurogym-torch`."
+        ) from None
+    from neurogym_neural.networks import bound_for, record_run
+
+    found, kinds, bounds = [], set(), []
+    each = -(-given["untrained"] // len(runs))
+    with Progress("networks", len(runs)) as bar:
+        for k, folder in enumerate(runs):
+            bar.show(k)
+            run = Run.open(Path(folder))
+            kinds.add(run.kind())
+            if len(kinds) > 1:
+                raise click.UsageError(
+                    f"The run {folder} differs from {runs[0]} in more than its seed and length."
+                    " Expected seeds of one network. Compare others apart."
+                )
+            bound = None
+            if given["speed"] is not None:
+                bound = bound_for(run, given["speed"], which=given["which"], seed=given["seed"])
+                bounds.append(bound)
+            naive = [1000 + each * k + j for j in range(each)]
+            found.append(
+                record_run(run, given["trials"], which=given["which"], bound=bound,
+                           seed=given["seed"] + k, untrained=naive)
+            )  # fmt: skip
+    performance = [one.systems["network"][0].performance for one in found]
+    facts = {
+        "networks": ", ".join(runs), "task": found[0].task.name, "trials of each": given["trials"],
+        "performance": ", ".join(f"{one:.2f}" for one in performance),
+        "answered": ", ".join(f"{_answered(one):.0%}" for one in found),
+        "untrained networks": each * len(runs), "answers": found[0].rule,
+    }  # fmt: skip
+    return found, facts
+
+
+def _answered(recorded: Recorded) -> float:
+    return float((recorded.systems["network"][0].activity.record["choice"] != "none").mean())
+
+
+def _judged(
+    known: list[Signature], recorded: list[Recorded], runs: tuple[str, ...], given: dict[str, Any]
+) -> tuple[list[Verdict], dict[str, str], dict[str, float]]:
+    from neurogym_core import NotSupportedError
+    from neurogym_neural.verdicts import judge
+
+    name = f"{recorded[0].task.name}-"
+    fitting = [one for one in known if not one.many and one.applies_to(name)]
+    verdicts, untested, seconds = [], {}, {}
+    systems = {
+        kind: [one for part in recorded for one in part.systems[kind]]
+        for kind in recorded[0].systems
+    }
+    networks = systems.pop("network")
+    with Progress("signatures", len(fitting)) as bar:
+        for k, one in enumerate(fitting):
+            bar.show(k, one.title)
+            start = time.process_time()
+            try:
+                verdicts.append(judge(one, networks, systems))
+            except NotSupportedError as error:
+                untested[one.name] = str(error)
+            seconds[one.name] = time.process_time() - start
+    many = [one for one in known if one.many]
+    verdicts += _of_tasks(many, runs, given, untested, seconds)
+    if not verdicts and not untested:
+        raise click.UsageError(
+            f"No signature applies to {recorded[0].task.name}. Expected one of the tasks that"
+            " `ngym neural --list` names. Train a network on one of these."
+        )
+    return verdicts, untested, seconds
+
+
+def _of_tasks(
+    many: list[Signature], runs: tuple[str, ...], given: dict[str, Any], untested: dict[str, str],
+    seconds: dict[str, float],
+) -> list[Verdict]:  # fmt: skip
+    """Return the verdicts of signatures that need the activity in several tasks."""
+    from neurogym_study.runs import Run
+
+    from neurogym_core import NotSupportedError
+    from neurogym_neural.networks import record_tasks
+    from neurogym_neural.verdicts import judge
+
+    opened = [Run.open(Path(folder)) for folder in runs]
+    several = len(opened[0].trainer().tasks) > 1
+    found = []
+    for one in many if several else ():
+        start = time.process_time()
+        systems: dict[str, list[Any]] = {}
+        for k, run in enumerate(opened):
+            for name, system in record_tasks(run, seed=given["seed"] + k).items():
+                systems.setdefault(name, []).append(system)
+        try:
+            found.append(judge(one, systems.pop("network"), systems))
+        except NotSupportedError as error:
+            untested[one.name] = str(error)
+        seconds[one.name] = time.process_time() - start
+    return found
+
+
+def table_of(verdicts: list[Verdict], seconds: dict[str, float]) -> list[dict[str, Any]]:
+    """Return a row for each part of each signature: systems as columns, the verdict, CPU time."""
+    from neurogym_neural.verdicts import CONTROLS
+
+    rows = []
+    for one in verdicts:
+        for part in one.signature.parts:
+            row = {"signature": one.signature.name, "part": part}
+            for name in ("network", *CONTROLS):
+                numbers = one.values.get(name, {}).get(part, ())
+                row[name] = ", ".join(f"{number:.2f}" for number in numbers) or "-"
+            row["verdict"] = one.passed or "fingerprint"
+            row["CPU s"] = f"{seconds[one.signature.name]:.1f}"
+            rows.append(row)
+    return rows
+
+
+def _write(
+    out: Path,
+    recorded: list[Recorded],
+    facts: dict[str, Any],
+    verdicts: list[Verdict],
+    untested: dict[str, str],
+    seconds: dict[str, float],
+) -> tuple[Path, list[Path]]:
+    import pandas as pd
+    from neurogym_plot.styles import save_figure
+    from neurogym_study.findings import Finding
+    from neurogym_study.report import write_report
+
+    from neurogym_core import NeurogymError
+    from neurogym_neural import figures
+
+    one = recorded[0]
+    network, naive = one.systems["network"][0], one.systems["untrained"][0]
+    notes = tuple(
+        f"{v.signature.name}: {v.signature.quantity} {v.signature.citation}, doi:{v.signature.doi}"
+        f" ({v.signature.checked}). Published: {v.signature.published} Cheat: {v.signature.cheat}"
+        f" Verdict: {v.passed or 'fingerprint'}; {v.why.rstrip('.')}."
+        f" By chance, all networks exceed all untrained ones with p = {v.chance:.2g}."
+        for v in verdicts
+    )
+    findings = [
+        Finding("signatures", "Signatures and controls",
+                table=pd.DataFrame(table_of(verdicts, seconds)), notes=notes)
+    ]  # fmt: skip
+    findings += [Finding(name, name, why_not=why) for name, why in untested.items()]
+    makers: tuple[tuple[str, str, Any], ...] = (
+        ("trajectories", "Condition means in principal components; dots: time 0",
+         lambda: (figures.trajectories(network.activity), None)),
+        ("units", "Activity by condition of six units, with SEM over trials",
+         lambda: (figures.units(network.activity), None)),
+        ("decoding", "Cross-temporal decoding: network, untrained network, inputs",
+         lambda: (figures.decoding({"network": network.activity, "untrained": naive.activity,
+                                    "inputs": one.systems["inputs"][0].activity}), None)),
+        ("fixed-points", "Fixed points for the mean input of each condition; grey: condition means",
+         lambda: figures.points(one.network, network.activity, one.inputs)),
+    )  # fmt: skip
+    targets = []
+    out.mkdir(parents=True, exist_ok=True)
+    with Progress("figures", len(makers)) as bar:
+        for k, (name, title, make) in enumerate(makers):
+            bar.show(k, name)
+            try:
+                figure, rows = make()
+            except NeurogymError as error:
+                findings.append(Finding(name, title, why_not=str(error)))
+                continue
+            table = None if rows is None else pd.DataFrame(rows)
+            findings.append(Finding(name, title, table=table, figure=figure))
+            targets.append(save_figure(figure, out / f"{name}.png"))
+    title = f"Units of {facts['networks']} and published signatures of neurons"
+    return write_report(out, title, facts, findings), targets

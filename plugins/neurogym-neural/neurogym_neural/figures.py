@@ -1,0 +1,187 @@
+"""Figures of a network: trajectories, units, decoding, fixed points. Needs Matplotlib."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from neurogym_core import NeurogymError
+from neurogym_neural.activity import Activity, Means
+from neurogym_neural.coding import cross_temporal
+from neurogym_neural.dynamics import fixed_points
+
+UNITS = 6
+SEARCHES = 12
+CONDITIONS = ("first", "sample", "interval", "context", "choice")
+"""Columns by which trials are averaged, the first two of them that the record has."""
+
+
+def shown(activity: Activity) -> tuple[Activity, tuple[str, ...]]:
+    """Return answered trials in the window that all of them have, and the columns of conditions.
+
+    The window begins with the second period, the stimulus in most tasks.
+    """
+    record = activity.record
+    names = tuple(
+        name for name in CONDITIONS if name in record and 1 < len(np.unique(record[name])) <= 12
+    )[:2]
+    if "choice" in names:
+        activity = activity.select(record["choice"] != "none")
+    periods = [name for name in activity.events if f"{name}.end" in activity.events]
+    onset = periods[min(1, len(periods) - 1)]
+    if "stimulus" in periods:
+        onset = "stimulus"
+    steps = np.isfinite(activity.rates[:, :, 0]).sum(axis=1) * activity.step
+    after = float(np.nanmin(steps - activity.events[onset]))
+    before = float(np.nanmin(np.minimum(activity.events[onset], 200)))
+    return activity.align(onset, before, after), names
+
+
+def means_of(activity: Activity, names: tuple[str, ...]) -> Means:
+    """Return means of the combinations that occur; of the first column if some do not."""
+    for by in (names, names[:1]):
+        try:
+            return activity.mean(by)
+        except NeurogymError:
+            continue  # a combination has no trial
+    return Activity(activity.rates, {"all": np.zeros(len(activity))}, step=activity.step).mean(
+        "all"
+    )
+
+
+def components(means: Means) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the first three components (units, 3), the centre, and their shares of variance."""
+    flat = means.mean.reshape(-1, means.mean.shape[2])
+    flat = flat[np.isfinite(flat).all(axis=1)].astype(np.float64)
+    centre = flat.mean(axis=0)
+    _, size, ways = np.linalg.svd(flat - centre, full_matrices=False)
+    return ways[:3].T, centre, (size**2 / (size**2).sum())[:3]
+
+
+def label(means: Means, k: int) -> str:
+    """Return the name of a condition."""
+    return ", ".join(f"{name} {values[k]}" for name, values in means.conditions.items())
+
+
+def colours(number: int) -> Any:
+    """Return distinct colours."""
+    from matplotlib import colormaps
+
+    return colormaps["viridis"](np.linspace(0, 0.92, number))
+
+
+def trajectories(activity: Activity) -> Figure:
+    """Return condition means in their first principal components; a dot is the event."""
+    window, names = shown(activity)
+    means = means_of(window, names)
+    ways, centre, shares = components(means)
+    figure = Figure(figsize=(7, 3.4), layout="constrained")
+    axes = figure.subplots(1, 2)
+    zero = int(np.argmin(np.abs(means.time)))
+    for k, colour in enumerate(colours(len(means.mean))):
+        path = (means.mean[k] - centre) @ ways
+        for ax, (i, j) in zip(axes, ((0, 1), (0, 2)), strict=True):
+            ax.plot(path[:, i], path[:, min(j, path.shape[1] - 1)], color=colour, lw=1.2,
+                    label=label(means, k))  # fmt: skip
+            ax.plot(path[zero, i], path[zero, min(j, path.shape[1] - 1)], "o", color=colour, ms=4)
+    for ax, j in zip(axes, (1, 2), strict=True):
+        ax.set_xlabel(f"PC 1 ({shares[0]:.0%})")
+        ax.set_ylabel(f"PC {j + 1} ({shares[min(j, len(shares) - 1)]:.0%})")
+    if len(means.mean) <= 14:
+        axes[1].legend(fontsize=6, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
+def units(activity: Activity) -> Figure:
+    """Return mean activity by condition of the units that vary most over conditions."""
+    window, names = shown(activity)
+    means = means_of(window, names)
+    chosen = np.argsort(-np.nan_to_num(np.nanvar(means.mean, axis=0)).mean(axis=0))[:UNITS]
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    for ax, unit in zip(figure.subplots(2, UNITS // 2, sharex=True).flat, chosen, strict=True):
+        for k, colour in enumerate(colours(len(means.mean))):
+            mean, sem = means.mean[k, :, unit], means.sem[k, :, unit]
+            ax.plot(means.time, mean, color=colour, lw=1.2, label=label(means, k))
+            ax.fill_between(means.time, mean - sem, mean + sem, color=colour, alpha=0.25, lw=0)
+        ax.axvline(0, color="0.6", lw=0.8)
+        ax.set_title(f"unit {unit}", fontsize=8)
+    figure.supxlabel(f"ms from {window.event}", fontsize=9)
+    figure.supylabel("activity", fontsize=9)
+    if len(means.mean) <= 14:
+        handles, said = figure.axes[0].get_legend_handles_labels()
+        figure.legend(handles, said, fontsize=6, frameon=False, loc="outside right center")
+    return figure
+
+
+def decoding(systems: dict[str, Activity]) -> Figure:
+    """Return cross-temporal decoding of the first condition, for several systems."""
+    figure = Figure(figsize=(2.6 * len(systems) + 0.8, 2.8), layout="constrained")
+    image = None
+    for ax, (name, activity) in zip(
+        figure.subplots(1, len(systems), squeeze=False)[0], systems.items(), strict=True
+    ):
+        window, names = shown(activity)
+        by = next((one for one in names if one != "choice"), "choice")
+        values = window.record[by]
+        if values.dtype.kind in "if":
+            values = values > np.median(values)
+        width = max(window.rates.shape[1] // 12, 1)
+        rates = window.rates - window.rates.mean(axis=0)
+        cut = Activity(rates, {by: values}, step=window.step, start=window.start)
+        cut = cut.bin(width * cut.step)
+        found = cross_temporal(cut, by)
+        extent = (cut.time[0], cut.time[-1] + cut.step) * 2
+        image = ax.imshow(found, origin="lower", extent=extent, vmin=0, vmax=1, cmap="RdBu_r")
+        ax.set_title(f"{name}: {by}", fontsize=8)
+        ax.set_xlabel(f"tested, ms from {window.event}", fontsize=8)
+        ax.set_ylabel("fitted, ms", fontsize=8)
+    figure.colorbar(image, ax=figure.axes, label="balanced accuracy (chance 0.5)", shrink=0.8)
+    return figure
+
+
+def points(network: Any, activity: Activity, inputs: Activity) -> tuple[Figure, list[dict]]:
+    """Return fixed points in state space for the mean input of each value of the first condition.
+
+    Searches begin at states of trials. The state of the network has to be its activity.
+    """
+    from neurogym_neural.networks import step_of
+
+    window, names = shown(activity)
+    means = means_of(window, names)
+    ways, centre, shares = components(means)
+    given, _ = shown(inputs)
+    by = next((one for one in names if one in ("context", "choice")), names[0])
+    levels = np.unique(window.record[by])
+    figure = Figure(figsize=(3.4 * len(levels), 3.2), layout="constrained")
+    rows = []
+    rng = np.random.default_rng(0)
+    during = window.time >= 0
+    for ax, level in zip(figure.subplots(1, len(levels), squeeze=False)[0], levels, strict=True):
+        mine = window.record[by] == level
+        mean_input = np.nanmean(given.rates[mine][:, during], axis=(0, 1))
+        states = window.rates[mine][:, during].reshape(-1, window.rates.shape[2])
+        states = states[np.isfinite(states).all(axis=1)]
+        starts = states[rng.permutation(len(states))[:SEARCHES]]
+        found = fixed_points(
+            step_of(network, mean_input), starts, dt=window.step, iterations=40, tolerance=1e-6
+        )
+        for k in range(len(means.mean)):
+            path = (means.mean[k] - centre) @ ways
+            ax.plot(path[:, 0], path[:, 1], color="0.75", lw=0.8)
+        where = (found.points - centre) @ ways
+        for stable, marker in ((True, "o"), (False, "x")):
+            one = where[found.stable == stable]
+            ax.plot(one[:, 0], one[:, 1], marker, color="C3", ms=6, ls="none",
+                    label="stable" if stable else "unstable")  # fmt: skip
+        ax.set_title(f"{by} {level}; fixed points: {len(found.points)}", fontsize=8)
+        ax.set_xlabel(f"PC 1 ({shares[0]:.0%})")
+        rows += [
+            {"input": f"{by} {level}", "searches that ended there": int(n), "stable": bool(s),
+             "slowest mode, ms": float(tau), "searches": found.searches}
+            for n, s, tau in zip(found.starts, found.stable, found.time_constants, strict=True)
+        ]  # fmt: skip
+    figure.axes[0].set_ylabel("PC 2")
+    figure.axes[0].legend(fontsize=7, frameon=False)
+    return figure, rows

@@ -1,0 +1,76 @@
+"""`ngym neural`: its list, its errors, and a report of a network that was hardly trained."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from neurogym_neural.command import command
+
+pytest.importorskip("neurogym_torch")
+
+
+def invoked(*words):
+    return CliRunner().invoke(command, [str(one) for one in words])
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    from neurogym_study.experiment import Experiment
+    from neurogym_study.runs import Run
+
+    folder = tmp_path_factory.mktemp("runs")
+    options = {"hidden": 16, "test_trials": 20, "noise": 0.05}
+    first = Experiment(
+        tasks=({"task": "DelayComparison-v0"},),
+        trainer="rnn",
+        kind="model",
+        options=options,
+        amount=1,
+    )
+    for seed in (0, 1):
+        run = Run.create(folder / f"run-{seed}", replace(first, seed=seed))
+        trainer = run.trainer()
+        trainer.save(run.folder)
+    return folder
+
+
+def test_the_list_names_sources():
+    said = json.loads(invoked("--list", "--json").output)
+    assert len(said["signatures"]) >= 12
+    assert {"verified", "recalled"} == {one["checked"] for one in said["signatures"]}
+    assert "comparison-switch" in invoked("--list").output
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "No RUN was given"),
+        (("nowhere",), "holds no run"),
+        (("--signature", "pulse-persist", "x"), "pulse-persists"),
+    ],
+)
+def test_errors_name_what_to_do(words, message):
+    found = invoked(*words)
+    assert found.exit_code == 2
+    assert message in found.output
+
+
+@pytest.mark.slow
+def test_a_report_has_every_control_and_no_verdict_for_an_untrained_network(runs):
+    out = runs / "report"
+    found = invoked(runs / "run-0", runs / "run-1", "-n", 200, "--untrained", 2, "--json",
+                    "--signature", "comparison-switch", "--out", out)  # fmt: skip
+    assert found.exit_code == 0, found.output
+    said = json.loads(found.stdout)
+    (one,) = said["signatures"]
+    assert one["passed"] == "cannot tell"
+    assert set(one["values"]) == {"network", "untrained", "inputs", "filters", "copy", "shuffled"}
+    assert all(np.isfinite(list(part["correlation"])).all() for part in one["values"].values())
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "10.1038/20939" in page
+    assert "it answers at the first step" in page
+    assert (out / "units.png").exists()
