@@ -255,7 +255,7 @@ def signature_of(
                 f" it exceeds, of {', '.join(CONTROLS)}, or neither. Correct it."
             )
     more = {key: said[key] for key in said if key not in ("tasks", "parts")}
-    tasks = tuple(said["tasks"])  # type: ignore[arg-type]
+    tasks: tuple[str, ...] = tuple(said["tasks"])  # type: ignore[arg-type]
     return Signature(name, compute=compute, tasks=tasks, parts=parts, **more)  # type: ignore[arg-type]
 
 
