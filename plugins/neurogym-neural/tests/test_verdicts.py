@@ -255,3 +255,29 @@ def test_a_readout_of_noise_answers_at_chance():
     wanted = rng.choice(["left", "right"], 400)
     noise = system(rng.standard_normal((400, 10, 50)), {"choice": wanted})
     assert abs(with_fitted_readout(noise, wanted).performance - 0.5) < 0.1
+
+
+# ---- values ----
+
+
+def offers(kind):
+    """Units of the chosen value and of the offers, or a linear copy of the offers."""
+    rng = np.random.default_rng(0)
+    n = 600
+    offer = rng.integers(0, 5, (n, 2))
+    of_b, of_a = offer[:, 0] * 1.0, offer[:, 1] * 2.2
+    a_choice = rng.integers(0, 2, n)
+    took_a = of_a + 0.3 * rng.standard_normal(n) > of_b
+    side = np.where(took_a, a_choice, 1 - a_choice)
+    parts = [of_a, of_b] + ([np.maximum(of_a, of_b)] * 2 if kind == "chosen" else [of_a, of_b])
+    rates = np.tile(np.array(parts).T[:, None], (1, 10, 5)) + 1
+    record = {
+        "offer": offer, "a_choice": a_choice, "choice": np.array(["left", "right"])[side],
+    }  # fmt: skip
+    events = {"offer": np.zeros(n), "offer.end": np.full(n, 1000.0)}
+    return system(rates, record, step=100, events=events)
+
+
+def test_chosen_value_is_found_and_a_copy_of_the_offers_has_none():
+    assert values("chosen-value", offers("chosen"))["share of units"] > 0.3
+    assert values("chosen-value", offers("inputs"))["share of units"] < 0.1

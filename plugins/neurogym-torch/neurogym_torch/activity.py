@@ -136,7 +136,7 @@ class Silence:
     ) -> Tensor:
         """Return where units are silent, (n, T, units) bool."""
         known = isinstance(network, Network) and hasattr(network, "read")
-        width = network.hidden if known else 0
+        width = int(network.hidden) if known else 0  # type: ignore[arg-type]
         units = np.unique(np.asarray(self.units, int))
         if not len(units) or units[0] < 0 or units[-1] >= width:
             raise InvalidValueError(
