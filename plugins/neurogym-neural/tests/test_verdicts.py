@@ -281,3 +281,35 @@ def offers(kind):
 def test_chosen_value_is_found_and_a_copy_of_the_offers_has_none():
     assert values("chosen-value", offers("chosen"))["share of units"] > 0.3
     assert values("chosen-value", offers("inputs"))["share of units"] < 0.1
+
+
+# ---- intervals ----
+
+
+def intervals(kind, answers=True):
+    """Bumps at fractions of the interval ('scaled') or at times ('clock'), or one ramp."""
+    rng = np.random.default_rng(0)
+    n, time = 300, np.arange(60) * 20.0
+    lasts = rng.choice([400.0, 600.0, 800.0, 1000.0], n)
+    centre = np.linspace(0.1, 0.9, 20)
+    passed = time / lasts[:, None] if kind != "clock" else np.tile(time / 1000, (n, 1))
+    rates = np.exp(-0.5 * ((passed[..., None] - centre) / 0.15) ** 2)
+    rates = passed[..., None] * centre if kind == "ramp" else rates
+    record = {"wanted": lasts, "choice": np.full(n, "go")}
+    events = {"production": np.zeros(n), "answer": lasts if answers else np.full(n, 20.0)}
+    return system(rates + 0.02 * rng.standard_normal(rates.shape), record, events=events)
+
+
+def test_bumps_that_scale_pass_and_a_clock_and_a_ramp_do_not():
+    scaled, clock, ramp = (
+        values("temporal-scaling", intervals(kind)) for kind in ("scaled", "clock", "ramp")
+    )
+    assert min(scaled.values()) > 0.5
+    assert clock["index"] < 0
+    assert ramp["index"] > 0.5  # … and has no unit that turns:
+    assert np.isnan(ramp["index of units that turn"])
+
+
+def test_a_system_that_has_produced_no_intervals_is_measured_on_the_wanted_ones():
+    found = values("temporal-scaling", intervals("scaled", answers=False))
+    assert found == values("temporal-scaling", intervals("scaled"))
