@@ -66,7 +66,7 @@ def train_words(study: Study, model: str, seed: int) -> str:
 
 
 def measured(folder: Path) -> list[dict[str, Any]]:
-    """Train what is missing, and return the reports of all studies and models."""
+    """Train the networks that are missing, and return the reports of all studies and models."""
     ngym = [sys.executable, "-m", "neurogym_core"]
     found = []
     for study in STUDIES:
@@ -137,7 +137,7 @@ the number of signatures. Numbers of different seeds are separated by commas; "-
     parts.append("""## What they do not show
 
 Signatures without a verdict, such as a level that rises with the evidence, are in a low-pass filter of the input. A network
-that passes has what an animal's neurons have in this one respect. The numbers of animals are in the reports where they were
+that passes resembles an animal's neurons in this one respect. The numbers of animals are in the reports where they were
 verified; they come from spikes, and those of this page from rates, except for signatures of counts (memory-tuning,
 comparison-switch), for which spikes of 10 Hz are drawn.
 

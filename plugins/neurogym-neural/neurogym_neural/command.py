@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neurogym_core.tools import Progress, print_report, usage_errors
+from neurogym_core.tools import Progress, install_command, print_report, usage_errors
 
 if TYPE_CHECKING:
     from neurogym_neural.networks import Recorded
@@ -162,7 +162,7 @@ def _recorded(
 
         raise MissingDependencyError(
             "`ngym neural` needs neurogym-torch and neurogym-study, which are not installed."
-            " Install them: `pip install neurogym-torch`."
+            f" Install them: `{install_command('neurogym-torch')}`."
         ) from None
     from neurogym_neural.networks import bound_for, record_run
 
@@ -194,6 +194,12 @@ def _recorded(
         "answered": ", ".join(f"{_answered(one):.0%}" for one in found),
         "untrained networks": each * len(runs), "answers": found[0].rule,
     }  # fmt: skip
+    if bounds:  # each network has its own
+        said = ", ".join(f"{one:.2f}" for one in bounds)
+        facts["answers"] = (
+            f"it answers when the probability of an answer exceeds a bound ({said}), fitted to a"
+            f" median reaction time of {given['speed']:g} ms"
+        )
     return found, facts
 
 

@@ -1,4 +1,4 @@
-"""Controls: what a signature has to exceed, made from the trials of a network."""
+"""Controls that a network has to exceed, made from its trials."""
 
 from __future__ import annotations
 

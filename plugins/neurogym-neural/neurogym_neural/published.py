@@ -329,13 +329,16 @@ def scaling(system: System) -> dict[str, float]:
     activity = system.activity
     lasts = activity.events.get("answer", np.full(len(activity), np.nan))
     lasts = lasts - activity.events["production"]
-    if "wanted" in activity.record and np.isfinite(lasts).sum() < len(activity) / 2:
-        lasts = activity.record["wanted"]
     kept = np.isfinite(lasts) & (lasts >= 3 * activity.step)
+    if "wanted" in activity.record and kept.mean() < 0.5:  # it has produced no intervals
+        lasts = activity.record["wanted"]
+        kept = lasts >= 3 * activity.step
     if kept.sum() < 100:
         raise NotSupportedError(f"{int(kept.sum())} trials have an interval; 100 are needed")
     produced = activity.align("production", 0, float(lasts[kept].max()) + activity.step)
-    shown = Activity(produced.rates[kept], {"lasts": lasts[kept]}, step=activity.step)
+    # Equal intervals are parted at random, so that no group of quantiles is empty.
+    parted = lasts[kept] + 1e-6 * np.random.default_rng(0).random(int(kept.sum()))
+    shown = Activity(produced.rates[kept], {"lasts": parted}, step=activity.step)
     found = temporal_scaling(shown, "lasts")
     return {"index": found.index, "index of units that turn": found.turning}
 

@@ -1,4 +1,4 @@
-"""Signatures of neurons with their verdicts: what a network has to exceed, and what it exceeds."""
+"""Signatures of neurons, and verdicts on networks, which have to exceed controls."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ class Signature:
 
     Attributes:
         name: name of the entry point.
-        title, quantity: what the effect is, and how it is measured, in a sentence each.
+        title, quantity: the effect, and its measure, in a sentence each.
         citation, doi: the source.
         tasks: parts of the names of the tasks in which it can be measured.
         parts: name -> the numbers, all of which have to pass.
-        cheat: what passes the naive sign, and what rejects it.
-        published: what the source reports.
+        cheat: systems that pass the naive sign, and the reason why they do not pass here.
+        published: the result of the source.
         checked: "verified" or "recalled", whether quantity and sign were read in the source.
         compute: function from a `System` to the number of each part.
         counts: whether counts are drawn first, as a laboratory would record them.
@@ -104,8 +104,8 @@ class Signature:
             seed: seed of the counts, if it draws some.
 
         Raises:
-            NotSupportedError: the activity lacks what the signature needs; the message is the
-                reason.
+            NotSupportedError: the activity lacks something that the signature needs; the
+                message is the reason.
         """
         if self.counts and system.activity.kind == "rate":
             trials = min(TRIALS, len(system.activity))
@@ -126,7 +126,7 @@ class Signature:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The numbers of the networks and of all controls, and what follows.
+    """The numbers of the networks and of all controls, and the conclusion.
 
     Attributes:
         signature: the signature.
@@ -255,7 +255,7 @@ def signature_of(
                 f" it exceeds, of {', '.join(CONTROLS)}, or neither. Correct it."
             )
     more = {key: said[key] for key in said if key not in ("tasks", "parts")}
-    tasks = tuple(said["tasks"])  # type: ignore[arg-type]
+    tasks: tuple[str, ...] = tuple(said["tasks"])  # type: ignore[arg-type]
     return Signature(name, compute=compute, tasks=tasks, parts=parts, **more)  # type: ignore[arg-type]
 
 

@@ -255,3 +255,61 @@ def test_a_readout_of_noise_answers_at_chance():
     wanted = rng.choice(["left", "right"], 400)
     noise = system(rng.standard_normal((400, 10, 50)), {"choice": wanted})
     assert abs(with_fitted_readout(noise, wanted).performance - 0.5) < 0.1
+
+
+# ---- values ----
+
+
+def offers(kind):
+    """Units of the chosen value and of the offers, or a linear copy of the offers."""
+    rng = np.random.default_rng(0)
+    n = 600
+    offer = rng.integers(0, 5, (n, 2))
+    of_b, of_a = offer[:, 0] * 1.0, offer[:, 1] * 2.2
+    a_choice = rng.integers(0, 2, n)
+    took_a = of_a + 0.3 * rng.standard_normal(n) > of_b
+    side = np.where(took_a, a_choice, 1 - a_choice)
+    parts = [of_a, of_b] + ([np.maximum(of_a, of_b)] * 2 if kind == "chosen" else [of_a, of_b])
+    rates = np.tile(np.array(parts).T[:, None], (1, 10, 5)) + 1
+    record = {
+        "offer": offer, "a_choice": a_choice, "choice": np.array(["left", "right"])[side],
+    }  # fmt: skip
+    events = {"offer": np.zeros(n), "offer.end": np.full(n, 1000.0)}
+    return system(rates, record, step=100, events=events)
+
+
+def test_chosen_value_is_found_and_a_copy_of_the_offers_has_none():
+    assert values("chosen-value", offers("chosen"))["share of units"] > 0.3
+    assert values("chosen-value", offers("inputs"))["share of units"] < 0.1
+
+
+# ---- intervals ----
+
+
+def intervals(kind, answers=True):
+    """Bumps at fractions of the interval ('scaled') or at times ('clock'), or one ramp."""
+    rng = np.random.default_rng(0)
+    n, time = 300, np.arange(60) * 20.0
+    lasts = rng.choice([400.0, 600.0, 800.0, 1000.0], n)
+    centre = np.linspace(0.1, 0.9, 20)
+    passed = time / lasts[:, None] if kind != "clock" else np.tile(time / 1000, (n, 1))
+    rates = np.exp(-0.5 * ((passed[..., None] - centre) / 0.15) ** 2)
+    rates = passed[..., None] * centre if kind == "ramp" else rates
+    record = {"wanted": lasts, "choice": np.full(n, "go")}
+    events = {"production": np.zeros(n), "answer": lasts if answers else np.full(n, 20.0)}
+    return system(rates + 0.02 * rng.standard_normal(rates.shape), record, events=events)
+
+
+def test_bumps_that_scale_pass_and_a_clock_and_a_ramp_do_not():
+    scaled, clock, ramp = (
+        values("temporal-scaling", intervals(kind)) for kind in ("scaled", "clock", "ramp")
+    )
+    assert min(scaled.values()) > 0.5
+    assert clock["index"] < 0
+    assert ramp["index"] > 0.5  # … and has no unit that turns:
+    assert np.isnan(ramp["index of units that turn"])
+
+
+def test_a_system_that_has_produced_no_intervals_is_measured_on_the_wanted_ones():
+    found = values("temporal-scaling", intervals("scaled", answers=False))
+    assert found == values("temporal-scaling", intervals("scaled"))

@@ -135,7 +135,8 @@ class Silence:
         self, network: nn.Module, batch: TrialBatch, dt: float, device: torch.device
     ) -> Tensor:
         """Return where units are silent, (n, T, units) bool."""
-        width = network.hidden if isinstance(network, Network) else 0
+        known = isinstance(network, Network) and hasattr(network, "read")
+        width = int(network.hidden) if known else 0  # type: ignore[arg-type]
         units = np.unique(np.asarray(self.units, int))
         if not len(units) or units[0] < 0 or units[-1] >= width:
             raise InvalidValueError(
@@ -157,10 +158,11 @@ class Silence:
 
 
 def _silenced(
-    network: Network, inputs: Tensor, mask: Tensor, generator: torch.Generator
+    network: Any, inputs: Tensor, mask: Tensor, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
     """Return outputs and rates of a network with silent units, with the noise of the others."""
-    state, rates = network.initial_state(len(inputs)), []
+    state: Any = network.initial_state(len(inputs))
+    rates = []
     # The noise of all steps is drawn at once, as without silence.
     drive = network.drive(inputs, generator) if isinstance(network, _Rate) else None
     step = network._step() if isinstance(network, _Rate) else None

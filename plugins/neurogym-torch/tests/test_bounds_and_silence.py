@@ -1,4 +1,4 @@
-"""Answers with a bound, and silent units: what they change, and what they leave."""
+"""Answers with a bound, and silent units: their effects, and paired trials."""
 
 from __future__ import annotations
 
