@@ -140,7 +140,8 @@ def test_an_object_that_is_no_subject_is_an_error_with_its_package(site):
 def test_a_learner_without_its_package_names_the_package(site, name):
     with pytest.raises(errors.UnknownNameError) as caught:
         run(Sides(), name, 1)
-    assert str(caught.value) == advice.comes_with(name, "neurogym-study")
+    package = "neurogym-llm" if name == "llm" else "neurogym-study"
+    assert str(caught.value) == advice.comes_with(name, package)
 
 
 def test_a_mistyped_name_is_answered_with_the_nearest(site):
