@@ -141,6 +141,10 @@ that passes resembles an animal's neurons in this one respect. The numbers of an
 verified; they come from spikes, and those of this page from rates, except for signatures of counts (memory-tuning,
 comparison-switch), for which spikes of 10 Hz are drawn.
 
+Definitions were changed after a look at these networks: the contrast and the second part of context-selection, the period of
+abstract-choice, the speed of 400 ms, the gate of answered trials, and the least sizes. Their verdicts are exploratory until they hold
+for networks of other seeds. The pulse of pulse-persists is not compared with the copy, in which it lasts as long.
+
 This page is written by `docs/_make/neurons.py`.
 """)
     return "\n".join(parts)
