@@ -64,6 +64,7 @@ RULES = {
         "A package with a folder in its entry is in the repository of the registry, and only"
         " keepers list it."
     ),
+    "moved": "The repository of a package stays the same.",
     "containing": "The own words of a name do not contain those of another name.",
     "plain-text": "Texts have no control, invisible or reordering characters.",
     "same-version": "No two releases of a package have the same version in two spellings.",
@@ -611,6 +612,8 @@ def _added_only(new: Registry, old: Registry) -> Iterator[Violation]:
         if name not in new.entries:
             message = "was removed. Expected entries to stay. Put it back, and set its status."
             yield Violation(rule="add-only", file=entry_file(name), message=message)
+            continue
+        yield from _history(name, old.entries[name], new.entries[name])
     for name, versions in old.releases.items():
         for version, before in versions.items():
             yield from _unchanged(name, version, before, new.releases.get(name, {}).get(version))
@@ -621,6 +624,29 @@ def _added_only(new: Registry, old: Registry) -> Iterator[Violation]:
                 " changed. Expected revocations to stay. Put it back."
             )
             yield Violation(rule="add-only", file="revoked.json", field="revoked", message=message)
+
+
+def _history(name: str, before: dict[str, Any], after: dict[str, Any]) -> Iterator[Violation]:
+    """Yield changes of the transfers of a package, and of the place of its sources."""
+    past, now = before.get("transfers", []), after.get("transfers", [])
+    if now[: len(past)] != past:
+        message = "has changed. Expected transfers to stay as they are. Put them back."
+        yield Violation(rule="add-only", file=entry_file(name), field="transfers", message=message)
+    elif len(now) > len(past) and before.get("maintainers") == after.get("maintainers"):
+        message = (
+            "has a new row, and the maintainers are the same. Expected a transfer to somebody."
+            " Write it with `ngym registry transfer`."
+        )
+        yield Violation(rule="add-only", file=entry_file(name), field="transfers", message=message)
+    if before.get("repository") != after.get("repository"):
+        message = (
+            f"was {clean(str(before.get('repository')))}. Expected the sources to stay in one place."
+            " Accept it only if both addresses say that the sources have moved."
+        )
+        yield Violation(
+            level="warning", rule="moved", file=entry_file(name), field="repository",
+            message=message,
+        )  # fmt: skip
 
 
 def _excused(new: Registry, old: Registry) -> Iterator[Violation]:

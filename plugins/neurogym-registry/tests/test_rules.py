@@ -502,3 +502,35 @@ def test_only_packages_of_this_project_are_named_after_libraries(keeper) -> None
         keeper.folder.parent / "plugins" / name / "pyproject.toml", f'[project]\nname = "{name}"\n'
     )
     assert ("error", "look-alike") in keeper.rules()
+
+
+TRANSFER = '\n[[transfers]]\ndate = {date}\nto = "Bo"\nreason = "She left."\n'
+
+
+def changed_entry(keeper, tmp_path: Path, before: str, after: str) -> set[tuple[str, str, str]]:
+    keeper.entry(NAME, before)
+    old = Path(shutil.copytree(keeper.folder, tmp_path / "before"))
+    keeper.entry(NAME, after)
+    found = validate(keeper.folder, old)
+    return {(one.level, one.rule, one.field) for one in found if one.rule in ("add-only", "moved")}
+
+
+def test_the_transfers_of_a_package_stay(keeper, tmp_path: Path) -> None:
+    text = makers.entry_text(NAME)
+    one, other = (text + TRANSFER.format(date=date) for date in ("2026-11-22", "2020-01-01"))
+    assert changed_entry(keeper, tmp_path, one, other) == {("error", "add-only", "transfers")}
+
+
+def test_a_transfer_to_nobody_is_refused(keeper, tmp_path: Path) -> None:
+    text = makers.entry_text(NAME)
+    after = text + TRANSFER.format(date="2026-11-22")
+    assert changed_entry(keeper, tmp_path, text, after) == {("error", "add-only", "transfers")}
+    (tmp_path / "before").rename(tmp_path / "first")
+    after = after.replace('name = "Ana"', 'name = "Bo"')
+    assert changed_entry(keeper, tmp_path, text, after) == set()
+
+
+def test_another_repository_is_a_warning(keeper, tmp_path: Path) -> None:
+    text = makers.entry_text(NAME)
+    after = text.replace("example.org/lab", "example.com/lab")
+    assert changed_entry(keeper, tmp_path, text, after) == {("warning", "moved", "repository")}
