@@ -1,4 +1,4 @@
-"""The workflow of the rules checks who opened a pull request and who pushed to it, at one commit."""
+"""The workflow of the rules checks who opened a pull request, and who pushed to it."""
 
 from __future__ import annotations
 
