@@ -634,8 +634,8 @@ def _history(name: str, before: dict[str, Any], after: dict[str, Any]) -> Iterat
         yield Violation(rule="add-only", file=entry_file(name), field="transfers", message=message)
     elif len(now) > len(past) and before.get("maintainers") == after.get("maintainers"):
         message = (
-            "has a new row, and the maintainers are the same. Expected a transfer to another account."
-            " Write it with `ngym registry transfer`."
+            "has a new row, and the maintainers are the same. Expected a transfer to another"
+            " account. Write it with `ngym registry transfer`."
         )
         yield Violation(rule="add-only", file=entry_file(name), field="transfers", message=message)
     if before.get("repository") != after.get("repository"):
