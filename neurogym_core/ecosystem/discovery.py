@@ -168,9 +168,13 @@ def subject_names() -> tuple[str, ...]:
 
 def find_subject(name: str) -> Offer:
     """Return the subject of this name that an installed package offers, without importing it."""
-    for offer in declared().subjects:
-        if offer.name == name and not (offer.has("blocked") or offer.has("name")):
-            return offer
+    offers = [
+        offer
+        for offer in declared().subjects
+        if offer.name == name and not (offer.has("blocked") or offer.has("name"))
+    ]
+    if offers:
+        return next((offer for offer in offers if offer.usable), offers[0])
     if package := advice.brought("subjects").get(name):
         raise UnknownNameError(advice.comes_with(name, package))
     if Path(name).is_dir():

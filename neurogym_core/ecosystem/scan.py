@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from neurogym_core.ecosystem import names
+from neurogym_core.ecosystem import advice, names
 from neurogym_core.ecosystem.names import CORE, canonical, clean, namespace_of, said_by
 from neurogym_core.ecosystem.records import (
     KINDS,
@@ -365,7 +365,10 @@ def _form_problems(distribution: str, group: str, name: str, value: str) -> list
 
 
 def _without_duplicates(packages: list[PackageInfo]) -> tuple[PackageInfo, ...]:
-    """Return the packages; offers that share an id, or a name without namespace, are unusable."""
+    """Return the packages; offers that share an id, or a name without namespace, are unusable.
+
+    Names that a package of this project offers stay with it.
+    """
     claims = defaultdict(list)
     for package in packages:
         for offer in package.offers:
@@ -380,7 +383,19 @@ def _without_duplicates(packages: list[PackageInfo]) -> tuple[PackageInfo, ...]:
             values = listed(offer.value for offer in offers)
             message = f"{called} is declared {len(offers)} times, as {values}; neither is used."
         else:
+            ours = advice.brought(f"{offers[0].kind}s").get(called)
             owners = [offer.distribution for offer in offers]
+            if owners.count(ours) == 1:
+                message = (
+                    f"{called!r} is a {offers[0].kind} of {ours}. Its author should choose another"
+                    " name."
+                )
+                problem = _fatal(code="duplicate", message=clean(message))
+                others = (one for one in offers if one.distribution != ours)
+                wrong |= {
+                    id(one): replace(one, problems=(*one.problems, problem)) for one in others
+                }
+                continue
             ways = ", ".join(f"`{removal(owner)}`" for owner in dict.fromkeys(owners))
             message = (
                 f"The {offers[0].kind} {called!r} is claimed by {listed(owners)}; none is used."

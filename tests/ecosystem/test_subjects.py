@@ -115,6 +115,18 @@ def test_no_package_takes_the_name_of_a_core_subject(site):
     assert subject_names() == tuple(names.SUBJECTS)
 
 
+def test_a_stranger_does_not_switch_off_a_subject_of_this_project(site):
+    add(site, "neurogym-aaa", integrator="Plain")
+    add(site, "neurogym-study", integrator="Lefty")
+    assert "integrator" in subject_names()
+    assert find_subject("integrator").distribution == "neurogym-study"
+    (offer,) = next(
+        one for one in installed().packages if one.distribution == "neurogym-aaa"
+    ).subjects
+    assert not offer.usable
+    assert "a subject of neurogym-study" in str(offer.problems[-1])
+
+
 def test_of_a_subject_that_two_packages_claim_neither_is_used(site):
     add(site, lefty="Lefty")
     add(site, "neurogym-other", lefty="Lefty")
