@@ -32,8 +32,26 @@ _DOCTYPE = (
 )
 _PICTURE = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=\s]*")
 _UNSAFE_STYLE = re.compile(
-    r"url\((?!\s*['\"]?#)|@|\\|expression|javascript|behavior", re.IGNORECASE
+    r"url\((?!\s*['\"]?#)|@|\\|//|(image|image-set|src|cross-fade|element|paint|expression)\s*\("
+    r"|javascript|behavior|binding",
+    re.IGNORECASE,
 )
+_RDF, _CC, _DC = (
+    "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}",
+    "{http://creativecommons.org/ns#}",
+    "{http://purl.org/dc/elements/1.1/}",
+)
+_DESCRIBING = frozenset(
+    [f"{_RDF}RDF", f"{_CC}Work", f"{_CC}Agent", f"{_RDF}Bag", f"{_RDF}li"]
+    + [f"{_DC}{name}" for name in ("type", "date", "format", "creator", "title", "subject",
+                                   "description", "rights", "publisher", "language")]
+)  # fmt: skip
+"""Elements within metadata: those that Matplotlib writes."""
+_DESCRIBED_BY = frozenset([f"{_RDF}resource", f"{_RDF}about"])
+_XML = frozenset("{http://www.w3.org/XML/1998/namespace}" + name for name in ("space", "lang"))
+_REFERENCE = re.compile(r"url\(\s*['\"]?#([^)'\"\s]+)")
+MOST_DRAWN = 100_000
+"""Largest number of elements that a drawing may have, those counted again that it repeats."""
 
 
 def fault_of(data: bytes) -> str | None:
@@ -47,7 +65,7 @@ def fault_of(data: bytes) -> str | None:
         return "is not SVG in UTF-8"
     if root.tag != f"{_SVG}svg":
         return "is not SVG"
-    return next(_faults(root), None)
+    return next(_faults(root), None) or _fault_of_size(root)
 
 
 def _faults(root: ElementTree.Element) -> Iterator[str]:
@@ -56,20 +74,69 @@ def _faults(root: ElementTree.Element) -> Iterator[str]:
     }
     for element in root.iter():
         if element in described:
-            if element.tag.startswith(_SVG):
-                yield f"has {element.tag.removeprefix(_SVG)!r} in its metadata"
+            if element.tag not in _DESCRIBING:
+                yield f"has {element.tag.removeprefix(_SVG)[:60]!r} in its metadata"
+            for key in element.attrib.keys() - _DESCRIBED_BY:
+                yield f"has the attribute {key[:60]!r} in its metadata"
             continue
         name = element.tag.removeprefix(_SVG)
         if not element.tag.startswith(_SVG) or name not in _ELEMENTS:
             yield f"contains the element {name[:60]!r}"
-        if name == "style" and _UNSAFE_STYLE.search(element.text or ""):
-            yield "has a style that loads something"
+        if name == "style" and (len(element) or _UNSAFE_STYLE.search("".join(element.itertext()))):
+            yield "has a style that loads something, or has elements"
         for key, value in element.attrib.items():
             picture = name == "image" and _PICTURE.fullmatch(value)
             if key in (_LINK, "href"):
                 if not (value.startswith("#") or picture):
                     yield f"has a link to {value[:60]!r}"
-            elif key not in _ATTRIBUTES and not key.startswith("{http://www.w3.org/XML/"):
+            elif key not in _ATTRIBUTES and key not in _XML:
                 yield f"has the attribute {key[:60]!r}"
             elif _UNSAFE_STYLE.search(value):
                 yield f"has {value[:60]!r} in {key!r}"
+
+
+def _fault_of_size(root: ElementTree.Element) -> str | None:
+    """Return why a drawing takes a browser's memory: it repeats its parts too often, or for ever.
+
+    Links, and patterns, masks and so on that an attribute or a style names, count as their content.
+    """
+    named = {one.attrib["id"]: one for one in root.iter() if "id" in one.attrib}
+    # A style may apply to any element, so all that the styles name counts for each element.
+    styled = {
+        name
+        for style in root.iter(f"{_SVG}style")
+        for name in _REFERENCE.findall("".join(style.itertext()))
+    }
+    sizes: dict[ElementTree.Element, int] = {}
+    pending: list[tuple[ElementTree.Element, bool]] = [(root, False)]
+    open_: set[ElementTree.Element] = set()
+    while pending:
+        element, seen = pending.pop()
+        parts = [*element, *_named_by(element, named)]
+        if seen:
+            open_.discard(element)
+            sizes[element] = 1 + len(styled) + sum(sizes[part] for part in parts)
+            continue
+        if element in sizes:
+            continue
+        if element in open_:
+            return "repeats a part within itself"
+        open_.add(element)
+        pending.append((element, True))
+        pending += [(part, False) for part in parts if part not in sizes]
+        if any(part in open_ for part in parts):
+            return "repeats a part within itself"
+    if sizes[root] > MOST_DRAWN:
+        return f"has {sizes[root]:,} elements with those that it repeats; at most {MOST_DRAWN:,}"
+    return None
+
+
+def _named_by(
+    element: ElementTree.Element, named: dict[str, ElementTree.Element]
+) -> list[ElementTree.Element]:
+    """Return the elements that the attributes of an element name."""
+    found = []
+    for key, value in element.attrib.items():
+        names = [value[1:]] if key in (_LINK, "href") else _REFERENCE.findall(value)
+        found += [named[name] for name in names if name in named]
+    return found

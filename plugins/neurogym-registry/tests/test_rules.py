@@ -335,6 +335,48 @@ ACTIVE = {
     "entity": '<!DOCTYPE svg [<!ENTITY e "x">]>' + svg("&e;"),
     "document type": '<!DOCTYPE svg SYSTEM "https://x/y.dtd">' + svg(""),
     "style sheet": '<?xml-stylesheet href="https://x/y.css"?>' + svg(""),
+    "html script in metadata": svg(
+        '<metadata><h:script xmlns:h="http://www.w3.org/1999/xhtml">alert(1)</h:script></metadata>'
+    ),
+    "html image in metadata": svg(
+        '<metadata><h:img xmlns:h="http://www.w3.org/1999/xhtml" src="https://x/y"/></metadata>'
+    ),
+    "html link in metadata": svg(
+        '<metadata><h:link xmlns:h="http://www.w3.org/1999/xhtml" rel="stylesheet" href="//x"/>'
+        "</metadata>"
+    ),
+    "handler in metadata": svg(
+        '<metadata><r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" onload="x()"/>'
+        "</metadata>"
+    ),
+    "metadata in metadata": svg("<metadata><metadata/></metadata>"),
+    "image set": svg('<style>svg { background-image: image-set("https://x" 1x) }</style>'),
+    "image set with spaces": svg('<style>svg { background: image-set ("a" 1x) }</style>'),
+    "image function": svg('<rect style="fill: image(red)"/>'),
+    "source function": svg('<style>rect { fill: src("x") }</style>'),
+    "address in a style": svg("<style>rect { --x: http://x/y }</style>"),
+    "import after an element": svg('<style>a{}<title/>@import url("https://x");</style>'),
+    "element in a style": svg("<style>a{}<title/></style>"),
+    "base": svg('<use href="#a" xml:base="https://x/"/>'),
+    "base of the drawing": svg('<use href="#a"/>', 'xml:base="https://x/"'),
+    "nine times ten": svg(
+        '<defs><rect id="a0"/>'
+        + "".join(f'<g id="a{k}">' + f'<use href="#a{k - 1}"/>' * 10 + "</g>" for k in range(1, 10))
+        + '</defs><use href="#a9"/>'
+    ),
+    "patterns of patterns": svg(
+        '<defs><pattern id="p0"><rect/></pattern>'
+        + "".join(
+            f'<pattern id="p{k}">' + f'<rect fill="url(#p{k - 1})"/>' * 10 + "</pattern>"
+            for k in range(1, 8)
+        )
+        + '</defs><rect fill="url(#p7)"/>'
+    ),
+    "itself": svg('<g id="a"><use href="#a"/></g>'),
+    "each other": svg(
+        '<defs><g id="a"><use href="#b"/></g><g id="b"><use href="#a"/></g></defs><use href="#a"/>'
+    ),
+    "a mask of itself": svg('<mask id="m"><rect mask="url( \'#m\' )"/></mask>'),
     "html file": "<html><script>alert(1)</script></html>",
     "nothing": "",
 }

@@ -6,10 +6,7 @@ tests are skipped with a reason; in continuous integration (CI=true) that is a f
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
-import os
-import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -19,22 +16,6 @@ from typing import Any
 import pytest
 from neurogym_registry.folder import read_registry
 from neurogym_registry.page import page
-
-
-def _missing() -> str | None:
-    """Return the name of a missing requirement, or an empty text."""
-    if importlib.util.find_spec("selenium") is None:
-        return "selenium, from the extra [test]"
-    if _browser() is None:
-        return "Chromium (chromium, or google-chrome)"
-    return None if shutil.which("chromedriver") else "chromedriver (Debian: chromium-driver)"
-
-
-def _browser() -> str | None:
-    return next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-    )
-
 
 makers = sys.modules["ngym_test_registry_makers"]
 DRAWING = (
@@ -75,34 +56,6 @@ def _keep_registry(folder: Path) -> None:
     ]
     keeper.package("neurogym-task-moves", "2.0.0", tasks=tasks)
     keeper.entry("neurogym-task-empty")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    missing = _missing()
-    if missing is not None:
-        reason = (
-            f"the catalogue page is tested in a browser, which needs {missing}; `make test-browser`"
-            " runs it"
-        )
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = _browser()
-    for argument in (
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-dev-shm-usage",
-        "--disable-gpu",
-        "--window-size=1000,900",
-    ):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
-    made = webdriver.Chrome(options=options, service=service)
-    yield made
-    made.quit()
 
 
 @pytest.fixture(scope="module")
