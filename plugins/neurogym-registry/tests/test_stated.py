@@ -98,3 +98,15 @@ def test_the_plan_shows_effects_of_the_wheel_and_calls_the_rest_claimed(wheel, c
     assert "it adds commands to ngym: dots" in shown
     assert "claimed checks 30 passed" in shown
     assert "claimed attestation https://example.org/attested" in shown
+
+
+def test_the_plan_says_which_names_become_ambiguous(wheel, capsys) -> None:
+    listing, release = listed(wheel)
+    facts = stated_by(wheel, listing, release)
+    _show_plan(listing, release, facts, [])
+    assert "mean two tasks" not in capsys.readouterr().out
+    facts["tasks"][0]["name"] = "PerceptualDecisionMaking-v0"
+    _show_plan(listing, release, facts, [])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "PerceptualDecisionMaking-v0 alone will mean two tasks" in shown
+    assert "perceptual/PerceptualDecisionMaking-v0 is installed" in shown

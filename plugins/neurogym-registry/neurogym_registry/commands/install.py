@@ -255,6 +255,8 @@ def _show_plan(
     )
     for text in effects(facts["offers"]):
         page.text(f"  ! {text}", style="bold")
+    for text in _ambiguous(listing, facts):
+        page.text(f"  ! {text}", style="bold")
     page.heading("pip will install")
     rows = [
         (
@@ -284,6 +286,21 @@ def _show_plan(
             if names:
                 page.text(f"  {one.name} adds the {what}: {_some(names)}")
     page.show()
+
+
+def _ambiguous(listing: Listing, facts: Mapping[str, Any]) -> list[str]:
+    """Return sentences about names that mean two tasks once the package is installed."""
+    names = {task["name"] for task in facts["tasks"]}
+    owners = {
+        task.id.rpartition("/")[2]: task.id
+        for task in installed().tasks
+        if task.usable and canonical(task.distribution) != listing.name
+    }
+    return [
+        f"the name {clean(name)} alone will mean two tasks and be refused: {clean(owners[name])} is"
+        " installed"
+        for name in sorted(names & owners.keys())
+    ]
 
 
 def _some(names: Sequence[str]) -> str:
