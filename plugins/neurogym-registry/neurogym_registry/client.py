@@ -24,7 +24,7 @@ from neurogym_registry.index import is_revoked
 from neurogym_registry.index_text import DIGEST, SCHEMA, IndexText
 from neurogym_registry.package_files import read_package_file
 
-MAX_TEXT = 500_000_000  # the index of a hundred thousand packages has 110 MB
+MAX_TEXT = 200_000_000  # the index of a hundred thousand packages has 110 MB
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

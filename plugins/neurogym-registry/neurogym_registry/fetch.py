@@ -19,7 +19,7 @@ SOCKET_SECONDS = 3.0  # without a byte
 TOTAL_SECONDS = 10.0  # and one more for each `BYTES_PER_SECOND` that have arrived
 BYTES_PER_SECOND = 1_000_000
 MAX_BYTES = 60_000_000  # compressed
-MAX_TEXT = 500_000_000  # unpacked
+MAX_TEXT = 200_000_000  # unpacked
 
 
 class Fetched(NamedTuple):
@@ -47,13 +47,16 @@ def allowed(url: str) -> bool:
     )
 
 
-def fetch(url: str, etag: str = "", *, accept: str = "application/json") -> Fetched:
+def fetch(
+    url: str, etag: str = "", *, accept: str = "application/json", most: int | None = None
+) -> Fetched:
     """Download from an address; a file of gzip is unpacked.
 
     Args:
         url: the address.
         etag: ETag of the caller's copy.
         accept: type of the file.
+        most: number of bytes above which the text is refused; None: `MAX_TEXT`.
 
     Raises:
         RegistryError: the status is neither 200 nor 304, a redirect leaves https, or the answer is
@@ -64,7 +67,8 @@ def fetch(url: str, etag: str = "", *, accept: str = "application/json") -> Fetc
     answers: queue.Queue[Any] = queue.Queue()
     clock = _Clock()
     # In a thread: the socket's time-out restarts with every byte, and name resolution has none.
-    threading.Thread(target=_answer, args=(url, etag, accept, clock, answers), daemon=True).start()
+    given = (url, etag, accept, MAX_TEXT if most is None else most, clock, answers)
+    threading.Thread(target=_answer, args=given, daemon=True).start()
     while True:
         try:
             answer = answers.get(timeout=max(clock.left, 0.01))
@@ -94,14 +98,16 @@ class _Clock:
         return self.began + self.allowed - time.monotonic()
 
 
-def _answer(url: str, etag: str, accept: str, clock: _Clock, answers: queue.Queue[Any]) -> None:
+def _answer(
+    url: str, etag: str, accept: str, most: int, clock: _Clock, answers: queue.Queue[Any]
+) -> None:
     try:
-        answers.put(_fetch(url, etag, accept, clock))
+        answers.put(_fetch(url, etag, accept, most, clock))
     except Exception as error:
         answers.put(error)
 
 
-def _fetch(url: str, etag: str, accept: str, clock: _Clock) -> Fetched:
+def _fetch(url: str, etag: str, accept: str, most: int, clock: _Clock) -> Fetched:
     headers = {
         "Accept": accept,
         "Accept-Encoding": "gzip",
@@ -113,7 +119,9 @@ def _fetch(url: str, etag: str, accept: str, clock: _Clock) -> Fetched:
         with opener.open(
             urllib.request.Request(url, headers=headers), timeout=SOCKET_SECONDS
         ) as response:
-            return Fetched(_body(url, response, clock), str(response.headers.get("ETag") or ""))
+            return Fetched(
+                _body(url, response, most, clock), str(response.headers.get("ETag") or "")
+            )
     except urllib.error.HTTPError as error:
         with error:
             if error.code == 304 and etag:
@@ -158,7 +166,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def _body(url: str, response: Any, clock: _Clock) -> bytes:
+def _body(url: str, response: Any, most: int, clock: _Clock) -> bytes:
     length = str(response.headers.get("Content-Length") or "")
     promised = int(length) if length.isdecimal() else None
     if promised is not None and promised > MAX_BYTES:
@@ -178,9 +186,9 @@ def _body(url: str, response: Any, clock: _Clock) -> bytes:
     if encoding not in ("identity", "gzip", "x-gzip"):
         raise _failure(url, f"sends the encoding {clean(encoding)[:40]!r}; gzip was asked for")
     try:
-        text = body if encoding == "identity" else unpacked(body, MAX_TEXT)
+        text = body if encoding == "identity" else unpacked(body, most)
         # Some servers send .gz files as such, some as the encoding of the file that is in them.
-        return unpacked(text, MAX_TEXT) if is_packed(text) else text
+        return unpacked(text, most) if is_packed(text) else text
     except ValueError as error:
         raise _failure(url, clean(str(error))) from error
 

@@ -61,7 +61,7 @@ def _fetched(url: str, offline: bool) -> bytes:
         )
     from neurogym_registry.fetch import fetch  # urllib takes long to import
 
-    return fetch(url, accept="application/gzip").body or b""
+    return fetch(url, accept="application/gzip", most=MOST).body or b""
 
 
 def _from_folder(path: Path) -> bytes:

@@ -6,6 +6,8 @@ import zlib
 
 _GZIP = zlib.MAX_WBITS | 16
 _MAGIC = b"\x1f\x8b"
+RATIO, SMALL = 60, 1_000_000
+"""An index of 10,000 packages is 8 times as long as its compressed form."""
 
 
 def packed(text: str) -> bytes:
@@ -23,12 +25,14 @@ def unpacked(data: bytes, most: int) -> bytes:
 
     Args:
         data: the bytes of the file.
-        most: number of bytes above which the content is refused.
+        most: number of bytes above which the content is refused; so is one that is `RATIO` times as
+            long as the data, and has more than a million bytes.
 
     Raises:
         ValueError: the file is damaged, ends early, or has more content; the message completes a
             sentence that begins with its sender.
     """
+    most = min(most, max(RATIO * len(data), SMALL))
     machine = zlib.decompressobj(wbits=_GZIP)
     try:
         text = machine.decompress(data, most)
