@@ -148,20 +148,25 @@ class Benchmark:
         rows = np.resize(rows, self.number)
         return {name: _computed(self.trials(), how, rows) for name, how in self.conditions.items()}
 
-    def play(self, subject: Any, seed: int) -> Behaviour:
+    def play(self, subject: Any, seed: int, drawn: int = 0) -> Behaviour:
         """Return the behaviour of a subject, which plays in a process without the task.
 
         Args:
             subject: as in `blind.BlindPlayer`.
-            seed: of the trials, one of `seeds`.
+            seed: one of `seeds`, which the subject gets.
+            drawn: a number that the subject does not get. Trials and noise follow from both; with
+                0, they are those of the seed, which a subject can make again.
 
         Raises:
             NotSupportedError: the subject asks for more than it may see.
         """
-        task, imposed = self.make_task(), self.imposed(seed)
+        trials = seed
+        if drawn:
+            trials = int(np.random.SeedSequence([seed, drawn]).generate_state(1, np.uint64)[0] >> 1)
+        task, imposed = self.make_task(), self.imposed(trials)
         with BlindPlayer(subject, seed=seed) as player:
             record = run(
-                task, player, self.number, seed=seed, conditions=imposed or None,
+                task, player, self.number, seed=trials, conditions=imposed or None,
                 num_envs=1 if self.kind == REWARDS else None,
             )  # fmt: skip
         record = TrialRecord(dict(record), meta={**record.meta, DESIGN: DRAWN})

@@ -3,11 +3,13 @@
 A score of likeness must not be had by reading the conditions or the answer of a trial. The subject
 therefore lives in another process than the task. It gets observations, rewards, the number of the
 trial, and whether an answer is asked for; the seed of the trials, the conditions, the targets, the
-tables and the task object never reach its process.
+tables and the task object never reach its process, and nothing that it sends is executed here: its
+replies are numbers and texts. The process is no sandbox: it has the permissions of its user.
 """
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,14 +19,17 @@ from typing import Any
 
 import numpy as np
 
+import neurogym_core
 from neurogym_core import NeurogymError, NotSupportedError, TaskVectorEnv
 from neurogym_core.players import player_of
-from neurogym_core.tools import trusted, trusting
+from neurogym_core.tools import brought, find_wrapper, trusted, trusting
 
 START = multiprocessing.get_context("spawn")
 """A forked process would have the parent's memory."""
 SHOWN = ("trial_number", "last_reward", "is_asked", "can_wait")
 """Attributes of the env that a subject may read, (num_envs,) each."""
+MOST = 1 << 30
+"""Bytes of a reply."""
 TASK = ("name", "dt", "channels", "actions", "trials_per_session", "evidence_periods")
 """Attributes of the task that it may read."""
 
@@ -89,7 +94,11 @@ class BlindPlayer:
             raise
         self.carries_state: bool = facts["carries_state"]
         self.default_split: str | None = facts["default_split"]
-        self.env_wrappers: Sequence[Any] = facts["env_wrappers"]
+        try:
+            self.env_wrappers: Sequence[Any] = [_wrapper(one) for one in facts["env_wrappers"]]
+        except BaseException:
+            self.close()
+            raise
 
     def begin(self, env: TaskVectorEnv) -> None:
         """Describe the task to the subject."""
@@ -109,12 +118,24 @@ class BlindPlayer:
 
     def _answer(self) -> Any:
         try:
-            kind, value = self._pipe.recv()
-        except EOFError as error:
+            said = json.loads(self._pipe.recv_bytes(MOST))
+            if said["kind"] == "error":
+                raise _error(str(said["type"]), str(said["text"]))
+            if said["kind"] == "facts":
+                return said["value"]
+            kind, shape = np.dtype(str(said["dtype"])), tuple(map(int, said["shape"]))
+            if kind.kind not in "biuf":
+                raise ValueError(f"the dtype {kind}")
+            return np.frombuffer(self._pipe.recv_bytes(MOST), kind).reshape(shape)
+        except NeurogymError:
+            raise
+        except (EOFError, ConnectionResetError) as error:
             raise self._dead() from error
-        if kind == "error":
-            raise value
-        return value
+        except (ValueError, KeyError, TypeError, OSError) as error:
+            raise NotSupportedError(
+                f"The process of the subject {self._subject!r} sent no action ({error})."
+                " Expected numbers. Return an array of actions."
+            ) from error
 
     def _dead(self) -> NotSupportedError:
         self._process.join(5)
@@ -142,6 +163,55 @@ class BlindPlayer:
         self.close()
 
 
+def _wrapper(given: Any) -> Any:
+    """Return a wrapper of envs that a subject asks for, by name, of a package of this project.
+
+    It plays where the task is, so that another one could show the conditions to its subject.
+
+    Raises:
+        NotSupportedError: it is another one, or not given by name.
+    """
+    name, settings = given if isinstance(given, list) and len(given) == 2 else (given, {})
+    if isinstance(given, dict):
+        name = given.get("name")
+        settings = {key: value for key, value in given.items() if key != "name"}
+    if isinstance(name, str) and isinstance(settings, dict):
+        try:
+            found = find_wrapper(name)
+        except NeurogymError:
+            found = None
+        ours = ("neurogym-core", brought("wrappers").get(found.name if found else ""))
+        if found is not None and found.distribution in ours:
+            return found.id, settings
+    raise NotSupportedError(
+        f"The subject asked for the wrapper {name!r}, which would play beside the task. Expected"
+        " one of this project's, by name, such as PassReward. Score the subject without it."
+    )
+
+
+def _error(name: str, text: str) -> NeurogymError:
+    """Return the error of the project that a subject raised."""
+    known = getattr(neurogym_core, name, None)
+    wanted = isinstance(known, type) and issubclass(known, NeurogymError)
+    return known(text) if wanted else NotSupportedError(text)
+
+
+def _send(pipe: Connection, kind: str, **said: Any) -> None:
+    pipe.send_bytes(json.dumps({"kind": kind, **said}).encode())
+
+
+def _send_actions(pipe: Connection, actions: Any) -> None:
+    """Send actions as numbers; objects are refused, since reading them could run code."""
+    values = np.asarray(actions)
+    if values.dtype.kind not in "biuf":
+        raise NotSupportedError(
+            f"The subject returned actions of dtype {values.dtype}. Expected numbers. Return an"
+            " array of actions."
+        )
+    _send(pipe, "actions", dtype=values.dtype.str, shape=values.shape)
+    pipe.send_bytes(np.ascontiguousarray(values).tobytes())
+
+
 def _shown(env: TaskVectorEnv) -> list[np.ndarray]:
     return [np.array(getattr(env, name)) for name in SHOWN]
 
@@ -151,11 +221,14 @@ def _live(pipe: Connection, subject: Any, seed: int, trust: bool) -> None:
     try:
         with trusting(trust):
             player = player_of(subject, seed=seed)
-        pipe.send(("ok", {
+        split, wrappers = (
+            getattr(player, name, None) for name in ("default_split", "env_wrappers")
+        )
+        _send(pipe, "facts", value={
             "carries_state": bool(getattr(player, "carries_state", True)),
-            "default_split": getattr(player, "default_split", None),
-            "env_wrappers": tuple(getattr(player, "env_wrappers", ())),
-        }))  # fmt: skip
+            "default_split": split,
+            "env_wrappers": [_named(one) for one in wrappers or ()],
+        })  # fmt: skip
         seen = Seen(0, None)
         while True:
             what, value = pipe.recv()
@@ -165,17 +238,26 @@ def _live(pipe: Connection, subject: Any, seed: int, trust: bool) -> None:
                 seen.show(shown)
                 if hasattr(player, "begin"):
                     player.begin(seen)
-                pipe.send(("ok", None))
+                _send(pipe, "facts", value=None)
             else:
                 observations, shown = value
                 seen.show(shown)
-                pipe.send(("ok", np.asarray(player(seen, observations))))
+                _send_actions(pipe, player(seen, observations))
     except EOFError:
         return
     except NeurogymError as error:
-        pipe.send(("error", error))
+        _send(pipe, "error", type=type(error).__name__, text=str(error))
     except Exception as error:
-        pipe.send(("error", NotSupportedError(
+        text = (
             f"The subject {subject!r} raised {type(error).__name__}: {error}. Expected actions."
             " Run it with `ngym run` to see where."
-        )))  # fmt: skip
+        )
+        _send(pipe, "error", type="NotSupportedError", text=text)
+
+
+def _named(wrapper: Any) -> Any:
+    """Return a wrapper as data; a class by its name, with a word that no wrapper has."""
+    if isinstance(wrapper, tuple | list) and len(wrapper) == 2:
+        name, settings = wrapper
+        return [name if isinstance(name, str) else f"class {name}", dict(settings)]
+    return wrapper if isinstance(wrapper, str | dict) else f"class {wrapper}"

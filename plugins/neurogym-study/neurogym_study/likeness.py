@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,9 @@ from neurogym_study.options import (
     write_given_figures,
 )
 
+MOST_DRAWN = 10**12
+"""Largest number from which the trials of a score are drawn."""
+
 if TYPE_CHECKING:
     from neurogym_study.behaviour import Behaviour
     from neurogym_study.benchmarks import Benchmark
@@ -56,6 +60,14 @@ if TYPE_CHECKING:
     metavar="NAME|FILE",
     help="Score a SUBJECT or RUNs in this frozen benchmark, in bits per trial of the animals."
     " `ngym benchmark list` shows the names.",
+)
+@click.option(
+    "--trials",
+    "drawn",
+    type=click.IntRange(min=1),
+    metavar="NUMBER",
+    help="With --benchmark: play the trials of an earlier score, whose report has the number. By"
+    " default each score has new trials, so that no subject can know them.",
 )
 @click.option(
     "--last-test",
@@ -88,10 +100,11 @@ def command(what: tuple[str, ...], listing: bool, out: Path, **given: Any) -> No
     ngym likeness --list
 
     With --benchmark, the report begins with a score. The benchmark fixes the task with its
-    settings, the trials, the seeds and the animals. The subject plays in a process that sees
-    observations and rewards only. The score is the mean, over the animals' trials, of the bits that
-    the subject's answers tell about theirs: 0 for a guesser who knows no condition, 1 for another
-    animal. `ngym benchmark show NAME` says what is scored.
+    settings, the number of trials and the animals. Each score has new trials, so that a subject
+    cannot know them, and it plays in a process that sees observations and rewards only; --trials
+    repeats those of an earlier score. The score is the mean, over the animals' trials, of the bits
+    that the subject's answers tell about theirs: 0 for a guesser who knows no condition, 1 for
+    another animal. `ngym benchmark show NAME` says what is scored.
 
     For each signature, the report has the effect of the subject with its interval over seeds, that
     of each animal, and verdicts: whether the sign is the published one, and whether the effect is
@@ -116,10 +129,11 @@ def command(what: tuple[str, ...], listing: bool, out: Path, **given: Any) -> No
     if given["benchmark"]:
         _report_benchmark(what, out, given)
         return
-    if given["last_test"]:
-        raise click.UsageError(
-            "--last-test was given without --benchmark. Expected both. Name a benchmark."
-        )
+    for option, name in (("--last-test", "last_test"), ("--trials", "drawn")):
+        if given[name]:
+            raise click.UsageError(
+                f"{option} was given without --benchmark. Expected both. Name a benchmark."
+            )
     _check(what, given)
     if is_trials(what[0]):
         behaviours, subject, task = _of_file(what[0], given)
@@ -273,9 +287,10 @@ def _report_benchmark(what: tuple[str, ...], out: Path, given: dict[str, Any]) -
             f"The file {what[0]!r} was given with --benchmark. Expected a subject or runs, which"
             " play blind; how the trials of a file were made cannot be seen. Leave --benchmark out."
         )
+    given["drawn"] = given["drawn"] or 1 + secrets.randbelow(MOST_DRAWN)
     with usage_errors():
         chosen = benchmark(given["benchmark"])
-        behaviours, subject = _played(chosen, what)
+        behaviours, subject = _played(chosen, what, given["drawn"])
         with Progress("subjects and animals", len(behaviours)) as bar:
             try:
                 found = chosen.score(
@@ -288,7 +303,9 @@ def _report_benchmark(what: tuple[str, ...], out: Path, given: dict[str, Any]) -
     _report(behaviours, subject, name, runs, out, given, found, chosen)
 
 
-def _played(chosen: Benchmark, what: tuple[str, ...]) -> tuple[dict[str, Behaviour], str]:
+def _played(
+    chosen: Benchmark, what: tuple[str, ...], drawn: int
+) -> tuple[dict[str, Behaviour], str]:
     """Return the behaviour of the seeds of a subject, or of runs, and the name of the subject."""
     from neurogym_study.runs import Run
 
@@ -322,7 +339,7 @@ def _played(chosen: Benchmark, what: tuple[str, ...]) -> tuple[dict[str, Behavio
     with Progress("seeds", len(subjects)) as bar:
         for k, (seed, subject) in enumerate(subjects.items()):
             bar.show(k)
-            found[seed] = chosen.play(subject, chosen.seeds[k])
+            found[seed] = chosen.play(subject, chosen.seeds[k], drawn)
     return found, name
 
 
@@ -364,7 +381,8 @@ def _report(
     if designs:
         facts["design"] = ", ".join(sorted(designs))
     if in_benchmark is not None:
-        facts |= {"benchmark": str(in_benchmark), "animals": in_benchmark.title}
+        facts |= {"benchmark": str(in_benchmark), "animals": in_benchmark.title,
+                  "trials drawn": f"--trials {given['drawn']}"}  # fmt: skip
         if given["last_test"]:
             facts["animals"] += ", those that are held out"
     with figure_style(given["style"]):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 
 import numpy as np
 import pytest
+from gymnasium.vector import VectorWrapper
+from neurogym_study.benchmarks import benchmark
 from neurogym_study.blind import BlindPlayer
 
 from neurogym_core import (
@@ -14,6 +17,7 @@ from neurogym_core import (
     Task,
     TaskVectorEnv,
     UnknownNameError,
+    make_vec,
     run,
 )
 from neurogym_core.players import Tables
@@ -92,3 +96,82 @@ def test_a_process_that_ends_is_an_error_that_names_the_subject():
 def test_an_unknown_subject_is_refused_before_the_first_step():
     with pytest.raises(UnknownNameError, match="nobody"):
         BlindPlayer("nobody")
+
+
+class Tells(VectorWrapper):
+    """A wrapper that would show the direction to its subject."""
+
+
+class Wrapped(Reads):
+    env_wrappers = ((Tells, {}),)
+
+
+class RewardSeeing(Reads):
+    env_wrappers = (("PassReward", {}),)
+
+
+def test_a_subject_brings_no_wrapper_of_its_own_beside_the_task():
+    """It showed the conditions to its subject, which then scored 1.07 beside five people."""
+    with pytest.raises(NotSupportedError, match="which would play beside the task"):
+        played(Wrapped("num_envs"))
+    with BlindPlayer(RewardSeeing("num_envs")) as player:
+        assert player.env_wrappers == [("core/PassReward", {})]
+
+
+class Payload:
+    def __init__(self, path) -> None:
+        self.path = path
+
+    def __reduce__(self):
+        return open, (str(self.path), "w")
+
+
+class Sends(Subject):
+    """Returns actions of which one runs code where it is unpickled."""
+
+    def __init__(self, path) -> None:
+        super().__init__()
+        self.path = path
+
+    def __call__(self, env, observations):
+        actions = np.zeros(len(observations), object)
+        actions[0] = Payload(self.path)
+        return actions
+
+
+def test_nothing_that_a_subject_sends_is_executed(tmp_path):
+    with pytest.raises(NotSupportedError, match="dtype object"):
+        played(Sends(tmp_path / "ran"))
+    assert not (tmp_path / "ran").exists()
+
+
+class Mirror(Subject):
+    """Plays the trials of a benchmark again in its own process, with the seed that it gets."""
+
+    def __init__(self, name) -> None:
+        super().__init__()
+        self.name, self.seed, self.own = name, 101, None
+
+    def __call__(self, env, observations):
+        if self.own is None:
+            known = benchmark(self.name)
+            self.own = make_vec(known.make_task(), env.num_envs, autoreset_mode="SameStep")
+            seen = self.own.reset(seed=self.seed, options=None)[0]
+        else:
+            seen = self.own.step(self.actions)[0]
+        if not np.allclose(seen, observations):
+            raise ValueError("these are other trials")
+        self.actions = np.zeros(env.num_envs, int)
+        return self.actions
+
+
+def test_the_trials_of_a_score_cannot_be_made_again():
+    known = benchmark("heading-people")
+    few = dataclasses.replace(known, number=40)
+    few.play(Mirror("heading-people"), 101)  # the cheat works where the trials are known
+    with pytest.raises(NotSupportedError, match="these are other trials"):
+        few.play(Mirror("heading-people"), 101, drawn=7)
+    first, again, other = (
+        few.play("guess", 101, drawn).record["coherence"].tolist() for drawn in (7, 7, 8)
+    )
+    assert first == again != other
