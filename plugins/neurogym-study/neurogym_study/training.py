@@ -31,7 +31,7 @@ BEST, SNAPSHOT = "best", "at-{}"
 """Folders of the best checkpoint in the folder of a run, and of the snapshot after so many updates
 or steps."""
 SNAPSHOTS = ("none", "log", "all")
-LOWER_IS_BETTER = ("loss",)
+LOWER_IS_BETTER = ("loss", "value_loss", "aborts")
 """Columns of the curve that are better when lower."""
 SMALL = 512
 """Hidden units up to which a network learns on one thread by default."""
@@ -359,7 +359,7 @@ class Watch:
         if curve and self.best_by not in curve[-1]:
             raise unknown("column", self.best_by, curve[-1], of="the curve")
         sign = -1.0 if self.best_by in LOWER_IS_BETTER else 1.0
-        values = np.array([row.get(self.best_by, -np.inf) for row in curve])
+        values = np.array([row.get(self.best_by, np.nan) for row in curve])
         return np.nan_to_num(sign * values, nan=-np.inf)
 
     def _keep(self) -> None:

@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from neurogym_study import Run
+from neurogym_study import Run, training
 from neurogym_study.trainers import trainer_named
 
 from neurogym_core import InvalidValueError, Task, UnknownNameError
@@ -113,6 +113,20 @@ def test_snapshots_are_those_of_the_tests_0_1_2_4_and_8(scripted, sides, ngym):
     assert Run.open("mine/at-3").trainer().done == 3
     scripted(sides, [0.5] * 3).train(3, out="all", snapshots="all")
     assert len(list(Path("all").glob("at-*"))) == 3
+
+
+@pytest.mark.parametrize("column", ["aborts", "loss"])
+def test_the_best_test_has_the_fewest_aborts_and_the_lowest_loss(
+    scripted, sides, ngym, monkeypatch, column
+):
+    trainer = scripted(sides, [0.5] * 4)
+    values = iter([0.6, 0.0, 0.3, 0.2])
+    summary = training._summary
+    monkeypatch.setattr(
+        training, "_summary", lambda record: summary(record) | {column: next(values)}
+    )
+    trainer.train(4, out="mine", best_by=column)
+    assert Run.open("mine/best").trainer().done == 2
 
 
 @pytest.mark.parametrize(
