@@ -43,6 +43,7 @@ def run_child(
     arguments: Sequence[str],
     seconds: float = SECONDS,
     variables: Mapping[str, str] = MappingProxyType({}),
+    within: Sequence[str] = (),
 ) -> Child:
     """Run ``python -m module arguments`` with this process's import path.
 
@@ -51,12 +52,13 @@ def run_child(
         arguments: its arguments.
         seconds: time limit; every answer of the child restarts it.
         variables: environment variables of the child, in addition to those of this process.
+        within: the command, with its arguments, that runs Python, e.g. a sandbox.
     """
     # Files, not pipes: a grandchild that outlives the child would keep a pipe open, and this
     # process would wait for it.
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", module, *arguments],
+            [*within, sys.executable, "-P", "-m", module, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=errors,

@@ -119,6 +119,13 @@ def _owners(
                 f" ({who}) or a keeper. A new package needs the github_id of its author."
             )
             yield _violation(path, message)
+        elif path.startswith("releases/") and not _is_yank(old, new, path):
+            message = (
+                f"is changed by the account {actor}, a maintainer of {clean(name)}. Expected a"
+                f" keeper, see {KEEPERS}: keepers make releases from wheels (`ngym registry"
+                " accept`), and maintainers can yank them."
+            )
+            yield _violation(path, message)
         elif "folder" in new.entries.get(name, {}):
             message = (
                 f"has a folder, and is changed by the account {actor}. Expected a keeper, see"
@@ -127,6 +134,17 @@ def _owners(
             yield Violation(rule="folder", file=entry_file(name), field="folder", message=message)
         elif not _ids(new.entries.get(name, {})):
             yield _violation(entry_file(name), "has no maintainer with a github_id. Expected one.")
+
+
+def _is_yank(old: Registry, new: Registry, path: str) -> bool:
+    """Whether a file is a release that was there, and is yanked; `rules` compares all else."""
+    match path.split("/"):
+        case [_, name, file]:
+            version = file.removesuffix(".json")
+            before = old.releases.get(name, {}).get(version)
+            after = new.releases.get(name, {}).get(version)
+            return before is not None and after is not None
+    return False
 
 
 def _ids(entry: dict[str, Any]) -> set[int]:

@@ -1,8 +1,9 @@
 """Run the conformance kit on one task, and print the counts.
 
 ``python -m neurogym_registry.examine_task DISTRIBUTION TASK LEVEL EXCUSES`` runs in a child process
-of ``ngym submit`` and ``ngym install``. It prints one object: passed and failed (numbers),
-expected_failures and failures (lists), core and python (versions). EXCUSES is JSON, code -> reason.
+of ``ngym submit``, ``ngym registry accept`` and ``ngym install``. It prints one object: passed and
+failed (numbers), expected_failures and failures (lists), core and python (versions). EXCUSES is
+JSON, code -> reason.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ class _Reader:
                 raise ValueError("it is not a table")
         except (OSError, ValueError, RecursionError) as error:
             message = (
-                f"cannot be read ({clean(said_by(error))}). Expected a file as `ngym submit` writes"
+                f"cannot be read ({clean(said_by(error))}). Expected a file as `ngym` writes"
                 " it. Correct it, or write it again."
             )
             self.violations.append(Violation(rule="readable", file=name, message=message))

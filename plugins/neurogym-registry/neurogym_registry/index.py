@@ -25,6 +25,7 @@ _OF_RELEASE = (
     "license",
     "files",
     "conformance",
+    "attestation",
     "yanked",
     "offers",
 )
@@ -110,7 +111,7 @@ def _slim(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _release(release: Mapping[str, Any], digest: str | None) -> dict[str, Any]:
     """Return a release's object in the index, with the hash of its file if it was read from one."""
-    row = {key: release[key] for key in (*_OF_RELEASE, "provenance") if key in release}
+    row = {key: release[key] for key in _OF_RELEASE if key in release}
     return row if digest is None else {**row, "release_sha256": digest}
 
 

@@ -153,6 +153,7 @@ DESCRIBED = {
 _RELEASE = {
     "version": str, "requires_core": str, "requires_python": str, "license": str, "files": [_FILE],
     "yanked": _OPTIONAL_TEXT, "conformance": (dict, type(None)),
+    "attestation": (dict, type(None)),
 }  # fmt: skip
 _LINE = {
     "name": str, "summary": str, "status": str, "latest": _OPTIONAL_TEXT, "tasks": [DESCRIBED],
@@ -165,8 +166,10 @@ _PACKAGE = {
 }
 _REVOCATION = {"name": str, "versions": [str], "reason": str}
 _CONFORMANCE = {
-    "core": str, "level": str, "passed": int, "failed": int, "expected_failures": list
+    "core": str, "level": str, "passed": int, "failed": int, "expected_failures": list,
+    "isolated": bool,
 }  # fmt: skip
+_ATTESTATION = {"repository": str, "workflow": str}
 
 
 def fits(value: Any, form: Any) -> bool:
@@ -179,7 +182,7 @@ def fits(value: Any, form: Any) -> bool:
         )
     if isinstance(form, list):
         return isinstance(value, list) and all(fits(item, form[0]) for item in value)
-    return isinstance(value, form) and not isinstance(value, bool)
+    return isinstance(value, form) and (form is bool or not isinstance(value, bool))
 
 
 def read_row(line: str, *, complete: bool = False) -> dict[str, Any] | None:
@@ -197,11 +200,15 @@ def read_row(line: str, *, complete: bool = False) -> dict[str, Any] | None:
     if not fits(row, _LINE if slim else _PACKAGE) or row.get("schema", SCHEMA) != SCHEMA:
         return None
     name, offers = row["name"], row.get("offers", {})
-    checked = [] if slim else [one["conformance"] for one in row["releases"]]
+    releases = [] if slim else row["releases"]
     if (
         not is_distribution_name(name)
         or canonical(name) != name
-        or not all(one is None or fits(one, _CONFORMANCE) for one in checked)
+        or not all(
+            one[key] is None or fits(one[key], form)
+            for one in releases
+            for key, form in (("conformance", _CONFORMANCE), ("attestation", _ATTESTATION))
+        )
         or not isinstance(offers, dict)
         or not all(isinstance(rows, dict) for rows in offers.values())
     ):

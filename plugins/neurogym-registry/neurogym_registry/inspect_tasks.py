@@ -1,9 +1,9 @@
 """Describe the tasks of a package for its release file.
 
 ``python -m neurogym_registry.inspect_tasks DISTRIBUTION FOLDER`` runs in a child process of
-``ngym registry add-release``, because it imports foreign code. It prints one object per task,
-``{"task": name, "description": {…}, "digest": {…}, "failure": null}``, and plots a trial of each
-into the folder."""
+``ngym submit`` and ``ngym registry accept``, because it imports foreign code. It prints one object
+per task, ``{"task": name, "description": {…}, "digest": {…}, "failure": null}``, and plots a trial
+of each into the folder."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def transfer(folder: Path, name: str, to: dict[str, Any], reason: str) -> Path:
     }  # fmt: skip
     transfers = [*entry.get("transfers", []), record]
     path = folder / entry_file(canonical(name))
-    write_text(path, _toml({**entry, "maintainers": [to], "transfers": transfers}))
+    write_text(path, entry_toml({**entry, "maintainers": [to], "transfers": transfers}))
     return path
 
 
@@ -114,13 +114,17 @@ def _unknown(folder: Path, name: str, version: str) -> RegistryError:
     )
 
 
-def _toml(entry: dict[str, Any]) -> str:
-    """Return an entry as TOML: texts and numbers first, then the tables of each list."""
-    lines = []
-    for key, value in entry.items():
-        if not isinstance(value, list):
-            lines.append(f"{key} = {value if key == 'added' else json.dumps(value)}")
-    for key, rows in entry.items():
-        for row in rows if isinstance(rows, list) else ():
-            lines += ["", f"[[{key}]]", *(f"{one} = {json.dumps(row[one])}" for one in row)]
+def entry_toml(entry: dict[str, Any]) -> str:
+    """Return an entry as TOML: texts, numbers and versions first, then the tables of each list."""
+    tables = {key: value for key, value in entry.items() if value and isinstance(value, list)}
+    tables = {key: rows for key, rows in tables.items() if isinstance(rows[0], dict)}
+    lines = [
+        f"{key} = {value if key == 'added' else json.dumps(value, ensure_ascii=False)}"
+        for key, value in entry.items()
+        if key not in tables
+    ]
+    for key, rows in tables.items():
+        for row in rows:
+            lines += ["", f"[[{key}]]"]
+            lines += [f"{one} = {json.dumps(row[one], ensure_ascii=False)}" for one in row]
     return "\n".join([*lines, ""])

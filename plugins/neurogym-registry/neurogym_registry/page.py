@@ -296,7 +296,8 @@ def _badge(said: Mapping[str, Any] | None) -> Html:
     if said is None:
         return element("span", "not checked", class_="badge bad")
     good = not said["failed"]
-    text = f"conformance: {said['passed']} passed, {said['failed']} failed"
+    kind = "conformance" if said["isolated"] else "claimed conformance"
+    text = f"{kind}: {said['passed']} passed, {said['failed']} failed"
     if said["expected_failures"]:
         text += f", {len(said['expected_failures'])} excused"
     return element("span", text, class_=f"badge {'good' if good else 'bad'}")

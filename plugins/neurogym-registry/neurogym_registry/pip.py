@@ -251,6 +251,28 @@ def download(requirement: str, folder: Path, *hashes: str) -> Path:
         return Path(shutil.copy2(path, folder))
 
 
+def add_requirements(wheel: Path, site: Path) -> None:
+    """Put what a wheel requires, and this environment lacks, into a folder; no code of it runs.
+
+    Args:
+        wheel: the wheel.
+        site: a folder with modules, which is put on the import path of a child process.
+
+    Raises:
+        InstallError: a requirement cannot be found as a wheel, or is damaged.
+    """
+    with TemporaryDirectory(prefix="ngym-") as name:
+        folder, report = Path(name), Path(name) / "report.json"
+        options = ("--dry-run", "--only-binary", ":all:", "--report", str(report))
+        _pip("install", *options, str(wheel))
+        rows = [_candidate(row) for row in json.loads(report.read_text("utf-8"))["install"]]
+        missing = [one for one in rows if one.sha256 != sha256_of(wheel)]
+        if missing:
+            fetch(missing, folder)
+            here = ("--no-index", "--find-links", name, "--no-compile", "--target", str(site))
+            _pip("install", *_locked(missing, folder), *here)
+
+
 def install(steps: Sequence[Step], *, show: bool) -> None:
     """Install exactly these wheels, by hash, from where `fetch` has put them.
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
 import math
-import os
-import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from neurogym_core.tools import Manifest, RegistryError, clean, remedy, run_child
+from neurogym_core.tools import Manifest, RegistryError, clean
 from neurogym_registry.folder import (
     Registry,
     dumps,
@@ -25,11 +22,12 @@ from neurogym_registry.folder import (
 from neurogym_registry.index import build_index, package_file, split
 from neurogym_registry.index_text import written
 from neurogym_registry.packed import packed
-from neurogym_registry.wheels import TEMPLATE_TEXTS, Wheel, kinds_of, sha256_of
+from neurogym_registry.wheels import TEMPLATE_TEXTS, Wheel, kinds_of
 from neurogym_registry.writing import write_bytes, write_text, write_together
 
-SECONDS = 120.0
-CHECK_SECONDS = 300.0  # for one check: each answer starts the time again
+if TYPE_CHECKING:
+    from neurogym_registry.examination import Examination
+
 FROM_WHEEL = (
     "name",
     "version",
@@ -69,58 +67,6 @@ _DESCRIBED = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Inspection:
-    """Result of importing a wheel's tasks.
-
-    Attributes:
-        folder: folder with the figures.
-        tasks: task name -> description and digest.
-    """
-
-    folder: Path
-    tasks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-
-
-def inspect_wheel(wheel: Wheel, folder: Path) -> Inspection:
-    """Import the wheel's tasks in a child process, with the wheel's files first on its import path.
-
-    Args:
-        wheel: the wheel.
-        folder: an empty folder, into which the wheel's files and the figures are written.
-
-    Raises:
-        RegistryError: a task cannot be imported or described.
-    """
-    site, pictures = folder / "site", folder / "figures"
-    pictures.mkdir(parents=True)
-    wheel.unpack(site)
-    child = run_child(
-        "neurogym_registry.inspect_tasks", [wheel.name, str(pictures)], SECONDS, path_with(site)
-    )
-    rows = {
-        value["task"]: value
-        for value in child.values
-        if isinstance(value, dict) and "task" in value
-    }
-    for name in wheel.entry_points.get("neurogym.tasks", {}):
-        value = rows.get(name)
-        failure = f"the process {child.ending}" if value is None else value.get("failure")
-        if failure:
-            raise RegistryError(
-                f"{name} of {wheel.name} {wheel.version} cannot be described:"
-                f" {clean(str(failure)).rstrip('.')}. Expected a task that can be imported and"
-                f" made with its defaults. Try `ngym info {name}`, correct the task, and build the"
-                " wheel again."
-            )
-    return Inspection(folder=pictures, tasks=rows)
-
-
-def path_with(site: Path) -> dict[str, str]:
-    """Return the environment variables that put `site` first on a child's import path."""
-    return {"PYTHONPATH": os.pathsep.join([str(site), *(path or os.getcwd() for path in sys.path)])}
-
-
 def facts_of(wheel: Wheel) -> dict[str, Any]:
     """Return the facts that a wheel itself states, in the form of a release file.
 
@@ -156,19 +102,29 @@ def static_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def make_release(
     wheel: Wheel,
-    inspection: Inspection | None,
-    conformance: Mapping[str, Any] | None,
-    provenance: str | None = None,
+    examination: Examination | None = None,
+    attestation: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the object of a release file."""
-    facts = facts_of(wheel)
-    if inspection is not None:
+    """Return the object of a release file.
+
+    Args:
+        wheel: the wheel.
+        examination: what its tasks said and did; None without running them.
+        attestation: the result of `attestations.attested`.
+    """
+    facts, said = facts_of(wheel), None
+    if examination is not None:
         facts["tasks"] = [
-            {**row, **_described(inspection, row["name"], wheel.version)} for row in facts["tasks"]
+            {**row, **_described(examination, row["name"], wheel.version)} for row in facts["tasks"]
         ]
-    said = None if conformance is None else dict(conformance)
-    seen = {} if provenance is None else {"provenance": provenance}
-    return {"schema": 1, **facts, "conformance": said, "yanked": None, **seen}
+        said = None if examination.conformance is None else dict(examination.conformance)
+    return {
+        "schema": 1,
+        **facts,
+        "conformance": said,
+        "attestation": None if attestation is None else dict(attestation),
+        "yanked": None,
+    }
 
 
 def refuse_release(folder: Path, wheel: Wheel) -> None:
@@ -181,7 +137,7 @@ def refuse_release(folder: Path, wheel: Wheel) -> None:
     if wheel.name not in read_package(folder, wheel.name).entries:
         raise RegistryError(
             f"{wheel.name} has no {entry_file(wheel.name)} in this registry. Expected an entry"
-            " before the first release. Write it (see the registry's README), or use `ngym submit`."
+            " before the first release. Its author writes it with `ngym submit`."
         )
     target = folder / release_file(wheel.name, wheel.version)
     if target.exists():
@@ -201,22 +157,25 @@ def refuse_release(folder: Path, wheel: Wheel) -> None:
 def add_release(
     folder: Path,
     wheel: Wheel,
-    inspection: Inspection | None,
-    conformance: Mapping[str, Any] | None,
-    provenance: str | None = None,
-) -> list[Path]:
-    """Write the release file of a wheel, and its figures; return the written paths.
+    examination: Examination | None = None,
+    attestation: Mapping[str, Any] | None = None,
+) -> None:
+    """Write the release file of a wheel, and its figures; arguments as in `make_release`.
 
     Raises:
         RegistryError: see `refuse_release`.
     """
     refuse_release(folder, wheel)
     target = folder / release_file(wheel.name, wheel.version)
-    release = make_release(wheel, inspection, conformance, provenance)
-    files = {} if inspection is None else _figures(inspection, release, target.parent)
+    release = make_release(wheel, examination, attestation)
+    figures = {} if examination is None else examination.figures
+    files = {
+        target.parent / task["figure"]["file"]: figures[task["name"]]
+        for task in release["tasks"]
+        if task.get("figure")
+    }
     files[target] = dumps(release).encode()
     write_together(files)
-    return list(files)
 
 
 def write_index(folder: Path) -> Path:
@@ -302,17 +261,16 @@ def _of_manifest(row: Any) -> dict[str, Any]:
     }
 
 
-def _described(inspection: Inspection, name: str, version: str) -> dict[str, Any]:
-    found = inspection.tasks[name]
+def _described(examination: Examination, name: str, version: str) -> dict[str, Any]:
+    found = examination.tasks[name]
     description = found.get("description") or {}
     row = {key: plain(description[key]) for key in _DESCRIBED if key in description}
     if found.get("digest"):
         row["digest"] = dict(found["digest"])
-    picture = inspection.folder / f"{name}.svg"
-    if picture.is_file():
-        row["figure"] = {"file": f"{version}/{name}.svg", "sha256": sha256_of(picture)}
-    else:
-        row["figure"] = None
+    row["figure"] = None
+    if name in examination.figures:
+        sha256 = hashlib.sha256(examination.figures[name]).hexdigest()
+        row["figure"] = {"file": f"{version}/{name}.svg", "sha256": sha256}
     return row
 
 
@@ -325,63 +283,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, str):
         return clean(value, keep_lines=True)
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _figures(inspection: Inspection, release: Mapping[str, Any], folder: Path) -> dict[Path, bytes]:
-    return {
-        folder / task["figure"]["file"]: (inspection.folder / f"{task['name']}.svg").read_bytes()
-        for task in release["tasks"]
-        if task.get("figure")
-    }
-
-
-def examine(
-    wheel: Wheel,
-    folder: Path,
-    level: str = "full",
-    excuses: Mapping[str, str] = MappingProxyType({}),
-) -> dict[str, Any]:
-    """Run the conformance kit on all tasks of an unpacked wheel, each in a child process.
-
-    Args:
-        wheel: the wheel.
-        folder: folder with the wheel's files.
-        level: "quick" or "full".
-        excuses: the kit's expected failures, code -> reason.
-
-    Returns:
-        The summary for `add_release`, with the messages of failures in ``failures``.
-
-    Raises:
-        RegistryError: a child process gave no result.
-    """
-    totals: dict[str, Any] = {"passed": 0, "failed": 0, "expected_failures": [], "failures": []}
-    for name in sorted(wheel.entry_points.get("neurogym.tasks", {})):
-        value = examine_installed(wheel.name, name, level, path_with(folder), excuses)
-        for key in ("passed", "failed", "expected_failures", "failures"):
-            totals[key] = totals[key] + value[key]
-        totals |= {"core": value["core"], "python": value["python"], "level": level}
-    return totals
-
-
-def examine_installed(
-    distribution: str,
-    task: str,
-    level: str,
-    variables: Mapping[str, str] = MappingProxyType({}),
-    excuses: Mapping[str, str] = MappingProxyType({}),
-) -> dict[str, Any]:
-    """Run the conformance kit on one installed task in a child process, and return the summary.
-
-    Raises:
-        RegistryError: the child process gave no result.
-    """
-    arguments = [distribution, task, level, json.dumps(dict(excuses))]
-    child = run_child("neurogym_registry.examine_task", arguments, CHECK_SECONDS, variables)
-    value = child.values[-1] if child.values and isinstance(child.values[-1], dict) else None
-    if value is None or "passed" not in value:
-        reason = value.get("failure") if value else child.ending
-        raise RegistryError(
-            f"The process that checked {task} {clean(str(reason))}. {remedy(distribution)}"
-        )
-    return value

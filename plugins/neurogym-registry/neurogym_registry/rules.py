@@ -1,8 +1,8 @@
 """The rules of a registry, and the functions that check its files.
 
 No package is imported or run here. Facts that need a package's code (descriptions of tasks, results
-of the conformance kit) were written into the release file by its author, and are reviewed by
-maintainers; see ``registry/POLICY.md``."""
+of the conformance kit) were written into the release file by a keeper's command, which runs it in a
+sandbox; see ``registry/POLICY.md``."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ RULES = {
         " reason."
     ),
     "owners": (
-        "Only its maintainers change a package, and only keepers other files; accounts are compared"
-        " by their numeric id."
+        "Only its maintainers change a package, and only keepers add releases and change other"
+        " files; accounts are compared by their numeric id."
     ),
     "wheel": "A wheel has the hash, the size and the metadata in its release file.",
     "fresh-index": (
@@ -469,7 +469,7 @@ def _conformance(
         )
         message = (
             f"{found}. Expected the full level and no failed checks. Make the release with `ngym"
-            " submit`."
+            " registry accept`."
         )
         yield _of_release(name, version, "conformance", "conformance", message)
     for index, one in enumerate(_excuses(release)):

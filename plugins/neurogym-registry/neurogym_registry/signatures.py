@@ -18,7 +18,7 @@ from neurogym_registry.addresses import Signer
 from neurogym_registry.writing import write_text
 
 SUFFIX = ".sigstore.json"
-INSTALL = "`pip install 'sigstore>=4.0'`"
+INSTALL = "`pip install 'sigstore>=4.5'`"
 FRESH_DAYS = 30  # the workflow of `ngym registry new` signs every week
 
 

@@ -64,15 +64,19 @@ def release(name: str, version: str = "1.0.0", **fields: Any) -> dict[str, Any]:
             "passed": 30,
             "failed": 0,
             "expected_failures": [],
+            "isolated": True,
         },
+        "attestation": None,
         "yanked": None,
         **fields,
     }
 
 
 def entry_text(
-    name: str, *, more: str = "", added: str = "2026-11-21", summary: str = "Tasks."
-) -> str:
+    name: str, *, more: str = "", added: str = "2026-11-21", summary: str = "Tasks.",
+    versions: tuple[str, ...] = (),
+) -> str:  # fmt: skip
+    more += f"\nversions = {json.dumps(list(versions))}" if versions else ""
     return (
         f'schema = 1\nname = "{name}"\nsummary = "{summary}"\nadded = {added}\n'
         f'repository = "https://example.org/lab/{name}"\n{more}\n[[maintainers]]\nname = "Ana"\n'
@@ -87,7 +91,7 @@ class Keeper:
         folder.mkdir(parents=True, exist_ok=True)
         self.revoke()
 
-    def entry(self, name: str, text: str | None = None, **fields: str) -> Path:
+    def entry(self, name: str, text: str | None = None, **fields: Any) -> Path:
         path = self.folder / "packages" / f"{name}.toml"
         write_text(path, entry_text(name, **fields) if text is None else text)
         return path
@@ -101,6 +105,17 @@ class Keeper:
         self.entry(name)
         for version in versions:
             self.release(name, version, **fields)
+
+    def accept(self, wheel: Path, *options: object, asked: bool = True) -> Any:
+        """Run the keeper's command for a wheel, of which its maintainers ask the version."""
+        name, version = wheel.name.split("-")[:2]
+        name = name.replace("_", "-")
+        if asked:
+            self.entry(name, versions=(version,))
+        places = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheel.parent)}
+        arguments = ("registry", "accept", f"{name}=={version}", "--registry", str(self.folder))
+        chosen = [str(one) for one in options]
+        return call_ngym(*arguments, "--no-sandbox", *chosen, **places)
 
     def revoke(self, *rows: dict[str, Any]) -> None:
         write_text(self.folder / "revoked.json", dumps({"schema": 1, "revoked": list(rows)}))
@@ -231,6 +246,11 @@ def dots_package(
     )
 
 
+def checked_release(wheel: Path) -> dict[str, Any]:
+    """The release of a wheel whose checks are said to have passed."""
+    return make_release(read_wheel(wheel)) | {"conformance": release(NAME)["conformance"]}
+
+
 class Town:
     """An environment, a folder of wheels that pip looks into, and a registry in a folder."""
 
@@ -249,7 +269,7 @@ class Town:
         """Make a wheel for pip, and its release in the registry; `fields` override the release."""
         package = package or dots_package()
         path = packages.wheel(package, self.wheels)
-        row = make_release(read_wheel(path), None, release(NAME)["conformance"])
+        row = checked_release(path)
         self.keeper.release(NAME, package.version, change={**row, **fields})
         self.keeper.build()
         return path

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from neurogym_registry import change, keeping
@@ -32,7 +34,7 @@ class Repository:
         write_text(self.folder / "keepers.toml", f'[[keepers]]\nname = "Kim"\ngithub_id = {KIM}\n')
         self.base = self.commit()
 
-    def entry(self, name: str, who: str, number: int, **fields: str) -> None:
+    def entry(self, name: str, who: str, number: int, **fields: Any) -> None:
         text = makers.entry_text(name, **fields).replace('name = "Ana"', f'name = "{who}"')
         self.keeper.entry(name, f"{text}github_id = {number}\n")
 
@@ -71,8 +73,20 @@ def supersede(repository: Repository) -> None:
     repository.entry(DOTS, "Ana", ANA, more=more)
 
 
+def ask(repository: Repository) -> None:
+    repository.entry(DOTS, "Ana", ANA, versions=("1.0.0", "9.9.0"))
+
+
 def release(repository: Repository) -> None:
     repository.keeper.release(DOTS, "9.9.0")
+
+
+def draw(repository: Repository) -> None:
+    write_text(repository.folder / "releases" / DOTS / "1.0.0" / "Dots-v0.svg", "<svg/>")
+    repository.keeper.release(DOTS, tasks=[makers.task_row("neurogym_task_dots", figure=FIGURE)])
+
+
+FIGURE = {"file": "1.0.0/Dots-v0.svg", "sha256": hashlib.sha256(b"<svg/>").hexdigest()}
 
 
 def revoke(repository: Repository) -> None:
@@ -88,8 +102,8 @@ def change_workflow(repository: Repository) -> None:
     write_text(repository.folder / ".github" / "workflows" / "change.yml", "on: push\n")
 
 
-OF_THE_OWNER = [yank, release, take_over]
-OF_KEEPERS = [revoke, become_keeper, change_workflow]
+OF_THE_OWNER = [yank, ask, take_over]
+OF_KEEPERS = [release, revoke, become_keeper, change_workflow]
 
 
 @pytest.mark.parametrize("act", [*OF_THE_OWNER, supersede, *OF_KEEPERS])
@@ -109,6 +123,13 @@ def test_only_keepers_change_other_files(repository, act) -> None:
     act(repository)
     assert repository.rules(ANA) == {"owners"}
     assert repository.rules(KIM) == set()
+
+
+def test_an_owner_adds_no_figure_to_a_release(repository) -> None:
+    """The release has changed, too; nobody may do that."""
+    draw(repository)
+    assert repository.rules(ANA) == {"owners", "add-only", "figure"}
+    assert repository.rules(KIM) == {"add-only", "figure"}
 
 
 def test_neither_owner_nor_keeper_rewrites_a_release(repository) -> None:
@@ -173,7 +194,7 @@ def test_a_part_is_judged_as_the_whole_registry(repository, tmp_path: Path) -> N
 
 def _errors(repository: Repository) -> list:
     repository.commit()
-    return validate_change(repository.folder, repository.base, BO)
+    return validate_change(repository.folder, repository.base, KIM)
 
 
 def test_attributes_of_git_hide_no_file(repository) -> None:
@@ -182,15 +203,17 @@ def test_attributes_of_git_hide_no_file(repository) -> None:
     repository.keeper.release(OTHER, license="Mine")
     path = repository.folder / "releases" / OTHER / ".gitattributes"
     write_text(path, "* export-ignore\n.gitattributes export-ignore\n")
-    assert repository.rules(BO) == {"licence", "layout"}
+    assert repository.rules(KIM) == {"licence", "layout"}
+    assert repository.rules(BO) == {"licence", "layout", "owners"}
 
 
 def test_links_are_refused_and_names_with_colons_are_names(repository) -> None:
     repository.entry(OTHER, "Bo", BO)
     (repository.folder / "releases" / OTHER).mkdir()
     (repository.folder / "releases" / OTHER / "1.0.0.json").symlink_to("/etc/passwd")
-    assert repository.rules(BO) == {"readable"}
+    assert repository.rules(KIM) == {"readable"}
     write_text(repository.folder / ":(exclude)revoked.json", "x")
+    assert repository.rules(KIM) == {"readable", "layout"}
     assert repository.rules(BO) == {"readable", "owners", "layout"}
 
 
@@ -272,7 +295,7 @@ class TestCommands:
         repository.keeper.remove_index()
         assert repository.rules(ANA) == set()
         repository.base = repository.commit()
-        release(repository)
+        yank(repository)
         assert repository.rules(ANA) == {"owners"}
         assert repository.rules(BO) == set()
 
@@ -283,7 +306,7 @@ class TestCommands:
         assert validate(folder) == []
         assert change._keepers(folder) == {33}
         workflows = sorted(path.name for path in (folder / ".github" / "workflows").iterdir())
-        assert workflows == ["kit.yml", "publish.yml", "rules.yml"]
+        assert workflows == ["accept.yml", "publish.yml", "rules.yml"]
         again = ngym("registry", "new", str(folder), "--keeper", "Kim", "--github-id", "33")
         assert "is not empty" in again.stderr
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import environments
 import pytest
+from neurogym_registry.examination import Examination, unpacked
 from neurogym_registry.first_party import contents_of
-from neurogym_registry.releases import add_release, inspect_wheel, write_index
+from neurogym_registry.releases import add_release, write_index
 from neurogym_registry.rules import errors, validate
 from neurogym_registry.wheels import read_wheel
 
@@ -67,11 +68,13 @@ def test_a_wheel_of_this_repository_makes_a_valid_release(plugin: Path, tmp_path
     registry = tmp_path / "registry"
     shutil.copytree(REGISTRY, registry)
     wheel = read_wheel(environments.build_wheel(plugin, tmp_path / "dist"))
-    inspection = inspect_wheel(wheel, tmp_path / "inspected")
-    add_release(registry, wheel, inspection, CONFORMANCE if inspection.tasks else None)
+    with unpacked(wheel, boxed=False) as bench:
+        tasks, figures = bench.describe()
+    made = Examination(tasks=tasks, figures=figures, conformance=CONFORMANCE if tasks else None)
+    add_release(registry, wheel, made)
     write_index(registry)
     found = validate(registry, against=REGISTRY, wheels=tmp_path / "dist")
     assert [str(one) for one in errors(found)] == []
     pictures = list((registry / "releases" / wheel.name).glob("*/*.svg"))
-    assert len(pictures) <= len(inspection.tasks)
-    assert bool(pictures) is bool(inspection.tasks)
+    assert len(pictures) <= len(tasks)
+    assert bool(pictures) is bool(tasks)

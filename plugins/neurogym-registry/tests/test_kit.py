@@ -17,11 +17,9 @@ def without_kit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_release_cannot_be_made(ngym, site, tmp_path: Path, without_kit) -> None:
-    wheel = tmp_path / "neurogym_task_dots-1.0.0-py3-none-any.whl"
-    wheel.touch()
     for arguments in (
-        ("registry", "add-release", str(wheel), str(tmp_path)),
-        ("submit", str(wheel), "--registry", str(tmp_path)),
+        ("registry", "accept", "--registry", str(tmp_path)),
+        ("submit", "neurogym-task-dots==1.0.0", "--registry", str(tmp_path)),
     ):
         result = ngym(*arguments)
         assert result.exit_code == 1

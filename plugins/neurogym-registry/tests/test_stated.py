@@ -47,7 +47,8 @@ def wheel(tmp_path: Path):
 
 def listed(wheel: Any, **changed: Any) -> tuple[Listing, dict[str, Any]]:
     """The package in a registry whose release file was changed by its author."""
-    row = make_release(wheel, None, makers.release(NAME)["conformance"]) | changed
+    said = {"conformance": makers.release(NAME)["conformance"]}
+    row = make_release(wheel) | said | changed
     entry = {
         "schema": 1, "name": NAME, "summary": "Dots.", "added": "2026-11-21",
         "maintainers": [{"name": "Ana"}],
@@ -89,15 +90,34 @@ def test_another_title_of_a_task_is_refused(wheel) -> None:
         stated_by(wheel, listing, release)
 
 
-def test_the_plan_shows_effects_of_the_wheel_and_calls_the_rest_claimed(wheel, capsys) -> None:
-    listing, release = listed(wheel, provenance="https://example.org/attested")
+PROVED = {
+    "address": "https://a.org/b",
+    "repository": "https://github.com/ana/x",
+    "workflow": "r.yml",
+}
+
+
+@pytest.mark.parametrize(
+    ("isolated", "attestation", "words"),
+    [
+        (True, PROVED, ("checks 30 passed, 0 failed (core 1.0.0, full level; run by the keepers",
+                        "uploaded by r.yml of https://github.com/ana/x; verified")),
+        (False, None, ("claimed checks 30 passed", "attestation none on the package index")),
+    ],
+)  # fmt: skip
+def test_the_plan_shows_effects_of_the_wheel_and_calls_claimed_what_was_not_isolated(
+    wheel, capsys, isolated: bool, attestation: Any, words: tuple[str, ...]
+) -> None:
+    said = {**makers.release(NAME)["conformance"], "isolated": isolated}
+    listing, release = listed(wheel, conformance=said, attestation=attestation)
     facts = stated_by(wheel, listing, release)
     _show_plan(listing, {**release, "offers": {}}, facts, [])
     shown = " ".join(capsys.readouterr().out.split())
     assert "its hooks (watch) run in every `make`" in shown
     assert "it adds commands to ngym: dots" in shown
-    assert "claimed checks 30 passed" in shown
-    assert "claimed attestation https://example.org/attested" in shown
+    for one in words:
+        assert one in shown
+    assert ("claimed" in shown) is not isolated
 
 
 def test_the_plan_says_which_names_become_ambiguous(wheel, capsys) -> None:

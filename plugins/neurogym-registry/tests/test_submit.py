@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import subprocess
 import sys
@@ -15,7 +14,7 @@ import made_packages as packages
 import pytest
 from click.testing import CliRunner
 from neurogym_registry.commands import submit
-from neurogym_registry.submission import Submission
+from neurogym_registry.submission import Change
 from neurogym_registry.wheels import TEMPLATE_TEXTS
 
 from neurogym_core.tools import main
@@ -64,11 +63,18 @@ def test_a_new_package_that_its_author_could_not_submit_is_noted(
     (tmp_path / file).write_text(f'[[maintainers]]\nname = "Ana"\n{number}', "utf-8")
     if keepers:
         (tmp_path / "keepers.toml").write_text("schema = 1\n", "utf-8")
-    submit._show(tmp_path, Submission(files=(file,), warnings=(), title="Title", text="Text"))
+    release = makers.release(NAME)
+    submit._show(tmp_path, Change(files=(file,), warnings=(), release=release), first=True)
     assert ("has no github_id" in capsys.readouterr().err) is noted
 
 
-OPTIONS = ("--no-isolation", "--github", "ana", "--github-id", "7")
+OPTIONS = ("--github", "ana", "--github-id", "7")
+
+
+def released(package: Path, folder: Path) -> dict[str, str]:
+    """Build the wheel of a package into a folder; return the variables by which pip finds it."""
+    environments.build_wheel(package, folder)
+    return {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder)}
 
 
 @pytest.mark.slow
@@ -99,21 +105,33 @@ def test_from_an_empty_folder_to_installed_by_somebody_else(
     )
     checked = author.ngym("check", "walk/Walk-v0", "--level", "full")
     assert checked.returncode == 0, checked.stdout
-    submitted = author.ngym("submit", package, "--registry", registry.folder, *OPTIONS)
+    index = tmp_path / "index"
+    found = released(package, index)
+    submitted = author.ngym(
+        "submit", f"{NAME}==0.1.0", "--registry", registry.folder, *OPTIONS, **found
+    )
     assert submitted.returncode == 0, submitted.stderr
     for part in (
         f"Title: List {NAME} 0.1.0",
         f"packages/{NAME}.toml",
-        f"releases/{NAME}/0.1.0/Walk-v0.svg",
         "0 failed",
+        f"`ngym registry accept {NAME}==0.1.0`",
     ):
         assert part in submitted.stdout
+    assert not (registry.folder / "releases" / NAME).exists()
+
+    # The keeper: accept.
+    accepted = author.ngym(
+        "registry", "accept", "--registry", registry.folder, "--no-sandbox", **found
+    )
+    assert accepted.returncode == 0, accepted.stderr
+    assert (registry.folder / "releases" / NAME / "0.1.0" / "Walk-v0.svg").is_file()
     assert author.ngym("registry", "validate", registry.folder).returncode == 0
 
     # The registry is merged, and pip finds the wheel. Another user searches and installs.
     other = environments.Environment(tmp_path / "other" / "venv", third_party)
     other.pip_install(wheels)
-    where = {"NGYM_REGISTRY": registry.folder.as_uri(), "PIP_FIND_LINKS": str(package / "dist")}
+    where = {"NGYM_REGISTRY": registry.folder.as_uri(), "PIP_FIND_LINKS": str(index)}
     assert "Walk-v0" in other.ngym("search", "delay", **where).stdout
     installed = other.ngym("install", NAME, "--yes", **where)
     assert installed.returncode == 0, installed.stderr
@@ -135,10 +153,17 @@ def test_from_an_empty_folder_to_installed_by_somebody_else(
 
     # The next release: only the version changes.
     _raise_version(package)
-    again = author.ngym("submit", package, "--registry", registry.folder, *OPTIONS)
+    found = released(package, index)
+    again = author.ngym(
+        "submit", f"{NAME}==0.2.0", "--registry", registry.folder, *OPTIONS, **found
+    )
     assert again.returncode == 0, again.stderr
     assert f"Title: Release {NAME} 0.2.0" in again.stdout
-    assert f"packages/{NAME}.toml" not in again.stdout
+    entry = tomllib.loads((registry.folder / "packages" / f"{NAME}.toml").read_text("utf-8"))
+    assert entry["versions"] == ["0.1.0", "0.2.0"]
+    author.ngym(
+        "registry", "accept", "--registry", registry.folder, "--no-sandbox", check=True, **found
+    )
     assert registry.index()["serial"] == 3
 
 
@@ -158,8 +183,9 @@ def test_a_task_that_changed_behaviour_is_not_submitted(
     text = source.read_text("utf-8")
     source.write_text(text.replace('"delay": 600', '"delay": 700'), "utf-8")
     try:
+        found = released(package, tmp_path / "dist")
         refused = author.ngym(
-            "submit", package, "--registry", registry.folder, *OPTIONS, "--dist", tmp_path / "dist"
+            "submit", f"{NAME}==0.1.0", "--registry", registry.folder, *OPTIONS, **found
         )
     finally:
         source.write_text(text, "utf-8")
@@ -168,8 +194,16 @@ def test_a_task_that_changed_behaviour_is_not_submitted(
     assert sorted(registry.folder.rglob("*")) == before
 
 
-def ngym(*arguments: object):
-    return CliRunner().invoke(main, [str(one) for one in arguments], prog_name="ngym")
+def ngym(*arguments: object, **variables: str):
+    words = [str(one) for one in arguments]
+    return CliRunner().invoke(main, words, prog_name="ngym", env=variables)
+
+
+def submit_wheel(wheel: Path, folder: Path, *options: object):
+    """Submit the version of a wheel, which pip finds in the wheel's folder."""
+    version = wheel.name.split("-")[1]
+    arguments = ("submit", f"{NAME}=={version}", "--registry", folder, *options)
+    return ngym(*arguments, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(wheel.parent))
 
 
 @pytest.fixture
@@ -199,13 +233,15 @@ def plain_wheel(tmp_path: Path) -> Path:
 
 def test_the_entry_is_written_from_the_wheel(keeper, plain_wheel: Path) -> None:
     keeper.build()
-    result = ngym("submit", plain_wheel, "--registry", keeper.folder)
+    result = submit_wheel(plain_wheel, keeper.folder)
     assert result.exit_code == 0, result.output
     entry = tomllib.loads((keeper.folder / "packages" / f"{NAME}.toml").read_text("utf-8"))
     assert entry["summary"] == 'Says "walk".'
     assert entry["repository"] == "https://example.org/walk"
     assert [one["name"] for one in entry["maintainers"]] == ["Ana", "Bo", "Cleo"]
-    again = ngym("submit", plain_wheel, "--registry", keeper.folder)
+    assert entry["versions"] == ["1.0.0"]
+    assert keeper.accept(plain_wheel).exit_code == 0
+    again = submit_wheel(plain_wheel, keeper.folder)
     assert again.exit_code == 1
     assert "released already" in again.stderr
 
@@ -213,7 +249,7 @@ def test_the_entry_is_written_from_the_wheel(keeper, plain_wheel: Path) -> None:
 def test_the_pull_request_says_what_a_package_does_besides_its_tasks(
     keeper, plain_wheel: Path
 ) -> None:
-    said = ngym("submit", plain_wheel, "--registry", keeper.folder).stdout
+    said = submit_wheel(plain_wheel, keeper.folder).stdout
     assert "\n- wrapper `Trim`: Trims.\n" in said
     assert "\n- **it adds commands to ngym: walk**\n" in said
     assert (
@@ -231,8 +267,8 @@ def test_an_index_that_git_ignores_is_not_for_the_pull_request(
     if committed:
         (registry / ".gitignore").unlink()
     subprocess.run(["git", "init", "--quiet", str(registry)], check=True)
-    files = ngym("submit", plain_wheel, "--registry", registry).stdout.partition("Open a pull")[0]
-    assert f"  releases/{NAME}/1.0.0.json\n" in files
+    files = submit_wheel(plain_wheel, registry).stdout.partition("Open a pull")[0]
+    assert f"  packages/{NAME}.toml\n" in files
     assert ("  index.json\n" in files) is committed
 
 
@@ -240,13 +276,13 @@ def test_only_the_files_of_the_package_are_read(keeper, plain_wheel: Path, tmp_p
     """A large registry has half a million files; its index is built when it is published."""
     broken = keeper.release("neurogym-task-other")
     broken.write_text("{", "utf-8")
-    refused = ngym("submit", plain_wheel, "--registry", keeper.folder)
+    refused = submit_wheel(plain_wheel, keeper.folder)
     assert refused.exit_code == 1
     assert "The index cannot be built" in refused.stderr
     assert not (keeper.folder / "packages").exists()
     subprocess.run(["git", "init", "--quiet", str(keeper.folder)], check=True)
     (keeper.folder / ".gitignore").write_text("/index.json*\n", "utf-8")
-    result = ngym("submit", plain_wheel, "--registry", keeper.folder)
+    result = submit_wheel(plain_wheel, keeper.folder)
     assert result.exit_code == 0, result.output
     assert not (keeper.folder / "index.json").exists()
 
@@ -254,7 +290,7 @@ def test_only_the_files_of_the_package_are_read(keeper, plain_wheel: Path, tmp_p
 def test_a_name_is_compared_with_all_names_of_the_registry(keeper, plain_wheel: Path) -> None:
     keeper.entry("neurogym-task-wa1k")
     keeper.build()
-    refused = ngym("submit", plain_wheel, "--registry", keeper.folder)
+    refused = submit_wheel(plain_wheel, keeper.folder)
     assert refused.exit_code == 1
     assert "looks like 'neurogym-task-wa1k'" in refused.stderr
 
@@ -263,9 +299,7 @@ def test_what_breaks_a_rule_is_not_written(keeper, plain_wheel: Path) -> None:
     keeper.entry("neurogym-task-walks")
     keeper.build()
     before = {path: path.read_bytes() for path in keeper.folder.rglob("*") if path.is_file()}
-    result = ngym(
-        "submit", plain_wheel, "--registry", keeper.folder, "--repository", "https://example.org/x"
-    )
+    result = submit_wheel(plain_wheel, keeper.folder, "--repository", "https://example.org/x")
     assert result.exit_code == 1
     assert "look-alike" in result.stderr
     assert "nothing was written" in result.stderr
@@ -276,32 +310,24 @@ def test_what_breaks_a_rule_is_not_written(keeper, plain_wheel: Path) -> None:
 
 def test_a_wheel_that_does_not_say_where_it_is_from_needs_an_option(keeper, tmp_path: Path) -> None:
     path = packages.wheel(packages.Package(name=NAME, version="1.0.0"), tmp_path)
-    result = ngym("submit", path, "--registry", keeper.folder)
+    result = submit_wheel(path, keeper.folder)
     assert result.exit_code == 1
     assert "--repository" in result.stderr
-    result = ngym(
-        "submit", path, "--registry", keeper.folder, "--repository", "https://example.org/x"
-    )
+    result = submit_wheel(path, keeper.folder, "--repository", "https://example.org/x")
     assert "--maintainer" in result.stderr
 
 
-def test_a_released_version_is_submitted_as_the_index_serves_it(
-    keeper, plain_wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Building again gives another file, whose hash users would not find."""
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(plain_wheel.parent))
+def test_what_pip_does_not_find_is_not_submitted(keeper, plain_wheel: Path) -> None:
     keeper.build()
-    result = ngym("submit", f"{NAME}==1.0.0", "--registry", keeper.folder)
-    assert result.exit_code == 0, result.output
-    release = json.loads((keeper.folder / "releases" / NAME / "1.0.0.json").read_text("utf-8"))
-    digest = hashlib.sha256(plain_wheel.read_bytes()).hexdigest()
-    assert [file["sha256"] for file in release["files"]] == [digest]
-    missing = ngym("submit", f"{NAME}==2.0.0", "--registry", keeper.folder)
+    arguments = ("--registry", keeper.folder)
+    places = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(plain_wheel.parent)}
+    missing = ngym("submit", f"{NAME}==2.0.0", *arguments, **places)
     assert missing.exit_code == 1
     assert "pip download failed" in missing.stderr
-    neither = ngym("submit", NAME, "--registry", keeper.folder)
-    assert "Expected NAME==VERSION" in neither.stderr
+    for text in (NAME, str(plain_wheel), "==1", f"{NAME}=="):
+        neither = ngym("submit", text, *arguments, **places)
+        assert "Expected NAME==VERSION" in neither.stderr
+    assert not (keeper.folder / "packages").exists()
 
 
 def task_wheel(folder: Path, source: str, **fields: str) -> Path:
@@ -341,7 +367,7 @@ def test_rules_that_need_no_code_are_checked_before_the_kit_runs(
     keeper, tmp_path: Path, field: str, value: str, rule: str
 ) -> None:
     keeper.build()
-    result = ngym("submit", task_wheel(tmp_path, "", **{field: value}), "--registry", keeper.folder)
+    result = submit_wheel(task_wheel(tmp_path, "", **{field: value}), keeper.folder)
     assert result.exit_code == 1
     assert rule in result.stderr
     assert "imported" not in result.stderr
@@ -352,7 +378,7 @@ def test_rules_that_need_no_code_are_checked_before_the_kit_runs(
 def test_a_text_of_the_template_is_refused(keeper, tmp_path: Path, text: str) -> None:
     keeper.build()
     wheel = task_wheel(tmp_path, f'class Walk:\n    """Walk.\n\n    {text}, and more.\n    """')
-    result = ngym("submit", wheel, "--registry", keeper.folder)
+    result = submit_wheel(wheel, keeper.folder)
     assert result.exit_code == 1
     assert "neurogym_task_walk/walk.py still has a text of the template" in result.stderr
     assert "imported" not in result.stderr
@@ -364,10 +390,3 @@ def test_every_task_of_the_template_has_these_texts() -> None:
     for path in files:
         for text in TEMPLATE_TEXTS:
             assert text in path.read_text("utf-8"), path.name
-
-
-def test_what_cannot_be_built(keeper, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    result = ngym("submit", tmp_path / "empty", "--registry", keeper.folder, "--no-isolation")
-    assert result.exit_code == 1
-    assert "No wheel could be built" in result.stderr

@@ -256,7 +256,7 @@ def test_hooks_and_commands_are_in_the_release(tmp_path: Path) -> None:
         "neurogym.plugins": {"dots": "neurogym_task_dots.hooks"},
         "neurogym.commands": {"dots": "neurogym_task_dots.commands:dots"},
     }
-    release = make_release(read_wheel(packages.wheel(dots(groups=groups), tmp_path)), None, None)
+    release = make_release(read_wheel(packages.wheel(dots(groups=groups), tmp_path)))
     assert release["offers"] == {
         "commands": {"dots": "neurogym_task_dots.commands:dots"},
         "plugins": {"dots": "neurogym_task_dots.hooks"},
@@ -289,12 +289,9 @@ def test_a_wheel_under_another_name_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_manifest_without_a_row_for_a_task_is_refused(keeper, tmp_path: Path) -> None:
-    keeper.entry(NAME)
     package = dots()
     package.manifest = "schema = 1\n"
-    result = ngym(
-        "registry", "add-release", packages.wheel(package, tmp_path), keeper.folder, "--no-check"
-    )
+    result = keeper.accept(packages.wheel(package, tmp_path))
     assert result.exit_code == 1
     assert "no [[task]] row for 'Dots-v0'" in result.stderr
     assert not (keeper.folder / "releases").exists()
@@ -312,7 +309,7 @@ def test_wrappers_are_in_the_release_with_what_their_old_names_stand_for(tmp_pat
         manifest=f'[[wrapper]]\nname = "Slower"\n{row}',
         groups={"neurogym.wrappers": {"Slower": "neurogym_task_dots.tasks:Slower"}},
     )
-    release = make_release(read_wheel(packages.wheel(package, tmp_path)), None, None)
+    release = make_release(read_wheel(packages.wheel(package, tmp_path)))
     (wrapper,) = release["wrappers"]
     assert wrapper["presets"] == {"Slow": "factor = 2"}
     assert wrapper["entry_point"] == "neurogym_task_dots.tasks:Slower"
@@ -330,18 +327,15 @@ def test_values_that_json_has_no_word_for() -> None:
 def made(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     keeper = makers.Keeper(folder / "registry")
-    keeper.entry(NAME)
     (folder / "wheels").mkdir()
     package = dots()
     package.files = {**package.files, "digests.toml": digests_toml(folder)}
-    result = ngym(
-        "registry", "add-release", packages.wheel(package, folder / "wheels"), keeper.folder
-    )
+    result = keeper.accept(packages.wheel(package, folder / "wheels"))
     assert result.exit_code == 0, result.output
     return folder
 
 
-class TestAddRelease:
+class TestAccept:
     """A release made from a wheel."""
 
     def test_it_is_valid_also_beside_its_wheel(self, made: Path) -> None:
@@ -375,9 +369,9 @@ class TestAddRelease:
 
     def test_it_is_made_once(self, made: Path) -> None:
         (path,) = (made / "wheels").glob("*.whl")
-        result = ngym("registry", "add-release", path, made / "registry", "--no-check")
+        result = makers.Keeper(made / "registry").accept(path)
         assert result.exit_code == 1
-        assert "released already" in result.stderr
+        assert "is released, or its maintainers did not ask for it" in result.stderr
 
     def test_another_wheel_under_its_name_is_found(self, made: Path, tmp_path: Path) -> None:
         packages.wheel(dots(source=SOURCE + "\n# changed\n"), tmp_path)
@@ -387,22 +381,18 @@ class TestAddRelease:
 
 @pytest.mark.slow
 def test_a_check_may_be_excused_with_a_reason(keeper, tmp_path: Path) -> None:
-    keeper.entry(NAME)
     path = packages.wheel(dots(), tmp_path)  # it has no digest
-    refused = ngym("registry", "add-release", path, keeper.folder)
+    refused = keeper.accept(path)
     assert refused.exit_code == 1
     assert "R002" in refused.stderr
     excuse = ("--expected-failure", "R002=It is an example.")
-    assert ngym("registry", "add-release", path, keeper.folder, *excuse).exit_code == 0
+    assert keeper.accept(path, *excuse).exit_code == 0
     release = json.loads((keeper.folder / "releases" / NAME / "1.0.0.json").read_text("utf-8"))
     (found,) = release["conformance"]["expected_failures"]
     assert (found["task"], found["check"]) == ("Dots-v0", "R002")
     assert found["reason"].startswith("It is an example.")
     assert errors(validate(keeper.folder)) == []
-    assert (
-        ngym("registry", "add-release", path, keeper.folder, "--expected-failure", "R002").exit_code
-        == 2
-    )
+    assert keeper.accept(path, "--expected-failure", "R002").exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -412,21 +402,16 @@ def test_a_check_may_be_excused_with_a_reason(keeper, tmp_path: Path) -> None:
 def test_a_task_that_cannot_be_imported_makes_no_release(
     keeper, tmp_path: Path, source: str, said: str
 ) -> None:
-    keeper.entry(NAME)
-    result = ngym(
-        "registry", "add-release", packages.wheel(dots(source=source), tmp_path), keeper.folder
-    )
+    result = keeper.accept(packages.wheel(dots(source=source), tmp_path))
     assert result.exit_code == 1
     assert said in result.stderr
     assert not (keeper.folder / "releases").exists()
 
 
 def test_a_package_without_an_entry_makes_no_release(keeper, tmp_path: Path) -> None:
-    result = ngym(
-        "registry", "add-release", packages.wheel(dots(), tmp_path), keeper.folder, "--no-check"
-    )
+    result = keeper.accept(packages.wheel(dots(), tmp_path), asked=False)
     assert result.exit_code == 1
-    assert f"no packages/{NAME}.toml" in result.stderr
+    assert f"{NAME} has no entry" in result.stderr
 
 
 def test_validate_prints_file_field_rule_and_what_the_rule_is(keeper) -> None:

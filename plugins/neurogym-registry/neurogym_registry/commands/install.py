@@ -19,14 +19,15 @@ from neurogym_core.tools import (
     refresh,
 )
 from neurogym_registry import pip
+from neurogym_registry.attestations import said_of
 from neurogym_registry.client import Catalogue, Listing
 from neurogym_registry.closure import closure
 from neurogym_registry.commands.shared import busy, complete_listed, look_for, registry_options
 from neurogym_registry.effects import effects
 from neurogym_registry.errors import InstallError
+from neurogym_registry.examination import examine_installed
 from neurogym_registry.kit import MISSING, has_kit
 from neurogym_registry.places import Place
-from neurogym_registry.releases import examine_installed
 from neurogym_registry.resolve import resolve
 from neurogym_registry.sources import remember
 from neurogym_registry.stated import stated_by
@@ -235,7 +236,7 @@ def _show_plan(
     facts: Mapping[str, Any],
     steps: Sequence[pip.Step],
 ) -> None:
-    """Show the facts of the wheel, claims of the release, and the files."""
+    """Show the facts of the wheel, the keepers' words about the release, and the files."""
     page = Page()
     page.heading(
         f"{listing.name} {release['version']}",
@@ -248,8 +249,8 @@ def _show_plan(
             ("sources", listing.package.get("repository", listing.package.get("folder"))),
             ("licence", facts["license"]),
             ("tasks", ", ".join(task["name"] for task in facts["tasks"])),
-            ("claimed checks", _checks(release)),
-            ("claimed attestation", release.get("provenance")),
+            _checks(release),
+            ("attestation", said_of(release["attestation"])),
             ("listed in", listing.registry),
         )
     )
@@ -320,15 +321,19 @@ def _effects_of_points(points: Mapping[str, Mapping[str, str]]) -> list[str]:
     return effects({**kinds_of(of_ngym), "tasks": tasks, **others})
 
 
-def _checks(release: Mapping[str, Any]) -> str:
+def _checks(release: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the label and the text about the checks of a release.
+
+    The keepers ran them; code that ran without a sandbox could have written the result itself."""
     said = release["conformance"]
     if said is None:
-        return "none"
+        return "checks", "none"
     excused = f", {len(said['expected_failures'])} excused" if said["expected_failures"] else ""
-    return (
-        f"{said['passed']} passed, {said['failed']} failed{excused} (core {said['core']},"
-        f" {said['level']} level)"
-    )
+    counts = f"{said['passed']} passed, {said['failed']} failed{excused}"
+    setting = f"core {said['core']}, {said['level']} level"
+    if said["isolated"]:
+        return "checks", f"{counts} ({setting}; run by the keepers, in a sandbox)"
+    return "claimed checks", f"{counts} ({setting}; run without a sandbox)"
 
 
 def _check(name: str) -> None:

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import click
 
-from neurogym_core.tools import Page, RegistryError, print_json
+from neurogym_core.tools import Page, RegistryError, clean, print_json
 from neurogym_registry.addresses import VARIABLE, fragment
+from neurogym_registry.attestations import attested, said_of
 from neurogym_registry.change import validate_change
-from neurogym_registry.folder import Violation, read_registry
+from neurogym_registry.commands.releasing import (
+    download_release,
+    excuse_option,
+    name_and_version,
+    read_excuses,
+)
+from neurogym_registry.commands.shared import busy
+from neurogym_registry.examination import unpacked
+from neurogym_registry.folder import Violation, entry_file, read_package, read_registry
 from neurogym_registry.keeping import new, revoke, transfer, yank
 from neurogym_registry.kit import require_kit
 from neurogym_registry.page import page as catalogue_page
-from neurogym_registry.releases import (
-    Inspection,
-    examine,
-    inspect_wheel,
-    refuse_release,
-    write_index,
-)
-from neurogym_registry.releases import add_release as add
+from neurogym_registry.releases import write_index
 from neurogym_registry.rules import RULES, errors
 from neurogym_registry.rules import validate as find
+from neurogym_registry.sandbox import OPTION
 from neurogym_registry.signatures import sign
-from neurogym_registry.submission import commits_index
-from neurogym_registry.wheels import Wheel, read_wheel
+from neurogym_registry.submission import accept, asked_for, is_listed, refuse_early, summary
+from neurogym_registry.versions import version_key
 from neurogym_registry.writing import write_text
 
 _FOLDER = click.argument(
@@ -118,49 +119,82 @@ def site(folder: Path, output: Path) -> None:
     click.echo(f"Wrote {output}.")
 
 
-def excuse_option(function: Any) -> Any:
-    """Add the option ``--expected-failure`` to a command."""
-    text = "A check that the tasks may fail, and why; may be repeated."
-    return click.option(
-        "--expected-failure", "excuses", multiple=True, metavar="CODE=REASON", help=text
-    )(function)
-
-
-def read_excuses(texts: Sequence[str]) -> dict[str, str]:
-    """Return {code: reason} from ``CODE=REASON`` texts."""
-    reasons = {}
-    for text in texts:
-        code, _, reason = text.partition("=")
-        if not reason.strip():
-            raise click.UsageError(
-                f"--expected-failure was given {text!r}. Expected CODE=REASON. Write for example"
-                " B001='the task is ambiguous'."
-            )
-        reasons[code.strip()] = reason.strip()
-    return reasons
-
-
-@command.command(name="add-release")
-@click.argument("wheel", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@_FOLDER
-@click.option(
-    "--no-check", is_flag=True, help="Skip the conformance kit; the release will not be valid."
-)
+@command.command(name="accept")
+@click.argument("releases", nargs=-1, metavar="[NAME==VERSION]...")
+@click.option("--registry", "folder", default="registry", show_default=True, metavar="DIR",
+              type=click.Path(exists=True, file_okay=False, path_type=Path),
+              help="The registry's folder.")  # fmt: skip
 @excuse_option
-def add_release(wheel: Path, folder: Path, no_check: bool, excuses: tuple[str, ...]) -> None:
-    """Write the release file of a wheel, figures of its tasks, and the index if it is committed.
+@click.option(
+    OPTION,
+    "boxed",
+    flag_value=False,
+    default=True,
+    help="Run code that you trust without a sandbox; the plan of `ngym install` then calls the"
+    " checks claimed.",
+)
+def accept_releases(
+    releases: tuple[str, ...], folder: Path, excuses: tuple[str, ...], boxed: bool
+) -> None:
+    """Write the release files of versions that maintainers ask for, from their wheels.
 
-    The tasks are imported in a child process: use this command only on wheels whose code you trust.
+    Without arguments, these are all versions in the entries of the registry that have no release.
+    For each, the wheel is downloaded from where pip finds it, its attestation is verified, its
+    facts are read, and its tasks are described, drawn and checked at the full level in a sandbox
+    without network, secrets and files (bubblewrap, on Linux). The release is written if no check
+    fails and no rule is broken; the others are said, and the exit code is 1.
     """
     require_kit()
     reasons = read_excuses(excuses)
-    read = read_wheel(wheel)
-    refuse_release(folder, read)
-    with examined(read, reasons, check=not no_check) as (inspection, conformance):
-        for path in add(folder, read, inspection, conformance):
-            click.echo(f"Wrote {path}.")
-    if commits_index(folder):
-        click.echo(f"Wrote {write_index(folder)}.")
+    refused = 0
+    pending = list(releases) or [
+        f"{name}=={version}"
+        for name in read_registry(folder).entries
+        for version in asked_for(folder, name)
+    ]
+    if not pending:
+        click.echo("No maintainer asks for a version that is not released.")
+    for text in pending:
+        try:
+            _accept(text, folder, reasons, boxed=boxed)
+        except RegistryError as error:
+            refused += 1
+            click.echo(f"Refused {clean(text)}: {clean(str(error), keep_lines=True)}", err=True)
+    if refused:
+        raise click.exceptions.Exit(1)
+
+
+def _accept(text: str, folder: Path, excuses: Mapping[str, str], *, boxed: bool) -> None:
+    name, version = name_and_version(text)
+    if not is_listed(folder, name):
+        raise RegistryError(
+            f"{name} has no entry in {folder}. Expected a package whose maintainers ask for the"
+            " version in its entry. They use `ngym submit`. Nothing was written."
+        )
+    asked = asked_for(folder, name)
+    if version_key(version) not in {version_key(one) for one in asked}:
+        raise RegistryError(
+            f"{name} {version} is released, or its maintainers did not ask for it. Expected one of"
+            f" the versions in {entry_file(name)} that have no release:"
+            f" {', '.join(asked) or 'none'}. They use `ngym submit`. Nothing was written."
+        )
+    with TemporaryDirectory(prefix="ngym-") as place:
+        wheel = download_release(text, Path(place))
+        refuse_early(folder, wheel)
+        entry = read_package(folder, name).entries[name]
+        with busy("Verifying the attestation of the wheel ..."):
+            attestation = attested(wheel, str(entry.get("repository", "")))
+        with busy("Describing and checking its tasks ..."), unpacked(wheel, boxed=boxed) as bench:
+            examination = bench.examine(excuses)
+        change = accept(folder, wheel, examination, attestation)
+    for violation in change.warnings:
+        click.echo(str(violation), err=True)
+    page = Page()
+    page.heading(f"Accepted {wheel.name} {wheel.version}")
+    page.text(summary(change.release))
+    page.text(f"- attestation: {said_of(attestation)}")
+    page.text("\n".join(f"Wrote {folder / file}." for file in change.files))
+    page.show()
 
 
 @command.command(name="new")
@@ -253,30 +287,6 @@ def sign_index(folder: Path, identity_token: str | None, trust_config: str | Non
     click.echo(f"Wrote {signed.bundle}.")
     click.echo(f"Signed by {signed.signer}. Clients that verify it set:")
     click.echo(f"export {VARIABLE}='ADDRESS{fragment(signed.signer)}'")
-
-
-@contextmanager
-def examined(
-    wheel: Wheel, excuses: Mapping[str, str], *, check: bool = True
-) -> Iterator[tuple[Inspection, dict[str, Any] | None]]:
-    """Yield the inspection of a wheel's tasks, and the summary of the conformance kit or None.
-
-    Raises:
-        RegistryError: a task cannot be described, or fails a check.
-    """
-    with TemporaryDirectory(prefix="ngym-") as name:
-        inspection = inspect_wheel(wheel, Path(name))
-        summary = None
-        if check and inspection.tasks:
-            click.echo(f"Checking the tasks of {wheel.name} {wheel.version} ...", err=True)
-            summary = examine(wheel, Path(name) / "site", excuses=excuses)
-            if failures := summary.pop("failures"):
-                head = (
-                    f"{len(failures)} checks failed, expected all to pass. Correct the tasks, or"
-                    " state a reason with --expected-failure."
-                )
-                raise RegistryError("\n".join([head, *failures]))
-        yield inspection, summary
 
 
 def _show(found: list[Violation]) -> None:
