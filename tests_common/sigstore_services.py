@@ -25,14 +25,25 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 ISSUER_EXTENSION = x509.ObjectIdentifier("1.3.6.1.4.1.57264.1.1")
 TIMESTAMPS_EXTENSION = x509.ObjectIdentifier("1.3.6.1.4.1.11129.2.4.2")
+EXTENSIONS = {
+    name: x509.ObjectIdentifier(f"1.3.6.1.4.1.57264.1.{number}")
+    for name, number in (("issued_by", 8), ("repository", 12), ("ref", 14), ("workflow", 18))
+}
 SHA256 = hashes.SHA256()
 
 
-def token(identity: str, issuer: str) -> str:
-    """Return an unsigned OpenID Connect token; the service, not the client, would check one."""
+def token(identity: str, issuer: str, **extensions: str) -> str:
+    """Return an unsigned OpenID Connect token; the service, not the client, would check one.
+
+    Args:
+        identity: the account or workflow.
+        issuer: who vouches for it.
+        extensions: names of `EXTENSIONS` -> texts of the certificate, which Fulcio derives itself.
+    """
     now = int(time.time())
     claims = {
         "aud": "sigstore", "sub": identity, "iss": issuer, "iat": now, "nbf": now, "exp": now + 600,
+        "extensions": extensions,
     }  # fmt: skip
     parts = ({"alg": "none", "typ": "JWT"}, claims)
     texts = [base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=") for part in parts]
@@ -214,6 +225,11 @@ class Services:
                 critical=False,
             )
         )
+        for name, text in claims["extensions"].items():
+            data = text.encode()
+            length = bytes([len(data)]) if len(data) < 128 else b"\x81" + bytes([len(data)])
+            extension = x509.UnrecognizedExtension(EXTENSIONS[name], b"\x0c" + length + data)
+            builder = builder.add_extension(extension, critical=False)
         without = builder.sign(self.authority, SHA256).tbs_certificate_bytes
         timestamps = x509.UnrecognizedExtension(TIMESTAMPS_EXTENSION, self.timestamps(without))
         certificate = builder.add_extension(timestamps, critical=False).sign(self.authority, SHA256)
@@ -238,8 +254,27 @@ class Services:
             + inner
         )
 
+    def statement(self, proposed: Any) -> Any:
+        """Return what the log keeps of a signed statement: hashes and signatures, not the text."""
+        envelope = json.loads(proposed["envelope"])
+        texts = {
+            "envelopeHash": proposed["envelope"].encode(),
+            "payloadHash": base64.b64decode(envelope["payload"]),
+        }
+        signatures = [
+            {"signature": one["sig"], "verifier": proposed["verifiers"][0]}
+            for one in envelope["signatures"]
+        ]
+        found = {
+            name: {"algorithm": "sha256", "value": hashlib.sha256(text).hexdigest()}
+            for name, text in texts.items()
+        }
+        return {**found, "signatures": signatures}
+
     def entry(self, body: Any) -> Any:
         """Return the entry of a signature: the log has no other one, so its tree is one leaf."""
+        if body["kind"] == "dsse":
+            body = {**body, "spec": self.statement(body["spec"]["proposedContent"])}
         data = rfc8785.dumps(body)
         root = hashlib.sha256(b"\0" + data).digest()
         note = f"test\n1\n{encoded(root)}\n"
