@@ -37,7 +37,7 @@ def token(identity: str, issuer: str, **extensions: str) -> str:
 
     Args:
         identity: the account or workflow.
-        issuer: who vouches for it.
+        issuer: the service that vouches for it.
         extensions: names of `EXTENSIONS` -> texts of the certificate, which Fulcio derives itself.
     """
     now = int(time.time())
@@ -255,7 +255,7 @@ class Services:
         )
 
     def statement(self, proposed: Any) -> Any:
-        """Return what the log keeps of a signed statement: hashes and signatures, not the text."""
+        """Return the log's form of a signed statement: hashes and signatures, not the text."""
         envelope = json.loads(proposed["envelope"])
         texts = {
             "envelopeHash": proposed["envelope"].encode(),

@@ -46,7 +46,7 @@ def provenance_of(name: str, sha256: str) -> str | None:
 
 
 def attested(wheel: Wheel, repository: str) -> dict[str, str] | None:
-    """Return what the attestation of a wheel proves, or None if no index has one.
+    """Return the facts that the attestation of a wheel proves, or None if no index has one.
 
     The signatures are verified here, with the roots of trust in the library `sigstore`: the file
     with this hash was uploaded by a workflow of the repository.
@@ -103,7 +103,7 @@ def attested(wheel: Wheel, repository: str) -> dict[str, str] | None:
 
 
 def said_of(attestation: Mapping[str, str] | None) -> str:
-    """Return what an attestation proves, in words."""
+    """Return a sentence about an attestation."""
     if attestation is None:
         return "none on the package index"
     return (

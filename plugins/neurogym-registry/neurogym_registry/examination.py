@@ -27,7 +27,7 @@ CHECK_SECONDS = 300.0  # for one check: each answer starts the time again
 
 @dataclass(frozen=True, kw_only=True)
 class Examination:
-    """What the tasks of a wheel said and did in child processes.
+    """Descriptions, figures and checks of the tasks of a wheel, from child processes.
 
     Attributes:
         tasks: task name -> description and digest.
@@ -120,7 +120,7 @@ class Workbench:
         }
         for name in self.names:
             value = rows.get(name)
-            failure = f"the process {child.ending}" if value is None else value.get("failure")
+            failure = _ended(child) if value is None else value.get("failure")
             if failure:
                 raise RegistryError(
                     f"{name} of {self.wheel.name} {self.wheel.version} cannot be described:"
@@ -197,8 +197,15 @@ def summary_of(child: Any, distribution: str, task: str) -> dict[str, Any]:
     if part_breaches(counted, "common.schema.json#/$defs/conformance") or not (
         isinstance(failures, list) and all(isinstance(one, str) for one in failures)
     ):
-        reason = value.get("failure") or child.ending
+        reason = value.get("failure") or _ended(child)
         raise RegistryError(
-            f"The process that checked {task} {clean(str(reason))}. {remedy(distribution)}"
+            f"{task} cannot be checked: {clean(str(reason)).rstrip('.')}. Expected a result of the"
+            f" conformance kit. {remedy(distribution)}"
         )
     return value
+
+
+def _ended(child: Any) -> str:
+    """Return how a child without an answer ended, with its last words."""
+    words = clean(child.errors.strip().rpartition("\n")[2])[-200:]
+    return f"the process {child.ending}{f' ({words})' if words else ''}"

@@ -252,7 +252,7 @@ def download(requirement: str, folder: Path, *hashes: str) -> Path:
 
 
 def add_requirements(wheel: Path, site: Path) -> None:
-    """Put what a wheel requires, and this environment lacks, into a folder; no code of it runs.
+    """Put requirements of a wheel that this environment lacks into a folder; no code of them runs.
 
     Args:
         wheel: the wheel.

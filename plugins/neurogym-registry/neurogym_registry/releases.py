@@ -109,7 +109,7 @@ def make_release(
 
     Args:
         wheel: the wheel.
-        examination: what its tasks said and did; None without running them.
+        examination: the result of running its tasks; None without running them.
         attestation: the result of `attestations.attested`.
     """
     facts, said = facts_of(wheel), None

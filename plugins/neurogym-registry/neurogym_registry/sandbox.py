@@ -85,10 +85,12 @@ def _modules() -> list[str]:
 
 
 def _readable(site: Path) -> Iterable[str]:
-    """Yield the folders and files that a program in the sandbox can read, each one once."""
+    """Return the folders and files that a program in the sandbox can read, each one once."""
     prefixes = (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)
-    # The Python of an environment is a link to the one that made it.
+    # The Python of an environment is a link to the one that made it; so are packages in some.
     program = Path(sys.executable).resolve().parent
-    own = [*map(Path, prefixes), program, *map(Path, _modules()), site]
-    named = dict.fromkeys(map(str, [*SYSTEM, *own]))
-    return dict.fromkeys([*named, *(str(path.resolve()) for path in own)])
+    folders = [path for name in _modules() if (path := Path(name)).is_dir()]
+    links = [path for folder in folders for path in folder.iterdir() if path.is_symlink()]
+    own = [*map(Path, prefixes), program, *folders, site]
+    named = [*SYSTEM, *map(str, own)]
+    return dict.fromkeys([*named, *(str(path.resolve()) for path in (*own, *links))])

@@ -127,7 +127,7 @@ def ask(registry: Path, wheel: Wheel, entry: str, examination: Examination) -> C
         registry: folder of the registry in a checkout.
         wheel: the wheel of the release.
         entry: the result of `new_entry` or `later_entry`.
-        examination: what the tasks of the wheel said and did on the machine of the author.
+        examination: the result of running its tasks on the machine of the author.
 
     Raises:
         RegistryError: a rule would be broken; the message lists all violations.
@@ -149,7 +149,7 @@ def accept(
     Args:
         registry: folder of the registry in a checkout.
         wheel: the wheel of the release.
-        examination: what the tasks of the wheel said and did on the machine of the keeper.
+        examination: the result of running its tasks on the machine of the keeper.
         attestation: the result of `attestations.attested`.
 
     Raises:
@@ -217,7 +217,7 @@ def _refuse(found: Sequence[Violation]) -> None:
 
 
 def summary(release: Mapping[str, Any]) -> str:
-    """Return what a release is and does, for its reviewers, in Markdown."""
+    """Return a description of a release and its effects, for its reviewers, in Markdown."""
     said = release["conformance"]
     (file,) = release["files"]
     offers = [

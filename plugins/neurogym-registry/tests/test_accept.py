@@ -58,7 +58,7 @@ FOUND = {{
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    """The port of a server on this machine, to which everybody could connect."""
+    """The port of a server on this machine."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=lambda: _take(server), daemon=True).start()
         yield server.getsockname()[1]
@@ -73,7 +73,7 @@ def _take(server: socket.socket) -> None:
 
 
 def spy_wheel(folder: Path, registry: Path, secret: Path, port: int) -> Path:
-    """A wheel whose task writes into its docstring what it could reach."""
+    """A wheel whose task writes into its docstring all that it could reach."""
     spy = SPY.format(secret=str(secret), registry=str(registry), port=port)
     source = f'{spy}{makers.TASK}\n\nDots.__doc__ = f"Report a side. {{FOUND}}"\n'
     return packages.wheel(makers.dots_package(source=source), folder)
@@ -197,7 +197,7 @@ def test_one_refused_version_does_not_stop_the_others(tmp_path: Path, keeper, ng
     assert [one.name for one in (keeper.folder / "releases").iterdir()] == [other]
 
 
-def test_what_a_wheel_requires_is_there_for_its_checks(tmp_path: Path) -> None:
+def test_requirements_of_a_wheel_are_there_for_its_checks(tmp_path: Path) -> None:
     """Wheels only, and beside the environment, not in it."""
     helper = packages.Package(
         name="dots-helper", version="1.0", requires=(), manifest=None, files={"a.py": "SIDES = 2\n"}
@@ -230,9 +230,9 @@ def test_what_a_wheel_requires_is_there_for_its_checks(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_an_answer_of_another_form_is_an_error(value: Any) -> None:
     class Child:
-        values, ending = (value,), "ended"
+        values, ending, errors = (value,), "ended", ""
 
-    with pytest.raises(RegistryError, match="The process that checked Dots-v0"):
+    with pytest.raises(RegistryError, match="Dots-v0 cannot be checked"):
         examination.summary_of(Child(), NAME, "Dots-v0")
 
 

@@ -81,7 +81,7 @@ def test_a_package_of_each_kind_is_taken_by_a_registry(
 def test_the_workflow_of_a_registry_makes_the_releases_that_maintainers_ask_for(
     environment, tmp_path: Path
 ) -> None:
-    """Its scripts, with two versions of which one has a task that fails, and a folder for GitHub."""
+    """Its scripts, with two versions of which one has a broken task, and a folder for GitHub."""
     environment.ngym("new", tmp_path, *answers("of-kit"), check=True)
     package = tmp_path / "neurogym-task-of-kit"
     makers.finish(package)

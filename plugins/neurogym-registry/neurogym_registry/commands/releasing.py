@@ -1,4 +1,4 @@
-"""What ``ngym submit`` and ``ngym registry accept`` share."""
+"""Shared parts of ``ngym submit`` and ``ngym registry accept``."""
 
 from __future__ import annotations
 
