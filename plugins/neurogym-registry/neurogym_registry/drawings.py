@@ -5,6 +5,8 @@ run scripts and load files, unless it has only the elements and attributes liste
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
@@ -31,6 +33,7 @@ _DOCTYPE = (
     '  "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">'
 )
 _PICTURE = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=\s]*")
+_PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 _UNSAFE_STYLE = re.compile(
     r"url\((?!\s*['\"]?#)|@|\\|//|(image|image-set|src|cross-fade|element|paint|expression)\s*\("
     r"|javascript|behavior|binding",
@@ -54,6 +57,10 @@ MOST_DRAWN = 100_000
 """Largest number of elements that a drawing may have, those counted again that it repeats."""
 
 
+MOST_PIXELS = 20_000_000
+"""Largest number of pixels in all pictures of a drawing: their files can be very small."""
+
+
 def fault_of(data: bytes) -> str | None:
     """Return why a file is not only a drawing, or None if it is one."""
     try:
@@ -65,7 +72,7 @@ def fault_of(data: bytes) -> str | None:
         return "is not SVG in UTF-8"
     if root.tag != f"{_SVG}svg":
         return "is not SVG"
-    return next(_faults(root), None) or _fault_of_size(root)
+    return next(_faults(root), None) or _fault_of_pixels(root) or _fault_of_size(root)
 
 
 def _faults(root: ElementTree.Element) -> Iterator[str]:
@@ -93,6 +100,27 @@ def _faults(root: ElementTree.Element) -> Iterator[str]:
                 yield f"has the attribute {key[:60]!r}"
             elif _UNSAFE_STYLE.search(value):
                 yield f"has {value[:60]!r} in {key!r}"
+
+
+def _fault_of_pixels(root: ElementTree.Element) -> str | None:
+    """Return why the pictures of a drawing are none, or need too much memory."""
+    pixels = 0
+    for element in root.iter(f"{_SVG}image"):
+        for key in (_LINK, "href"):
+            if not element.attrib.get(key, "").startswith("data:"):
+                continue
+            text = "".join(element.attrib[key].partition(",")[2].split())
+            try:
+                head = base64.b64decode(text[:32], validate=True)
+            except binascii.Error:
+                head = b""
+            if not head.startswith(_PNG) or len(head) < len(_PNG) + 8:
+                return "has a picture that is not PNG"
+            width, height = (int.from_bytes(head[at : at + 4], "big") for at in (16, 20))
+            pixels += width * height
+    if pixels > MOST_PIXELS:
+        return f"has pictures of {pixels:,} pixels; at most {MOST_PIXELS:,}"
+    return None
 
 
 def _fault_of_size(root: ElementTree.Element) -> str | None:

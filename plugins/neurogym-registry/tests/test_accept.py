@@ -167,7 +167,7 @@ def test_without_a_sandbox_nothing_runs(
 
 
 def test_only_a_version_that_maintainers_ask_for_is_accepted(tmp_path: Path, keeper, ngym) -> None:
-    """A version that somebody uploaded with a stolen password is not one of them."""
+    """A version that a thief of a password uploaded is not one of them."""
     path = packages.wheel(makers.dots_package("6.6.6"), tmp_path)
     keeper.entry(NAME, versions=("1.0.0",))
     done = keeper.accept(path, asked=False)

@@ -126,7 +126,7 @@ def test_only_keepers_change_other_files(repository, act) -> None:
 
 
 def test_an_owner_adds_no_figure_to_a_release(repository) -> None:
-    """The release has changed, too; nobody may do that."""
+    """The release has changed, too, which keepers may not do either."""
     draw(repository)
     assert repository.rules(ANA) == {"owners", "add-only", "figure"}
     assert repository.rules(KIM) == {"add-only", "figure"}

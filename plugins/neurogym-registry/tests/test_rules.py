@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import shutil
 import sys
@@ -307,6 +308,14 @@ def test_revoking_what_is_not_there(keeper) -> None:
     assert keeper.rules() == {("error", "revocation")}
 
 
+HEAD = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+
+
+def picture(data: bytes) -> str:
+    text = base64.b64encode(data).decode()
+    return f'<image href="data:image/png;base64,{text}" width="9" height="9"/>'
+
+
 def svg(body: str, attributes: str = "") -> str:
     return f'<svg xmlns="http://www.w3.org/2000/svg" {attributes}>{body}</svg>'
 
@@ -377,6 +386,11 @@ ACTIVE = {
         '<defs><g id="a"><use href="#b"/></g><g id="b"><use href="#a"/></g></defs><use href="#a"/>'
     ),
     "a mask of itself": svg('<mask id="m"><rect mask="url( \'#m\' )"/></mask>'),
+    "a huge picture in a small file": svg(picture(HEAD + (60_000).to_bytes(4, "big") * 2)),
+    "many large pictures": svg(picture(HEAD + (2_000).to_bytes(4, "big") * 2) * 6),
+    "a picture without a size": svg(picture(HEAD)),
+    "a picture that is a script": svg(picture(b"<script>alert(1)</script> and more")),
+    "a picture with another chunk first": svg(picture(HEAD.replace(b"IHDR", b"tEXt") + bytes(8))),
     "html file": "<html><script>alert(1)</script></html>",
     "nothing": "",
 }

@@ -346,7 +346,7 @@ def test_without_the_library_a_signed_registry_is_refused_with_the_command_that_
     monkeypatch.setitem(sys.modules, "sigstore.models", None)
     assert "pip install 'sigstore>=4.5'" in catalogue().notes[0]
     result = published.sign()
-    assert (result.exit_code, "sigstore>=4.0" in result.stderr) == (1, True)
+    assert (result.exit_code, "sigstore>=4.5" in result.stderr) == (1, True)
 
 
 def test_signing_needs_an_index_and_an_identity(
