@@ -54,6 +54,7 @@ def row(number: int) -> dict[str, Any]:
             ],
             "release_sha256": sha256(pick),
             "conformance": None,
+            "attestation": None,
             "yanked": None,
             "offers": {},
         }

@@ -157,6 +157,13 @@ def distance(left: str, right: str, most: int) -> int:
     ``most + 1`` if it is larger than `most`."""
     if abs(len(left) - len(right)) > most:
         return most + 1
+    if left == right:
+        return 0
+    # Equal ends change nothing, and most texts of a long list differ in the middle.
+    while left and right and left[0] == right[0]:
+        left, right = left[1:], right[1:]
+    while left and right and left[-1] == right[-1]:
+        left, right = left[:-1], right[:-1]
     before: list[int] = []
     row = list(range(len(right) + 1))
     for i, a in enumerate(left, 1):
@@ -166,6 +173,8 @@ def distance(left: str, right: str, most: int) -> int:
             if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
                 cost = min(cost, older[j - 2] + 1)
             row.append(cost)
+        if min(row) > most and (not before or min(before) > most):
+            return most + 1
     return min(row[-1], most + 1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable
 
@@ -31,6 +32,7 @@ def core_specifier(requirements: Iterable[str]) -> str:
     return ",".join(filter(None, found))
 
 
+@functools.cache
 def satisfies(version: str, specifier: str) -> bool | None:
     """Return whether a version satisfies a specifier; None if one of them cannot be read.
 

@@ -1,15 +1,15 @@
 """Validate data by the JSON Schemas of the registry, without a dependency.
 
-The module supports the keywords of JSON Schema that ``registry/schema`` uses, and raises an error
-for others, so that every keyword of a schema is checked. Tests compare it with the `jsonschema`
-package."""
+Each schema becomes a function once, because a registry has tens of thousands of files. The module
+supports the keywords of JSON Schema that ``registry/schema`` uses, and raises an error for others,
+so that every keyword of a schema is checked. Tests compare it with the `jsonschema` package."""
 
 from __future__ import annotations
 
 import functools
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from neurogym_core.tools import clean
@@ -34,7 +34,7 @@ _ARTICLES = {
     "integer": "a whole number",
     "number": "a number",
 }
-_SILENT = {"$schema", "$id", "$defs", "title", "description"}
+_SILENT = {"$schema", "$id", "$defs", "title", "description", "type", "additionalProperties"}
 
 
 class Breach(NamedTuple):
@@ -44,14 +44,26 @@ class Breach(NamedTuple):
     message: str
 
 
+_Found = Sequence[tuple[tuple[str | int, ...], str]]
+"""Findings: the path of the value, and the message."""
+_Check = Callable[[Any], _Found]
+_FINE: _Found = ()
+
+
 def breaches(data: Any, schema: str) -> list[Breach]:
     """Return all breaches of the schema ``entry``, ``release``, ``revoked`` or ``index``."""
-    return list(_check(data, _schema(schema), schema, ""))
+    return part_breaches(data, f"{schema}.schema.json#/")
 
 
 def part_breaches(data: Any, reference: str) -> list[Breach]:
     """Return all breaches of a part of a schema, e.g. ``index.schema.json#/$defs/package``."""
-    return list(_check(data, {"$ref": reference}, "common", ""))
+    return [Breach(_place(path), message) for path, message in _checker(reference, "")(data)]
+
+
+def _place(path: Sequence[str | int]) -> str:
+    """Return a path in words, ``tasks[0].title``."""
+    texts = [f"[{one}]" if isinstance(one, int) else f".{clean(one)}" for one in path]
+    return "".join(texts).removeprefix(".")
 
 
 @functools.cache
@@ -60,37 +72,56 @@ def _schema(name: str) -> dict[str, Any]:
     return found
 
 
-def _resolved(reference: str, home: str) -> tuple[dict[str, Any], str]:
+@functools.cache
+def _checker(reference: str, home: str) -> _Check:
+    """Return the check of a part of a schema that another one names from ``home``."""
     file, _, path = reference.partition("#/")
     name = file.removesuffix(".schema.json") or home
     found: Any = _schema(name)
-    for key in path.split("/"):
+    for key in filter(None, path.split("/")):
         found = found[key]
-    return found, name
+    return _compiled(found, name)
 
 
-def _check(data: Any, schema: Mapping[str, Any], home: str, where: str) -> Iterator[Breach]:
-    """Yield the breaches in the data; after a wrong type, others would only repeat it."""
-    wrong_type = list(_check_type(data, schema, where))
-    yield from wrong_type
-    if wrong_type:
-        return
-    for keyword, value in schema.items():
-        if keyword == "pattern" and "description" in schema:
-            value = f"{value}\n{schema['description']}"
-        if keyword not in _SILENT and keyword not in ("type", "additionalProperties"):
-            yield from _KEYWORDS[keyword](data, value, home, where)
-    if "additionalProperties" in schema and isinstance(data, dict):
-        yield from _additional(data, schema, home, where)
+def _compiled(schema: Mapping[str, Any], home: str) -> _Check:
+    """Return the check of a schema; after a wrong type, other findings would only repeat it."""
+    wrong_type = _type(schema["type"]) if "type" in schema else None
+    parts = [
+        _KEYWORDS[keyword](value, home, schema)
+        for keyword, value in schema.items()
+        if keyword not in _SILENT
+    ]
+    if "additionalProperties" in schema:
+        parts.append(_additional(schema["additionalProperties"], home, schema))
+
+    def check(data: Any) -> _Found:
+        if wrong_type is not None and (found := wrong_type(data)):
+            return found
+        found = _FINE
+        for part in parts:
+            if more := part(data):
+                found = [*found, *more]
+        return found
+
+    return check
 
 
-def _check_type(data: Any, schema: Mapping[str, Any], where: str) -> Iterator[Breach]:
-    if "type" not in schema:
-        return
-    wanted = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    if not any(_is(data, name) for name in wanted):
-        expected = " or ".join(_ARTICLES[name] for name in wanted)
-        yield Breach(where, f"is {_shown(data)}, expected {expected}")
+def _under(key: str | int, found: _Found) -> _Found:
+    return [((key, *path), message) for path, message in found]
+
+
+def _type(value: str | list[str]) -> _Check:
+    wanted = [value] if isinstance(value, str) else value
+    expected = " or ".join(_ARTICLES[name] for name in wanted)
+    # Only numbers need a closer look: true is none, and 1.0 is a whole one.
+    plain = tuple(_TYPES[name] for name in wanted if name not in ("integer", "number"))
+
+    def check(data: Any) -> _Found:
+        if isinstance(data, plain) or any(_is(data, name) for name in wanted):
+            return _FINE
+        return [((), f"is {_shown(data)}, expected {expected}")]
+
+    return check
 
 
 def _is(data: Any, name: str) -> bool:
@@ -101,109 +132,173 @@ def _is(data: Any, name: str) -> bool:
     return isinstance(data, _TYPES[name])
 
 
-def _additional(
-    data: dict[str, Any], schema: Mapping[str, Any], home: str, where: str
-) -> Iterator[Breach]:
+def _additional(value: Any, home: str, schema: Mapping[str, Any]) -> _Check:
     known = schema.get("properties", {})
-    for key in data:
-        if key in known:
-            continue
-        if schema["additionalProperties"] is False:
-            yield Breach(_inside(where, key), f"is not a known field; expected {', '.join(known)}")
-        else:
-            yield from _check(data[key], schema["additionalProperties"], home, _inside(where, key))
+    inner = None if value is False else _compiled(value, home)
+    expected = f"is not a known field; expected {', '.join(known)}"
+
+    def check(data: Any) -> _Found:
+        if not isinstance(data, dict):
+            return _FINE
+        found: list[Any] = []
+        for key in data:
+            if key not in known:
+                found += [((key,), expected)] if inner is None else _under(key, inner(data[key]))
+        return found
+
+    return check
 
 
-def _properties(data: Any, value: Mapping[str, Any], home: str, where: str) -> Iterator[Breach]:
-    if isinstance(data, dict):
-        for key, inner in value.items():
-            if key in data:
-                yield from _check(data[key], inner, home, _inside(where, key))
+def _properties(value: Mapping[str, Any], home: str, schema: Mapping[str, Any]) -> _Check:
+    checks = {key: _compiled(inner, home) for key, inner in value.items()}
+
+    def check(data: Any) -> _Found:
+        found = _FINE
+        if isinstance(data, dict):
+            for key, inner in checks.items():
+                if key in data and (more := inner(data[key])):
+                    found = [*found, *_under(key, more)]
+        return found
+
+    return check
 
 
-def _required(data: Any, value: list[str], home: str, where: str) -> Iterator[Breach]:
-    if isinstance(data, dict):
-        for key in value:
-            if key not in data:
-                yield Breach(_inside(where, key), "is missing, expected a value")
+def _required(value: list[str], home: str, schema: Mapping[str, Any]) -> _Check:
+    def check(data: Any) -> _Found:
+        if not isinstance(data, dict):
+            return _FINE
+        return [((key,), "is missing, expected a value") for key in value if key not in data]
+
+    return check
 
 
-def _items(data: Any, value: Mapping[str, Any], home: str, where: str) -> Iterator[Breach]:
-    if isinstance(data, list):
-        for index, item in enumerate(data):
-            yield from _check(item, value, home, f"{where}[{index}]")
+def _items(value: Mapping[str, Any], home: str, schema: Mapping[str, Any]) -> _Check:
+    inner = _compiled(value, home)
+
+    def check(data: Any) -> _Found:
+        found = _FINE
+        if isinstance(data, list):
+            for index, item in enumerate(data):
+                if more := inner(item):
+                    found = [*found, *_under(index, more)]
+        return found
+
+    return check
 
 
-def _pattern(data: Any, value: str, home: str, where: str) -> Iterator[Breach]:
-    # Not `re.search`: its $ also matches before a final line end.
-    pattern, _, description = value.partition("\n")
-    if (
-        isinstance(data, str)
-        and re.fullmatch(pattern.removeprefix("^").removesuffix("$"), data) is None
-    ):
-        expected = description.rstrip(".") or f"the form {pattern}"
-        yield Breach(where, f"is {_shown(data)}, expected {expected[0].lower()}{expected[1:]}")
+def _pattern(value: str, home: str, schema: Mapping[str, Any]) -> _Check:
+    # Not `search`: its $ also matches before a final line end.
+    fits = re.compile(value.removeprefix("^").removesuffix("$")).fullmatch
+    expected = schema.get("description", "").rstrip(".") or f"the form {value}"
+
+    def check(data: Any) -> _Found:
+        if not isinstance(data, str) or fits(data) is not None:
+            return _FINE
+        return [((), f"is {_shown(data)}, expected {expected[0].lower()}{expected[1:]}")]
+
+    return check
 
 
-def _enum(data: Any, value: list[Any], home: str, where: str) -> Iterator[Breach]:
-    if not any(type(one) is type(data) and one == data for one in value):
-        yield Breach(where, f"is {_shown(data)}, expected {' or '.join(map(_shown, value))}")
+def _enum(value: list[Any], home: str, schema: Mapping[str, Any]) -> _Check:
+    def check(data: Any) -> _Found:
+        if any(type(one) is type(data) and one == data for one in value):
+            return _FINE
+        return [((), f"is {_shown(data)}, expected {' or '.join(map(_shown, value))}")]
+
+    return check
 
 
-def _min_items(data: Any, value: int, home: str, where: str) -> Iterator[Breach]:
-    if isinstance(data, list) and len(data) < value:
-        yield Breach(where, f"has {len(data)} items, expected at least {value}")
+def _min_items(value: int, home: str, schema: Mapping[str, Any]) -> _Check:
+    def check(data: Any) -> _Found:
+        if isinstance(data, list) and len(data) < value:
+            return [((), f"has {len(data)} items, expected at least {value}")]
+        return _FINE
+
+    return check
 
 
-def _unique(data: Any, value: bool, home: str, where: str) -> Iterator[Breach]:
-    if value and isinstance(data, list):
-        texts = [json.dumps(item, sort_keys=True) for item in data]
-        if len(set(texts)) < len(texts):
-            yield Breach(where, "contains the same item twice, expected different items")
+def _unique(value: bool, home: str, schema: Mapping[str, Any]) -> _Check:
+    def check(data: Any) -> _Found:
+        if value and isinstance(data, list) and len(data) > 1:
+            texts = [json.dumps(item, sort_keys=True) for item in data]
+            if len(set(texts)) < len(texts):
+                return [((), "contains the same item twice, expected different items")]
+        return _FINE
+
+    return check
 
 
-def _max_length(data: Any, value: int, home: str, where: str) -> Iterator[Breach]:
-    if isinstance(data, str) and len(data) > value:
-        yield Breach(where, f"has {len(data)} characters, expected at most {value}")
+def _max_length(value: int, home: str, schema: Mapping[str, Any]) -> _Check:
+    def check(data: Any) -> _Found:
+        if isinstance(data, str) and len(data) > value:
+            return [((), f"has {len(data)} characters, expected at most {value}")]
+        return _FINE
+
+    return check
 
 
-def _minimum(data: Any, value: float, home: str, where: str) -> Iterator[Breach]:
-    if isinstance(data, int | float) and not isinstance(data, bool) and data < value:
-        yield Breach(where, f"is {data}, expected at least {value}")
+def _minimum(value: float, home: str, schema: Mapping[str, Any]) -> _Check:
+    def check(data: Any) -> _Found:
+        if isinstance(data, int | float) and not isinstance(data, bool) and data < value:
+            return [((), f"is {data}, expected at least {value}")]
+        return _FINE
+
+    return check
 
 
-def _maximum(data: Any, value: float, home: str, where: str) -> Iterator[Breach]:
-    if isinstance(data, int | float) and not isinstance(data, bool) and data > value:
-        yield Breach(where, f"is {data}, expected at most {value}")
+def _maximum(value: float, home: str, schema: Mapping[str, Any]) -> _Check:
+    def check(data: Any) -> _Found:
+        if isinstance(data, int | float) and not isinstance(data, bool) and data > value:
+            return [((), f"is {data}, expected at most {value}")]
+        return _FINE
+
+    return check
 
 
-def _ref(data: Any, value: str, home: str, where: str) -> Iterator[Breach]:
-    found, name = _resolved(value, home)
-    yield from _check(data, found, name, where)
+def _ref(value: str, home: str, schema: Mapping[str, Any]) -> _Check:
+    found: list[_Check] = []
+
+    def check(data: Any) -> _Found:
+        if not found:  # looked up when it is used: a schema may name itself
+            found.append(_checker(value, home))
+        return found[0](data)
+
+    return check
 
 
-def _all_of(data: Any, value: list[Any], home: str, where: str) -> Iterator[Breach]:
-    for schema in value:
-        yield from _check(data, schema, home, where)
+def _all_of(value: list[Any], home: str, schema: Mapping[str, Any]) -> _Check:
+    checks = [_compiled(one, home) for one in value]
+    return lambda data: [found for check in checks for found in check(data)]
 
 
-def _any_of(data: Any, value: list[Any], home: str, where: str) -> Iterator[Breach]:
-    found = [list(_check(data, schema, home, where)) for schema in value]
-    if all(found):
-        yield from found[-1]
+def _any_of(value: list[Any], home: str, schema: Mapping[str, Any]) -> _Check:
+    checks = [_compiled(one, home) for one in value]
+
+    def check(data: Any) -> _Found:
+        found = _FINE
+        for one in checks:
+            found = one(data)
+            if not found:
+                break
+        return found
+
+    return check
 
 
-def _one_of(data: Any, value: list[Any], home: str, where: str) -> Iterator[Breach]:
-    """Yield a breach unless exactly one alternative fits; all must consist of ``required``."""
-    if (
-        isinstance(data, dict)
-        and sum(not list(_check(data, schema, home, where)) for schema in value) != 1
-    ):
-        names = " or ".join(repr(key) for schema in value for key in schema["required"])
-        yield Breach(where, f"has none or several of {names}, expected exactly one")
+def _one_of(value: list[Any], home: str, schema: Mapping[str, Any]) -> _Check:
+    """Return the check that exactly one alternative fits; all must consist of ``required``."""
+    checks = [_compiled(one, home) for one in value]
+    names = " or ".join(repr(key) for one in value for key in one["required"])
+
+    def check(data: Any) -> _Found:
+        if isinstance(data, dict) and sum(not one(data) for one in checks) != 1:
+            return [((), f"has none or several of {names}, expected exactly one")]
+        return _FINE
+
+    return check
 
 
-_KEYWORDS: dict[str, Callable[[Any, Any, str, str], Iterator[Breach]]] = {
+_KEYWORDS: dict[str, Callable[[Any, str, Mapping[str, Any]], _Check]] = {
     "properties": _properties,
     "required": _required,
     "items": _items,
@@ -219,10 +314,6 @@ _KEYWORDS: dict[str, Callable[[Any, Any, str, str], Iterator[Breach]]] = {
     "anyOf": _any_of,
     "oneOf": _one_of,
 }
-
-
-def _inside(where: str, key: str) -> str:
-    return f"{where}.{clean(key)}" if where else clean(key)
 
 
 def _shown(data: Any) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import email.parser
 import email.utils
+import functools
 import hashlib
 import re
 import zipfile
@@ -128,6 +129,7 @@ def kinds_of(points: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str
     }
 
 
+@functools.lru_cache(maxsize=10_000)
 def read_requirement(text: str) -> Requirement:
     """Return a requirement.
 
@@ -272,9 +274,13 @@ def _point(line: str) -> tuple[str, str] | None:
     return (name, value) if plain else None
 
 
+_INSIDE = re.compile(r"[.:][\w.:/-]+")
+
+
 def leads_into(value: str, module: str) -> bool:
     """Whether an entry point leads to the module or a part of it."""
-    return re.fullmatch(rf"{module}([.:][\w.:/-]+)?", value) is not None
+    rest = value.removeprefix(module)
+    return value.startswith(module) and (not rest or _INSIDE.fullmatch(rest) is not None)
 
 
 def _manifest(
