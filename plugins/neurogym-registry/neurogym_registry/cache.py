@@ -6,12 +6,11 @@ import contextlib
 import hashlib
 import json
 import os
+import secrets
 import sys
 import time
 from pathlib import Path
 from typing import NamedTuple
-
-from neurogym_registry.writing import write_bytes, write_text
 
 FRESH_SECONDS = 24 * 3600
 VARIABLE = "NGYM_CACHE"
@@ -83,7 +82,7 @@ def write(url: str, cached: Cached) -> None:
         # The text follows the first line as it is: as a part of JSON, it would be parsed twice.
         head = {"url": url, "characters": len(cached.text), **cached._asdict()}
         del head["text"]
-        write_text(_path(url), f"{json.dumps(head)}\n{cached.text}")
+        _store(_path(url), f"{json.dumps(head)}\n{cached.text}".encode())
 
 
 def read_file(url: str) -> bytes | None:
@@ -97,7 +96,19 @@ def read_file(url: str) -> bytes | None:
 def write_file(url: str, data: bytes) -> None:
     """Store a file; failures to write are ignored."""
     with contextlib.suppress(OSError, RuntimeError):
-        write_bytes(_file_path(url), data)
+        _store(_file_path(url), data)
+
+
+def _store(path: Path, data: bytes) -> None:
+    """Write a file atomically, in place of a link that another user of a shared cache has laid."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _file_path(url: str) -> Path:

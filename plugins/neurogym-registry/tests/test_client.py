@@ -452,6 +452,41 @@ def test_a_cache_that_cannot_be_written_is_no_failure(
     assert names() == [NAME]
 
 
+def test_a_link_in_a_shared_cache_changes_no_file_of_the_user(
+    registry: Server, tmp_path: Path
+) -> None:
+    """Another user who can write into the cache lays links where the copies will be."""
+    mine = tmp_path / "mine"
+    mine.write_text("precious", "utf-8")
+    names()
+    folder = Path(cache.cache_folder())
+    (path,) = folder.iterdir()
+    path.unlink()
+    path.symlink_to(mine)
+    assert names() == [NAME]
+    assert mine.read_text("utf-8") == "precious"
+    assert not path.is_symlink()
+    assert len(registry.asked) == 2
+    cache.write_file("https://example.org/x", b"1")
+    (copy,) = (folder / "files").iterdir()
+    copy.unlink()
+    copy.symlink_to(mine)
+    cache.write_file("https://example.org/x", b"2")
+    assert mine.read_text("utf-8") == "precious"
+    assert cache.read_file("https://example.org/x") == b"2"
+    assert sorted(one.name for one in folder.iterdir()) == sorted(["files", path.name])
+
+
+def test_a_cache_that_is_a_link_works(
+    registry: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "scratch").mkdir()
+    (tmp_path / "linked").symlink_to(tmp_path / "scratch")
+    monkeypatch.setenv("NGYM_CACHE", str(tmp_path / "linked"))
+    assert names() == names() == [NAME]
+    assert len(registry.asked) == 1
+
+
 class TestOffline:
     def test_uses_the_copy_however_old(self, registry: Server) -> None:
         names()
