@@ -94,15 +94,16 @@ CHOSEN := $(PLUGINS)
 $(VENV)/installed-test $(VENV)/installed-mutants: CHOSEN := $(LIGHT)
 # The demo needs no extra of the core.
 $(VENV)/installed-study: CHOSEN := $(filter plugins/neurogym-plot plugins/neurogym-study plugins/neurogym-task-%,$(PLUGINS))
-EXTRA = [$*]
-$(VENV)/installed-study: EXTRA :=
-$(VENV)/installed-mutants: EXTRA := [test,mutants]
+# The tools of the developers: a group of pyproject.toml.
+GROUP = $$($(RUN) .ci/group.py $*)
+$(VENV)/installed-all $(VENV)/installed-study: GROUP :=
+$(VENV)/installed-all: EXTRA := [all]
 
-# The core with an extra, and plugins, in one call of pip: it resolves them together, from this checkout.
+# The core, plugins and tools, in one call of pip: it resolves them together, from this checkout.
 $(VENV)/installed-%: constraints.txt pyproject.toml $(KERNEL) $(PLUGINS:%=%/pyproject.toml) | $(RUN)
-	@echo "Installing the core$(EXTRA) and $(words $(CHOSEN)) plugins into $(VENV) ..."
+	@echo "Installing the core$(EXTRA) and $(words $(CHOSEN)) plugins for '$*' into $(VENV) ..."
 	@$(RUN) $(PIP) -c constraints.txt $(BUILDS)
-	@$(RUN) $(PIP) -c constraints.txt --no-build-isolation -e '.$(EXTRA)' $(CHOSEN:%=-e ./%)
+	@$(RUN) $(PIP) -c constraints.txt --no-build-isolation $(GROUP) -e '.$(EXTRA)' $(CHOSEN:%=-e ./%)
 	@$(RUN) -c "from neurogym_core.players import kernel_in_use; kernel = kernel_in_use(); kernel.module or print(kernel)"
 	@touch $@
 
@@ -112,19 +113,19 @@ SHOWN := $(filter-out plugins/neurogym-sweep,$(LIGHT))
 .venv-site/installed: constraints.txt pyproject.toml $(KERNEL) $(PLUGINS:%=%/pyproject.toml)
 	@$(call new_environment,.venv-site)
 	@.venv-site/bin/python $(PIP) --no-compile -c constraints.txt $(BUILDS)
-	@.venv-site/bin/python $(PIP) --no-compile -c constraints.txt --no-build-isolation -e '.[site]' $(SHOWN:%=-e ./%)
+	@.venv-site/bin/python $(PIP) --no-compile -c constraints.txt --no-build-isolation $$(.venv-site/bin/python .ci/group.py site) -e . $(SHOWN:%=-e ./%)
 	@touch $@
 
 .venv-lowest/installed: .ci/lowest.py pyproject.toml $(KERNEL) $(PLUGINS:%=%/pyproject.toml)
 	@$(call new_environment,.venv-lowest)
 	@.venv-lowest/bin/python .ci/lowest.py > .venv-lowest/constraints.txt
-	@.venv-lowest/bin/python $(PIP) -c .venv-lowest/constraints.txt -e '.[test]' $(LIGHT:%=-e ./%)
+	@.venv-lowest/bin/python $(PIP) -c .venv-lowest/constraints.txt $$(.venv-lowest/bin/python .ci/group.py test) -e . $(LIGHT:%=-e ./%)
 	@touch $@
 
 # Without constraints.txt: as it is installed from the index today.
 .venv-newest/installed: pyproject.toml $(KERNEL) $(PLUGINS:%=%/pyproject.toml)
 	@$(call new_environment,.venv-newest)
-	@.venv-newest/bin/python $(PIP) --upgrade -e '.[test]' $(LIGHT:%=-e ./%)
+	@.venv-newest/bin/python $(PIP) --upgrade $$(.venv-newest/bin/python .ci/group.py test) -e . $(LIGHT:%=-e ./%)
 	@touch $@
 
 $(RUN):
