@@ -21,7 +21,7 @@ new_environment = if [ -L $(1) ]; then echo "$(1) is a link to $$(readlink $(1))
 	python=$$(.ci/find-python) && echo "Making $(1) with $$python" && "$$python" -m venv --clear $(1)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-lowest test-newest test-all test-browser mutants lint bench train-examples train-agents train-gallery leaderboard site site-sample test-site clean
+.PHONY: help install demo test test-lowest test-newest test-all test-browser mutants lint bench release-check train-examples train-agents train-gallery leaderboard site site-sample test-site clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -46,6 +46,9 @@ test-all: $(VENV)/installed-dev  ## all tests, the slow ones with Stable-Baselin
 
 mutants: $(VENV)/installed-mutants  ## break the core in 300 places, and list the changes that no test notices (hours)
 	$(RUN) tests/mutants.py
+
+release-check: $(VENV)/installed-release  ## build all packages twice, judge them, and try each from its wheel (a quarter of an hour)
+	@$(RUN) .ci/release_check.py $(OPTIONS)
 
 test-browser: $(VENV)/installed-test  ## the catalogue page and the page to play in Chromium (Debian: chromium chromium-driver)
 	$(ONE_THREAD) $(RUN) -m pytest -q plugins/neurogym-registry/tests/browser plugins/neurogym-play/tests/test_play.py
@@ -98,6 +101,7 @@ $(VENV)/installed-study: CHOSEN := $(filter plugins/neurogym-plot plugins/neurog
 GROUP = $$($(RUN) .ci/group.py $*)
 $(VENV)/installed-all $(VENV)/installed-study: GROUP :=
 $(VENV)/installed-all: EXTRA := [all]
+$(VENV)/installed-release: CHOSEN := plugins/neurogym-registry
 
 # The core, plugins and tools, in one call of pip: it resolves them together, from this checkout.
 $(VENV)/installed-%: constraints.txt pyproject.toml $(KERNEL) $(PLUGINS:%=%/pyproject.toml) | $(RUN)
