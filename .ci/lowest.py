@@ -21,7 +21,7 @@ def main() -> None:
             texts += more if name != "test" else []
         for text in texts:
             match = BOUND.match(text)
-            if match and not match[1].startswith("neurogym"):
+            if match and not match[1].startswith("neurogym-"):
                 version = tuple(int(part) for part in match[2].split("."))
                 # All packages are installed together: the highest of their bounds is the lowest
                 # version that all of them accept.

@@ -138,7 +138,7 @@ def of_others(metadata: Sequence[Message], own: set[str]) -> list[str]:
     for said in metadata:
         for one in required(said):
             name = canonicalize_name(one.name)
-            if name not in own and not name.startswith("neurogym"):
+            if name not in own and not name.startswith("neurogym-"):
                 one.marker = None  # it holds here
                 found.append(str(one))
             elif name not in given:

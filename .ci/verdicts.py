@@ -337,7 +337,7 @@ def requirements(archive: Archive, project: Project) -> Iterator[str]:
                 yield f"{one} lacks bounds; expected {name}>=X,<Y"
             elif not one.specifier.contains(project.own[name]):
                 yield f"{one} leaves out {project.own[name]}, which is released with it"
-        elif name.startswith("neurogym"):
+        elif name.startswith("neurogym-"):
             yield f"{one} is no package of this project: another could own the name"
         elif name not in bounded:
             yield f"{one} has no lowest version"
