@@ -173,7 +173,7 @@ def draw(folder: Path) -> None:
     axes.axvline(1, color="0.3", linewidth=0.8)
     axes.set_xscale("log")
     axes.set_yticks(range(len(rows)), [one.row for one in rows], fontsize=7)
-    axes.set_xlabel("steps per second, relative to NeuroGym 2.3.1 (red: bound missed)")
+    axes.set_xlabel("speed relative to NeuroGym 2.3.1 (red: bound missed)")
     figure.savefig(folder / "speed.png", dpi=150)
 
     found = scores(BENCHMARK)[::-1]

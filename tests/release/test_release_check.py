@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from email.message import Message
 from pathlib import Path
@@ -122,6 +123,39 @@ def test_a_changed_package_needs_another_version() -> None:
     )
     (line,) = checker.same_version(changed, then, now)
     assert line.startswith("a: version: changed since the last release, and is still 1.0")
+
+
+def test_changes_are_counted_from_the_release_before_this_one(tmp_path: Path, monkeypatch) -> None:
+    def git(*words: str) -> None:
+        who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        subprocess.run(["git", *who, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    def written(version: str, code: str) -> None:
+        text = f'[project]\nname = "neurogym-core"\nversion = "{version}"\n'
+        (tmp_path / "pyproject.toml").write_text(text, "utf-8")
+        (tmp_path / "neurogym_core").mkdir(exist_ok=True)
+        (tmp_path / "neurogym_core" / "a.py").write_text(code, "utf-8")
+        git("add", "-A")
+        git("commit", "-qm", "a")
+
+    def said() -> int:
+        version = verdicts.table_of(tmp_path)["version"]
+        return len(checker.since_the_last_release({"neurogym-core": version}))
+
+    monkeypatch.setattr(checker, "ROOT", tmp_path)
+    monkeypatch.setattr(checker, "folders", lambda: [tmp_path])
+    git("init", "-q")
+    written("1.0.0", "x = 1\n")
+    assert said() == 0  # no release yet
+    git("tag", "v1.0.0")
+    assert said() == 0  # this is the first one
+    written("1.0.0", "x = 2\n")
+    assert said() == 1
+    git("tag", "v1.0.1")
+    assert said() == 1  # the tag of this release does not hide the change
+    written("1.1.0", "x = 2\n")
+    git("tag", "v1.1.0")
+    assert said() == 0
 
 
 @pytest.mark.parametrize(
