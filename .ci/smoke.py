@@ -12,8 +12,18 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from neurogym_core import run
+from neurogym_core import make, run
 from neurogym_core.cli import main
+
+
+def play(task: str) -> None:
+    """Play two trials of a task; of a plain Gymnasium env, which has no trials, one step."""
+    env = make(task)
+    if hasattr(env.unwrapped, "task"):
+        assert len(run(task, "oracle", 2, seed=1)) == 2, task
+        return
+    env.reset(seed=1)
+    env.step(env.action_space.sample())
 
 
 def tried(point: EntryPoint) -> None:
@@ -24,8 +34,7 @@ def tried(point: EntryPoint) -> None:
         return
     point.load()
     if point.group == "neurogym.tasks":
-        of = point.dist.name.removeprefix("neurogym-task-")
-        assert len(run(f"{of}/{point.name}", "oracle", 2, seed=1)) == 2, point
+        play(f"{point.dist.name.removeprefix('neurogym-task-')}/{point.name}")
     elif point.group == "neurogym.commands":
         result = CliRunner().invoke(main, [point.name, "--help"], prog_name="ngym")
         assert result.exit_code == 0, result.output
