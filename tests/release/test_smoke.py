@@ -59,6 +59,6 @@ def test_a_broken_entry_point_fails(made: environments.Environment, old: str, ne
 
 
 def test_a_package_of_the_checkout_fails() -> None:
-    """An editable install is not what users get."""
+    """Users have no editable install."""
     done = subprocess.run([sys.executable, "-P", SMOKE, NAME], capture_output=True, check=False)
     assert b"AssertionError" in done.stderr
