@@ -188,6 +188,9 @@ def _commands(text: str, kind: str) -> Iterator[str]:
         if words[:1] != ["ngym"] or any(one in line for one in NOT_RUN):
             continue
         if words[1] == "train":
+            if "--criterion" in words:  # it cannot be met so soon, and not meeting it is an error
+                at = words.index("--criterion")
+                del words[at : at + 2]
             words += next(more for word, more in SHORTER.items() if word in words)
         yield shlex.join(words)
 

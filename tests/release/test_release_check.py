@@ -93,10 +93,10 @@ def test_the_first_block_with_something_to_run_is_taken() -> None:
 
 
 def test_trainings_of_readmes_are_short() -> None:
-    words = "ngym train X-v0 --algo ppo --steps 50000 --out run"
+    words = "ngym train X-v0 --algo ppo --steps 50000 --criterion 0.75 --out run"
     text = f"```\npip install -e . -e plugins/neurogym-a\n{words}\n```\n"
     (step,) = checker.first_commands(text, "neurogym-a")[1]
-    assert step.text == f"{words} --steps 2000"
+    assert step.text == "ngym train X-v0 --algo ppo --steps 50000 --out run --steps 2000"
 
 
 @pytest.mark.parametrize(
