@@ -126,3 +126,9 @@ def test_nothing_is_uploaded_that_the_release_check_has_not_accepted() -> None:
     assert judged.endswith('--tag "$GITHUB_REF_NAME" --judge wheelhouse')
     assert not any("--before-names" in line for lines in commands.values() for line in lines)
     assert jobs["judge"]["needs"] == "wheels"
+
+
+def test_git_changes_no_line_ends_on_windows() -> None:
+    words = ["git", "check-attr", "text", "--", "neurogym_core/__init__.py", "README.md"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert [line.rpartition(": ")[2] for line in done.stdout.splitlines()] == ["unset", "unset"]
