@@ -21,7 +21,7 @@ new_environment = if [ -L $(1) ]; then echo "$(1) is a link to $$(readlink $(1))
 	python=$$(.ci/find-python) && echo "Making $(1) with $$python" && "$$python" -m venv --clear $(1)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-lowest test-newest test-all test-browser mutants lint bench train-examples train-agents train-gallery leaderboard site site-sample test-site clean
+.PHONY: help install demo test test-lowest test-newest test-all test-browser mutants lint bench release-check train-examples train-agents train-gallery leaderboard site site-sample test-site clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -46,6 +46,9 @@ test-all: $(VENV)/installed-dev  ## all tests, the slow ones with Stable-Baselin
 
 mutants: $(VENV)/installed-mutants  ## break the core in 300 places, and list the changes that no test notices (hours)
 	$(RUN) tests/mutants.py
+
+release-check: $(VENV)/installed-release  ## build all packages twice, judge them, and try each from its wheel (a quarter of an hour)
+	@$(RUN) .ci/release_check.py $(OPTIONS)
 
 test-browser: $(VENV)/installed-test  ## the catalogue page and the page to play in Chromium (Debian: chromium chromium-driver)
 	$(ONE_THREAD) $(RUN) -m pytest -q plugins/neurogym-registry/tests/browser plugins/neurogym-play/tests/test_play.py
@@ -94,15 +97,17 @@ CHOSEN := $(PLUGINS)
 $(VENV)/installed-test $(VENV)/installed-mutants: CHOSEN := $(LIGHT)
 # The demo needs no extra of the core.
 $(VENV)/installed-study: CHOSEN := $(filter plugins/neurogym-plot plugins/neurogym-study plugins/neurogym-task-%,$(PLUGINS))
-EXTRA = [$*]
-$(VENV)/installed-study: EXTRA :=
-$(VENV)/installed-mutants: EXTRA := [test,mutants]
+# The tools of the developers: a group of pyproject.toml.
+GROUP = $$($(RUN) .ci/group.py $*)
+$(VENV)/installed-all $(VENV)/installed-study: GROUP :=
+$(VENV)/installed-all: EXTRA := [all]
+$(VENV)/installed-release: CHOSEN := plugins/neurogym-registry
 
-# The core with an extra, and plugins, in one call of pip: it resolves them together, from this checkout.
+# The core, plugins and tools, in one call of pip: it resolves them together, from this checkout.
 $(VENV)/installed-%: constraints.txt pyproject.toml $(KERNEL) $(PLUGINS:%=%/pyproject.toml) | $(RUN)
-	@echo "Installing the core$(EXTRA) and $(words $(CHOSEN)) plugins into $(VENV) ..."
+	@echo "Installing the core$(EXTRA) and $(words $(CHOSEN)) plugins for '$*' into $(VENV) ..."
 	@$(RUN) $(PIP) -c constraints.txt $(BUILDS)
-	@$(RUN) $(PIP) -c constraints.txt --no-build-isolation -e '.$(EXTRA)' $(CHOSEN:%=-e ./%)
+	@$(RUN) $(PIP) -c constraints.txt --no-build-isolation $(GROUP) -e '.$(EXTRA)' $(CHOSEN:%=-e ./%)
 	@$(RUN) -c "from neurogym_core.players import kernel_in_use; kernel = kernel_in_use(); kernel.module or print(kernel)"
 	@touch $@
 
@@ -112,19 +117,19 @@ SHOWN := $(filter-out plugins/neurogym-sweep,$(LIGHT))
 .venv-site/installed: constraints.txt pyproject.toml $(KERNEL) $(PLUGINS:%=%/pyproject.toml)
 	@$(call new_environment,.venv-site)
 	@.venv-site/bin/python $(PIP) --no-compile -c constraints.txt $(BUILDS)
-	@.venv-site/bin/python $(PIP) --no-compile -c constraints.txt --no-build-isolation -e '.[site]' $(SHOWN:%=-e ./%)
+	@.venv-site/bin/python $(PIP) --no-compile -c constraints.txt --no-build-isolation $$(.venv-site/bin/python .ci/group.py site) -e . $(SHOWN:%=-e ./%)
 	@touch $@
 
 .venv-lowest/installed: .ci/lowest.py pyproject.toml $(KERNEL) $(PLUGINS:%=%/pyproject.toml)
 	@$(call new_environment,.venv-lowest)
 	@.venv-lowest/bin/python .ci/lowest.py > .venv-lowest/constraints.txt
-	@.venv-lowest/bin/python $(PIP) -c .venv-lowest/constraints.txt -e '.[test]' $(LIGHT:%=-e ./%)
+	@.venv-lowest/bin/python $(PIP) -c .venv-lowest/constraints.txt $$(.venv-lowest/bin/python .ci/group.py test) -e . $(LIGHT:%=-e ./%)
 	@touch $@
 
 # Without constraints.txt: as it is installed from the index today.
 .venv-newest/installed: pyproject.toml $(KERNEL) $(PLUGINS:%=%/pyproject.toml)
 	@$(call new_environment,.venv-newest)
-	@.venv-newest/bin/python $(PIP) --upgrade -e '.[test]' $(LIGHT:%=-e ./%)
+	@.venv-newest/bin/python $(PIP) --upgrade $$(.venv-newest/bin/python .ci/group.py test) -e . $(LIGHT:%=-e ./%)
 	@touch $@
 
 $(RUN):

@@ -27,7 +27,8 @@ DIRECTIVES = {
     "binding": False, "always_allow_keywords": False,  # calls of methods take less time
 }  # fmt: skip
 # Both kernels must compute the same bits, so a*b+c must not be fused. No code reads errno.
-GNU_FLAGS = ("-O3", "-ffp-contract=off", "-fwrapv", "-fno-math-errno")
+# Debugging information (-g) has paths of the builder's machine, and differs from build to build.
+GNU_FLAGS = ("-O3", "-ffp-contract=off", "-fwrapv", "-fno-math-errno", "-g0")
 MSVC_FLAGS = ("/O2", "/fp:precise")
 
 
@@ -146,6 +147,10 @@ def compile_kernel(root: Path, target: Path) -> None:
             flags = MSVC_FLAGS if self.compiler.compiler_type == "msvc" else GNU_FLAGS
             for extension in self.extensions:
                 extension.extra_compile_args = list(flags)
+            if flags is GNU_FLAGS:
+                # The folder of the builder's Python, of which the kernel needs no library.
+                words = self.compiler.linker_so
+                self.compiler.linker_so = [one for one in words if not one.startswith("-Wl,-rpath")]
             super().build_extensions()
 
     source = c_sources(root, target)

@@ -1,5 +1,6 @@
 """Print the lowest declared version of every dependency of the core and its plugins, for
-``pip install -c``. Tools of the tests (extras `test`, `dev` and `mutants`) stay as new as they are.
+``pip install -c``. Tools of the tests (dependency groups, and the extra `test`) stay as
+new as they are.
 """
 
 import re
@@ -17,10 +18,10 @@ def main() -> None:
         extras = project.get("optional-dependencies", {})
         texts = list(project.get("dependencies", []))
         for name, more in extras.items():
-            texts += more if name not in ("test", "dev", "mutants") else []
+            texts += more if name != "test" else []
         for text in texts:
             match = BOUND.match(text)
-            if match and not match[1].startswith("neurogym"):
+            if match and not match[1].startswith("neurogym-"):
                 version = tuple(int(part) for part in match[2].split("."))
                 # All packages are installed together: the highest of their bounds is the lowest
                 # version that all of them accept.

@@ -17,6 +17,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from scripts import loaded
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_OUT = (
@@ -189,6 +190,19 @@ def test_the_wheel_of_the_documented_command_brings_the_compiled_kernel(checkout
     kernel = environment.kernel()
     assert kernel["name"] == "compiled"
     assert str(environment.folder) in kernel["reason"]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("compiler")
+def test_two_wheels_with_the_kernel_are_the_same_and_have_no_path_of_their_builder(
+    checkout, tmp_path
+):
+    settings = {"NEUROGYM_BUILD_KERNEL": "1", "SOURCE_DATE_EPOCH": "1700000000"}
+    first, second = (build(checkout, tmp_path / one, "--wheel", **settings) for one in "ab")
+    assert first.read_bytes() == second.read_bytes()
+    verdicts = loaded(ROOT / ".ci" / "verdicts.py")
+    places = (str(checkout), str(tmp_path), f"{Path.home()}/")
+    assert list(verdicts.paths(verdicts.read_archive(first), None, places)) == []
 
 
 @pytest.mark.slow

@@ -156,4 +156,4 @@ def test_the_wheel_has_the_list_where_it_is_looked_for() -> None:
     [(source, target)] = build["targets"]["wheel"]["force-include"].items()
     assert (ROOT / source).is_file()
     assert ROOT / target == advice._CORE / "_bundled" / "index.json"
-    assert source in build["targets"]["sdist"]["include"]
+    assert source in build["targets"]["sdist"]["only-include"]

@@ -42,10 +42,11 @@ def hatch_build() -> ModuleType:
 
 
 def product_flags() -> tuple[str, ...]:
-    """Flags that the product is compiled with, but for the level of optimization, at which reports
-    would name no lines.
+    """Flags that the product is compiled with, but for those with which reports would name no
+    lines: the level of optimization, and leaving out the debugging information.
     """
-    return tuple("-O1" if flag == "-O3" else flag for flag in hatch_build().GNU_FLAGS)
+    flags = [flag for flag in hatch_build().GNU_FLAGS if flag != "-g0"]
+    return tuple("-O1" if flag == "-O3" else flag for flag in flags)
 
 
 def runtime() -> Path | None:

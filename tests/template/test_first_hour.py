@@ -150,7 +150,7 @@ def test_the_files_of_a_release_pass_the_linters_of_packages(tmp_path: Path) -> 
         ("zizmor", "--offline", "--min-severity", "low", package),
     ):
         path = shutil.which(tool, path=Path(sys.executable).parent)
-        assert path is not None, f"{tool} is not installed; the extra `dev` has it"
+        assert path is not None, f"{tool} is not installed; the group `dev` has it"
         done = subprocess.run(
             [path, *map(str, arguments)], capture_output=True, text=True, timeout=300
         )

@@ -1,0 +1,452 @@
+"""Verdicts on the wheels and sdists of a release, as functions of archives and of the sources.
+
+Each takes the bytes that would be published, and yields a line per defect; none yields a defect of
+an archive as it should be. ``.ci/release_check.py`` builds the archives and prints the lines."""
+
+from __future__ import annotations
+
+import email
+import hashlib
+import re
+import subprocess
+import tarfile
+import tomllib
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from email.message import Message
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from neurogym_registry.contents import ContentsError, read_contents
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parent.parent
+CORE = "neurogym-core"
+MAX_SIZE = 5_000_000
+"""Most bytes of a wheel or an sdist: the largest, with tables of animals, has 3 MB."""
+CLASSIFIERS = (
+    "Development Status :: ",
+    "Intended Audience :: Science/Research",
+    "Programming Language :: Python :: 3.11",
+    "Programming Language :: Python :: 3.14",
+    "Topic :: Scientific/Engineering",
+    "Typing :: Typed",
+)
+"""Beginnings of classifiers that each package has."""
+FOR_DEVELOPERS = {"test", "tests", "dev", "docs", "lint", "mutants", "site"}
+OF_AUTHORS = {"neurogym-check": {"test"}}
+"""Extras with such a name that users of a package need: pytest, for the tests of their tasks."""
+PLACEHOLDER_DOI = "10.5281/zenodo.0000000"
+_BROUGHT = {
+    CORE: {"registry/index.json": ("neurogym_core/_bundled/index.json", "registry/index.json")},
+    "neurogym-check": {"cookiecutter-task": ("neurogym_check/_template", "cookiecutter-task")},
+    "neurogym-registry": {
+        "registry/index.json": ("neurogym_registry/_data/index.json", "registry/index.json"),
+        "registry/schema": ("neurogym_registry/_data/schema", "registry/schema"),
+    },
+}
+"""Package -> files and folders of the repository that a build brings -> their places in its wheel
+and in its sdist."""
+_KERNEL = re.compile(r"neurogym_core/play/_kernel\.[\w.-]+\.(so|pyd)")
+_NOT_PUBLISHED = ("*.h", "*.pxd")  # sources of the kernel: in the sdist, in no wheel
+_PARTS = {"tests", "test", "docs", "__pycache__", "build", "dist", "node_modules", "tests_common"}
+_CACHES = re.compile(r"\.(py[co]|orig|rej|bak|swp|tmp|log)$|~$|(^|/)\.(DS_Store|coverage)$")
+_BUILDERS = re.compile(rb"/(?:home|root|tmp|Users|private|var/folders|builds?|work)/[\w.+/-]+")
+_INFO = {"METADATA", "WHEEL", "RECORD", "entry_points.txt"}
+_OF_SDISTS = {"PKG-INFO", "pyproject.toml", "README.md", ".gitignore", "hatch_build.py"}
+_OF_THE_CORE = {"LICENSE", "CHANGELOG.md", "CITATION.cff"}
+
+
+class ArchiveError(ValueError):
+    """A file is no wheel and no sdist that an installer would read; the message is the reason."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Project:
+    """Facts about a package of this project, read from its sources.
+
+    Attributes:
+        table: [project] of its pyproject.toml.
+        module: its import package.
+        tracked: path from its folder -> bytes of each file that git knows and could be published.
+        brought: path in the wheel -> path in the sdist -> bytes, of files from elsewhere.
+        own: versions of all packages of this project.
+        repository: public address of the sources, "" while there is none.
+    """
+
+    table: Mapping[str, Any]
+    module: str
+    tracked: Mapping[str, bytes]
+    brought: Mapping[tuple[str, str], bytes] = field(default_factory=dict)
+    own: Mapping[str, str]
+    repository: str = ""
+
+    @property
+    def name(self) -> str:
+        return str(self.table["name"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Archive:
+    """A wheel or an sdist in memory.
+
+    Attributes:
+        name: its file name.
+        size: its size in bytes.
+        kind: ``"wheel"`` or ``"sdist"``.
+        files: path -> bytes; of an sdist within its one folder.
+        metadata: METADATA or PKG-INFO.
+        wrong: why pip would not write a wheel as it looks: RECORD, names, hashes; or "".
+    """
+
+    name: str
+    size: int
+    kind: str
+    files: Mapping[str, bytes]
+    metadata: Message
+    wrong: str = ""
+
+    def under(self, end: str) -> str:
+        """Return the one .dist-info folder of a wheel, with `end`."""
+        (info,) = {one.partition("/")[0] for one in self.files if ".dist-info/" in one}
+        return f"{info}/{end}"
+
+
+def folders(root: Path = ROOT) -> list[Path]:
+    """Return the folders of all packages, the core's first."""
+    return [root, *sorted(path.parent for path in root.glob("plugins/*/pyproject.toml"))]
+
+
+def table_of(folder: Path) -> dict[str, Any]:
+    """Return [project] of a folder's pyproject.toml."""
+    found: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
+    return found
+
+
+def read_project(folder: Path, root: Path = ROOT, repository: str = "") -> Project:
+    """Read the facts about the package in a folder of a checkout.
+
+    Args:
+        folder: its folder.
+        root: the checkout.
+        repository: public address of the sources.
+    """
+    table = table_of(folder)
+    module = table["name"].replace("-", "_")
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--", module, *sorted(_OF_SDISTS | _OF_THE_CORE)],
+        cwd=folder, check=True, capture_output=True, text=True,
+    ).stdout.split("\0")  # fmt: skip
+    tracked = {
+        one: (folder / one).read_bytes() for one in listed if one and (folder / one).exists()
+    }
+    brought = {}
+    for source, (wheel, sdist) in _BROUGHT.get(table["name"], {}).items():
+        for path in (
+            [root / source] if (root / source).is_file() else sorted((root / source).rglob("*"))
+        ):
+            if path.is_file():
+                rest = path.relative_to(root / source).as_posix()
+                end = "" if rest == "." else f"/{rest}"
+                brought[wheel + end, sdist + end] = path.read_bytes()
+    return Project(
+        table=table, module=module, tracked=tracked, brought=brought, repository=repository,
+        own={one["name"]: one["version"] for one in map(table_of, folders(root))},
+    )  # fmt: skip
+
+
+def read_archive(path: Path) -> Archive:
+    """Read a wheel or an sdist.
+
+    Raises:
+        ArchiveError: it is neither, or has links, devices, or files outside of its folder.
+    """
+    if path.suffix == ".whl":
+        return _read_wheel(path)
+    if not path.name.endswith(".tar.gz"):
+        raise ArchiveError(
+            f"{path.name} is no wheel and no sdist. Expected NAME.whl or NAME.tar.gz."
+        )
+    top, files = f"{path.name.removesuffix('.tar.gz')}/", {}
+    with tarfile.open(path) as archive:
+        for one in archive:
+            if not one.isfile() or not one.name.startswith(top) or ".." in one.name.split("/"):
+                raise ArchiveError(
+                    f"{path.name} has {one.name!r}. Expected plain files in the folder {top}, as"
+                    " `python -m build --sdist` makes them."
+                )
+            files[one.name.removeprefix(top)] = archive.extractfile(one).read()
+    return Archive(
+        name=path.name, size=path.stat().st_size, kind="sdist", files=files,
+        metadata=_message(files.get("PKG-INFO", b"")),
+    )  # fmt: skip
+
+
+def _message(content: bytes) -> Message:
+    """Return METADATA or PKG-INFO, which are in UTF-8."""
+    return email.message_from_string(content.decode())
+
+
+def _read_wheel(path: Path) -> Archive:
+    with zipfile.ZipFile(path) as archive:
+        files = {one: archive.read(one) for one in archive.namelist() if not one.endswith("/")}
+    wrong = ""
+    try:
+        read_contents(path)
+    except ContentsError as error:
+        wrong = str(error)
+    (metadata,) = (one for one in files if re.fullmatch(r"[^/]+\.dist-info/METADATA", one))
+    return Archive(
+        name=path.name, size=path.stat().st_size, kind="wheel", files=files, wrong=wrong,
+        metadata=_message(files[metadata]),
+    )  # fmt: skip
+
+
+def licence(archive: Archive, project: Project) -> Iterator[str]:
+    """The licence is an SPDX expression, and its texts are those of the sources."""
+    said = archive.metadata["License-Expression"]
+    if said is None:
+        yield "METADATA has no License-Expression"
+        return
+    try:
+        plain = canonicalize_license_expression(said)
+    except InvalidLicenseExpression:
+        yield f"License-Expression {said!r} is no SPDX expression"
+        return
+    if plain != said or said != project.table["license"]:
+        yield f"License-Expression is {said!r}; the sources have {project.table['license']!r}"
+    patterns = project.table["license-files"]
+    wanted = {
+        one: content
+        for one, content in project.tracked.items()
+        if any(PurePosixPath(one).match(pattern) for pattern in patterns)
+    }
+    if "LICENSE" not in wanted or set(archive.metadata.get_all("License-File", [])) != set(wanted):
+        yield f"License-File is not {', '.join(sorted(wanted)) or 'LICENSE'}"
+    for one, content in wanted.items():
+        place = archive.under(f"licenses/{one}") if archive.kind == "wheel" else one
+        if archive.files.get(place) != content or not content.strip():
+            yield f"{place} is missing, empty, or differs from the sources"
+
+
+def typed(archive: Archive, project: Project) -> Iterator[str]:
+    """Type checkers read the annotations (PEP 561)."""
+    if f"{project.module}/py.typed" not in archive.files:
+        yield f"{project.module}/py.typed is missing"
+
+
+def contents(archive: Archive, project: Project) -> Iterator[str]:
+    """Every file is one that git knows, and every file that git knows is in the archive."""
+    wheel = archive.kind == "wheel"
+    wanted = {places[0 if wheel else 1]: one for places, one in project.brought.items()}
+    for one, content in project.tracked.items():
+        inside = one.startswith(f"{project.module}/")
+        left_out = wheel and any(PurePosixPath(one).match(end) for end in _NOT_PUBLISHED)
+        if (inside or not wheel) and not left_out:
+            wanted[one] = content
+    brought = {places[0 if wheel else 1] for places in project.brought}
+    for one in sorted(archive.files):
+        parts = {part.lower() for part in one.split("/")} & _PARTS
+        compiled = _KERNEL.fullmatch(one) and not archive.name.endswith("-none-any.whl")
+        if _CACHES.search(one) or (parts and one not in brought):
+            yield f"{one} is a file of tests, pages, tools or caches"
+        elif one in wanted:
+            if archive.files[one] != wanted[one]:
+                yield f"{one} differs from the checkout"
+        elif not (_of_installers(one, archive) or (wheel and compiled)):
+            yield f"{one} is a stray file: git does not know it"
+    for one in sorted(set(wanted) - set(archive.files)):
+        yield f"{one} is missing"
+
+
+def _of_installers(path: str, archive: Archive) -> bool:
+    """Return whether the builder writes a file itself."""
+    if archive.kind == "sdist":
+        return path in _OF_SDISTS
+    rest = path.removeprefix(archive.under(""))
+    return rest in _INFO or rest.startswith("licenses/")
+
+
+def paths(archive: Archive, project: Project, places: tuple[str, ...] = ()) -> Iterator[str]:
+    """No file has a path of the machine that built it.
+
+    Args:
+        archive: the archive.
+        project: the facts.
+        places: folders of this machine: the checkout, the home of the builder.
+    """
+    for one, content in archive.files.items():
+        found = [place for place in places if place.encode() in content]
+        if _KERNEL.fullmatch(one):
+            found += [match.decode() for match in _BUILDERS.findall(content)]
+        for place in dict.fromkeys(found):
+            yield f"{one} has the path {place}"
+
+
+def metadata(archive: Archive, project: Project) -> Iterator[str]:
+    """The metadata is complete, and that of the sources."""
+    said, table = archive.metadata, project.table
+    for key, wanted in {
+        "Name": table["name"], "Version": table["version"], "Summary": table["description"],
+        "Requires-Python": table["requires-python"], "Description-Content-Type": "text/markdown",
+    }.items():  # fmt: skip
+        if said[key] != wanted:
+            yield f"{key} is {said[key]!r}; expected {wanted!r}"
+    stem = archive.name.split("-")[:2] if archive.kind == "wheel" else archive.name[:-7].split("-")
+    if stem != [canonicalize_name(table["name"]).replace("-", "_"), table["version"]]:
+        yield "the name of the file is not that of the package and its version"
+    text = str(said.get_payload())
+    readme = project.tracked["README.md"].decode()
+    if not readme.strip() or text.strip() != readme.strip():
+        yield "the description is not README.md"
+    if not (said["Author"] or said["Author-email"]):
+        yield "Author is missing"
+    classifiers = said.get_all("Classifier", [])
+    for wanted in CLASSIFIERS:
+        if not any(one.startswith(wanted) for one in classifiers):
+            yield f"no classifier begins with {wanted!r}"
+    for one in classifiers:
+        if one.startswith("License ::"):
+            yield f"{one!r} is refused by the index beside License-Expression"
+    addresses = [one.partition(", ")[2] for one in said.get_all("Project-URL", [])]
+    if project.repository and project.repository not in addresses:
+        yield f"Project-URL lacks {project.repository}"
+    if any(not one.startswith("https://") for one in addresses):
+        yield "Project-URL has an address without https"
+
+
+def requirements(archive: Archive, project: Project) -> Iterator[str]:
+    """Requirements have bounds: of our packages on both sides, of others a lowest version."""
+    found = [Requirement(one) for one in archive.metadata.get_all("Requires-Dist", [])]
+    if project.name != CORE and CORE not in {canonicalize_name(one.name) for one in found}:
+        yield f"{CORE} is not required"
+    bounded = {
+        canonicalize_name(one.name)
+        for one in found
+        if any(part.operator in (">=", "==", "~=") for part in one.specifier)
+    }
+    for one in found:
+        name, signs = canonicalize_name(one.name), {part.operator for part in one.specifier}
+        if one.url:
+            yield f"{one} is an address, which the index refuses"
+        elif name in project.own:
+            if not {">=", "<"} <= signs:
+                yield f"{one} lacks bounds; expected {name}>=X,<Y"
+            elif not one.specifier.contains(project.own[name]):
+                yield f"{one} leaves out {project.own[name]}, which is released with it"
+        elif name.startswith("neurogym-"):
+            yield f"{one} is no package of this project: another could own the name"
+        elif name not in bounded:
+            yield f"{one} has no lowest version"
+
+
+def extras(archive: Archive, project: Project) -> Iterator[str]:
+    """No extra is for developers of the package: those are dependency groups."""
+    public = OF_AUTHORS.get(project.name, set())
+    for one in archive.metadata.get_all("Provides-Extra", []):
+        if one in FOR_DEVELOPERS - public:
+            yield f"the extra {one!r} is for developers; make it a dependency group"
+
+
+def size(archive: Archive, project: Project) -> Iterator[str]:
+    """The archive is small."""
+    if archive.size > MAX_SIZE:
+        yield f"it has {archive.size:,} bytes; expected at most {MAX_SIZE:,}"
+
+
+def record(archive: Archive, project: Project) -> Iterator[str]:
+    """RECORD equals the wheel, and pip would write it as it looks."""
+    if archive.wrong:
+        yield archive.wrong
+
+
+VERDICTS: dict[str, Callable[[Archive, Project], Iterator[str]]] = {
+    one.__name__: one
+    for one in (licence, typed, contents, paths, metadata, requirements, extras, size, record)
+}  # fmt: skip
+
+
+def defects(archive: Archive, project: Project, places: tuple[str, ...] = ()) -> list[str]:
+    """Return a line for each defect of an archive: ``FILE: verdict: defect``."""
+    found = []
+    for name, verdict in VERDICTS.items():
+        lines = paths(archive, project, places) if verdict is paths else verdict(archive, project)
+        found += [f"{archive.name}: {name}: {line}" for line in lines]
+    return found
+
+
+def citation(text: str, version: str) -> list[str]:
+    """Return a line for each defect of CITATION.cff: version, date, form of the DOI."""
+    keys = dict(re.findall(r"^([\w-]+): *(.*?) *$", text, flags=re.M))
+    found = []
+    if keys.get("version", "").strip("\"'") != version:
+        found.append(f"CITATION.cff has the version {keys.get('version')}; expected {version}")
+    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", keys.get("date-released", "")):
+        found.append("CITATION.cff has no date-released: YYYY-MM-DD")
+    if not re.fullmatch(r"10\.\d{4,9}/\S+", keys.get("doi", "")):
+        found.append(f"CITATION.cff has the DOI {keys.get('doi')}; expected 10.NNNN/NAME")
+    return found
+
+
+def placeholders(
+    citation: str, repository: str, published: bool, owners: str, readmes: Mapping[str, str]
+) -> list[str]:
+    """Return a line for each value that only its future owners can give.
+
+    Args:
+        citation: CITATION.cff.
+        repository: public address of the sources, or "".
+        published: whether the names are registered on the package index.
+        owners: .github/CODEOWNERS.
+        readmes: path -> text of each README.md.
+    """
+    found = []
+    if PLACEHOLDER_DOI in citation:
+        found.append(
+            f"CITATION.cff: {PLACEHOLDER_DOI} is a placeholder. Reserve a DOI (docs/publishing.md)."
+        )
+    if not repository:
+        found.append(
+            "published.py: REPOSITORY is empty. Give the public address of the sources, also as"
+            " [project.urls] Repository of each pyproject.toml."
+        )
+    if not published:
+        found.append(
+            "published.py: PUBLISHED is False. Register the names (docs/publishing.md), and set it."
+        )
+    without = [
+        line for line in owners.splitlines()
+        if line.startswith("/") and "@" not in line
+    ]  # fmt: skip
+    if without:
+        found.append(
+            f".github/CODEOWNERS: {len(without)} paths have no owner. Add an account to each."
+        )
+    related = {path: len(relative_links(text)) for path, text in readmes.items()}
+    if count := sum(related.values()):
+        found.append(
+            f"README.md: {count} links of {sum(map(bool, related.values()))} files are relative,"
+            " and lead nowhere from the package index. Run .ci/absolute_links.py."
+        )
+    return found
+
+
+def relative_links(text: str) -> list[str]:
+    """Return the targets in a Markdown text that are paths, without those in code."""
+    prose = re.sub(r"^```.*?^```$|`[^`\n]*`(?!\])", "", text, flags=re.S | re.M)
+    return re.findall(r"\]\((?!https?://|#|mailto:)([^)\s]+)\)", prose)
+
+
+def reproducible(first: Mapping[str, bytes], second: Mapping[str, bytes]) -> list[str]:
+    """Return a line for each file that two builds did not make with the same bytes."""
+    found = [
+        f"{one}: reproducible: only one build made it" for one in sorted(set(first) ^ set(second))
+    ]
+    for one in sorted(set(first) & set(second)):
+        hashes = [hashlib.sha256(build[one]).hexdigest()[:12] for build in (first, second)]
+        if hashes[0] != hashes[1]:
+            found.append(f"{one}: reproducible: two builds have the hashes {' and '.join(hashes)}")
+    return found

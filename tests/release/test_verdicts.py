@@ -1,0 +1,296 @@
+"""Each verdict on a release has archives that fail it, and the archives of all packages pass."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from scripts import loaded
+
+from neurogym_core.ecosystem import published
+
+ROOT = Path(__file__).resolve().parents[2]
+verdicts = loaded(ROOT / ".ci" / "verdicts.py")
+Archive, Project = verdicts.Archive, verdicts.Project
+SMALL = ROOT / "plugins" / "neurogym-task-motor"
+PLACES = (str(ROOT), f"{Path.home()}/")
+CITATION = (
+    "cff-version: 1.2.0\ndoi: 10.5281/zenodo.1234567\nversion: 1.0.0\ndate-released: 2026-11-27\n"
+)
+
+
+def built(folder: Path, target: Path) -> list[Path]:
+    """Build the wheel and the sdist of a package, without a compiled kernel."""
+    variables = os.environ | {"NEUROGYM_BUILD_KERNEL": "0", "SOURCE_DATE_EPOCH": "1700000000"}
+    command = [sys.executable, "-m", "hatchling", "build", "-d", str(target)]
+    subprocess.run(command, cwd=folder, env=variables, check=True, capture_output=True, timeout=300)
+    return sorted(path for path in target.iterdir() if path.name.endswith((".whl", ".tar.gz")))
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The sdist and the wheel of a small package."""
+    return built(SMALL, tmp_path_factory.mktemp("small"))
+
+
+@pytest.fixture(scope="module")
+def project():
+    return verdicts.read_project(SMALL)
+
+
+@pytest.fixture(params=["wheel", "sdist"])
+def ideal(request, small: list[Path]):
+    (path,) = [one for one in small if (one.suffix == ".whl") == (request.param == "wheel")]
+    return verdicts.read_archive(path)
+
+
+NOT_YET = pytest.mark.xfail(
+    strict=True, reason="its pyproject.toml has no classifiers, and its sdist has tests"
+)
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        pytest.param(one, id=one.name, marks=NOT_YET if one.name == "neurogym-registry" else ())
+        for one in verdicts.folders()
+    ],
+)
+def test_the_archives_of_every_package_pass(folder: Path, tmp_path: Path) -> None:
+    project = verdicts.read_project(folder, repository=published.REPOSITORY)
+    archives = [verdicts.read_archive(one) for one in built(folder, tmp_path)]
+    assert [one.kind for one in archives] == ["wheel", "sdist"]
+    assert [line for one in archives for line in verdicts.defects(one, project, PLACES)] == []
+
+
+def files(archive, **changes: bytes | None):
+    """The archive with other bytes in some files; `top__x` is ``neurogym_task_motor/x``."""
+    new = dict(archive.files)
+    for name, content in changes.items():
+        path = (
+            name.replace("top__", "neurogym_task_motor/").replace("__", "/").replace("_dot_", ".")
+        )
+        if content is None:
+            del new[path]
+        else:
+            new[path] = content
+    return dataclasses.replace(archive, files=new)
+
+
+def header(archive, key: str, *values: str):
+    """The archive with other values of a header."""
+    said = verdicts._message(archive.metadata.as_bytes())
+    del said[key]
+    for one in values:
+        said[key] = one
+    return dataclasses.replace(archive, metadata=said)
+
+
+def more(archive, key: str, value: str):
+    """The archive with a further header."""
+    return header(archive, key, *archive.metadata.get_all(key, []), value)
+
+
+CHEATS: dict[str, dict[str, Callable]] = {
+    "licence": {
+        "no expression": lambda one: header(one, "License-Expression"),
+        "no SPDX": lambda one: header(one, "License-Expression", "free to use"),
+        "another one": lambda one: header(one, "License-Expression", "GPL-3.0-only"),
+        "no file named": lambda one: header(one, "License-File"),
+        "empty text": lambda one: dataclasses.replace(
+            one,
+            files={
+                path: b"" if path.endswith("LICENSE") else content
+                for path, content in one.files.items()
+            },
+        ),
+    },
+    "typed": {"no mark": lambda one: files(one, top__py_dot_typed=None)},
+    "contents": {
+        "a test": lambda one: files(one, tests__test_x_dot_py=b""),
+        "a page": lambda one: files(one, top__docs__a_dot_md=b"# A"),
+        "helpers of tests": lambda one: files(one, tests_common__a_dot_py=b""),
+        "bytecode": lambda one: files(one, top____init___dot_pyc=b"\0"),
+        "a cache": lambda one: files(one, top____pycache____a_dot_py=b""),
+        "an editor's copy": lambda one: files(one, top__a_dot_py_dot_orig=b""),
+        "not in git": lambda one: files(one, top__notes_dot_py=b"password = 1"),
+        "another module": lambda one: files(one, numpy____init___dot_py=b""),
+        "changed": lambda one: files(one, top__ngym_dot_toml=b"schema = 1\n"),
+        "left out": lambda one: files(one, top__reaching_1d_dot_py=None),
+        "a compiled module": lambda one: files(one, top__fast_dot_so=b"\x7fELF"),
+    },
+    "paths": {
+        "the checkout": lambda one: files(one, top__a_dot_py=f"x = '{ROOT}/a'".encode()),
+        "the home": lambda one: files(one, top__a_dot_py=f"# {Path.home()}/.cache".encode()),
+        "debugging information": lambda one: dataclasses.replace(
+            one, files={"neurogym_core/play/_kernel.cp311.so": b"\x7f/tmp/neurogym-kernel-x/c.c\0"}
+        ),
+    },
+    "metadata": {
+        "another name": lambda one: header(one, "Name", "neurogym-task-motors"),
+        "another version": lambda one: header(one, "Version", "1.0.1"),
+        "no summary": lambda one: header(one, "Summary"),
+        "any Python": lambda one: header(one, "Requires-Python"),
+        "plain text": lambda one: header(one, "Description-Content-Type", "text/plain"),
+        "no classifiers": lambda one: header(one, "Classifier"),
+        "a licence as classifier": lambda one: more(
+            one, "Classifier", "License :: OSI Approved :: BSD License"
+        ),
+        "no author": lambda one: header(one, "Author"),
+        "http": lambda one: more(one, "Project-URL", "Repository, http://example.org/a"),
+        "file name": lambda one: dataclasses.replace(one, name=f"x{one.name}"),
+        "no text": lambda one: dataclasses.replace(
+            one, metadata=verdicts._message(one.metadata.as_bytes().partition(b"\n\n")[0] + b"\n\n")
+        ),
+    },
+    "requirements": {
+        "no core": lambda one: header(one, "Requires-Dist", "numpy>=1.26"),
+        "any core": lambda one: header(one, "Requires-Dist", "neurogym-core", "numpy>=1.26"),
+        "no upper bound": lambda one: header(one, "Requires-Dist", "neurogym-core>=1.0"),
+        "an older core": lambda one: header(one, "Requires-Dist", "neurogym-core>=0.1,<1"),
+        "any NumPy": lambda one: more(
+            header(one, "Requires-Dist", "neurogym-core>=1.0,<2"), "Requires-Dist", "numpy"
+        ),
+        "an address": lambda one: more(
+            one, "Requires-Dist", "a @ https://example.org/a-1-py3-none-any.whl"
+        ),
+        "a stranger": lambda one: more(one, "Requires-Dist", "neurogym-tools>=1,<2"),
+    },
+    "extras": {
+        "test": lambda one: more(one, "Provides-Extra", "test"),
+        "dev": lambda one: more(one, "Provides-Extra", "dev"),
+    },
+    "size": {"large": lambda one: dataclasses.replace(one, size=5_000_001)},
+    "record": {"refused": lambda one: dataclasses.replace(one, wrong="RECORD lacks a file")},
+}
+
+
+def test_every_verdict_has_cheats() -> None:
+    assert set(CHEATS) == set(verdicts.VERDICTS)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "cheat"), [(verdict, cheat) for verdict in CHEATS for cheat in CHEATS[verdict]]
+)
+def test_a_cheat_fails_its_verdict(verdict: str, cheat: str, ideal, project) -> None:
+    judged = verdicts.VERDICTS[verdict]
+    options = (PLACES,) if verdict == "paths" else ()
+    assert list(judged(ideal, project, *options)) == []
+    assert list(judged(CHEATS[verdict][cheat](ideal), project, *options)) != []
+
+
+def test_the_address_of_the_sources_is_asked_for_when_there_is_one(ideal, project) -> None:
+    here = dataclasses.replace(project, repository="https://example.org/neurogym")
+    (line,) = verdicts.metadata(ideal, here)
+    assert line == "Project-URL lacks https://example.org/neurogym"
+    good = more(ideal, "Project-URL", "Repository, https://example.org/neurogym")
+    assert list(verdicts.metadata(good, here)) == []
+
+
+def test_a_wheel_whose_record_leaves_out_a_file_is_refused(small, project, tmp_path) -> None:
+    (path,) = [one for one in small if one.suffix == ".whl"]
+    cheat = tmp_path / path.name
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(cheat, "w") as new:
+        for one in old.infolist():
+            new.writestr(one, old.read(one))
+        new.writestr("neurogym_task_motor/more.py", "x = 1\n")
+    lines = verdicts.defects(verdicts.read_archive(cheat), project, PLACES)
+    assert {line.split(": ")[1] for line in lines} == {"record", "contents"}
+
+
+@pytest.mark.parametrize("cheat", ["link", "outside", "parent"])
+def test_an_sdist_with_more_than_plain_files_in_its_folder_is_refused(tmp_path, cheat) -> None:
+    path = tmp_path / "a-1.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        one = tarfile.TarInfo({"link": "a-1/x", "outside": "b/x", "parent": "a-1/../x"}[cheat])
+        if cheat == "link":
+            one.type, one.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(one, io.BytesIO(b""))
+    with pytest.raises(verdicts.ArchiveError, match="Expected plain files in the folder a-1/"):
+        verdicts.read_archive(path)
+
+
+def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(verdicts.ArchiveError, match=r"a\.zip is no wheel and no sdist"):
+        verdicts.read_archive(tmp_path / "a.zip")
+
+
+def test_two_builds_have_the_same_files_with_the_same_bytes() -> None:
+    assert verdicts.reproducible({"a": b"1"}, {"a": b"1"}) == []
+    (line,) = verdicts.reproducible({"a": b"1"}, {"a": b"2"})
+    assert line.startswith("a: reproducible: two builds have the hashes")
+    assert verdicts.reproducible({"a": b"1"}, {}) == ["a: reproducible: only one build made it"]
+
+
+def test_two_builds_of_a_package_have_the_same_bytes(small, tmp_path: Path) -> None:
+    first = {one.name: one.read_bytes() for one in small}
+    second = {one.name: one.read_bytes() for one in built(SMALL, tmp_path)}
+    assert verdicts.reproducible(first, second) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("version: 1.0.0", "version: 0.9.0"),
+        ("date-released: 2026-11-27", "date-released: soon"),
+        ("doi: 10.5281/zenodo.1234567\n", ""),
+        ("doi: 10.5281/zenodo.1234567", "doi: zenodo"),
+    ],
+)
+def test_a_citation_of_another_release_is_refused(old: str, new: str) -> None:
+    assert verdicts.citation(CITATION, "1.0.0") == []
+    assert len(verdicts.citation(CITATION.replace(old, new), "1.0.0")) == 1
+
+
+def test_the_citation_is_that_of_the_core() -> None:
+    text = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert verdicts.citation(text, verdicts.table_of(ROOT)["version"]) == []
+
+
+GIVEN = {
+    "citation": CITATION,
+    "repository": "https://example.org/neurogym",
+    "published": True,
+    "owners": "# Owners\n/registry/ @ana\n",
+    "readmes": {"README.md": "See [the tour](https://example.org/tour) and `[a](b)`."},
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "cheat", "said"),
+    [
+        ("citation", f"doi: {verdicts.PLACEHOLDER_DOI}\n", "is a placeholder"),
+        ("repository", "", "REPOSITORY is empty"),
+        ("published", False, "PUBLISHED is False"),
+        ("owners", "/registry/\n", "1 paths have no owner"),
+        ("readmes", {"README.md": "[a](docs/a.md)", "b": "b"}, "1 links of 1 files are relative"),
+    ],
+)
+def test_each_placeholder_is_named(key: str, cheat: object, said: str) -> None:
+    assert verdicts.placeholders(**GIVEN) == []
+    (line,) = verdicts.placeholders(**GIVEN | {key: cheat})
+    assert said in line
+
+
+def test_relative_links_become_addresses_of_files_that_exist() -> None:
+    script = loaded(ROOT / ".ci" / "absolute_links.py")
+    address = "https://example.org/neurogym"
+    for folder in verdicts.folders():
+        text = (folder / "README.md").read_text("utf-8")
+        made = script.absolute(text, folder, address)
+        assert verdicts.relative_links(made) == []
+        places = [part.split(")")[0].split("#")[0] for part in made.split(f"({address}/")[1:]]
+        assert len(places) == len(verdicts.relative_links(text))
+        for place in places:
+            kind, branch, path = place.split("/", 2)
+            assert branch == "main"
+            assert (ROOT / path).is_dir() == (kind == "tree"), place
+            assert (ROOT / path).exists(), place
