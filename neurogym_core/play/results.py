@@ -33,8 +33,8 @@ class Given(NamedTuple):
         reward: (N,) float64, total reward of the step; replaces everything else.
         extra: (N,) float64, added to the reward of the table.
         goto: (N,) int64, destinations; STAY leaves the decision to the table.
-        outcome: (N,) int64, `Outcome` of the first slot; 0 leaves it to the table.
-        distance: (N, K) float64, distance of a continuous action from the target of each slot.
+        distance: (N, K) float64, distance of a continuous action from the target of each slot; NaN
+            for slots that only the hook answers.
         graded: (N, K) float64, reward if the distance is tolerated; NaN: reward of the table.
             Without a trigger: reward of the answer when the window closes, whatever its distance.
         score: (N, K) float64, score of the answer where `graded` is not NaN.
@@ -44,7 +44,6 @@ class Given(NamedTuple):
     reward: Floats | None = None
     extra: Floats | None = None
     goto: Ints | None = None
-    outcome: Ints | None = None
     distance: Floats | None = None
     graded: Floats | None = None
     score: Floats | None = None
@@ -250,6 +249,13 @@ def _columns(block: Block, rows: Array) -> dict[str, Array]:
         columns[choice] = named(_choice(block, rows, k), names.get(choice, ()))
         columns[f"{prefix}outcome"] = OUTCOME_NAMES[log.slot_outcome[rows, k]]
         columns[f"{prefix}reaction_time"] = log.slot_time[rows, k]
+        if types.slots.again[k]:
+            if not log.values.shape[2]:
+                first = log.first_choice[rows, k]
+                columns[f"{prefix}first_choice"] = named(first, names.get(choice, ()))
+            columns[f"{prefix}first_outcome"] = OUTCOME_NAMES[log.first_outcome[rows, k]]
+            columns[f"{prefix}first_reaction_time"] = log.first_time[rows, k]
+            columns[f"{prefix}answers"] = log.answers[rows, k]
     columns |= {
         "outcome": OUTCOME_NAMES[log.outcome[rows]], "performance": log.performance[rows],
         "reward": log.reward[rows], "aborts": log.aborts[rows], "steps": log.steps[rows],

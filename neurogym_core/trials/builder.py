@@ -39,8 +39,8 @@ class TrialBuilder:
         then: the period that follows an answer; "end", "wait", "stay" or "restart".
         needs: name of an earlier slot that must be answered correctly first.
         again: whether the slot can be answered again each time that its window opens again, in
-            periods that repeat. Each answer is rewarded, and the record keeps the last visit. By
-            default a slot is answered once in a trial.
+            periods that repeat. Each answer is rewarded; the record keeps the last visit, the
+            first answer, and the number of answers. By default a slot is answered once in a trial.
         scored: whether the slot counts in the outcome and the performance of the trial; False for
             a poke that only starts it, for example.
         correct, error, miss: rewards, number or (n,); default: those of the task.
@@ -372,6 +372,7 @@ class TrialBuilder:
         pays: Pays | None = None,
         again: bool = False,
         scored: bool = True,
+        reported: bool = False,
     ) -> None:
         """Open a response window in which an action of `group` is right or wrong.
 
@@ -394,6 +395,8 @@ class TrialBuilder:
                 right, it pays `correct`.
             pays: continuous actions: (distance, tolerance) -> reward of an answer within the
                 tolerance, instead of `correct`. Its share of the reward at distance 0 is the score.
+            reported: whether only `step_action` answers, with `now.answer`; then actions of `group`
+                within the window are free, and are no answers.
 
         Example:
             >>> trial.periods("fixation", "light")
@@ -404,6 +407,7 @@ class TrialBuilder:
         self._ask(
             slot, group, span, then, correct=correct, error=error, miss=miss, right=right, aim=aim,
             needs=needs, tolerance=tolerance, pays=pays, again=again, scored=scored,
+            reported=reported,
         )  # fmt: skip
 
     def answer_at(

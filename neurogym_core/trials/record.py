@@ -17,6 +17,10 @@ column                  values
                         continuous answers
 ``outcome``             str, one of `OUTCOME_NAMES`: the outcome of the whole trial
 ``reaction_time``       float, ms from the onset of the response window; NaN without an answer
+``first_choice``,       of slots with ``again=True``: as above, of the first of the trial's answers;
+``first_outcome``,      ``choice``, ``outcome`` and ``reaction_time`` are then those of the last
+``first_reaction_time`` visit (``first_choice`` of discrete actions only)
+``answers``             int, number of answers in the trial, of slots with ``again=True``
 ``performance``         float, 0 to 1
 ``reward``              float, sum over the trial
 ``aborts``, ``steps``   int, number of actions while the subject had to rest; number of steps played
@@ -32,8 +36,8 @@ column                  values
 ======================  ===========================================================================
 
 In tasks with several slots, the name of the slot precedes ``choice``, ``outcome``,
-``reaction_time``, ``answer_time`` and ``rest_correct``: ``rule.choice`` and so on. Only times can
-be NaN."""
+``reaction_time``, ``answer_time``, ``rest_correct``, ``answers`` and those of the first answer:
+``rule.choice`` and so on. Only times can be NaN."""
 
 from __future__ import annotations
 
@@ -105,6 +109,7 @@ OUTCOME_NAMES.setflags(write=False)
 RECORD_NAMES = frozenset((
     "subject", "trial", "env", "session", "choice", "outcome", "reaction_time", "performance",
     "reward", "aborts", "steps", "trial_start", "trial_stop", "answer_time", "rest_correct",
+    "first_choice", "first_outcome", "first_reaction_time", "answers",
 ))  # fmt: skip
 """Columns that players write; conditions and covariates must have other names."""
 
