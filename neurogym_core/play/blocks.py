@@ -138,6 +138,8 @@ class Block:
         """Name -> (n, …), columns that `session.record` adds to the record."""
         self.states: dict[str, Array] = {}
         """Name -> (n, …), last values of the arrays of `trial_state` that are recorded."""
+        self.events: dict[int, list[tuple[float, str, float]]] = {}
+        """Row -> events of the trial that hooks wrote: ms since it began, name, value."""
         self.after: Any = None
         """State of the dealer after it drew this block, if trials depend on earlier ones."""
         self.following: Any = None

@@ -130,7 +130,7 @@ def _each(
 
 
 class Reports:
-    """The answers that `step_action` reports on a step, until the step is played.
+    """The answers and events that `step_action` reports on a step, until the step is played.
 
     Args:
         stepper: the envs.
@@ -143,6 +143,7 @@ class Reports:
     def clear(self) -> None:
         """Forget the reports of the last step."""
         self.answers: list[tuple[Bools, Any, Any, Any, str | None]] = []
+        self.events: list[tuple[Bools, str, Floats]] = []
 
     # -------------------------------------------------------------- checks
 
@@ -177,6 +178,24 @@ class Reports:
         if asked.any():
             self.answers.append((asked, chosen, outcome, reaction_time, slot))
 
+    def event(self, where: Any, name: Any, value: Any) -> None:
+        """See `Now.event`."""
+        if not isinstance(name, str) or not name:
+            raise TaskDefinitionError(
+                f"{self.stepper.task.name}.step_action gave now.event() name={name!r}. Expected a"
+                ' text. Write now.event(where, "peck", value).'
+            )
+        happened = self.each("now.event() where=", where, "b", "bools")
+        values = self.each("now.event() value=", value, "fiub", "numbers")
+        if values.ndim != 1 or not np.isfinite(values).all():
+            raise TaskDefinitionError(
+                f"{self.stepper.task.name}.step_action gave now.event({name!r}) values with"
+                f" {_odd(values)}, of shape {values.shape}. Expected a finite number, or one per"
+                " env. Write several events for several numbers."
+            )
+        if happened.any():
+            self.events.append((happened, name, values))
+
     def _place(self, block: Block, slot: str | None) -> int:
         """Return the index of a slot in a block."""
         names, task = block.tables.slots.names, self.stepper.task.name
@@ -201,9 +220,11 @@ class Reports:
         Returns:
             (N,) rewards and (N,) destinations; None without an answer.
         """
+        stepper = self.stepper
+        for happened, name, values in self.events:
+            self._write(happened if sits_out is None else happened & ~sits_out, name, values)
         if not self.answers:
             return None, None
-        stepper = self.stepper
         paid, goto = np.zeros(stepper.n), np.full(stepper.n, STAY)
         for where, choice, outcome, time, slot in self.answers:
             playing = where if sits_out is None else where & ~sits_out
@@ -217,6 +238,15 @@ class Reports:
                         paid, goto,
                     )  # fmt: skip
         return paid, goto
+
+    def _write(self, happened: Bools, name: str, values: Floats) -> None:
+        """Write an event into the blocks of the envs in which it happened."""
+        stepper = self.stepper
+        row, ms = stepper.state("row"), (stepper.state("clock") + 1) * float(stepper.task.dt)
+        for block, envs in stepper.parts():
+            for env in np.arange(stepper.n)[envs][happened[envs]].tolist():
+                event = (float(ms[env]), name, float(values[env]))
+                block.events.setdefault(int(row[env]), []).append(event)
 
 
 class _Answers:

@@ -14,6 +14,7 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.blocks import NOT_VISITED, Block
 from neurogym_core.trials.arrays import Array, Bools, Floats, Ints
+from neurogym_core.trials.events import Events
 from neurogym_core.trials.record import (
     DURATION,
     OFFSET,
@@ -213,7 +214,21 @@ class TrialResults:
             [{NAMES: block.names, SLOTS: block.tables.slots.names} for block, _ in self._parts],
             columns,
         )
-        return TrialRecord(columns, meta={SLOTS: tuple(names), NAMES: order})
+        meta = {SLOTS: tuple(names), NAMES: order}
+        return TrialRecord(columns, meta=meta, events=self._events())
+
+    def _events(self) -> dict[str, list[Any]] | None:
+        """Return the events of the trials, ms since each began; None without any."""
+        found = [
+            (place, *event)
+            for block, places in self._parts
+            if block.events
+            for place in places.tolist()
+            for event in block.events.get(int(self.rows[place]), ())
+        ]
+        if not found:
+            return None
+        return dict(zip(Events._fields, map(list, zip(*found, strict=True)), strict=True))
 
     def row(self, i: int) -> dict[str, Any]:
         """Return trial `i` as Python values, without the keys of absent reaction times."""

@@ -123,6 +123,22 @@ class Now:
         """
         self._stepper.reports.answer(where, choice, outcome, reaction_time, slot)
 
+    def event(self, where: Any, name: str, value: Any = 1.0) -> None:
+        """Write an event of this step into the record's events; for `step_action`.
+
+        Its time is the end of the step, as that of an answer. `TrialRecord.events` has the events:
+        pecks, licks, entries, crossings.
+
+        Args:
+            where: (N,) bool, the envs in which it happened.
+            name: its name.
+            value: a number that goes with it, one or (N,).
+
+        Raises:
+            TaskDefinitionError: a value of another shape or type, or no name.
+        """
+        self._stepper.reports.event(where, name, value)
+
 
 class _Conditions(Mapping[str, Array]):
     """Conditions and notes of the current trials, name -> (N, …), gathered on access.
