@@ -1,4 +1,4 @@
-"""The hooks of a task: what they return is checked here, and what `step_action` reports is kept."""
+"""The hooks of a task: their values are checked here, and the reports of `step_action` are kept."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROUNDING = 1e-9
 
 
-# ---------------------------------------------------------------------- what hooks return
+# ---------------------------------------------------------------------- values of hooks
 
 
 def from_hook(
@@ -36,7 +36,7 @@ def from_hook(
 
     Args:
         task, hook: whose hook it is.
-        value: what it returned.
+        value: the value that it returned.
         shape: the shape that is expected; the first axis is that of envs.
         what: name of the value, if the hook returns several.
         whole: smallest and largest of the whole numbers that are expected; None: finite numbers.
@@ -93,7 +93,7 @@ def _refusal(
 def acted(stepper: Stepper, action: Array) -> tuple[Array | None, Array | None]:
     """Call `step_action`; return the rewards and the destinations of a step, (N,) or None.
 
-    What it reported is in the logs, and paid for where it returned None.
+    Its reports are kept until `Reports.log`.
     """
     task, n = stepper.task, stepper.n
     assert task.step_action is not None
@@ -126,7 +126,7 @@ def _each(
     return np.ascontiguousarray(checked, kind)
 
 
-# ---------------------------------------------------------------------- what step_action reports
+# ---------------------------------------------------------------------- reports of step_action
 
 
 class Reports:
@@ -212,7 +212,7 @@ class Reports:
     # -------------------------------------------------------------- the step
 
     def log(self, sits_out: Bools | None) -> tuple[Floats | None, Ints | None]:
-        """Write the answers into the logs; return what the table pays for them, and their `then`.
+        """Write the answers into the logs; return the pay of the table for them, and their `then`.
 
         Args:
             sits_out: (N,) envs that do not play this step; None: all play.

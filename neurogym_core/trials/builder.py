@@ -16,11 +16,12 @@ from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.interface import Interface
 from neurogym_core.trials.layout import Destination, Frames, Hold, Layout, Pays, Show, Weigh
 from neurogym_core.trials.record import as_texts
+from neurogym_core.trials.sequence import Items, encoded, onsets
 from neurogym_core.trials.timing import Timing
 
 VERBS = (
-    "periods", "show", "hold", "answer", "answer_at", "offer", "loss_weight", "timecourse",
-    "record", "max_reward",
+    "periods", "show", "sequence", "hold", "answer", "answer_at", "offer", "loss_weight",
+    "timecourse", "record", "max_reward",
 )  # fmt: skip
 
 
@@ -254,6 +255,61 @@ class TrialBuilder:
         noise = arguments.number(layout, "noise", noise)
         value = arguments.per_unit(layout, f"channel {channel!r}", value, k)
         layout.shows.append(Show(channel, value, span, noise))
+
+    def sequence(
+        self,
+        channel: str,
+        items: Any,
+        during: str | Iterable[str],
+        *,
+        onset: Any = 0.0,
+        duration: Any = None,
+        soa: Any = None,
+        where: Any = None,
+        noise: Any = 0.0,
+    ) -> Items:
+        """Show items one after the other on a channel: a stream of letters, tones or places.
+
+        Each item is a separate span, rounded as that of `show`: it lasts at least one step.
+
+        Args:
+            items: (K,) or (n, K) indices or names of the channel's units, -1 for none; of a channel
+                of one unit its strengths; or values, (n, K, k).
+            onset: ms from the onset of the (first) period to the first item, number or (n,); or to
+                each item, (n, K), without `soa`.
+            duration: ms of each item, number or (n,); default: `soa`, or until the next item.
+            soa: ms from the onset of an item to that of the next one, number or (n,).
+            noise: sigma of noise while an item is shown, as in `show`.
+
+        Returns:
+            The moments of the items. ``**items.after(k, ms)`` are `during`, `start` and `stop` of a
+            window that follows item k.
+
+        Raises:
+            TrialLayoutError: items that begin on the same step, or after the end of the periods; or
+                items that the channel does not have.
+
+        Example:
+            >>> trial.periods("fixation", "light")
+            >>> items = trial.sequence("light", [0, 1, 0], during="light", soa=100)
+            >>> trial.answer("choose", trial["side"], **items.after(1, 300))
+        """
+        layout = self.layout
+        values, shown = encoded(layout, channel, items)
+        count = values.shape[1]
+        at = onsets(layout, count, onset, soa)
+        for k in range(count):
+            last = duration if duration is not None else soa
+            stop = at[:, k] + last if last is not None else None
+            if last is None and k + 1 < count:
+                stop = at[:, k + 1]
+            there = None if shown[:, k].all() else np.broadcast_to(shown[:, k], (self.n,))
+            if where is not None:
+                there = where if there is None else there & where
+            self.show(
+                channel, values[:, k], during, start=at[:, k], stop=stop, where=there, noise=noise
+            )
+        return Items(during, at)
 
     def timecourse(
         self,

@@ -1,4 +1,4 @@
-"""`Events`: what happened within trials, beside the table that has one row per trial."""
+"""`Events`: events within trials, beside the table that has one row per trial."""
 
 from __future__ import annotations
 

@@ -469,8 +469,8 @@ def to_bids(
 
     ``sub-<sub>/beh/sub-<sub>_task-<task>_events.tsv`` has a row per trial and per event, and, if
     the record has their times, a row per period as played and per answer; the sidecar .json has
-    descriptions, units, levels and HED tags. `read_record` reads the trials back. Files of the folder that
-    describe the dataset are written if they are missing.
+    descriptions, units, levels and HED tags. `read_record` reads the trials back. Files of the
+    folder that describe the dataset are written if they are missing.
 
     Args:
         trials: a record of one subject, or steps with their record: then each visit of a period
