@@ -258,7 +258,7 @@ def test_an_agent_learns_to_exploit_a_habit_from_its_seat():
     """A table of the last choice of the other, updated from the env's rewards alone."""
     env = AgainstEnv(MatchingPennies, "matcher", Player(lambda others, own: len(own) % 2), seed=1)
     rng, values, paid = np.random.default_rng(0), np.zeros((3, 2)), []
-    observation, info = env.reset(seed=1)
+    observation, _ = env.reset(seed=1)
     last = choice = 0
     for step in range(3000):
         at_choice = step % 10 == 2

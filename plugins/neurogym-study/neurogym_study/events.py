@@ -128,7 +128,7 @@ def matching_slope(
     half = np.nan
     if n > 2:
         left = float(((y - intercept - slope * x) ** 2).sum()) / (n - 2)
-        half = float(stdtrit(n - 2, (1 + confidence) / 2)) * np.sqrt(left / spread)
+        half = float(stdtrit(n - 2, (1 + confidence) / 2) * np.sqrt(left / spread))
     return MatchingFit(
         slope, slope - half, slope + half, 10**intercept, n, int((~usable).sum())
     )  # fmt: skip
