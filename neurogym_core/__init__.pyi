@@ -18,6 +18,7 @@ from neurogym_core.trials.record import Outcome as Outcome
 # Write a task:
 from neurogym_core.tasks.task import Task as Task
 from neurogym_core.trials.builder import TrialBuilder as TrialBuilder
+from neurogym_core.trials.sequence import Items as Items
 from neurogym_core.trials.batch import TrialBatch as TrialBatch
 from neurogym_core.tasks.session import Session as Session
 from neurogym_core.trials.layout import STAY as STAY

@@ -42,5 +42,6 @@ from neurogym_core.subjects import player_of as player_of
 from neurogym_core.play.run import Game as Game
 
 # Records:
+from neurogym_core.trials.events import Events as Events
 from neurogym_core.trials.record import PERIOD_COLUMNS as PERIOD_COLUMNS
 from neurogym_core.trials.record import RECORD_NAMES as RECORD_NAMES

@@ -36,15 +36,17 @@ class {{ cookiecutter.task_name }}(Task):
     def new_trial(self, trial: TrialBuilder) -> None:
         """Describe one trial; the method runs once for a batch, so that conditions are arrays."""
         trial.periods("keep")
-        trial.hold(during="keep", cost=0)  # pushing is free
+        against = np.where(trial["drift"] > 0, 0, 1)
+        trial.answer("push", against, during="keep", reported=True, then="wait")
         trial.record(towards=np.sign(trial["drift"]))
         trial.max_reward(self.rewards["near"] * trial.duration("keep") / 100)
 
     def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, None]:
-        """Return the rewards of the step, and None, since no action leads to another period."""
+        """Report the answer; return rewards, and None: no action leads to another period."""
         pushed = np.array([0.0, -self.push, self.push])[action]
         moved = (now.conditions["drift"] + pushed) * now.dt / 100
         now.trial_state["at"] = now.trial_state["at"] + moved
+        now.answer(action > 0, action - 1)  # the first push is the choice of the record
         near = np.maximum(1.0 - np.abs(now.trial_state["at"]), 0.0)
         return self.rewards["near"] * near * now.dt / 100, None
 

@@ -29,6 +29,7 @@ PACKAGES = (
     "neurogym_data",
     "neurogym_llm",
     "neurogym_neural",
+    "neurogym_pettingzoo",
     "neurogym_play",
     "neurogym_plot",
     "neurogym_jax",

@@ -74,7 +74,9 @@ cdef class Kernel:
         score=cython.double, steps=cython.longlong, entry=cython.longlong, first=Py_ssize_t, at=Py_ssize_t,
     )
     cdef (double, long long) _answer(self, Py_ssize_t env, long long action, double reward, given_t *given) noexcept nogil
-    @cython.locals(terms=terms_t, outcome=cython.int, score=cython.double, near=bint, at=Py_ssize_t)
+    @cython.locals(
+        terms=terms_t, outcome=cython.int, score=cython.double, near=bint, at=Py_ssize_t, distance=cython.double,
+    )
     cdef double _close(self, Py_ssize_t env, long long coming, double reward, given_t *given) noexcept nogil
     cdef long long _landing(self, rules_t *rules, long long kind, long long segment) noexcept nogil
     @cython.locals(clock=cython.longlong, at=Py_ssize_t)

@@ -117,6 +117,10 @@ cdef struct rules_t:
     double *log_values
     long long *log_onset
     long long *log_offset
+    long long *log_answers
+    signed char *log_first_outcome
+    long long *log_first_choice
+    double *log_first_time
 
 ctypedef rules_t *rules_p
 
@@ -136,7 +140,6 @@ cdef struct given_t:
     const double *reward
     const double *extra
     const long long *goto "leads"
-    const long long *outcome
     const double *distance
     const double *graded
     const double *score
@@ -445,6 +448,13 @@ cdef inline int read_log(rules_t *r, object block, list locks) except -1:
     r.log_values = <double *>locked(log.values, "values", c"f", 8, times(n, times(K, r.dimensions)), locks)
     r.log_onset = <long long *>locked(log.onset, "onset", c"i", 8, times(n, P), locks)
     r.log_offset = <long long *>locked(log.offset, "offset", c"i", 8, times(n, P), locks)
+    # Only slots that can be answered again have them.
+    if not any([again != 0 for again in r.again[:K]]):
+        K = 0
+    r.log_answers = <long long *>locked(log.answers, "answers", c"i", 8, times(n, K), locks)
+    r.log_first_outcome = <signed char *>locked(log.first_outcome, "first_outcome", c"i", 1, times(n, K), locks)
+    r.log_first_choice = <long long *>locked(log.first_choice, "first_choice", c"i", 8, times(n, K), locks)
+    r.log_first_time = <double *>locked(log.first_time, "first_time", c"f", 8, times(n, K), locks)
     return 0
 
 
@@ -621,35 +631,35 @@ cdef inline given_t *new_given() except NULL:
 
 cdef inline int read_given(given_t *given, object values, Py_ssize_t n) except -1:
     """Read the fields of a `Given`; the arrays are held until Python runs again."""
-    cdef const void *data[8]
+    cdef const void *data[7]
     cdef Py_ssize_t columns
     cdef int i
     memset(given, 0, sizeof(given_t))
     if values is None:
         return 0
-    if not isinstance(values, tuple) or len(<tuple>values) != 8:
+    if not isinstance(values, tuple) or len(<tuple>values) != 7:
         raise TypeError("advance() was given something that is no Given.")
-    named = ("reward", "extra", "goto", "outcome", "distance", "graded", "score", "values")
-    for i in range(8):
+    named = ("reward", "extra", "goto", "distance", "graded", "score", "values")
+    for i in range(7):
         value = (<tuple>values)[i]
         data[i] = NULL
         if value is None:
             continue
-        data[i] = held(value, named[i], c"i" if i == 2 or i == 3 else c"f", 8, n if i < 4 else -1, False)
-        if i >= 4:
+        data[i] = held(value, named[i], c"i" if i == 2 else c"f", 8, n if i < 3 else -1, False)
+        if i >= 3:
             columns = PyArray_SIZE(<ndarray>value) // n
-            if PyArray_SIZE(<ndarray>value) != columns * n or ((i == 5 or i == 6) and columns != given.slots):
+            if PyArray_SIZE(<ndarray>value) != columns * n or ((i == 4 or i == 5) and columns != given.slots):
                 raise ValueError(f"{named[i]} has {PyArray_SIZE(<ndarray>value)} items, which {n} envs cannot share.")
-            if i == 7:
+            if i == 6:
                 given.dimensions = columns
             else:
                 given.slots = columns
     given.used = True
     given.reward, given.extra = <const double *>data[0], <const double *>data[1]
-    given.goto, given.outcome = <const long long *>data[2], <const long long *>data[3]
-    given.distance, given.graded = <const double *>data[4], <const double *>data[5]
-    given.score, given.values = <const double *>data[6], <const double *>data[7]
-    given.whole = data[4] != NULL and data[5] != NULL and data[6] != NULL and data[7] != NULL
+    given.goto = <const long long *>data[2]
+    given.distance, given.graded = <const double *>data[3], <const double *>data[4]
+    given.score, given.values = <const double *>data[5], <const double *>data[6]
+    given.whole = data[3] != NULL and data[4] != NULL and data[5] != NULL and data[6] != NULL
     return 0
 
 

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, TaskDefinitionError, listed
+from neurogym_core.errors import InvalidValueError, listed
+from neurogym_core.play.hooked import acted
 from neurogym_core.play.results import Given
 from neurogym_core.tasks.task import Task
-from neurogym_core.trials.arrays import Array, Floats, Ints, Wholes
+from neurogym_core.trials.arrays import Array, Bools, Floats, Ints
+from neurogym_core.trials.layout import STAY
 
 if TYPE_CHECKING:
     from neurogym_core.play.stepper import Stepper
@@ -18,7 +20,7 @@ ROUNDING = 1e-6
 """Largest error of an action, as a fraction of the range of its axis, that is due to rounding."""
 FEW = 12
 """Largest number of actions whose names are listed in messages."""
-NO_ENVS: Wholes = np.zeros(0, np.int64)
+NOBODY: Bools = np.zeros(0, bool)
 
 
 def checked_one(task: Task, action: Any) -> int:
@@ -105,63 +107,22 @@ def added_by(stepper: Stepper, action: Array, values: Floats | None) -> Given | 
         )
     if task.step_action is None:
         return given
-    waiting = np.flatnonzero(stepper.state("waiting")) if stepper.may_wait else NO_ENVS
-    if len(waiting) == stepper.n:
+    waiting = stepper.state("waiting") > 0 if stepper.may_wait else NOBODY
+    if len(waiting) and waiting.all():
         return given
     # The hook computes all envs at once. Envs that sit out the step must not change, so their
     # trial state is restored afterwards.
     kept = {}
-    if len(waiting):
+    if waiting.any():
         kept = {name: memory[waiting].copy() for name, memory in stepper.trial_state.items()}
-    reward, goto, outcome = _parts(task, task.step_action(stepper.now, action))
+    reward, goto = acted(stepper, action)
     for name, memory in kept.items():
         stepper.trial_state[name][waiting] = memory
-    return (given or Given())._replace(
-        reward=_each(task, "reward", reward, stepper.n, np.float64),
-        goto=_each(task, "goto", goto, stepper.n, np.int64),
-        outcome=_each(task, "outcome", outcome, stepper.n, np.int64),
-    )
-
-
-def _parts(task: Task, returned: Any) -> tuple[Any, Any, Any]:
-    """Return reward, goto and outcome of `step_action`; those that it leaves out are None."""
-    if not isinstance(returned, tuple) or not 1 <= len(returned) <= 3:
-        raise TaskDefinitionError(
-            f"{task.name}.step_action returned {type(returned).__name__}. Expected a tuple: reward,"
-            " goto[, outcome], each (n,) or None. Write return reward, None."
-        )
-    reward, goto, outcome = (*returned, None, None)[:3]
-    return reward, goto, outcome
-
-
-def _each(task: Task, what: str, value: Any, n: int, dtype: type[np.generic]) -> Array | None:
-    """Return a C-contiguous array of one value per env, or None."""
-    if type(value) is np.ndarray and value.dtype == dtype and value.shape == (n,):
-        return value if value.flags.c_contiguous else value.copy()  # the usual case, without a copy
-    if value is None:
-        return None
-    if np.shape(value) not in ((), (1,), (n,)):
-        raise _misshapen(task, "step_action", f"{what} of shape {np.shape(value)}", (n,))
-    return np.ascontiguousarray(np.broadcast_to(value, (n,)), dtype)
-
-
-def from_hook(task: Task, hook: str, returned: Any, shape: tuple[int, ...]) -> Array:
-    """Return the value of a hook as an array, or raise `TaskDefinitionError` for its shape."""
-    array = np.asarray(returned)
-    if array.shape != shape:
-        raise _misshapen(task, hook, f"an array of shape {array.shape}", shape)
-    return array
-
-
-def _misshapen(task: Task, hook: str, returned: str, shape: tuple[int, ...]) -> TaskDefinitionError:
-    columns = "" if len(shape) == 1 else " and a column for each unit"
-    if len(shape) == 2 and hook == "step_target":
-        columns = " and a column for each axis, as now.target"
-    return TaskDefinitionError(
-        f"{task.name}.{hook} returned {returned}. Expected {shape}: a row for each of the"
-        f" {shape[0]} envs{columns}. Change the value of the hook"
-        f"{', for example to value[:, None]' if shape[1:] == (1,) else ''}."
-    )
+    # Where the hook leaves reward or destination to the table, so it leaves those of its answers.
+    paid, leads = stepper.reports.log(waiting if waiting.any() else None)
+    if leads is not None and (goto is None or (goto == STAY).any()):
+        goto = leads if goto is None else np.where(goto == STAY, leads, goto)
+    return (given or Given())._replace(reward=reward, extra=paid, goto=goto)
 
 
 def _tracking(stepper: Stepper, values: Floats) -> Floats:
@@ -207,5 +168,7 @@ def _judged(stepper: Stepper, values: Floats) -> tuple[Floats, Floats | None, Fl
         graded = np.where(right, np.where(flat, pay, graded), wrong)
         score = np.where(right, np.where(flat, 1.0, score), 0.0)
     elif np.isnan(graded).all():
-        return distance, None, None
+        graded = score = None
+    # Only the hook answers these: the kernel must not judge the action.
+    distance[:, list(types.slots.reported)] = np.nan
     return distance, graded, score

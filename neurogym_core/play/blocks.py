@@ -34,6 +34,8 @@ class Log:
         values: (n, K, D) float64, continuous answers in task units.
         onset, offset: (n, P) int64, the clock at the first onset and the last offset of each
             period as played; NOT_VISITED for others.
+        answers, first_outcome, first_choice, first_time: (n, K) int64, int8, int64, float64, number
+            of answers and the first of them, where a slot can be answered again; else (n, 0).
     """
 
     env: Wholes
@@ -53,23 +55,33 @@ class Log:
     values: Reals
     onset: Wholes
     offset: Wholes
+    answers: Wholes
+    first_outcome: Wholes
+    first_choice: Wholes
+    first_time: Reals
 
-    def __init__(self, n: int, slots: int, dimensions: int, periods: int) -> None:
+    def __init__(
+        self, n: int, slots: int, dimensions: int, periods: int, *, again: bool = False
+    ) -> None:
         whole, real, each, slot, period = np.int64, np.float64, (n,), (n, slots), (n, periods)
+        first = slot if again else (n, 0)
         shapes: dict[str, tuple[tuple[int, ...], type[np.generic]]] = {
             "env": (each, whole), "number": (each, whole), "session": (each, whole),
             "steps": (each, whole), "aborts": (each, whole), "reward": (each, real),
             "performance": (each, real), "opened": (slot, whole), "slot_choice": (slot, whole),
             "slot_time": (slot, real), "slot_score": (slot, real),
             "values": ((n, slots, dimensions), real), "onset": (period, whole),
-            "offset": (period, whole), "slot_outcome": (slot, np.int8),
-            "outcome": (each, np.int8), "ended": (each, np.bool_),
+            "offset": (period, whole), "answers": (first, whole), "first_choice": (first, whole),
+            "first_time": (first, real), "first_outcome": (first, np.int8),
+            "slot_outcome": (slot, np.int8), "outcome": (each, np.int8), "ended": (each, np.bool_),
         }  # fmt: skip
         self.__dict__.update(carved(shapes))
         self.slot_choice.fill(RESTING)
         self.onset.fill(NOT_VISITED)
         self.offset.fill(NOT_VISITED)
         self.slot_time.fill(np.nan)
+        self.first_choice.fill(RESTING)
+        self.first_time.fill(np.nan)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: values.copy() for name, values in self.__dict__.items()}
@@ -126,6 +138,8 @@ class Block:
         """Name -> (n, …), columns that `session.record` adds to the record."""
         self.states: dict[str, Array] = {}
         """Name -> (n, …), last values of the arrays of `trial_state` that are recorded."""
+        self.events: dict[int, list[tuple[float, str, float]]] = {}
+        """Row -> events of the trial that hooks wrote: ms since it began, name, value."""
         self.after: Any = None
         """State of the dealer after it drew this block, if trials depend on earlier ones."""
         self.following: Any = None
@@ -135,7 +149,10 @@ class Block:
     def log(self) -> Log:
         """Results of the trials."""
         tables = self.tables
-        return Log(len(self), tables.n_slots, tables.aim.shape[2], len(tables.entry))
+        return Log(
+            len(self), tables.n_slots, tables.aim.shape[2], len(tables.entry),
+            again=bool(np.any(tables.again)),
+        )  # fmt: skip
 
     @cached_property
     def names(self) -> dict[str, tuple[str, ...]]:
@@ -149,9 +166,12 @@ class Block:
         if interface.actions.continuous:
             return names
         slots = tables.slots
-        for slot, units in zip(slots.names, slots.units, strict=True):
+        for slot, units, again in zip(slots.names, slots.units, slots.again, strict=True):
+            prefix = f"{slot}." if len(slots.names) > 1 else ""
             if one := interface.actions.choices(units):
-                names[f"{slot}.choice" if len(slots.names) > 1 else "choice"] = one
+                names |= {f"{prefix}choice": one} | (
+                    {f"{prefix}first_choice": one} if again else {}
+                )
         return names
 
     def __len__(self) -> int:

@@ -46,7 +46,7 @@ if cython.compiled:
 else:
     from neurogym_core.play import plain as memory
 
-VERSION = 13
+VERSION = 14
 """Version of this file and of the memory of the compiled kernel. A compiled kernel of another
 version was built from other sources, and is not used."""
 STAY, END = -1, -2
@@ -461,8 +461,7 @@ class Kernel:
             self.o_reward[env] = reward
             return ON
 
-        # The hook comes before the answer: `extra` is part of the reward that an answer may
-        # replace, and an outcome that the hook sets counts as the first answer to that slot.
+        # `extra` comes before the answer, whose reward may replace it.
         if given.used:
             if (given.distance and given.slots != rules.n_slots) or (
                 given.values and given.dimensions != rules.dimensions
@@ -470,13 +469,6 @@ class Kernel:
                 return BAD_GIVEN
             if given.extra:
                 reward += given.extra[env]
-            if given.outcome and rules.n_slots:
-                first, outcome = place.row * rules.n_slots, given.outcome[env]
-                if not 0 <= outcome < OUTCOMES:
-                    return BAD_GIVEN
-                if outcome and not rules.log_slot_outcome[first]:
-                    rules.log_slot_outcome[first] = outcome
-                    rules.log_slot_score[first] = 1.0 if outcome == CORRECT else 0.0
         if not rules.trigger and rules.n_slots and not given.whole:
             return BAD_GIVEN
         # The answer comes before the end of the segment: on the last step of a window an answer
@@ -538,9 +530,10 @@ class Kernel:
         k = cell.slot
         first = place.row * rules.n_slots
         at, terms = first + k, rules.terms[place.terms + k]
-        # Only the first answer counts; a later one has neither reward nor effect.
+        # Only the first answer counts; a later one has neither reward nor effect. The first one may
+        # be one that the hook has just reported, and `extra` its pay.
         if rules.log_slot_outcome[at]:
-            return 0.0, STAY
+            return given.extra[env] if given.extra else 0.0, STAY
         steps = place.clock - rules.log_opened[at]
         outcome, score, goto = cell.outcome, cell.score, cell.goto
         wrong, pay = False, NAN
@@ -576,6 +569,12 @@ class Kernel:
                 rules.log_values[at * rules.dimensions + d] = given.values[
                     env * rules.dimensions + d
                 ]
+        if rules.again[k]:
+            rules.log_answers[at] += 1
+            if rules.log_answers[at] == 1:
+                rules.log_first_outcome[at] = outcome
+                rules.log_first_time[at] = rules.log_slot_time[at]
+                rules.log_first_choice[at] = rules.log_slot_choice[at]
         return reward, goto
 
     def _close(self, env: int, coming: int, reward: float, given: Any) -> float:
@@ -591,12 +590,14 @@ class Kernel:
                 continue
             if coming >= 0 and rules.window[place.windows + coming * n_slots + k]:
                 continue
-            if rules.trigger:
+            # A NaN: only the hook can answer.
+            distance = given.distance[env * n_slots + k] if given.distance else NAN
+            if rules.trigger or distance != distance:
                 outcome = terms.miss_outcome
                 score = 1.0 if outcome == CORRECT else 0.0
                 reward += terms.miss_reward
             else:  # without a trigger, the values on the last step of the window are the answer
-                near = given.distance[env * n_slots + k] <= terms.tolerance + 1e-9
+                near = distance <= terms.tolerance + 1e-9
                 outcome = CORRECT if near else ERROR
                 score = given.score[env * n_slots + k]
                 reward += given.graded[env * n_slots + k]
@@ -639,7 +640,7 @@ class Kernel:
             if before >= 0 and rules.window[place.windows + before * n_slots + k]:
                 continue
             at = place.row * n_slots + k
-            # The record keeps the answer of the last visit; the reward of all is in the total.
+            # The record keeps the first and the last answer; the reward of all is in the total.
             if rules.again[k]:
                 rules.log_slot_outcome[at], rules.log_slot_choice[at] = NONE, RESTING
                 rules.log_slot_time[at], rules.log_slot_score[at] = NAN, 0.0

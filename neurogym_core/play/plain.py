@@ -109,7 +109,7 @@ class Rules:
     LOGGED = (
         "env", "number", "session", "steps", "aborts", "reward", "performance", "outcome", "ended",
         "opened", "slot_outcome", "slot_choice", "slot_time", "slot_score", "values", "onset",
-        "offset",
+        "offset", "answers", "first_outcome", "first_choice", "first_time",
     )  # fmt: skip
 
     def __init__(self, block: Block, key: int) -> None:
@@ -250,7 +250,7 @@ def leave(turn: Any) -> None:
 class Contributions:
     """The arrays of a `Given`, flat; those that are absent, and empty ones, are false."""
 
-    NAMES = ("reward", "extra", "goto", "outcome", "distance", "graded", "score", "values")
+    NAMES = ("reward", "extra", "goto", "distance", "graded", "score", "values")
 
     def __init__(self) -> None:
         self.read(None, 1)
@@ -263,7 +263,7 @@ class Contributions:
         distance, field = getattr(self, "distance"), getattr(self, "values")  # noqa: B009
         self.slots = len(distance) // n if distance else 0
         self.dimensions = len(field) // n if field else 0
-        self.whole = all(getattr(self, name) is not None for name in self.NAMES[4:])
+        self.whole = all(getattr(self, name) is not None for name in self.NAMES[3:])
 
 
 def new_given() -> Contributions:

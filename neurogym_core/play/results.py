@@ -14,6 +14,7 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.blocks import NOT_VISITED, Block
 from neurogym_core.trials.arrays import Array, Bools, Floats, Ints
+from neurogym_core.trials.events import Events
 from neurogym_core.trials.record import (
     DURATION,
     OFFSET,
@@ -33,8 +34,8 @@ class Given(NamedTuple):
         reward: (N,) float64, total reward of the step; replaces everything else.
         extra: (N,) float64, added to the reward of the table.
         goto: (N,) int64, destinations; STAY leaves the decision to the table.
-        outcome: (N,) int64, `Outcome` of the first slot; 0 leaves it to the table.
-        distance: (N, K) float64, distance of a continuous action from the target of each slot.
+        distance: (N, K) float64, distance of a continuous action from the target of each slot; NaN
+            for slots that only the hook answers.
         graded: (N, K) float64, reward if the distance is tolerated; NaN: reward of the table.
             Without a trigger: reward of the answer when the window closes, whatever its distance.
         score: (N, K) float64, score of the answer where `graded` is not NaN.
@@ -44,7 +45,6 @@ class Given(NamedTuple):
     reward: Floats | None = None
     extra: Floats | None = None
     goto: Ints | None = None
-    outcome: Ints | None = None
     distance: Floats | None = None
     graded: Floats | None = None
     score: Floats | None = None
@@ -214,7 +214,21 @@ class TrialResults:
             [{NAMES: block.names, SLOTS: block.tables.slots.names} for block, _ in self._parts],
             columns,
         )
-        return TrialRecord(columns, meta={SLOTS: tuple(names), NAMES: order})
+        meta = {SLOTS: tuple(names), NAMES: order}
+        return TrialRecord(columns, meta=meta, events=self._events())
+
+    def _events(self) -> dict[str, list[Any]] | None:
+        """Return the events of the trials, ms since each began; None without any."""
+        found = [
+            (place, *event)
+            for block, places in self._parts
+            if block.events
+            for place in places.tolist()
+            for event in block.events.get(int(self.rows[place]), ())
+        ]
+        if not found:
+            return None
+        return dict(zip(Events._fields, map(list, zip(*found, strict=True)), strict=True))
 
     def row(self, i: int) -> dict[str, Any]:
         """Return trial `i` as Python values, without the keys of absent reaction times."""
@@ -250,6 +264,13 @@ def _columns(block: Block, rows: Array) -> dict[str, Array]:
         columns[choice] = named(_choice(block, rows, k), names.get(choice, ()))
         columns[f"{prefix}outcome"] = OUTCOME_NAMES[log.slot_outcome[rows, k]]
         columns[f"{prefix}reaction_time"] = log.slot_time[rows, k]
+        if types.slots.again[k]:
+            if not log.values.shape[2]:
+                first = log.first_choice[rows, k]
+                columns[f"{prefix}first_choice"] = named(first, names.get(choice, ()))
+            columns[f"{prefix}first_outcome"] = OUTCOME_NAMES[log.first_outcome[rows, k]]
+            columns[f"{prefix}first_reaction_time"] = log.first_time[rows, k]
+            columns[f"{prefix}answers"] = log.answers[rows, k]
     columns |= {
         "outcome": OUTCOME_NAMES[log.outcome[rows]], "performance": log.performance[rows],
         "reward": log.reward[rows], "aborts": log.aborts[rows], "steps": log.steps[rows],

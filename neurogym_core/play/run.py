@@ -112,7 +112,8 @@ class Played:
         }
         begins = _begins(own["subject"], record["trial_stop"])
         others |= {name: others[name] + begins for name in others if is_clock_time(name)}
-        return TrialRecord({**own, **others}, meta=record.meta)
+        events = record.event_log.shifted(begins)
+        return TrialRecord({**own, **others}, meta=record.meta, events=events)
 
 
 def _begins(subject: np.ndarray, lasted: np.ndarray) -> np.ndarray:
@@ -349,5 +350,4 @@ def _version(distribution: str) -> str | None:
 
 def with_facts(record: TrialRecord, facts: Mapping[str, Any]) -> TrialRecord:
     """Return the record with further facts in its `meta`."""
-    columns = {name: record[name] for name in record.columns}
-    return TrialRecord(columns, meta={**record.meta, **facts})
+    return TrialRecord(record, meta={**record.meta, **facts}, events=record.event_log)

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import NotSupportedError, unknown
-from neurogym_core.play.actions import added_by, checked_all, checked_one, columns_of, from_hook
+from neurogym_core.play.actions import added_by, checked_all, checked_one, columns_of
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.dealer import Dealer
+from neurogym_core.play.hooked import Reports, from_hook
 from neurogym_core.play.kernel import NEVER, Kernel
 from neurogym_core.play.kernels import kernel_class
 from neurogym_core.play.plain import STATE
@@ -87,6 +88,56 @@ class Now:
     def target(self) -> Any:
         """(N,) or (N, D), the target of the tables, in task units."""
         return self._stepper.table_targets()
+
+    def answer(
+        self,
+        where: Any,
+        choice: Any,
+        outcome: Any = None,
+        *,
+        reaction_time: Any = None,
+        slot: str | None = None,
+    ) -> None:
+        """Report that the subject answered on this step; for `step_action`.
+
+        The record gets choice, outcome, score and reaction time. Only the first answer to a slot
+        counts, or, with ``again=True``, the first one of each visit. Where `step_action` returns
+        None for reward or destination, the slot pays (`correct`, `error`) and leads (`then`).
+
+        Args:
+            where: (N,) bool, the envs in which the subject answered.
+            choice: index of the choice in the slot's group, one or (N,), -1 for none; for
+                continuous actions the answer in task units, (N,) or (N, axes), an `Angle` in
+                radians.
+            outcome: `Outcome`, one or (N,); NONE: no answer. By default it is judged as the slot's
+                right choice (or target and tolerance) says.
+            reaction_time: ms from the opening of the window to the answer, one or (N,); default:
+                until the end of this step. Of a window that is not open, the onset of the current
+                period counts.
+            slot: name of the slot; default: the first one.
+
+        Raises:
+            TaskDefinitionError: there is no slot, the trial does not ask it, or a value of another
+                shape or type.
+            UnknownNameError: there is no slot of this name.
+        """
+        self._stepper.reports.answer(where, choice, outcome, reaction_time, slot)
+
+    def event(self, where: Any, name: str, value: Any = 1.0) -> None:
+        """Write an event of this step into the record's events; for `step_action`.
+
+        Its time is the end of the step, as that of an answer. `TrialRecord.events` has the events:
+        pecks, licks, entries, crossings.
+
+        Args:
+            where: (N,) bool, the envs in which it happened.
+            name: its name.
+            value: a number that goes with it, one or (N,).
+
+        Raises:
+            TaskDefinitionError: a value of another shape or type, or no name.
+        """
+        self._stepper.reports.event(where, name, value)
 
 
 class _Conditions(Mapping[str, Array]):
@@ -164,7 +215,7 @@ class Stepper:
             partial(checked_one, self.task), partial(checked_all, self.task, self.n),
         )  # fmt: skip
         self.kernel.full, self.kernel.own = self.full, self.own
-        self.conditions = _Conditions(self)
+        self.conditions, self.reports = _Conditions(self), Reports(self)
         self.now = Now(self)
 
     # A kernel cannot be pickled (the compiled one has pointers). Its state can, in a form that both
@@ -174,7 +225,7 @@ class Stepper:
         state = {
             name: value
             for name, value in self.__dict__.items()
-            if name not in ("kernel", "conditions", "now")
+            if name not in ("kernel", "conditions", "reports", "now")
         }
         self.kernel.sync()
         cursors = [
@@ -399,16 +450,20 @@ class Stepper:
         """The block of the first env."""
         return self._block(self.state("block").item(0))
 
+    def parts(self) -> Iterator[tuple[Block, Envs]]:
+        """Yield each block that envs play, and these envs."""
+        if self._one is not None:
+            yield self._one, slice(None)
+            return
+        index = self.state("block")
+        for k in np.unique(index).tolist():
+            yield self._block(k), np.flatnonzero(index == k)
+
     def gathered(self, values_of: Callable[[Block, Envs], Array]) -> Array:
         """Return (N, …) values of all envs, from one call ``values_of(block, envs)`` per block."""
         if self._one is not None:
             return values_of(self._one, slice(None))
-        index = self.state("block")
-        parts = [
-            (envs, values_of(self._block(k), envs))
-            for k in np.unique(index).tolist()
-            for envs in [np.flatnonzero(index == k)]
-        ]
+        parts = [(envs, values_of(block, envs)) for block, envs in self.parts()]
         out = np.zeros(
             (self.n, *parts[0][1].shape[1:]), np.result_type(*(values.dtype for _, values in parts))
         )
@@ -459,9 +514,10 @@ class Stepper:
         if self.task.step_target is None:
             target = self.table_targets()
         else:
-            actions = self.task.actions
+            actions, returned = self.task.actions, self.task.step_target(self.now)
             shape = (self.n, actions.size) if actions.continuous else (self.n,)
-            target = from_hook(self.task, "step_target", self.task.step_target(self.now), shape)
+            whole = None if actions.continuous else (0, actions.size - 1)
+            target = from_hook(self.task, "step_target", returned, shape, whole=whole)
         return self.task.actions.from_task_units(target) if self.task.actions.continuous else target
 
     def observations(self) -> Singles:

@@ -167,7 +167,7 @@ class Task:
         return drawing.stacked(self, rows)
 
     step_action: ClassVar[Callable[..., Any] | None] = None
-    """Hook: ``step_action(self, now, action) -> reward, goto[, outcome]``; None: the table's."""
+    """Hook: ``step_action(self, now, action) -> reward, goto``; None: the table's."""
     step_observation: ClassVar[Callable[..., Any] | None] = None
     """Hook: ``step_observation(self, now, obs) -> obs``, without side effects."""
     step_target: ClassVar[Callable[..., Any] | None] = None

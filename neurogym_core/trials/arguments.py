@@ -338,6 +338,12 @@ def slot(
             " another group."
         )
     _check_answerable(layout, group, span, terms["right"])
+    if terms.get("reported") and "step_action" not in layout.interface.hooks:
+        raise TrialLayoutError(
+            f"answer({group!r}) of {layout.name} was given reported=True, but the task has no"
+            " step_action, which alone could report the answer with now.answer(…). Write the hook,"
+            " or leave reported= out."
+        )
     _check_joins(layout, name, terms)
     for term in ("correct", "error", "miss"):
         value = layout.interface.rewards[term] if terms[term] is None else terms[term]
@@ -393,8 +399,8 @@ def check_state_column(layout: Layout, name: str) -> None:
 def _check_joins(layout: Layout, name: str, terms: Mapping[str, Any]) -> None:
     """Check that all calls that open a slot judge alike: tables have one due time per slot."""
     for slot in layout.slots:
-        for term, usual in (("again", False), ("scored", True)):
-            if slot.name == name and getattr(slot, term) != terms[term]:
+        for term, usual in (("again", False), ("scored", True), ("reported", False)):
+            if slot.name == name and getattr(slot, term) != terms.get(term, False):
                 raise TrialLayoutError(
                     f"The slot {name!r} of {layout.name} is opened twice, once with"
                     f" {term}={not usual}; give both calls the same {term}=, or the second another"

@@ -16,11 +16,12 @@ from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.interface import Interface
 from neurogym_core.trials.layout import Destination, Frames, Hold, Layout, Pays, Show, Weigh
 from neurogym_core.trials.record import as_texts
+from neurogym_core.trials.sequence import Items, encoded, onsets
 from neurogym_core.trials.timing import Timing
 
 VERBS = (
-    "periods", "show", "hold", "answer", "answer_at", "offer", "loss_weight", "timecourse",
-    "record", "max_reward",
+    "periods", "show", "sequence", "hold", "answer", "answer_at", "offer", "loss_weight",
+    "timecourse", "record", "max_reward",
 )  # fmt: skip
 
 
@@ -39,8 +40,8 @@ class TrialBuilder:
         then: the period that follows an answer; "end", "wait", "stay" or "restart".
         needs: name of an earlier slot that must be answered correctly first.
         again: whether the slot can be answered again each time that its window opens again, in
-            periods that repeat. Each answer is rewarded, and the record keeps the last visit. By
-            default a slot is answered once in a trial.
+            periods that repeat. Each answer is rewarded; the record keeps the last visit, the
+            first answer, and the number of answers. By default a slot is answered once in a trial.
         scored: whether the slot counts in the outcome and the performance of the trial; False for
             a poke that only starts it, for example.
         correct, error, miss: rewards, number or (n,); default: those of the task.
@@ -255,6 +256,61 @@ class TrialBuilder:
         value = arguments.per_unit(layout, f"channel {channel!r}", value, k)
         layout.shows.append(Show(channel, value, span, noise))
 
+    def sequence(
+        self,
+        channel: str,
+        items: Any,
+        during: str | Iterable[str],
+        *,
+        onset: Any = 0.0,
+        duration: Any = None,
+        soa: Any = None,
+        where: Any = None,
+        noise: Any = 0.0,
+    ) -> Items:
+        """Show items one after the other on a channel: a stream of letters, tones or places.
+
+        Each item is a separate span, rounded as that of `show`: it lasts at least one step.
+
+        Args:
+            items: (K,) or (n, K) indices or names of the channel's units, -1 for none; of a channel
+                of one unit its strengths; or values, (n, K, k).
+            onset: ms from the onset of the (first) period to the first item, number or (n,); or to
+                each item, (n, K), without `soa`.
+            duration: ms of each item, number or (n,); default: `soa`, or until the next item.
+            soa: ms from the onset of an item to that of the next one, number or (n,).
+            noise: sigma of noise while an item is shown, as in `show`.
+
+        Returns:
+            The moments of the items. ``**items.after(k, ms)`` are `during`, `start` and `stop` of a
+            window that follows item k.
+
+        Raises:
+            TrialLayoutError: items that begin on the same step, or after the end of the periods; or
+                items that the channel does not have.
+
+        Example:
+            >>> trial.periods("fixation", "light")
+            >>> items = trial.sequence("light", [0, 1, 0], during="light", soa=100)
+            >>> trial.answer("choose", trial["side"], **items.after(1, 300))
+        """
+        layout = self.layout
+        values, shown = encoded(layout, channel, items)
+        count = values.shape[1]
+        at = onsets(layout, count, onset, soa)
+        for k in range(count):
+            last = duration if duration is not None else soa
+            stop = at[:, k] + last if last is not None else None
+            if last is None and k + 1 < count:
+                stop = at[:, k + 1]
+            there = None if shown[:, k].all() else np.broadcast_to(shown[:, k], (self.n,))
+            if where is not None:
+                there = where if there is None else there & where
+            self.show(
+                channel, values[:, k], during, start=at[:, k], stop=stop, where=there, noise=noise
+            )
+        return Items(during, at)
+
     def timecourse(
         self,
         name: str,
@@ -372,6 +428,7 @@ class TrialBuilder:
         pays: Pays | None = None,
         again: bool = False,
         scored: bool = True,
+        reported: bool = False,
     ) -> None:
         """Open a response window in which an action of `group` is right or wrong.
 
@@ -394,6 +451,8 @@ class TrialBuilder:
                 right, it pays `correct`.
             pays: continuous actions: (distance, tolerance) -> reward of an answer within the
                 tolerance, instead of `correct`. Its share of the reward at distance 0 is the score.
+            reported: whether only `step_action` answers, with `now.answer`; then actions of `group`
+                within the window are free, and are no answers.
 
         Example:
             >>> trial.periods("fixation", "light")
@@ -404,6 +463,7 @@ class TrialBuilder:
         self._ask(
             slot, group, span, then, correct=correct, error=error, miss=miss, right=right, aim=aim,
             needs=needs, tolerance=tolerance, pays=pays, again=again, scored=scored,
+            reported=reported,
         )  # fmt: skip
 
     def answer_at(

@@ -86,6 +86,7 @@ def _slots(layout: Layout) -> Slots:
         ),
         tuple(first[name].again for name in names),
         tuple(first[name].pays for name in names),
+        tuple(first[name].reported for name in names),
     )
 
 
@@ -347,6 +348,8 @@ class _Payoffs:
         terms = self._terms(slot)
         for segment, covered in self.geometry.segments(slot.span):
             rows.put("window", covered, (segment, k), True)
+            if slot.reported:  # acting is free; the hook reads how a choice would be judged
+                terms |= {"reward": 0.0, "goto": STAY}
             if self.actions.n_table == 1:
                 # No action answers here: without a trigger, a continuous action is judged when its
                 # window closes.
@@ -354,7 +357,7 @@ class _Payoffs:
             for name, values in terms.items():
                 rows.put(name, covered, (segment, units), values)
             rows.put("aborts", covered, (segment, units), False)
-            rows.put("slot", covered, (segment, units), k)
+            rows.put("slot", covered, (segment, units), -1 if slot.reported else k)
         self._set_slot_terms(k, slot)
 
     def _terms(self, slot: Slot) -> dict[str, Any]:
@@ -410,7 +413,7 @@ class _Payoffs:
         self._set_target_goto(k, slot, target)
 
     def _set_target_goto(self, k: int, slot: Slot, rows: Any) -> None:
-        if self.actions.n_table == 1:
+        if self.actions.n_table == 1 and not slot.reported:
             return
         outcome = "other" if slot.amounts is not None else "correct"
         answers = np.ones(self.n, bool) if self.actions.continuous else np.asarray(slot.aim) >= 0

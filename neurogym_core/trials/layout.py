@@ -222,6 +222,7 @@ class Slot:
         pays: (error, tolerance) -> reward of a correct answer, for timed and continuous answers.
         again: whether it can be answered again when its window opens again.
         scored: whether it counts in the trial's outcome and performance.
+        reported: whether only `step_action` answers it, with `now.answer`.
 
     Example:
         >>> from neurogym_core import TaskWrapper
@@ -250,6 +251,7 @@ class Slot:
     pays: Pays | None = None
     again: bool = False
     scored: bool = True
+    reported: bool = False
 
 
 @dataclass(eq=False, repr=False)

@@ -17,6 +17,10 @@ column                  values
                         continuous answers
 ``outcome``             str, one of `OUTCOME_NAMES`: the outcome of the whole trial
 ``reaction_time``       float, ms from the onset of the response window; NaN without an answer
+``first_choice``,       of slots with ``again=True``: as above, of the first of the trial's answers;
+``first_outcome``,      ``choice``, ``outcome`` and ``reaction_time`` are then those of the last
+``first_reaction_time`` visit (``first_choice`` of discrete actions only)
+``answers``             int, number of answers in the trial, of slots with ``again=True``
 ``performance``         float, 0 to 1
 ``reward``              float, sum over the trial
 ``aborts``, ``steps``   int, number of actions while the subject had to rest; number of steps played
@@ -32,8 +36,8 @@ column                  values
 ======================  ===========================================================================
 
 In tasks with several slots, the name of the slot precedes ``choice``, ``outcome``,
-``reaction_time``, ``answer_time`` and ``rest_correct``: ``rule.choice`` and so on. Only times can
-be NaN."""
+``reaction_time``, ``answer_time``, ``rest_correct``, ``answers`` and those of the first answer:
+``rule.choice`` and so on. Only times can be NaN."""
 
 from __future__ import annotations
 
@@ -44,6 +48,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
 
@@ -52,6 +57,7 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError, UnknownNameError, listed, unknown
 from neurogym_core.files import replacing
 from neurogym_core.lazy import optional
+from neurogym_core.trials.events import TRIAL_NUMBERS, Events
 from neurogym_core.trials.record_text import LEFT_OUT, html_of, text_of
 from neurogym_core.trials.slot_columns import (
     NAMES,
@@ -105,6 +111,7 @@ OUTCOME_NAMES.setflags(write=False)
 RECORD_NAMES = frozenset((
     "subject", "trial", "env", "session", "choice", "outcome", "reaction_time", "performance",
     "reward", "aborts", "steps", "trial_start", "trial_stop", "answer_time", "rest_correct",
+    "first_choice", "first_outcome", "first_reaction_time", "answers",
 ))  # fmt: skip
 """Columns that players write; conditions and covariates must have other names."""
 
@@ -139,10 +146,12 @@ class TrialRecord(dict[str, np.ndarray]):
             differ from the defaults), ``wrappers``, ``dt`` (ms), ``seed``, ``subject``,
             ``subject_settings`` and ``versions`` (of Python, NumPy, and the packages of the task
             and the subject). ``names``: column -> its names in the order of their indices.
+        events: what happened within trials: "row" (of the trial), "time" (ms), "name" and "value",
+            each (m,); another record's `Events`; or None.
 
     Raises:
         InvalidValueError: columns of different lengths, of another shape or type, or with an
-            invalid name.
+            invalid name; or events of no trial.
 
     Example:
         >>> from neurogym_core import TrialRecord
@@ -153,7 +162,8 @@ class TrialRecord(dict[str, np.ndarray]):
         {'coherence': 0.0, 'choice': 0}
     """
 
-    __slots__ = ("_length", "_meta")
+    __slots__ = ("_events", "_length", "_meta")
+    _events: Events
     _length: int
     _meta: dict[str, Any]
     __hash__ = None
@@ -162,7 +172,11 @@ class TrialRecord(dict[str, np.ndarray]):
     clear = pop = popitem = setdefault = update = _immutable
 
     def __init__(
-        self, columns: Mapping[str, Any], *, meta: Mapping[str, Any] = MappingProxyType({})
+        self,
+        columns: Mapping[str, Any],
+        *,
+        meta: Mapping[str, Any] = MappingProxyType({}),
+        events: Mapping[str, Any] | Events | None = None,
     ) -> None:
         table = {
             _checked_name(name): _frozen_column(name, values) for name, values in columns.items()
@@ -176,6 +190,7 @@ class TrialRecord(dict[str, np.ndarray]):
         super().__init__(table)
         object.__setattr__(self, "_length", next(iter(lengths.values()), 0))
         object.__setattr__(self, "_meta", dict(meta))
+        object.__setattr__(self, "_events", Events.of(events, self._length))
 
     def __getattr__(self, name: str) -> NoReturn:
         hint = f" Its columns are items: record[{name!r}]." if name in self.keys() else ""
@@ -192,7 +207,7 @@ class TrialRecord(dict[str, np.ndarray]):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (dict(self), self._meta)
+        return _rebuild, (dict(self), self._meta, self._events)
 
     # ---- reading --------------------------------------------------------------------------------
 
@@ -205,6 +220,31 @@ class TrialRecord(dict[str, np.ndarray]):
     def meta(self) -> Mapping[str, Any]:
         """Facts about the whole record; read-only."""
         return MappingProxyType(self._meta)
+
+    @property
+    def events(self) -> TrialRecord:
+        """What happened within trials, a table with a row per event, in the order of time.
+
+        It has the columns of this record that number trials (``subject``, ``env``, ``session``,
+        ``trial``), ``time`` (ms on the clock of this record's other times), ``name`` and ``value``.
+        Hooks write events with `now.event`. Rows that are selected keep their events; columns that
+        are put into a new record need ``events=record.event_log``.
+
+        Example:
+            >>> from neurogym_core import TrialRecord
+            >>> pecks = {"row": [0, 0], "time": [150, 900], "name": ["peck"] * 2, "value": [1, 0]}
+            >>> record = TrialRecord({"trial": [0, 1]}, events=pecks)
+            >>> record.events["time"].tolist(), len(record[1:].events)
+            ([150.0, 900.0], 0)
+        """
+        row, time, name, value = self._events
+        numbers = {key: self[key][row] for key in TRIAL_NUMBERS if key in self.keys()}
+        return TrialRecord({**numbers, "time": time, "name": name, "value": value})
+
+    @property
+    def event_log(self) -> Events:
+        """The events with the rows of their trials, for `TrialRecord(…, events=…)`."""
+        return self._events
 
     def __len__(self) -> int:
         return self._length
@@ -221,7 +261,11 @@ class TrialRecord(dict[str, np.ndarray]):
                 raise self._unknown(key)
             return super().__getitem__(key)
         rows = key if isinstance(key, slice) else _row_selection(key, len(self))
-        return TrialRecord({name: column[rows] for name, column in self.items()}, meta=self._meta)
+        columns = {name: column[rows] for name, column in self.items()}
+        events = (
+            self._events.taken(np.arange(self._length)[rows]) if len(self._events.row) else None
+        )
+        return TrialRecord(columns, meta=self._meta, events=events)
 
     def _unknown(self, name: str) -> UnknownNameError:
         slot = [column for column in self.keys() if column.startswith(f"{name}.")]
@@ -311,7 +355,8 @@ class TrialRecord(dict[str, np.ndarray]):
                 changed[name] = TrialRecord({name: column}, meta={NAMES: order}).codes(name)
         if not changed:
             return self
-        return TrialRecord({**self, **changed}, meta={**self.meta, NAMES: order})
+        meta = {**self.meta, NAMES: order}
+        return TrialRecord({**self, **changed}, meta=meta, events=self._events)
 
     # ---- answers --------------------------------------------------------------------------------
 
@@ -452,7 +497,8 @@ class TrialRecord(dict[str, np.ndarray]):
             meta[SLOTS] = slots
         if any(NAMES in part.meta for part in parts):
             meta[NAMES] = joined_names([part.meta for part in parts], columns)
-        return cls(columns, meta=meta)
+        events = Events.joined((part._events, len(part)) for part in parts)
+        return cls(columns, meta=meta, events=events)
 
     # ---- files ----------------------------------------------------------------------------------
 
@@ -461,7 +507,8 @@ class TrialRecord(dict[str, np.ndarray]):
 
         Strings are quoted and numbers are not, so that `neurogym_study.read_csv` restores types. A
         column of shape (n, k) becomes ``name[0]``, ``name[1]``, …; a missing time is ``nan``.
-        Links are followed; pipes and devices (``/dev/stdout``) are written directly.
+        Links are followed; pipes and devices (``/dev/stdout``) are written directly. Events go to a
+        second file, ``trials.events.csv`` beside ``trials.csv``.
 
         Args:
             path: the file.
@@ -478,6 +525,10 @@ class TrialRecord(dict[str, np.ndarray]):
         with replacing(path) as temporary:
             # Text mode would convert line ends within strings to those of the platform.
             temporary.write_bytes(text.getvalue().encode("utf-8"))
+        beside = Path(path).with_suffix(".events.csv")
+        # An older record's events must not be taken for those of this one.
+        if Path(path).suffix and (len(self._events.row) or beside.is_file()):
+            self.events.to_csv(beside)
 
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame`; columns of shape (n, k) become ``name[0]``, ``name[1]``, ….
@@ -509,8 +560,10 @@ def main_columns(columns: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-def _rebuild(columns: dict[str, np.ndarray], meta: dict[str, Any]) -> TrialRecord:
-    return TrialRecord(columns, meta=meta)
+def _rebuild(
+    columns: dict[str, np.ndarray], meta: dict[str, Any], events: Events | None = None
+) -> TrialRecord:
+    return TrialRecord(columns, meta=meta, events=events)
 
 
 def _checked_name(name: object) -> str:

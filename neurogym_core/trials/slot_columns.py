@@ -21,7 +21,10 @@ REST_CORRECT = "rest_correct"
 
 Records in which it never was lack it."""
 
-ANSWER = ("choice", "outcome", "reaction_time", "answer_time", REST_CORRECT)
+ANSWER = (
+    "choice", "outcome", "reaction_time", "answer_time", REST_CORRECT, "first_choice",
+    "first_outcome", "first_reaction_time", "answers",
+)  # fmt: skip
 """The columns of a slot; ``name.choice`` … in records with several slots."""
 
 Columns = dict[str, np.ndarray]
@@ -128,5 +131,6 @@ def _not_asked(name: str, n: int, like: np.ndarray) -> np.ndarray:
         return np.zeros(n, bool)
     if like.dtype.kind == "U":
         return np.full(n, NO_CHOICE)
-    empty = np.nan if name.endswith("_time") else -1 if like.dtype.kind == "i" else 0
+    index = like.dtype.kind == "i" and not name.endswith("answers")
+    empty = np.nan if name.endswith("_time") else -1 if index else 0
     return np.full((n, *like.shape[1:]), empty, like.dtype)

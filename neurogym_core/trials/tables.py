@@ -58,6 +58,7 @@ class Slots:
         needs: (K,) index of the slot that must be correct first, or -1.
         again: (K,) whether the slot can be answered again when its window opens again.
         pays: (K,) reward of graded answers, (error, tolerance) -> reward, or None.
+        reported: (K,) whether only the hook `step_action` answers the slot.
     """
 
     names: tuple[str, ...] = ()
@@ -65,6 +66,7 @@ class Slots:
     needs: tuple[int, ...] = ()
     again: tuple[bool, ...] = ()
     pays: tuple[Pays | None, ...] = ()
+    reported: tuple[bool, ...] = ()
 
 
 class _Arrays:
@@ -510,6 +512,7 @@ def _common_slots(parts: list[Slots]) -> Slots:
         ),
         tuple(one.again[k] for one, k in owners),
         tuple(one.pays[k] for one, k in owners),
+        tuple(one.reported[k] for one, k in owners),
     )
 
 

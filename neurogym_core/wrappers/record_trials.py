@@ -101,7 +101,7 @@ class TrialLog:
             for name in times:
                 if f"{name.removesuffix('reaction_time')}choice" in part:
                     columns.setdefault(name, np.full(len(part), np.nan))
-            whole.append(TrialRecord(columns, meta=part.meta))
+            whole.append(TrialRecord(columns, meta=part.meta, events=part.event_log))
         self._parts = [TrialRecord.concatenate(whole)]
         return self._parts[0]
 

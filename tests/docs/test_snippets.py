@@ -52,6 +52,7 @@ PAGES = (
     "../plugins/neurogym-classic/README.md",
     "../plugins/neurogym-data/README.md",
     "../plugins/neurogym-llm/README.md",
+    "../plugins/neurogym-pettingzoo/README.md",
     "../plugins/neurogym-neural/README.md",
     "../plugins/neurogym-play/README.md",
     "../plugins/neurogym-plot/README.md",

@@ -295,7 +295,6 @@ def random_given(rng: Rng, game: Game) -> Given | None:
         reward=maybe(rng.normal(size=n)),
         extra=maybe(rng.normal(size=n)),
         goto=maybe(np.where(rng.random(n) < 0.2, rng.integers(END, len(tables.entry), n), STAY)),
-        outcome=maybe(rng.integers(0, 6, n) * (rng.random(n) < 0.2)),
     )
     if size or rng.random() < 0.2:
         graded = np.where(rng.random(slots) < 0.5, rng.normal(size=slots), np.nan)
@@ -303,7 +302,7 @@ def random_given(rng: Rng, game: Game) -> Given | None:
         if not tables.trigger:  # the answer is paid when its window closes, whatever its distance
             graded, pays = np.nan_to_num(graded), True
         given = given._replace(
-            distance=rng.random(slots) * 40,
+            distance=np.where(rng.random(slots) < 0.1, np.nan, rng.random(slots) * 40),
             graded=graded if pays else None,
             score=rng.random(slots) if pays else None,
         )

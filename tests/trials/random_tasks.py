@@ -587,6 +587,14 @@ class Hooks:
 
     trial_state = {"acts": 0, "luck": (0.0, 0.0)}
 
+    def new_trial(self, trial):
+        super().new_trial(trial)
+        slots = trial.layout.slots
+        asks = [slot.span.where for slot in slots if slot.name == slots[0].name]
+        each = [True if where is None else where for where in asks]
+        asked = np.any(np.broadcast_arrays(False, *each), axis=0)
+        trial.record(asked=np.broadcast_to(asked, trial.n))
+
     def step_action(self, now, action):
         continuous = self.actions.continuous
         acted = (np.abs(action) > 0.3).any(axis=1) if continuous else np.asarray(action) > 0
@@ -598,11 +606,9 @@ class Hooks:
             now.trial_state["luck"][:, 0],
             np.minimum(now.remaining, 1000) / 1000,
         )
-        return (
-            reward,
-            np.where(acts >= 4, END, STAY),
-            np.where(acts == 3, Outcome.CORRECT, Outcome.NONE),
-        )
+        third = (acts == 3) & now.conditions["asked"]
+        now.answer(third, np.asarray(action)[:, 0] if continuous else 0, Outcome.CORRECT)
+        return reward, np.where(acts >= 4, END, STAY)
 
     def step_observation(self, now, obs):
         obs[:, 0] += now.trial_state["luck"][:, 1] + now.elapsed / 1000 + now.conditions["u0"]

@@ -386,6 +386,7 @@ class Subject:
         self.overdue = False
         self.visits: dict[str, list[int]] = {}
         self.answers = {name: Answered() for name in self.written.slot_names()}
+        self.given: dict[str, list[Answered]] = {name: [] for name in self.answers}
 
     # ------------------------------------------------------------------ the current step
 
@@ -509,6 +510,7 @@ class Subject:
         else:
             correct, reward = self._judge(slot, choice, state.reaction_time)
             state.outcome, state.score = ("correct", 1.0) if correct else ("error", 0.0)
+        self.given[slot.name].append(state)
         if slot.leads is not None:
             return reward, int(slot.leads[i, choice])
         return reward, written.goto(slot.then[state.outcome])
@@ -590,6 +592,13 @@ class Subject:
             record[f"{prefix}outcome"] = state.outcome
             if state.reaction_time is not None:
                 record[f"{prefix}reaction_time"] = state.reaction_time
+            if any(slot.again for slot in written.trial.slots if slot.name == name):
+                first = (self.given[name] or [Answered()])[0]
+                record[f"{prefix}first_choice"] = first.choice
+                record[f"{prefix}first_outcome"] = first.outcome
+                if first.reaction_time is not None:
+                    record[f"{prefix}first_reaction_time"] = first.reaction_time
+                record[f"{prefix}answers"] = len(self.given[name])
         record["outcome"] = self._overall([state.outcome for state in asked.values()])
         record["performance"] = (
             sum(state.score for state in asked.values()) / len(asked) if asked else 0.0

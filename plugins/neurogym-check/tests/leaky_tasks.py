@@ -461,7 +461,8 @@ class PressFourTimes(Task):
         else:
             done = right = lever & (now.trial_state["held"] >= 4)
         outcome = np.select([right, done], [Outcome.CORRECT, Outcome.ERROR], Outcome.NONE)
-        return 1.0 * right, np.where(done, END, STAY), outcome
+        now.answer(done, 0, outcome)
+        return 1.0 * right, np.where(done, END, STAY)
 
 
 class FourPressesAndNoMore(PressFourTimes):

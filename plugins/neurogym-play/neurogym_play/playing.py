@@ -90,7 +90,7 @@ def person_record(
     columns: dict[str, Any] = {**record, "subject": ["person"] * n}
     if sent.get("waits") is True:
         columns["clock"] = ["waits"] * n
-    return TrialRecord(columns, meta=record.meta)
+    return TrialRecord(columns, meta=record.meta, events=record.event_log)
 
 
 def _checked(task: Task, actions: Any) -> np.ndarray:

@@ -465,7 +465,11 @@ def with_declared(record: TrialRecord, task: Task) -> TrialRecord:
             continue  # e.g. a wrapper left a condition out of the record
         if values is not None and np.shape(values) == (len(record),):
             added[name] = conditions[name] = np.asarray(values)
-    return TrialRecord({**record, **added}, meta=record.meta) if added else record
+    return (
+        TrialRecord({**record, **added}, meta=record.meta, events=record.event_log)
+        if added
+        else record
+    )
 
 
 def _two_answers(task: Task, conditions: Mapping[str, np.ndarray]) -> np.ndarray | None:
@@ -536,7 +540,7 @@ def with_preferences(record: TrialRecord) -> TrialRecord:
         return record
     named = np.where(best, "correct", "error")
     columns["outcome"] = np.where(choice < 0, outcome, named)
-    return TrialRecord(columns, meta=record.meta)
+    return TrialRecord(columns, meta=record.meta, events=record.event_log)
 
 
 def with_rest_as_choice(record: TrialRecord, slot: str | None) -> TrialRecord:
@@ -556,7 +560,7 @@ def with_rest_as_choice(record: TrialRecord, slot: str | None) -> TrialRecord:
     columns = {one: values for one, values in record.items() if one != name}
     columns[record.of_slot("outcome", slot)] = np.where(outcome == "miss", "error", outcome)
     columns[SIGNAL] = ~record[name].astype(bool)
-    return TrialRecord(columns, meta=record.meta)
+    return TrialRecord(columns, meta=record.meta, events=record.event_log)
 
 
 def slots_of(record: TrialRecord) -> list[str]:

@@ -8,12 +8,14 @@ import os
 import re
 import warnings
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from neurogym_core import InvalidValueError, TrialRecord
+from neurogym_core.players import Events
 from neurogym_core.tools import listed
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -31,7 +33,7 @@ def read_csv(
 
     Columns whose first cell is quoted are strings. Another column is bool if all cells are True or
     False, else int, else float (an empty cell is NaN), else str. A column without rows is float.
-    `read_record` also reads files of labs.
+    `read_record` also reads files of labs. Events are read from the file beside it.
 
     Args:
         path: the file, in UTF-8, UTF-16 with a byte order mark, or Windows-1252.
@@ -50,7 +52,16 @@ def read_csv(
         >>> read_csv("trials.csv") == record
         True
     """
-    return TrialRecord(TextTable(path, ",").own_columns(), meta=meta)
+    columns = TextTable(path, ",").own_columns()
+    return TrialRecord(columns, meta=meta, events=events_beside(Path(path), columns))
+
+
+def events_beside(path: Path, columns: Mapping[str, np.ndarray]) -> Events | None:
+    """Return the events that lie beside a file of trials; None without any."""
+    beside = path.with_suffix(".events.csv")
+    if beside == path or not beside.is_file():
+        return None
+    return Events.of_table(TextTable(beside, ",").own_columns(), columns)
 
 
 class TextTable:

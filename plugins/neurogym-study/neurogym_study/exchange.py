@@ -32,7 +32,11 @@ WRITTEN = "neurogym"
 NOTHING = "n/a"
 """BIDS's missing value."""
 NWB_NAMES = ("start_time", "stop_time", "id", "tags", "timeseries", "timeseries_index")
-BIDS_NAMES = ("onset", "duration", "trial_type", "trial_row", "HED", "stim_file")
+EVENT_VALUE = "event_value"
+"""BIDS's column of the values of events."""
+BIDS_NAMES = (
+    "onset", "duration", "trial_type", "trial_row", "HED", "stim_file", EVENT_VALUE,
+)  # fmt: skip
 """Names of columns that the formats themselves have."""
 DESCRIPTIONS = {
     "subject": "number or name of the subject",
@@ -83,6 +87,9 @@ def write_parquet(record: TrialRecord, path: str | Path) -> None:
     with replacing(path) as temporary:
         record.to_pandas().to_parquet(temporary, index=False)
     write_meta(record.meta, path)
+    beside = path.with_suffix(".events.csv")
+    if len(record.events) or beside.is_file():  # an older record's must not be taken for these
+        record.events.to_csv(beside)
 
 
 def write_meta(meta: Mapping[str, Any], path: Path) -> None:
@@ -214,7 +221,8 @@ def to_nwb(
     The trials table has all columns, ``start_time`` and ``stop_time`` in s, ``response_time``
     (moment of the answer) and ``<period>_start_time`` and ``<period>_stop_time`` as played. The
     table ``periods`` has a row for each visit of a period. With the steps of `record_steps`,
-    observations, actions and rewards are time series.
+    observations, actions and rewards are time series. Events are in the processing module
+    ``behavior``, a series for each name.
 
     Args:
         trials: a record of one subject, or steps with their record.
@@ -269,6 +277,8 @@ def to_nwb(
     _add_trials(file, record, stored, start, stop)
     if _periods(record):
         _add_periods(pynwb, file, record, steps)
+    if len(record.events):
+        _add_events(pynwb, file, record)
     if steps is not None:
         _add_series(pynwb, file, steps)
     with replacing(path) as temporary, warnings.catch_warnings():
@@ -361,6 +371,22 @@ def _add_periods(pynwb: Any, file: Any, record: TrialRecord, steps: Steps | None
     file.add_time_intervals(table)
 
 
+def _add_events(pynwb: Any, file: Any, record: TrialRecord) -> None:
+    """Add a series of moments and values for each name of events."""
+    module = file.create_processing_module("behavior", "what happened within trials")
+    log = record.event_log
+    for name in np.unique(log.name).tolist():
+        mine = np.flatnonzero(log.name == name)
+        mine = mine[np.argsort(log.time[mine], kind="stable")]
+        module.add(
+            pynwb.TimeSeries(
+                name=_safe(name), data=log.value[mine], unit="n.a.",
+                timestamps=log.time[mine] / 1000,
+                description=f"events {name!r} of the session, with their values",
+            )
+        )  # fmt: skip
+
+
 def _cell(value: Any) -> Any:
     if not isinstance(value, np.ndarray | np.generic) or value.dtype == np.int8:
         return value  # Python's numbers would lose the type
@@ -441,10 +467,10 @@ def to_bids(
 ) -> Path:
     """Write trials as a BIDS dataset of behaviour; return the path of the events file.
 
-    ``sub-<sub>/beh/sub-<sub>_task-<task>_events.tsv`` has a row per trial, and, if the record has
-    their times, a row per period as played and per answer; the sidecar .json has descriptions,
-    units, levels and HED tags. `read_record` reads the trials back. Files of the folder that
-    describe the dataset are written if they are missing.
+    ``sub-<sub>/beh/sub-<sub>_task-<task>_events.tsv`` has a row per trial and per event, and, if
+    the record has their times, a row per period as played and per answer; the sidecar .json has
+    descriptions, units, levels and HED tags. `read_record` reads the trials back. Files of the
+    folder that describe the dataset are written if they are missing.
 
     Args:
         trials: a record of one subject, or steps with their record: then each visit of a period
@@ -600,6 +626,12 @@ def _write_events(
                 {"onset": begin, "duration": length, "trial_type": kind, "trial_row": row}
             ).astype(object)
         )
+    if len(record.events):
+        log = record.event_log
+        kinds = [f"event/{_safe(name)}" for name in log.name.tolist()]
+        happened = {"onset": log.time / 1000, "duration": 0.0, "trial_type": kinds}
+        happened |= {"trial_row": log.row, EVENT_VALUE: log.value}
+        frames.append(pd.DataFrame(happened).astype(object))
     for one in frames:  # sums and differences of ms, without the noise of binary fractions
         one["onset"], one["duration"] = (
             one[name].astype(float).round(9).astype(object) for name in ("onset", "duration")
@@ -618,22 +650,28 @@ def _event_columns(record: TrialRecord, stored: Mapping[str, str]) -> dict[str, 
         kind: f"the answer{'' if kind == 'answer' else f' to {kind[7:]}'}"
         for kind in _answer_slots(record)
     }
+    named = np.unique(record.event_log.name).tolist()
+    happened = {f"event/{_safe(name)}": f"the event {name}" for name in named}
     entries: dict[str, Any] = {
         "trial_type": {
-            "Description": "a whole trial, one of its periods as played, or an answer",
+            "Description": "a whole trial, one of its periods as played, an answer, or an event",
             "Levels": {
                 "trial": "a whole trial, with its conditions and results",
                 **periods,
                 **answers,
+                **happened,
             },
             "HED": {
                 "trial": "Experimental-trial",
                 **{kind: f"Time-block, Label/{kind[7:]}" for kind in periods},
                 **dict.fromkeys(answers, "Agent-action, Participant-response"),
+                **{kind: f"Agent-action, Label/{kind[6:]}" for kind in happened},
             },
         },
         "trial_row": {"Description": "row of the trial that the event belongs to, from 0"},
     }
+    if happened:
+        entries[EVENT_VALUE] = {"Description": "the number that goes with an event"}
     for column in _rows_of_trials(record):
         entry: dict[str, Any] = {"Description": _described(column).removesuffix(", s")}
         if _is_time(column):

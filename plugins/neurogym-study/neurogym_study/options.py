@@ -213,8 +213,8 @@ def named(record: TrialRecord, path: Path) -> TrialRecord:
 
     if "subject" in record.meta:
         return record
-    columns = {name: record[name] for name in record.columns}
-    return TrialRecord(columns, meta={**record.meta, "subject": path.stem})
+    meta = {**record.meta, "subject": path.stem}
+    return TrialRecord(record, meta=meta, events=record.event_log)
 
 
 def is_trials(what: str) -> bool:

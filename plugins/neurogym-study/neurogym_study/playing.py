@@ -123,7 +123,11 @@ def with_shown(steps: Steps, task: Task) -> TrialRecord:
     if not length:
         return record
     shown = evidence_over_time(steps, units, period, min(KERNEL_BINS, length))
-    return TrialRecord({**{n: record[n] for n in record.columns}, SHOWN: shown}, meta=record.meta)
+    return TrialRecord(
+        {**{n: record[n] for n in record.columns}, SHOWN: shown},
+        meta=record.meta,
+        events=record.event_log,
+    )
 
 
 def play_run(
@@ -231,7 +235,7 @@ def _played(
     if copies:  # of one network: reports must not take them for several subjects
         del columns["subject"]
         meta["subject"] = subject
-    record = TrialRecord(columns, meta=meta)
+    record = TrialRecord(columns, meta=meta, events=record.event_log)
     return Played(with_declared(record, task), task, subject, facts)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from neurogym_core import InvalidValueError, TrialRecord
 from neurogym_core.tools import listed, unknown
 from neurogym_study.behaviour import STRENGTHS
-from neurogym_study.csv_files import TextTable, gathered
+from neurogym_study.csv_files import TextTable, events_beside, gathered
 from neurogym_study.lab_files import PYCONTROL, lab_table, of_pycontrol
 from neurogym_study.recipes import Recipe, evaluated, names_in, read_recipe, unit_factor
 
@@ -88,7 +88,8 @@ def read_record(
             " Expected one of them. Name it: --map correct=THEIRS, or give a --recipe."
         )
     facts = {NOTES: tuple(notes), SOURCES: sources}
-    record = TrialRecord(columns, meta={**meta, **{k: v for k, v in facts.items() if v}})
+    meta = {**meta, **{k: v for k, v in facts.items() if v}}
+    record = TrialRecord(columns, meta=meta, events=events_beside(path, columns))
     _check_copies(record, source)
     if "steps" not in record:
         _check_times(record, source)

@@ -29,10 +29,10 @@ class IBLWheel(IBL):
     2 s. Observations depend on the subject's actions within the trial.
 
     The channel `grating` has nine units with preferred azimuths from -70 to 70 degrees, 17.5 apart;
-    the grating shows contrast / 100, shared between the two adjacent units. The record contains the
-    outcome; `choice` and `reaction_time` are not used, because no single action is the answer. The
-    time from the onset of the grating to the outcome is `steps` times dt, minus the quiescence and
-    1 s of reward or 2 s of time-out (the paper's mice took a median of 0.47 s).
+    the grating shows contrast / 100, shared between the two adjacent units. The `choice` of the
+    record is the direction in which the grating was moved when it reached the centre or 70 degrees,
+    and `reaction_time` the time from its onset until then (the paper's mice took a median of
+    0.47 s).
 
     Turning at random is correct in half of the trials and an error in nearly all others, because
     within 60 s the grating reaches either side; resting is a miss. A subject without memory, which
@@ -83,9 +83,7 @@ class IBLWheel(IBL):
 
     # ------------------------------------------------------------------ on every step
 
-    def step_action(
-        self, now: Any, action: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         responding = now.in_period("response")
         now.trial_state["moved"] = (
             now.trial_state["moved"] + responding * TURN[action] * self.speed * now.dt / 1000
@@ -104,7 +102,9 @@ class IBLWheel(IBL):
         outcome = np.select(
             [centred, gone, late], [Outcome.CORRECT, Outcome.ERROR, Outcome.MISS], Outcome.NONE
         )
-        return self._paid(centred, gone, late, restart, now), goto, outcome
+        choice = np.where(late, -1, now.trial_state["moved"] > 0)
+        now.answer(centred | gone | late, choice, outcome)
+        return self._paid(centred, gone, late, restart, now), goto
 
     def _paid(
         self, centred: np.ndarray, gone: np.ndarray, late: np.ndarray, restart: np.ndarray, now: Any

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 from neurogym_task_ibl.wheel import AZIMUTHS, IBLWheel, spread_on_units
@@ -119,3 +121,46 @@ def test_the_centre_is_reached_after_350_ms_in_whole_steps(dt, latency):
         turning += dt * (env.period == "response")
         env.step(env.target)
     assert turning == latency
+
+
+class FirstLook:
+    """Turn as the first look at the grating suggests, and never change one's mind."""
+
+    def begin(self, env):
+        self.way = np.zeros(env.num_envs, int)
+
+    def __call__(self, env, obs):
+        at_right = obs[:, 6] > obs[:, 2]  # the units at 35 and at -35 degrees
+        asked = env.period == "response"
+        self.way = np.where(asked, np.where(self.way > 0, self.way, 2 - at_right), 0)
+        return self.way
+
+
+def test_the_record_has_the_psychometric_curve_of_the_paper():
+    """Without the outcome: choices and reaction times come from the movement of the grating."""
+    record = run(IBLWheel(), FirstLook(), 1200, seed=5)
+    # A grating at the left is turned to the right.
+    chose_left_side = record["choice"] == "right"
+    correct = chose_left_side == (record["side"] == "left")
+    assert (correct == (record["outcome"] == "correct")).all()
+    for contrast in (-100, -25, -12.5, -6.25, 6.25, 12.5, 25, 100):
+        left = chose_left_side[record["signed_contrast"] == contrast]
+        # The difference of two units with an SD of 10 % each.
+        share = NormalDist().cdf(-contrast / (10 * np.sqrt(2)))
+        error = np.sqrt(max(share * (1 - share), 1e-4) / len(left))
+        assert abs(left.mean() - share) < 3.5 * error  # falsely in one of 250 runs, for 8 contrasts
+    # 35 degrees at 10 degrees a step, from the onset of the grating; both ways are as long.
+    assert set(record["reaction_time"]) == {400.0}
+    assert np.allclose(record["answer_time"] - record["onset.response"], 400)
+
+
+def test_a_detour_takes_longer_and_counts_as_the_side_that_was_reached():
+    env, _ = begun(dt=50, side="left")
+    for action in [LEFT] * 2 + [RIGHT] * 9:
+        env.step(action)
+    info = {"new_trial": False}
+    while not info["new_trial"]:
+        *_, info = env.step(REST)
+    trial = info["trial"]
+    assert (trial["choice"], trial["reaction_time"]) == ("right", 550)
+    assert trial["outcome"] == "correct"

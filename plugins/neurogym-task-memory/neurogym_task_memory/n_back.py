@@ -86,8 +86,7 @@ class NBackWithoutLures(Task):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("letter", "gap")
-        letter = self.channels.encoder("letter").encode(trial["letter"])
-        trial.show("letter", letter, during="letter")
+        trial.sequence("letter", trial["letter"][:, None], during="letter")
         trial.answer("choose", trial.correct_choice, during=("letter", "gap"), then="wait")
 
 

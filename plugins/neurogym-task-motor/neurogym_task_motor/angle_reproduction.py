@@ -15,7 +15,7 @@ from neurogym_core import (
     Uniform,
     circular_distance,
 )
-from neurogym_task_motor.reaching_1d import START, TURN
+from neurogym_task_motor.reaching_1d import START, TURN, note_first_move
 
 
 class AngleReproduction(Task):
@@ -32,7 +32,8 @@ class AngleReproduction(Task):
     costs `abort` and does not turn the cursor, which starts at 180 degrees. Performance is the
     reward relative to that of moving straight to each angle and stopping at the nearest step. The
     outcome is correct if the cursor is within `tolerance` of the angle at the end of both go
-    periods.
+    periods. `choice` is the direction of the first turn in the first go period, and
+    `reaction_time` its time after the cue.
 
     Angle and cursor are coded by rings of units that show cos(preferred - direction). A subject
     that never moves has a performance of 0.20.
@@ -67,7 +68,7 @@ class AngleReproduction(Task):
     rewards = {"abort": -0.1, "correct": 1.0, "error": -0.1}  # per 100 ms
     evidence_periods = ("stimulus1", "stimulus2")
     go_cue = "go1"
-    trial_state = {"cursor": START, "first_error": np.pi}
+    trial_state = {"cursor": START, "first_error": np.pi, "first": -1, "moved_after": 0.0}
 
     def define(self) -> None:
         if not self.speed > 0:
@@ -123,25 +124,21 @@ class AngleReproduction(Task):
 
     # ------------------------------------------------------------------ on every step
 
-    def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, None, np.ndarray]:
+    def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, None]:
         first, second = now.in_period("go1"), now.in_period("go2")
         turned = now.trial_state["cursor"] + (first | second) * TURN[action] * self.stride
         now.trial_state["cursor"] = turned % (2 * np.pi)
         distance = circular_distance(turned, _wanted(now))
         now.trial_state["first_error"] = np.where(first, distance, now.trial_state["first_error"])
         broken = (action != 0) * self.rewards["abort"] * self.dt / 100
-        return (
-            np.where(first | second, self._paid(distance), broken),
-            None,
-            self._outcome(now, action, distance),
-        )
-
-    def _outcome(self, now: Any, action: np.ndarray, distance: np.ndarray) -> np.ndarray:
-        """Outcome of resting on the last step; the table scores moving on that step as an error."""
-        left = now.remaining
-        resting = now.in_period("go2") & (left < 1.5 * self.dt) & (action == 0)
-        near = np.maximum(distance, now.trial_state["first_error"]) <= self.tolerance
-        return np.where(resting, np.where(near, Outcome.CORRECT, Outcome.ERROR), Outcome.NONE)
+        note_first_move(now, first, action)
+        last = second & (now.remaining < 1.5 * self.dt)
+        if last.any():
+            state = now.trial_state
+            near = (np.maximum(distance, state["first_error"]) <= self.tolerance) & (action == 0)
+            outcome = np.where(near, Outcome.CORRECT, Outcome.ERROR)
+            now.answer(last, state["first"], outcome, reaction_time=state["moved_after"])
+        return np.where(first | second, self._paid(distance), broken), None
 
     def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
         obs[:, self.channels["cursor"]] = self._show(now.trial_state["cursor"])

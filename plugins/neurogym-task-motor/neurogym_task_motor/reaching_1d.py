@@ -22,6 +22,14 @@ TURN = np.array([0.0, 1.0, -1.0])
 """Direction in which each action turns the cursor: rest, left (angles increase), right."""
 
 
+def note_first_move(now: Any, free: np.ndarray, action: np.ndarray) -> None:
+    """Keep the first turn of a trial where turning is `free`, (N,), and its time."""
+    state = now.trial_state
+    begins = free & (action != 0) & (state["first"] < 0)
+    state["first"] = np.where(begins, action - 1, state["first"])
+    state["moved_after"] = np.where(begins, now.elapsed + now.dt, state["moved_after"])
+
+
 class Reaching1D(Task):
     """Move a cursor on a circle to a target.
 
@@ -35,7 +43,8 @@ class Reaching1D(Task):
     of the cursor from the target: max(correct - distance, error), distance in radians, per 100 ms.
     Moving during fixation costs `abort` and does not turn the cursor. Performance is the reward
     relative to that of moving straight to the target and stopping at the nearest step. The outcome
-    is correct if the cursor rests within `tolerance` of the target on the last step.
+    is correct if the cursor rests within `tolerance` of the target on the last step. `choice` is
+    the direction of the first turn, and `reaction_time` its time after the target's onset.
 
     Both directions are coded by rings of units that show cos(preferred - direction). A subject that
     never moves has a performance of 0.18, and is correct only where the target happens to be at 180
@@ -60,7 +69,7 @@ class Reaching1D(Task):
     timing = {"fixation": 500, "reach": 2000}  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": -0.1}  # per 100 ms
     evidence_periods = ("reach",)
-    trial_state = {"cursor": START}
+    trial_state = {"cursor": START, "first": -1, "moved_after": 0.0}
 
     def define(self) -> None:
         if not self.speed > 0:
@@ -114,21 +123,19 @@ class Reaching1D(Task):
 
     # ------------------------------------------------------------------ on every step
 
-    def step_action(
-        self, now: Any, action: np.ndarray
-    ) -> tuple[np.ndarray, None, np.ndarray | None]:
+    def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, None]:
         reaching = now.in_period("reach")
         turned = now.trial_state["cursor"] + np.where(reaching, self._turns[action], 0.0)
         now.trial_state["cursor"] = turned % (2 * np.pi)
         distance = circular_distance(turned, now.conditions["angle"])
         paid = np.where(reaching, self._paid(distance), self._broken[action])
-        last = reaching & (now.remaining <= self.dt)
-        return paid, None, self._outcome(last, action, distance) if last.any() else None
-
-    def _outcome(self, last: np.ndarray, action: np.ndarray, distance: np.ndarray) -> np.ndarray:
-        """Outcome of resting on the last step; the table scores moving on that step as an error."""
-        near = np.where(distance <= self.tolerance, Outcome.CORRECT, Outcome.ERROR)
-        return np.where(last & (action == 0), near, Outcome.NONE)
+        note_first_move(now, reaching, action)
+        near = (distance <= self.tolerance) & (action == 0)
+        last = reaching & (now.remaining < 1.5 * self.dt)
+        if last.any():
+            state, outcome = now.trial_state, np.where(near, Outcome.CORRECT, Outcome.ERROR)
+            now.answer(last, state["first"], outcome, reaction_time=state["moved_after"])
+        return paid, None
 
     def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
         obs[:, self.channels["cursor"]] = self._show(now.trial_state["cursor"])

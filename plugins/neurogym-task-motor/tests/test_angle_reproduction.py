@@ -118,3 +118,12 @@ def test_angle_reproduction_single_and_vector_env_agree(same_in_both):
 def test_a_cursor_that_cannot_turn_is_refused():
     with pytest.raises(InvalidValueError, match="speed"):
         AngleReproduction(speed=-1.0)
+
+
+def test_choice_and_reaction_time_are_those_of_the_first_turn():
+    record = run(AngleReproduction(), "oracle", 100, seed=1)
+    moved = record["choice"] != "none"
+    shorter = np.where(record["angle_1"] > np.pi, "left", "right")
+    assert (record["choice"] == np.where(moved, shorter, "none")).all()
+    assert set(record["reaction_time"][moved]) == {100.0}
+    assert np.isnan(record["reaction_time"][~moved]).all()

@@ -170,3 +170,19 @@ def test_single_and_vector_env_agree(same_in_both):
 def test_a_cursor_that_does_not_move_is_refused():
     with pytest.raises(InvalidValueError, match="speed"):
         Reaching1D(speed=0.0)
+
+
+def test_choice_and_reaction_time_are_those_of_the_first_turn():
+    env = TaskEnv(Reaching1D())
+    env.reset(seed=4, options={"conditions": {"angle": np.pi + 0.3}})
+    for action in [RIGHT] * 5 + [REST] * 3 + [RIGHT, LEFT, LEFT] + [REST] * 14:
+        *_, info = env.step(action)
+    trial = info["trial"]
+    assert (trial["choice"], trial["reaction_time"]) == ("right", 400)  # not the broken fixation
+    assert trial["outcome"] == "correct"
+    record = run(Reaching1D(), "rest", 20, seed=1)
+    assert set(record["choice"]) == {"none"}
+    assert np.isnan(record["reaction_time"]).all()
+    record = run(Reaching1D(), "oracle", 200, seed=1)
+    shorter = np.where(record["angle"] > np.pi, "left", "right")
+    assert (record["choice"] == np.where(record["choice"] == "none", "none", shorter)).all()

@@ -127,9 +127,7 @@ class LeverPress(Task):
 
     # ------------------------------------------------------------------ on every step
 
-    def step_action(
-        self, now: Any, action: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         action = action if self.rests else action + 1
         at_lever = now.in_period("lever")
         pressing = at_lever & (action == PRESS)
@@ -142,7 +140,9 @@ class LeverPress(Task):
         outcome = np.select(
             [done, wrong, late], [Outcome.CORRECT, Outcome.ERROR, Outcome.MISS], Outcome.NONE
         )
-        return self._paid(now, action, done, late), np.where(ended, END, STAY), outcome
+        choice = np.where(late, -1, 0 if self.rests else action - 1)
+        now.answer(ended | late, choice, outcome)
+        return self._paid(now, action, done, late), np.where(ended, END, STAY)
 
     def _left(self, now: Any) -> np.ndarray:
         """Remaining time at the lever, ms."""

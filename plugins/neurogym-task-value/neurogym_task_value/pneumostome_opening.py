@@ -115,9 +115,7 @@ class PneumostomeOpening(Task):
 
     # ------------------------------------------------------------------ on every step
 
-    def step_action(
-        self, now: Any, action: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         share = self.dt / 100
         opening = (action == OPEN) & (self._depth(now) <= 1e-9)
         breathed = np.select([action == SKIN, opening], [SKIN_GIVES, OPEN_GIVES], 0.0)
@@ -129,7 +127,8 @@ class PneumostomeOpening(Task):
         now.trial_state["risen"] = now.conditions["depth"] - depth
         dead = self._oxygen(now) <= 1e-9
         paid = opening * now.conditions["pays"] * share
-        return paid, np.where(dead, END, STAY), np.where(dead, Outcome.ERROR, Outcome.NONE)
+        now.answer(dead, action, Outcome.ERROR)
+        return paid, np.where(dead, END, STAY)
 
     def _depth(self, now: Any) -> np.ndarray:
         """Levels below the surface, fractional while moving, (N,)."""

@@ -203,6 +203,7 @@ export class Kernel {
     [log.outcome[k], log.score[k], log.time[k]] = [outcome, score, ms];
     log.choice[k] = given ? 0 : column - table.first_action[k];
     log.values[k] = given?.values;
+    if (++log.answers[k] === 1) log.first[k] = { outcome, choice: log.choice[k], time: ms };
     return [reward, destination];
   }
 
@@ -264,6 +265,7 @@ export class Kernel {
     this.log = {
       aborts: 0, outcome: filled(K, NONE), choice: filled(K, RESTING), time: filled(K, NaN),
       score: filled(K, 0), opened: filled(K, 0), values: filled(K, undefined),
+      answers: filled(K, 0), first: filled(K, { outcome: NONE, choice: RESTING, time: NaN }),
       onset: filled(P, NOT_VISITED), offset: filled(P, NOT_VISITED),
     };
     [this.clock, this.total] = [0, 0];
@@ -310,6 +312,7 @@ export class Kernel {
         [`${prefix}choice`, trials.continuous ? this.valueOf(k) : named(`${prefix}choice`, log.choice[k])],
         [`${prefix}outcome`, OUTCOMES[log.outcome[k]]],
         [`${prefix}reaction_time`, log.time[k]],
+        ...(this.table.again[k] ? this.firstOf(k, prefix, named) : []),
       ]),
       ["outcome", OUTCOMES[outcome]], ["performance", performance], ["reward", this.total],
       ["aborts", log.aborts], ["steps", this.clock],
@@ -321,6 +324,16 @@ export class Kernel {
       ]),
       ...moments("onset.", log.onset), ...moments("offset.", log.offset),
     ]);
+  }
+
+  /** The columns of the first answer to a slot that can be answered again, and their number. */
+  firstOf(k, prefix, named) {
+    const { choice, outcome, time } = this.log.first[k], name = `${prefix}first_choice`;
+    return [
+      ...(this.trials.continuous ? [] : [[name, named(name, choice)]]),
+      [`${prefix}first_outcome`, OUTCOMES[outcome]], [`${prefix}first_reaction_time`, time],
+      [`${prefix}answers`, this.log.answers[k]],
+    ];
   }
 
   // ------------------------------------------------------------ continuous actions
