@@ -36,7 +36,7 @@ from neurogym_core.tasks.state import (
     interface_of,
     state_of,
 )
-from neurogym_core.tasks.times import check_bounds, check_shortest, warn_of_times
+from neurogym_core.tasks.times import check_bounds, warn_of_times
 from neurogym_core.tasks.unknown_names import former_name
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.batch import TrialBatch
@@ -366,7 +366,6 @@ def _few_trials(task: TaskLike, state: TaskState, rng: np.random.Generator) -> T
     state.dimensions = {name: np.ndim(values) - 1 for name, values in conditions.items()}
     batch = build_trials(task, drawn, rng, n)
     if state.wraps is None:  # a wrapped task was checked itself; of a mixture, each task was
-        check_shortest(task, batch, conditions)
         check_bounds(task, conditions, n)
     return batch
 
