@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from neurogym_core.ecosystem.discovery import missing
 from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.dealer import Dealer
@@ -21,7 +22,6 @@ from neurogym_core.play.replay import replay
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.building import hooked
 from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.unknown_names import missing
 from neurogym_core.trials.arrays import Array, Bools, Columns, Singles, Wholes, per_row
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.record import TrialRecord

@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+from neurogym_core.ecosystem.discovery import missing
 from neurogym_core.play.actions import checked_all, checked_one
 from neurogym_core.play.kernel import Stepped
 from neurogym_core.play.options import checked_render_mode, no_renderer, read_options
@@ -16,7 +17,6 @@ from neurogym_core.play.results import TrialInfo, checked_form, numeric_info, of
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
-from neurogym_core.tasks.unknown_names import missing
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.splits import checked_split
 

@@ -20,7 +20,6 @@ from neurogym_core.play.results import checked_form
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.tasks.identity import plain_settings, with_settings
 from neurogym_core.tasks.task import Task
-from neurogym_core.tasks.unknown_names import missing
 from neurogym_core.tasks.wrapper import TaskWrapper
 from neurogym_core.trials.splits import checked_split, plain_seed
 
@@ -368,7 +367,7 @@ class OrderEnforcingOnce(OrderEnforcing):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            return missing(self, name, "env")
+            return discovery.missing(self, name, "env")
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "step"}

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from neurogym_core.ecosystem.discovery import elsewhere
 from neurogym_core.errors import (
     InvalidValueError,
     NeurogymError,
@@ -37,7 +38,6 @@ from neurogym_core.tasks.state import (
     state_of,
 )
 from neurogym_core.tasks.times import check_bounds, warn_of_times
-from neurogym_core.tasks.unknown_names import former_name
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.checks import check_read, check_values
@@ -104,7 +104,7 @@ def _merged_rewards(cls: type, state: TaskState) -> Mapping[str, float]:
     merged = _merge_class_level(cls, "rewards")
     for name, amount in state.overrides["rewards"].items():
         if name not in merged:
-            hint = former_name("argument", name, merged)
+            hint = elsewhere("argument", name, merged)
             raise unknown("reward", name, merged, of=state.name, hint=hint)
         merged[name] = amount
     for name, amount in merged.items():

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from neurogym_core.ecosystem.discovery import elsewhere
 from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.tasks.unknown_names import former_name
 
 PLAYER_NAMES = frozenset(
     {
@@ -88,7 +88,7 @@ def checked(
     for name in given:
         if name not in known:
             names = [*known, *overrides]
-            hint = former_name("argument", name, names)
+            hint = elsewhere("argument", name, names)
             raise unknown("parameter", name, names, of=cls.__name__, hint=hint)
     values = {name: getattr(cls, name) for name in known}
     for name, value in given.items():
