@@ -57,6 +57,8 @@ SMALLEST = 16
 """Smallest number of trials of a block."""
 ROOM = 256
 """Rows of a block that is filled on demand."""
+STATE = ("session", "subject", "conditions", "sessions", "serial", "_imposed_at")
+"""The random state of a dealer, from which it draws the next block."""
 
 
 class Dealer:
@@ -97,7 +99,9 @@ class Dealer:
             np.random.SeedSequence(sequence.entropy, spawn_key=(*sequence.spawn_key, k))
             for k in range(4)
         )
-        self.conditions, self.sessions, self.hooks = map(_generator, (conditions, sessions, hooks))
+        self.conditions, self.sessions, self.hooks = (
+            np.random.Generator(np.random.SFC64(one)) for one in (conditions, sessions, hooks)
+        )
         self.key = noise_key(noise, self.split)
         self.serial = 0  # of the next trial
         self.session: Session | None = None
@@ -166,7 +170,7 @@ class Dealer:
         block.columns = columns
         # Envs reach the end of the block at different times. The first one draws the next block,
         # from this state; the others find it, or draw an equal one if it is gone (`following`).
-        block.after = _Snapshot(self)
+        block.after = copy.deepcopy({name: getattr(self, name) for name in STATE})
         return block
 
     def following(self, block: Block) -> Block:
@@ -174,7 +178,8 @@ class Dealer:
         # A weak reference: a block is freed when its last env has left it.
         known = block.following() if block.following is not None else None
         if known is None:
-            block.after.restore(self)
+            for name, value in copy.deepcopy(block.after).items():
+                setattr(self, name, value)
             known = self.block()
             block.following = weakref.ref(known)
         return known
@@ -204,7 +209,9 @@ class Dealer:
         if session is None:
             self.new_sessions()
         elif ended is not None:
-            session.remember(envs, _history(ended))
+            last = ("choice", "outcome", "reward", "performance")
+            history = {name: getattr(ended, name) for name in last}
+            session.remember(envs, {**ended.conditions, **history})
             limit = self.task.trials_per_session
             over = envs[session.trial[envs] >= limit] if limit is not None else envs[:0]
             if len(over):
@@ -291,24 +298,6 @@ class Dealer:
         )
 
 
-class _Snapshot:
-    """The random state of a dealer after it has drawn a block."""
-
-    NAMES = ("session", "subject", "conditions", "sessions", "serial", "_imposed_at")
-
-    def __init__(self, dealer: Dealer) -> None:
-        self._state = copy.deepcopy({name: getattr(dealer, name) for name in self.NAMES})
-
-    def restore(self, dealer: Dealer) -> None:
-        """Set the dealer back to this state."""
-        for name, value in copy.deepcopy(self._state).items():
-            setattr(dealer, name, value)
-
-
-def _generator(sequence: np.random.SeedSequence) -> np.random.Generator:
-    return np.random.Generator(np.random.SFC64(sequence))
-
-
 def _block_rows(task: Task, n: int) -> int:
     """Return the number of trials of a block."""
     steps = state_of(task).typical_steps
@@ -327,14 +316,6 @@ def _one_by_one(task: Task) -> bool:
         constrained |= type(task).draw_ahead is not TaskWrapper.draw_ahead
         task = cast(Task, inner)
     return stateful(task) and (constrained or type(task).draw_ahead is Task.draw_ahead)
-
-
-def _history(ended: TrialResults) -> dict[str, Array]:
-    """Return the columns of ended trials for `session.previous`."""
-    return {
-        **ended.conditions, "choice": ended.choice, "outcome": ended.outcome,
-        "reward": ended.reward, "performance": ended.performance,
-    }  # fmt: skip
 
 
 def _room(conditions: Columns, size: int) -> dict[str, Array]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
@@ -12,27 +12,7 @@ import numpy as np
 from neurogym_core.errors import unknown
 
 if TYPE_CHECKING:
-    from neurogym_core.play.dataset import Batch, Dataset
-    from neurogym_core.trials.arrays import Array
-
-
-class BatchSource(Protocol):
-    """The batches of a `Dataset`.
-
-    Attributes:
-        n_inputs, n_outputs: number of input and output units that a network needs.
-    """
-
-    n_inputs: int
-    n_outputs: int
-
-    def next_batch(self) -> Batch:
-        """Return the next batch."""
-        ...
-
-    def encode(self, targets: Array) -> Array:
-        """Return targets in the form of ``Dataset(targets=…)``."""
-        ...
+    from neurogym_core.play.dataset import Dataset
 
 
 class EnvForm:
@@ -57,15 +37,16 @@ class EnvForm:
         reports_trials: whether ``info`` has `new_trial`, `gt`, `performance` and, when a trial
             ends, its record as `trial`, like the envs of Tasks; `ngym check` then checks them.
         batches: None, or a function of the env (with its wrappers), the `Dataset` and a
-            `numpy.random.SeedSequence` that returns a `BatchSource`. `Dataset` calls it when it is
-            made and on every `restart`. It reads the settings from attributes of the dataset
-            (`batch_size`, `seq_len`, `targets`).
+            `numpy.random.SeedSequence` that returns their source: `n_inputs` and `n_outputs`, the
+            units that a network needs, `next_batch()`, and `encode(targets)`, as that of the
+            dataset. `Dataset` calls it when it is made and on every `restart`. It reads the
+            settings from attributes of the dataset (`batch_size`, `seq_len`, `targets`).
     """
 
     name = "a plain Gymnasium env"
     wrapper = "gymnasium.Wrapper"
     reports_trials = False
-    batches: Callable[[Any, Dataset, np.random.SeedSequence], BatchSource] | None = None
+    batches: Callable[[Any, Dataset, np.random.SeedSequence], Any] | None = None
 
     def make(
         self, cls: type[gymnasium.Env[Any, Any]], params: Mapping[str, Any], seed: int | None
@@ -109,6 +90,3 @@ def applied(wrapper: Callable[..., Any], *env: Any, settings: Mapping[str, Any])
         if "unexpected keyword" not in str(error) or not strange:
             raise
         raise unknown("parameter", strange[0], known, of=wrapper.__name__) from None
-
-
-__all__ = ["BatchSource", "EnvForm"]

@@ -276,18 +276,13 @@ class TaskVectorEnv(BoundStep, VectorEnv):
 
 
 def _mode(mode: str | AutoresetMode) -> AutoresetMode:
-    names = {
-        "NextStep": AutoresetMode.NEXT_STEP,
-        "SameStep": AutoresetMode.SAME_STEP,
-        "Disabled": AutoresetMode.DISABLED,
-    }
-    found = mode if isinstance(mode, AutoresetMode) else names.get(mode)
-    if found is None or found not in names.values():
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
         raise InvalidValueError(
             f"autoreset_mode={mode!r} was given. Expected 'NextStep', 'SameStep' or 'Disabled'."
             " Use one."
-        )
-    return found
+        ) from None
 
 
 def _one_seed(seed: Any, num_envs: int) -> int | None:
