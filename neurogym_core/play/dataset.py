@@ -383,7 +383,7 @@ class Dataset:
         self.seed = whole_number("Dataset()", "seed", seed, least=0)
         found = resolve(task)
         batches = form_of(found).batches if is_env_class(found) else None
-        self._open: Callable[[Dataset, np.random.SeedSequence], Any]
+        self._open: Callable[[Dataset, np.random.SeedSequence], _Streams | _Stepped]
         if batches is None:
             self.task: Any = make_task(found, wrap=wrap, **params)
             if not self.task.supervised and targets != "best":

@@ -228,7 +228,7 @@ class Game:
     def _facts(self) -> dict[str, Any]:
         """Return the facts of a record, in values that JSON has; see `TrialRecord.meta`."""
         named, subject, seed, wrap = self._given
-        bare = self.task
+        bare: Any = self.task
         while (inner := state_of(bare).wraps) is not None:
             bare = inner
         subject, given = subject if isinstance(subject, tuple) else (subject, {})

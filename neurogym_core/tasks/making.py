@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -82,11 +81,9 @@ def _by_name(task: str, kind: str, given: Mapping[str, Any] | None) -> dict[str,
 
 
 def _check_base_parameters(task: TaskLike, name: str) -> None:
-    for parameter, value, may_be_none in (
-        ("dt", task.dt, False),
-        ("max_duration", task.max_duration, True),
-    ):
-        if value is None and may_be_none:
+    for parameter in ("dt", "max_duration"):
+        value = getattr(task, parameter)
+        if value is None and parameter == "max_duration":
             continue
         if not (isinstance(value, int | float) and 0 < value < math.inf):
             raise InvalidValueError(
@@ -148,24 +145,6 @@ def _duration_distribution(task: str, period: str, spec: Any) -> Distribution:
     return distribution
 
 
-@contextmanager
-def naming_settings(task: TaskLike) -> Iterator[None]:
-    """Convert errors of NumPy or Python, while a task is made, to one that names its settings."""
-    try:
-        yield
-    except NeurogymError:
-        raise
-    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-        given = ", ".join(f"{name}={value!r}" for name, value in keywords(task).items())
-        if not given:  # the author needs the traceback
-            raise
-        raise InvalidValueError(
-            f"{task.name} cannot be made with {given}: its code fails"
-            f" ({type(error).__name__}: {error}). Settings for which it can build trials were"
-            " expected. Give other values, nearer to its defaults."
-        ) from error
-
-
 # ---------------------------------------------------------------------- declarations
 
 
@@ -180,29 +159,16 @@ def check_open(task: TaskLike, verb: str) -> TaskState:
     return state
 
 
-def declare_channels(task: TaskLike, channels: Mapping[str, Any]) -> None:
-    """See `Task.observe`."""
-    state = check_open(task, "observe")
-    state.channels = Channels.declare(channels, state.name)
-
-
-def declare_actions(task: TaskLike, actions: Mapping[str, Any]) -> None:
-    """See `Task.act`."""
-    state = check_open(task, "act")
-    state.actions = Actions.declare(actions, state.name)
-
-
 def declare_conditions(task: TaskLike, conditions: Mapping[str, Any]) -> None:
     """See `Task.vary`."""
     state = check_open(task, "vary")
     for name, spec in conditions.items():
         check_condition(state.name, name)
         if isinstance(spec, type) and spec in Drawn.KINDS:
-            state.declared[name] = Drawn(spec)
-        else:
-            state.declared[name] = (
-                spec if callable(spec) and not isinstance(spec, Distribution) else parse(spec)
-            )
+            spec = Drawn(spec)
+        elif not callable(spec) or isinstance(spec, Distribution):
+            spec = parse(spec)
+        state.declared[name] = spec
 
 
 def declare_of_conditions(task: TaskLike, verb: str, value: OfConditions) -> None:
@@ -221,10 +187,37 @@ def declare_of_conditions(task: TaskLike, verb: str, value: OfConditions) -> Non
 # ---------------------------------------------------------------------- after define
 
 
-def complete(task: TaskLike) -> None:
+def complete(task: Any) -> None:
+    """Run `define`, check the declarations, close the task, and build a few of its trials.
+
+    Errors of NumPy or Python become one that names the task's settings.
+    """
+    try:
+        task.define()
+        close(task)
+    except NeurogymError:
+        raise
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        given = ", ".join(f"{name}={value!r}" for name, value in keywords(task).items())
+        if not given:  # the author needs the traceback
+            raise
+        raise InvalidValueError(
+            f"{task.name} cannot be made with {given}: its code fails"
+            f" ({type(error).__name__}: {error}). Settings for which it can build trials were"
+            " expected. Give other values, nearer to its defaults."
+        ) from error
+
+
+def close(task: TaskLike) -> None:
     """Check the declarations, close the task, and build a few of its trials."""
     state = state_of(task)
-    actions = _check_defined(state)
+    actions = state.actions
+    if not len(state.channels):
+        raise TaskDefinitionError(
+            f"{state.name}.define() declares no channel; call self.observe(…)."
+        )
+    if actions is None or not len(actions):
+        raise TaskDefinitionError(f"{state.name}.define() declares no action; call self.act(…).")
     names = _names_of_conditions(task, state, actions)
     if state.wraps is None:
         state.imposed |= _read_conditions(task, state, state.overrides["conditions"], names)
@@ -264,16 +257,6 @@ def _are_indices(declared: Any, names: tuple[str, ...]) -> bool:
     if not names or values is None or values.dtype.kind not in "iu":
         return False
     return bool(values.min() >= -1 and values.max() < len(names))
-
-
-def _check_defined(state: TaskState) -> Actions:
-    if not len(state.channels):
-        raise TaskDefinitionError(
-            f"{state.name}.define() declares no channel; call self.observe(…)."
-        )
-    if state.actions is None or not len(state.actions):
-        raise TaskDefinitionError(f"{state.name}.define() declares no action; call self.act(…).")
-    return state.actions
 
 
 def _read_conditions(

@@ -19,24 +19,13 @@ BASE_PARAMETERS = frozenset({"dt", "trials_per_session", "abort_ends_trial", "ma
 """The parameters that every task has."""
 
 METHODS = (
-    "define",
-    "new_trial",
-    "new_session",
-    "draw",
-    "draw_ahead",
-    "step_action",
-    "step_observation",
+    "define", "new_trial", "new_session", "draw", "draw_ahead", "step_action", "step_observation",
     "step_target",
-)
+)  # fmt: skip
 DECLARATIONS = (
-    "timing",
-    "rewards",
-    "supervised",
-    "reads_outcomes",
-    "evidence_periods",
-    "go_cue",
+    "timing", "rewards", "supervised", "reads_outcomes", "evidence_periods", "go_cue",
     "trial_state",
-)
+)  # fmt: skip
 AUTHORS = frozenset({*METHODS, *DECLARATIONS})
 """Methods and declarations that authors may define in a task class."""
 REMOVED = {"draw_one": "draw", "new_session_one": "new_session"}

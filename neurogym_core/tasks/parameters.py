@@ -12,28 +12,11 @@ import numpy as np
 from neurogym_core.ecosystem.discovery import elsewhere
 from neurogym_core.errors import InvalidValueError, unknown
 
-PLAYER_NAMES = frozenset(
-    {
-        "task",
-        "wrap",
-        "seed",
-        "num_envs",
-        "render_mode",
-        "autoreset_mode",
-        "batch_size",
-        "seq_len",
-        "split",
-        "targets",
-        "plugins",
-        "options",
-        "conditions",
-        "timing",
-        "rewards",
-        "id",
-        "name",
-        "info",
-    }
-)
+PLAYER_NAMES = frozenset((
+    "task", "wrap", "seed", "num_envs", "render_mode", "autoreset_mode", "batch_size", "seq_len",
+    "split", "targets", "plugins", "options", "conditions", "timing", "rewards", "id", "name",
+    "info",
+))  # fmt: skip
 """Names of arguments of `make`, `Dataset` and the players; parameters must have other names."""
 
 
@@ -62,9 +45,8 @@ OVERRIDES = ("timing", "rewards", "conditions")
 
 def signature_of(cls: type) -> inspect.Signature:
     """Return the signature of a task class: every parameter by keyword, then the overrides."""
-    overrides = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in OVERRIDES
-    ]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    overrides = [inspect.Parameter(name, keyword, default=None) for name in OVERRIDES]
     return inspect.Signature([*keywords_of(cls, parameter_types(cls)), *overrides])
 
 
@@ -144,10 +126,5 @@ def _same_kind(value: Any, default: Any) -> bool:
         return True
     if isinstance(default, bool) or isinstance(value, bool):
         return isinstance(value, bool) and isinstance(default, bool)
-    if isinstance(default, int | float):
-        return isinstance(value, int | float)
-    if isinstance(default, str):
-        return isinstance(value, str)
-    if isinstance(default, tuple):
-        return isinstance(value, tuple)
-    return True
+    kind = next((one for one in (int | float, str, tuple) if isinstance(default, one)), object)
+    return isinstance(value, kind)

@@ -186,7 +186,7 @@ class Task:
         Raises:
             TaskDefinitionError: another value, or a call outside of `define`.
         """
-        making.declare_channels(self, channels)
+        making.check_open(self, "observe").channels = Channels.declare(channels, self.name)
 
     def act(self, **actions: Any) -> None:
         """Declare the actions, in order.
@@ -201,7 +201,7 @@ class Task:
             TaskDefinitionError: another value, a mixture of axes and discrete actions, or a call
                 outside of `define`.
         """
-        making.declare_actions(self, actions)
+        making.check_open(self, "act").actions = Actions.declare(actions, self.name)
 
     def vary(self, **conditions: Any) -> None:
         """Declare the conditions, in the order in which they are drawn.
@@ -368,9 +368,7 @@ class Task:
             Task.draw_ahead,
             Task.new_session,
         )
-        with making.naming_settings(self):
-            self.define()
-            making.complete(self)
+        making.complete(self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_") and self.__ngym__.sealed:

@@ -120,7 +120,7 @@ class TaskWrapper(Task):
             setattr(self, name, value)
         self.__ngym__.stateful = self.stateful
         self.define()
-        making.complete(self)
+        making.close(self)
 
     # ------------------------------------------------------------------ methods to override
 
