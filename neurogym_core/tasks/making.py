@@ -303,7 +303,7 @@ def _probe(task: TaskLike, state: TaskState) -> None:
     # Conditions that `draw` sets may be there for the record only.
     layout.read |= {name for name, one in state.declared.items() if isinstance(one, Drawn)}
     if not interface_of(task).hooks:  # hooks may read any condition
-        check_read([layout])
+        check_read(layout)
     check_values(layout)
     state.repeated = frozenset(layout.timeline.repeat)
     state.trial_columns = tuple(name for name in task.trial_state if name in layout.states)
