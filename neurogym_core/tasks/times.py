@@ -14,7 +14,7 @@ import numpy as np
 from neurogym_core.errors import listed
 from neurogym_core.tasks.building import layout_of
 from neurogym_core.tasks.drawing import draw_independent, imposed_durations
-from neurogym_core.tasks.state import TaskLike, state_of
+from neurogym_core.tasks.state import TaskLike, TaskState, state_of
 from neurogym_core.trials.arguments import steps_of
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.distributions import Constant
@@ -61,19 +61,23 @@ def warn_of_times(task: TaskLike, layout: Layout) -> None:
         return
     if state.wraps is None and task.dt < SHORTEST_DT:
         _warn(
+            state,
+            "dt",
             f"{task.name} was given dt={task.dt:g}. Expected ms, {SHORTEST_DT:g} or more. If these"
-            f" are seconds, write dt={1000 * task.dt:g}."
+            f" are seconds, write dt={1000 * task.dt:g}.",
         )
     limit = task.max_duration
     if state.wraps is None and limit is not None and limit < SHORTEST:
         _warn(
+            state,
+            "max_duration",
             f"{task.name} was given max_duration={limit:g}. Expected ms, {SHORTEST:g} or more. If"
-            f" these are seconds, write max_duration={1000 * limit:g}."
+            f" these are seconds, write max_duration={1000 * limit:g}.",
         )
     elif state.wraps is None and limit is not None:
         text = rounding_text(f"max_duration of {task.name} is", np.asarray(limit), task.dt)
         if text is not None:
-            _warn(text)
+            _warn(state, "max_duration", text)
     if _varies(layout):
         rng = np.random.default_rng(0)
         drawn = draw_independent(task, rng, TRIALS, {})
@@ -85,16 +89,15 @@ def warn_of_times(task: TaskLike, layout: Layout) -> None:
         text = seconds_text(time.of(task.name), time.given)
         text = text or _rounded(time, task.name, task.dt)
         if text is not None:
-            state.warned.add(time.what)
-            _warn(text)
+            _warn(state, time.what, text)
     for slot in layout.slots:
         text = _out_of_reach(slot, layout)
         if text is not None and slot.name not in state.warned:
-            state.warned.add(slot.name)
-            _warn(text)
+            _warn(state, slot.name, text)
 
 
-def _warn(text: str) -> None:
+def _warn(state: TaskState, what: str, text: str) -> None:
+    state.warned.add(what)
     warnings.warn(text, TimeWarning, stacklevel=2)
 
 
