@@ -22,13 +22,13 @@ from neurogym_core.trials.splits import checked_split
 
 
 class BoundStep:
-    """Bind the kernel's step as ``self.step`` if nothing is added to it, to save a call per step.
+    """Bind the step of a kernel or inner env as ``self.step`` if nothing is added to it.
 
-    Copies and pickles leave the bound step out, and bind that of the copied kernel.
+    That saves a call per step. Copies and pickles bind the step of what was copied.
     """
 
     def _kernel_step(self) -> Callable[..., Any] | None:
-        """Return the kernel's step, or None if hooks, figures or a subclass add to it."""
+        """Return the step to bind, or None if something is added to it."""
         raise NotImplementedError
 
     if not TYPE_CHECKING:

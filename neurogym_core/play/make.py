@@ -14,7 +14,7 @@ from neurogym_core.ecosystem import discovery
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.ecosystem.settings_text import read_wrap
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
-from neurogym_core.play.env import TaskEnv
+from neurogym_core.play.env import BoundStep, TaskEnv
 from neurogym_core.play.env_form import applied, form_of, is_env_class
 from neurogym_core.play.results import checked_form
 from neurogym_core.play.vector_env import TaskVectorEnv
@@ -351,31 +351,18 @@ def wraps_tasks(wrapper: Any) -> bool:
 # ---- wrappers of every env ----
 
 
-class OrderEnforcingOnce(OrderEnforcing):
-    """Refuse `step` and `render` before the first `reset`.
+class OrderEnforcingOnce(BoundStep, OrderEnforcing):
+    """Refuse `step` and `render` before the first `reset`; after it, `step` is the env's own."""
 
-    After it there is nothing left to check, and `step` is that of the wrapped env.
-    """
+    def _kernel_step(self) -> Callable[..., Any] | None:
+        return self.env.step if self._has_reset else None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         result = super().reset(seed=seed, options=options)
-        self.step = self.env.step  # type: ignore[method-assign]
+        self._bind()
         return result
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            return discovery.missing(self, name, "env")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "step"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        if self._has_reset:
-            self.step = self.env.step  # type: ignore[method-assign]
 
 
 class SplitSeeds(gymnasium.Wrapper[Any, Any, Any, Any]):

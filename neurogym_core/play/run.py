@@ -12,15 +12,7 @@ import numpy as np
 
 from neurogym_core.ecosystem.discovery import task_id
 from neurogym_core.ecosystem.files import is_file_reference
-from neurogym_core.play.make import (
-    as_list,
-    is_task,
-    make_task,
-    make_vec,
-    prepared,
-    read_wrapper,
-    resolve,
-)
+from neurogym_core.play.make import as_list, make_vec, prepared, read_wrapper
 from neurogym_core.play.options import whole_number
 from neurogym_core.subjects import AUTO, player_of
 from neurogym_core.tasks.drawing import stateful
@@ -176,8 +168,6 @@ class Game:
         wrap: Any = (),
         params: Mapping[str, Any],
     ) -> None:
-        if not is_task(resolve(task)):
-            make_task(task)  # raises the error for envs that are not Tasks
         self._given = (task, subject, seed, wrap)
         made, env_wrappers = prepared(task, wrap, dict(params))
         self.player = player_of(subject, seed=0 if seed is None else seed + 1)
