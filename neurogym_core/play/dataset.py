@@ -14,19 +14,18 @@ from neurogym_core.ecosystem.discovery import missing
 from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.dealer import Dealer
-from neurogym_core.play.env_form import form_of, is_env_class
+from neurogym_core.play.env import whole_number
 from neurogym_core.play.kernels import fill_function
-from neurogym_core.play.make import bare_env, make_task, resolve
-from neurogym_core.play.options import whole_number
+from neurogym_core.play.make import bare_env, form_of, is_env_class, make_task, resolve
 from neurogym_core.play.replay import replay
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.building import hooked
 from neurogym_core.tasks.drawing import stateful
 from neurogym_core.trials.arrays import Array, Bools, Columns, Singles, Wholes, per_row
 from neurogym_core.trials.batch import TrialBatch
+from neurogym_core.trials.noise import checked_split, sequence_of
 from neurogym_core.trials.record import TrialRecord
 from neurogym_core.trials.rendering import Steps
-from neurogym_core.trials.splits import checked_split, sequence_of
 from neurogym_core.trials.tables import Tables
 
 TARGETS = ("action", "units", "best")

@@ -12,11 +12,11 @@ import numpy as np
 
 from neurogym_core.ecosystem.discovery import task_id
 from neurogym_core.ecosystem.files import is_file_reference
+from neurogym_core.play.env import whole_number
 from neurogym_core.play.make import as_list, make_vec, prepared, read_wrapper
-from neurogym_core.play.options import whole_number
 from neurogym_core.subjects import AUTO, player_of
 from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.identity import plain_settings, settings
+from neurogym_core.tasks.parameters import plain_settings, settings
 from neurogym_core.tasks.state import state_of
 from neurogym_core.trials.record import TrialRecord, is_clock_time
 from neurogym_core.trials.slot_columns import REST_CORRECT

@@ -25,9 +25,8 @@ from neurogym_core.tasks.drawing import (
     draw_independent,
     without_columns,
 )
-from neurogym_core.tasks.identity import identity, keywords
 from neurogym_core.tasks.imposed import read_condition
-from neurogym_core.tasks.names import check_condition
+from neurogym_core.tasks.parameters import check_condition, identity, keywords
 from neurogym_core.tasks.state import (
     STATE,
     Drawn,

@@ -97,7 +97,7 @@ def checked_subject(text: str) -> str:
 
 SPLIT_NAMES = ("none", "train", "validation", "test")
 """Splits on the command line and in experiment files: none, and
-`neurogym_core.trials.splits.SPLITS`, whose module imports NumPy."""
+`neurogym_core.trials.noise.SPLITS`, whose module imports NumPy."""
 
 
 def read_split(name: str | None) -> str | None:
