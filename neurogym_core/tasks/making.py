@@ -64,7 +64,13 @@ def begin(
     name = type(task).__name__
     state = TaskState(name, dict(parameters), channels=Channels({}, name))
     task.__dict__[STATE] = state
-    state.overrides = {kind: _by_name(name, kind, given) for kind, given in overrides.items()}
+    for kind, given in overrides.items():
+        if given is not None and not isinstance(given, Mapping):
+            raise InvalidValueError(
+                f"{name} was given {kind}={given!r}; give values by name, e.g. {kind}={{'…':"
+                f" {given!r}}}."
+            )
+        state.overrides[kind] = dict(given or {})
     for parameter, value in parameters.items():
         setattr(task, parameter, value)
     _check_base_parameters(task, name)
@@ -74,15 +80,6 @@ def begin(
         period: _duration_distribution(name, period, spec) for period, spec in timing.items()
     }
     task.timing = MappingProxyType(durations)  # type: ignore[misc]
-
-
-def _by_name(task: str, kind: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    if given is not None and not isinstance(given, Mapping):
-        raise InvalidValueError(
-            f"{task} was given {kind}={given!r}; give values by name, e.g. {kind}={{'…':"
-            f" {given!r}}}."
-        )
-    return dict(given or {})
 
 
 def _check_base_parameters(task: TaskLike, name: str) -> None:
@@ -118,7 +115,8 @@ def _merged_rewards(cls: type, state: TaskState) -> Mapping[str, float]:
             raise InvalidValueError(
                 f"{state.name} was given the reward {name}={amount!r}; it needs a finite number."
             )
-    return MappingProxyType({name: float(amount) for name, amount in merged.items()})
+        merged[name] = float(amount)
+    return MappingProxyType(merged)
 
 
 def _merge_class_level(cls: type, name: str) -> dict[str, Any]:
@@ -243,14 +241,16 @@ def close(task: TaskLike) -> None:
     state.sealed = True
     # The class keeps the facts of its last task, as most tasks of a process are made repeatedly:
     # finding them takes nine tenths of the time of `make`.
-    made_from, last = _made_from(task), vars(type(task)).get(STATE)
-    if last is not None and _alike(made_from, last[0]):
-        state.__dict__.update(last[1])
+    made_from, attributes = _made_from(task)
+    settings, same, facts = vars(type(task)).get(STATE, (None, [], {}))
+    unchanged = len(same) == len(attributes) and all(map(operator.is_, same, attributes))
+    if unchanged and settings == made_from:
+        state.__dict__.update(facts)
         return
     _probe(task, state)
     if not state.warned:  # a warning is for every task that deserves it
         facts = {name: getattr(state, name) for name in FACTS}
-        setattr(type(task), STATE, (made_from, facts))
+        setattr(type(task), STATE, (made_from, attributes, facts))
 
 
 def _made_from(task: TaskLike) -> tuple[Any, list[Any]]:
@@ -264,12 +264,6 @@ def _made_from(task: TaskLike) -> tuple[Any, list[Any]]:
     return settings, [one for cls in classes for name, one in vars(cls).items() if name != STATE]
 
 
-def _alike(one: tuple[Any, list[Any]], other: tuple[Any, list[Any]]) -> bool:
-    """Whether settings are equal, and attributes of classes the same objects."""
-    same = len(one[1]) == len(other[1]) and all(map(operator.is_, one[1], other[1]))
-    return same and bool(one[0] == other[0])
-
-
 def _names_of_conditions(
     task: TaskLike, state: TaskState, actions: Actions
 ) -> dict[str, tuple[str, ...]]:
@@ -279,15 +273,16 @@ def _names_of_conditions(
     group = next((name for name in actions if name != actions.rest_name), None)
     if group is not None and (choice := answer_condition(task)) is not None:
         names[choice] = getattr(actions.parts[group], "names", ())
-    return {name: one for name, one in names.items() if _are_indices(state.declared[name], one)}
-
-
-def _are_indices(declared: Any, names: tuple[str, ...]) -> bool:
-    """Whether values of a condition can be indices of names, or -1; False for other numbers."""
-    values = declared.support() if isinstance(declared, Distribution) else np.zeros(1, int)
-    if not names or values is None or values.dtype.kind not in "iu":
-        return False
-    return bool(values.min() >= -1 and values.max() < len(names))
+    found = {}
+    for name, one in names.items():
+        declared = state.declared[name]
+        values = declared.support() if isinstance(declared, Distribution) else np.zeros(1, int)
+        # Values that can be indices of the names, or -1; not other numbers.
+        if not one or values is None or values.dtype.kind not in "iu":
+            continue
+        if values.min() >= -1 and values.max() < len(one):
+            found[name] = one
+    return found
 
 
 def _read_conditions(

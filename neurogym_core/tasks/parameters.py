@@ -80,9 +80,12 @@ def checked(
             names = [*known, *overrides]
             hint = elsewhere("argument", name, names)
             raise unknown("parameter", name, names, of=cls.__name__, hint=hint)
-    values = {name: getattr(cls, name) for name in known}
-    for name, value in given.items():
-        values[name] = _conform(cls, name, value, values[name], str(known[name]))
+    values = {}
+    for name, kind in known.items():
+        default = getattr(cls, name)
+        values[name] = (
+            _conform(cls, name, given[name], default, str(kind)) if name in given else default
+        )
     return values
 
 

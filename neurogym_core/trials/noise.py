@@ -71,13 +71,6 @@ def sequence_of(
     return np.random.SeedSequence(seed, spawn_key=spawn_key)
 
 
-def marked(key: int, split: str | None) -> int:
-    """Return a key of noise, 64 bits, with the number of the split in its top bits."""
-    if split is None:
-        return key
-    return key & ((1 << KEY_BITS) - 1) | SPLITS[split] << KEY_BITS
-
-
 def plain_seed(seed: int | None, split: str | None) -> int | None:
     """Return the seed for an env that is not a `Task`: each split has a separate range."""
     if seed is None or split is None:
@@ -187,7 +180,8 @@ def noise_key(seed: np.random.SeedSequence, split: str | None = None) -> int:
         seed: the seed.
         split: None, or the split whose number the top bits have; see `SPLITS`.
     """
-    return marked(int(seed.generate_state(1, np.uint64)[0]), split)
+    key = int(seed.generate_state(1, np.uint64)[0])
+    return key if split is None else key & ((1 << KEY_BITS) - 1) | SPLITS[split] << KEY_BITS
 
 
 def gaussian(key: int, serial: np.ndarray, step: np.ndarray, units: slice) -> np.ndarray:
