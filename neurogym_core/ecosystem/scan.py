@@ -180,24 +180,19 @@ def _read(distribution: Any, entry_points: str) -> Declaration:
         elif line and line[0] not in "#;" and group.startswith(_PREFIX):
             point, _, value = line.partition("=")
             points.append((group, point.strip(), value.strip()))
+    editable = None
+    with contextlib.suppress(Exception):  # without it, only the check for stale metadata is lost
+        origin = json.loads(distribution.read_text("direct_url.json") or "{}")
+        if origin.get("dir_info", {}).get("editable"):
+            editable = unquote(urlsplit(origin["url"]).path)
     return Declaration(
         name=name,
         version=clean(version),
         requires=requires,
         entry_points=tuple(sorted(points)),
         location=location,
-        editable=_editable(distribution),
+        editable=editable,
     )
-
-
-def _editable(distribution: Any) -> str | None:
-    try:
-        origin = json.loads(distribution.read_text("direct_url.json") or "{}")
-        if origin.get("dir_info", {}).get("editable"):
-            return unquote(urlsplit(origin["url"]).path)
-    except Exception:  # without this record, only the check for stale metadata is lost
-        pass
-    return None
 
 
 def _choose(first: Declaration, second: Declaration) -> Declaration:
