@@ -27,7 +27,10 @@ def check_clocks(layout: Layout) -> None:
     untimed = layout.timeline.untimed
     if not untimed:
         return
-    for span in layout.clocked():
+    counting = [span for span in layout.spans() if span.start is not None or span.stop is not None]
+    counting += [frames.span for frames in layout.frames]
+    counting += [slot.span for slot in layout.slots if slot.due is not None]
+    for span in counting:
         for name in span.periods[:-1]:
             if name in untimed:
                 raise TrialLayoutError(
