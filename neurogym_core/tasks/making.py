@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -52,6 +52,21 @@ FACTS = (
     "typical_steps",
 )  # fmt: skip
 """The facts in a `TaskState` that a few trials show."""
+
+
+class LastMade:
+    """What a class knows from the last of its tasks; a copy of the class knows nothing."""
+
+    def __init__(
+        self, settings: Any = None, attributes: Sequence[Any] = (), facts: Mapping[str, Any] = {}
+    ) -> None:
+        self.settings, self.attributes, self.facts = settings, attributes, facts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LastMade, ()
+
+
+NOTHING = LastMade()
 
 
 # ---------------------------------------------------------------------- arguments
@@ -242,15 +257,16 @@ def close(task: TaskLike) -> None:
     # The class keeps the facts of its last task, as most tasks of a process are made repeatedly:
     # finding them takes nine tenths of the time of `make`.
     made_from, attributes = _made_from(task)
-    settings, same, facts = vars(type(task)).get(STATE, (None, [], {}))
-    unchanged = len(same) == len(attributes) and all(map(operator.is_, same, attributes))
-    if unchanged and settings == made_from:
-        state.__dict__.update(facts)
+    last = vars(type(task)).get(STATE, NOTHING)
+    same = len(last.attributes) == len(attributes)
+    same = same and all(map(operator.is_, last.attributes, attributes))
+    if same and last.settings == made_from:
+        state.__dict__.update(last.facts)
         return
     _probe(task, state)
     if not state.warned:  # a warning is for every task that deserves it
         facts = {name: getattr(state, name) for name in FACTS}
-        setattr(type(task), STATE, (made_from, attributes, facts))
+        setattr(type(task), STATE, LastMade(made_from, attributes, facts))
 
 
 def _made_from(task: TaskLike) -> tuple[Any, list[Any]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 
+import cloudpickle
 import numpy as np
 import pytest
 
@@ -105,3 +107,13 @@ def test_a_warning_is_given_each_time(settings):
             warnings.simplefilter("always")
             cls(**settings)
         assert given
+
+
+def test_a_class_of_a_notebook_is_sent_to_other_processes_as_before_it_was_made():
+    cls = a_class()
+    before = len(cloudpickle.dumps(cls))
+    task = cls()
+    assert len(cloudpickle.dumps(cls)) < before + 200  # not what is known from its trials
+    sent = pickle.loads(cloudpickle.dumps(task))
+    assert repr(sent) == repr(task)
+    assert facts(sent) == facts(task)
