@@ -43,7 +43,6 @@ print(rendered / sum(rows * steps for rows, steps in (chunk.shape for chunk in c
 PLAYING = (
     "trials/tables",
     "trials/rendering",
-    "play/types",
     "play/blocks",
     "play/kernel",
     "play/plain",

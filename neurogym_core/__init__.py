@@ -19,8 +19,8 @@ def __getattr__(name: str) -> object:
     except AttributeError as error:
         if name.startswith("_"):
             raise
-        from neurogym_core.tasks.unknown_names import former_name  # imported for this error only
+        from neurogym_core.ecosystem.discovery import elsewhere  # imported for this error only
 
-        if not (said := former_name("module", name)):
+        if not (said := elsewhere("module", name)):
             raise
         raise AttributeError(f"{error}.{said}") from None

@@ -29,14 +29,14 @@ from neurogym_core.play.dataset import Placed as Placed
 # Noise and splits:
 from neurogym_core.trials.noise import noise_key as noise_key
 from neurogym_core.trials.noise import noise_table as noise_table
-from neurogym_core.trials.splits import KEY_BITS as KEY_BITS
-from neurogym_core.trials.splits import SPLITS as SPLITS
-from neurogym_core.trials.splits import checked_split as checked_split
-from neurogym_core.trials.splits import sequence_of as sequence_of
+from neurogym_core.trials.noise import KEY_BITS as KEY_BITS
+from neurogym_core.trials.noise import SPLITS as SPLITS
+from neurogym_core.trials.noise import checked_split as checked_split
+from neurogym_core.trials.noise import sequence_of as sequence_of
 
 # Envs and subjects:
 from neurogym_core.play.make import resolve as resolve
-from neurogym_core.play.env_form import EnvForm as EnvForm
+from neurogym_core.play.make import EnvForm as EnvForm
 from neurogym_core.ecosystem.settings_text import named_subject as named_subject
 from neurogym_core.subjects import player_of as player_of
 from neurogym_core.play.run import Game as Game

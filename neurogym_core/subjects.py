@@ -206,19 +206,7 @@ SUBJECTS: dict[str, type[Subject]] = {
 def subject_named(
     name: str, seed: int | None = 0, settings: Mapping[str, Any] | None = None
 ) -> Subject:
-    """Return a subject of the core, or of an installed package, which is imported.
-
-    Args:
-        name: its name, perhaps with settings: ``"diffusion:bound=50"``.
-        seed: seed of its random numbers, unless the settings have one.
-        settings: arguments of its class, which override those in `name`.
-
-    Raises:
-        UnknownNameError: there is no subject of this name, or it has no such setting.
-        InvalidValueError: a setting has an impossible value.
-        IncompatibleTaskError, BrokenTaskError: the package of the subject cannot be loaded.
-        NotSupportedError: the object that the package offers is not a `Subject`.
-    """
+    """Return a subject by name, perhaps with settings, of which `settings` override those."""
     name, written = named_subject(name)
     given = {**written, **(settings or {})}
     cls = SUBJECTS.get(name) or _offered(name)
@@ -263,45 +251,21 @@ def player_of(subject: Any, seed: int | None = 0) -> Any:
 
     Args:
         subject: see `neurogym_core.run`.
-        seed: seed of a subject that is given by name.
+        seed: seed of a subject that is given by name, unless its settings have one.
 
     Raises:
-        InvalidValueError: it is none of these.
-        UnknownNameError, NotSupportedError: see `subject_named`.
+        InvalidValueError: it is none of these, or a setting has an impossible value.
+        UnknownNameError: there is no subject of this name, or it has no such setting.
+        IncompatibleTaskError, BrokenTaskError: the package of the subject cannot be loaded.
+        NotSupportedError: the object that the package offers is not a `Subject`.
     """
-    if isinstance(subject, str):
-        return subject_named(subject, seed=seed)
-    if (
-        isinstance(subject, tuple)
-        and len(subject) == 2
-        and isinstance(subject[0], str)
-        and isinstance(subject[1], Mapping)
-    ):
-        return subject_named(subject[0], seed=seed, settings=subject[1])
+    pair = isinstance(subject, tuple) and len(subject) == 2
+    name, settings = subject if pair else (subject, {})
+    if isinstance(name, str) and isinstance(settings, Mapping):
+        return subject_named(name, seed=seed, settings=settings)
     if not callable(subject) or isinstance(subject, type):
         raise InvalidValueError(
             f"{subject!r} was given as a subject. Expected a name, (name, {{settings}}), or a"
             ' callable (env, observations) -> actions. Give one, such as "oracle".'
         )
     return subject
-
-
-def env_wrappers_of(player: Any, given: Sequence[Any]) -> list[Any]:
-    """Return the wrappers of envs that are given, or else those of the subject's training."""
-    return list(given or getattr(player, "env_wrappers", ()))
-
-
-def split_of(player: Any, given: str | None = AUTO) -> str | None:
-    """Return the split that a subject plays.
-
-    Args:
-        player: the subject.
-        given: a split or None, which is checked where it is used; "auto": the subject's own.
-    """
-    own: str | None = getattr(player, "default_split", None)
-    return own if given == AUTO else given
-
-
-def carries_state(player: Any) -> bool:
-    """Return whether a subject carries state over trials; True unless it declares otherwise."""
-    return bool(getattr(player, "carries_state", True))

@@ -22,7 +22,7 @@ from neurogym_core import Dataset, TaskEnv, make, make_task, run
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.errors import NotSupportedError
 from neurogym_core.players import TaskView
-from neurogym_core.tasks.identity import settings
+from neurogym_core.tasks.parameters import settings
 
 # Those whose observations are images are plain envs, without a Task; their package tests them.
 TASKS = {info.id: info for info in installed().tasks if "pixels" not in info.tags}

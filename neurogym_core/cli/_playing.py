@@ -70,21 +70,23 @@ def completed(experiment: Mapping[str, Any], given: Mapping[str, Any]) -> dict[s
     return {**experiment, **by_default, **length}
 
 
-class ReportedGame:
-    """A subject, or several, at play for a number of trials or, if None, a number of steps.
+class ReportedGame(run.Game):
+    """A game of a number of trials or, if None, a number of steps.
 
     Attributes:
-        record: the ended trials after `play`; None if no trial ended.
+        ended: the ended trials after `play`; None if no trial ended.
         stopped: whether Ctrl-C stopped it.
     """
 
     def __init__(self, experiment: Mapping[str, Any]) -> None:
         self.subject_name, self.seed = str(experiment["subject"]), experiment["seed"]
-        self.n_trials, self.n_steps = experiment["trials"], experiment["steps"] or DEFAULT_STEPS
-        self.game = run.Game(
+        self.n_steps = experiment["steps"] or DEFAULT_STEPS
+        self.ended: TrialRecord | None = None
+        self.stopped = False
+        super().__init__(
             experiment["task"],
             experiment["subject"],
-            self.n_trials,
+            experiment["trials"],
             num_envs=experiment["subjects"],
             seed=experiment["seed"],
             split=read_split(experiment["split"]),
@@ -92,35 +94,29 @@ class ReportedGame:
             wrap=experiment["wrap"],
             params=experiment["settings"],
         )
-        self.task = self.game.task.name
-        self.record: TrialRecord | None = None
-        self.stopped = False
 
     def play(self) -> None:
         """Play until the end or Ctrl-C."""
         total = self.n_trials or self.n_steps
         with Progress("playing", total) as progress:
             try:
-                while (done := self._done()) < total:
+                while (done := self.played.count if self.n_trials else self.steps) < total:
                     progress.show(done)
-                    self.game.step()
+                    self.step()
             except KeyboardInterrupt:
                 self.stopped = True
-        if self.game.played.count:
-            self.record = self.game.record()
-
-    def _done(self) -> int:
-        return self.game.steps if self.n_trials is None else self.game.played.count
+        if self.played.count:
+            self.ended = self.record()
 
 
 def show(game: ReportedGame, csv: Path | None, save: Path | None, columns: Sequence[str]) -> None:
     """Print the trials, a summary, and the names of the written files."""
-    page, record = Page(), game.record
-    page.heading(f"{game.task}, played by: {game.subject_name}")
+    page, record = Page(), game.ended
+    page.heading(f"{game.task.name}, played by: {game.subject_name}")
     if game.stopped:
         ended = 0 if record is None else len(record)
         if game.n_trials is None:
-            steps = f"{game.game.steps:,} of {game.n_steps:,} steps"
+            steps = f"{game.steps:,} of {game.n_steps:,} steps"
             page.text(f"Stopped after {steps}; {ended:,} trials had ended.")
         else:
             page.text(f"Stopped after {ended:,} of {game.n_trials:,} trials.")
@@ -261,7 +257,7 @@ def show_json(
     game: ReportedGame, csv: Path | None, save: Path | None, columns: Sequence[str] | None
 ) -> None:
     """Print the JSON object that the help describes; `columns` are those of trials, None: all."""
-    record = game.record
+    record = game.ended
     facts = {} if record is None else record.meta
     found: dict[str, Any] = {"summary": None, "names": {}, "trials": []}
     if record is not None:
@@ -271,13 +267,13 @@ def show_json(
     report = {
         "schema": SCHEMA,
         "command": "run",
-        "task": facts.get("task", game.task),
+        "task": facts.get("task", game.task.name),
         "parameters": facts.get("parameters"),
         "wrappers": facts.get("wrappers"),
         "versions": facts.get("versions"),
         "subject": game.subject_name,
         "seed": game.seed,
-        "split": game.game.split or "none",
+        "split": game.split or "none",
         "stopped": game.stopped,
     }
     print_report({**report, **found, "csv": None if record is None else csv, "experiment": save})

@@ -115,12 +115,12 @@ def command(
             _playing.asked("ngym run --save", "ngym_save_experiment", path=save,
                            experiment=experiment)  # fmt: skip
     game.play()
-    if csv is not None and game.record is not None:
-        game.record.to_csv(csv)
+    if csv is not None and game.ended is not None:
+        game.ended.to_csv(csv)
     shown = None
-    if game.record is not None and (columns is not None or not as_json):
+    if game.ended is not None and (columns is not None or not as_json):
         with usage_errors():
-            shown = _playing.chosen_columns(game.record, columns)
+            shown = _playing.chosen_columns(game.ended, columns)
     if as_json:
         _playing.show_json(game, csv, save, shown)
     else:

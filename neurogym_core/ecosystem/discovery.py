@@ -344,7 +344,7 @@ def _unknown(kind: str, name: str, offers: Sequence[Described]) -> str:
         return f"{name!r} is now {' or '.join(now)}. Use that name."
     namespace, slash, _ = name.partition("/")
     if kind == "task" and (where := elsewhere("task", name)):
-        return f"Unknown task {name!r}: {where}"
+        return f"Unknown task {name!r}:{where}"
     if kind == "task" and package:
         what = f"{namespace}/" if slash else name
         return f"Unknown task {name!r}: {advice.comes_with(what, package)}"
@@ -389,22 +389,34 @@ def _one_of(names: Iterable[str]) -> str:
     return f" Did you mean {shown}{more}?" if found else ""
 
 
-def elsewhere(kind: str, name: str, known: Iterable[str] = ()) -> str:
-    """Return the advice of plug-ins about an unknown name; see the hook ``ngym_unknown_name``."""
+def elsewhere(kind: str, name: object, known: Iterable[str] = ()) -> str:
+    """Return " " and the advice of a plug-in on a name (hook ``ngym_unknown_name``), or ""."""
     if not plugins_for("ngym_unknown_name"):
         return ""
     from neurogym_core.ecosystem.hooks import ask  # imports this module, and pluggy
 
     try:
-        return ask("ngym_unknown_name", kind=kind, name=name, known=tuple(known)) or ""
+        said = ask("ngym_unknown_name", kind=kind, name=str(name), known=tuple(known))
     except (Exception, SystemExit):  # a failed hint must not replace the error
         return ""
+    return f" {said}" if said else ""
+
+
+def missing(owner: object, name: str, kind: str) -> Any:
+    """Raise the error for a missing attribute of an "env" or "dataset"; for ``__getattr__``."""
+    # A property that failed comes here too, and must not be reported as a missing name.
+    said = "" if name.startswith("_") or hasattr(type(owner), name) else elsewhere(kind, name)
+    if not said:
+        # Raises the error of Python, or of a property that failed.
+        return object.__getattribute__(owner, name)
+    message = f"{type(owner).__name__!r} has no attribute {name!r}.{said}"
+    raise AttributeError(message, name=name, obj=owner)
 
 
 def _similar_task(name: str) -> str:
     """Return a question with the nearest task that is not installed; "" if none is near."""
     if said := elsewhere("similar task", name):
-        return f" {said}"
+        return said
     task = advice.resembling(name)
     if task is None or _is_present(task.package):
         return ""

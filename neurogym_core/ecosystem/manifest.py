@@ -216,9 +216,16 @@ class _Reader:
         fields: dict[str, Any] = {}
         for table, expected in tables.items():
             fields[table] = self.leaves(table, row, expected)
-        self.check_ideal(fields.get("ideal"))
+        if (ideal := fields.get("ideal")) and len(ideal) < len(IDEAL):
+            missing = [name for name in IDEAL if name not in ideal]
+            self.note("ideal", f"has no {listed(missing)}; expected value, by and how.")
+            fields["ideal"] = {}
         if kind == "task":
-            fields |= _with_intervals(fields["shortcuts"])
+            fields["intervals"] = {}
+            for name, one in fields["shortcuts"].items():
+                if isinstance(one, list):
+                    fields["shortcuts"][name], low, high = one
+                    fields["intervals"][name] = (low, high)
         self.check_fields("expected ", fields.get("expected", ()), vocabulary().words["expected"])
         fields["aliases"] = self.texts("aliases", row)
         for name, text in fields.get("presets", {}).items():
@@ -236,13 +243,6 @@ class _Reader:
             problems=tuple(self.problems),
             **fields,
         )
-
-    def check_ideal(self, ideal: dict[str, Any] | None) -> None:
-        """Note an ideal without one of its three fields, and drop it."""
-        missing = [name for name in IDEAL if name not in ideal] if ideal else []
-        if ideal and missing:
-            self.note("ideal", f"has no {listed(missing)}; expected value, by and how.")
-            ideal.clear()
 
     def rows(self, field: str, table: dict[str, Any], form: str) -> list[Any]:
         found = table.get(field, [])
@@ -370,12 +370,3 @@ def _is_valid(table: str, value: Any, name: str) -> bool:
 
 def _is_share(value: Any) -> bool:
     return type(value) in (int, float) and 0 <= value <= 1
-
-
-def _with_intervals(shortcuts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return performances and intervals as two fields."""
-    measured = {name: one for name, one in shortcuts.items() if isinstance(one, list)}
-    return {
-        "shortcuts": {name: measured.get(name, [one])[0] for name, one in shortcuts.items()},
-        "intervals": {name: (low, high) for name, (_, low, high) in measured.items()},
-    }

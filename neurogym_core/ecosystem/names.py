@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import partial
 
 from neurogym_core.ecosystem.advice import brought, of_missing_module
 
@@ -62,10 +63,7 @@ def taken_command(name: str, distribution: str) -> str | None:
 
 def resembling(name: str, known: Iterable[str]) -> str | None:
     """Return the first known name that equals another, or is one letter apart; None if none is."""
-    for one in known:
-        if one_letter_apart(name, one):
-            return one
-    return None
+    return next(filter(partial(one_letter_apart, name), known), None)
 
 
 def one_letter_apart(one: str, other: str) -> bool:

@@ -39,9 +39,6 @@ from neurogym_core.errors import listed
 if TYPE_CHECKING:
     from neurogym_core.ecosystem.manifest import Manifest
 
-if TYPE_CHECKING:
-    pass
-
 GROUPS = tuple(f"neurogym.{kind}" for kind in KINDS[:-1])
 """Groups that the core reads, beside that of manifests."""
 MANIFEST_GROUP = "neurogym.manifest"
@@ -80,13 +77,6 @@ class Declaration(NamedTuple):
 def declarations(thorough: bool = True) -> tuple[Declaration, ...]:
     """Return every distribution with a ``neurogym.`` entry point, sorted by canonical name."""
     found: dict[str, Declaration] = {}
-    for one in _read_all(thorough):
-        key = canonical(one.name)
-        found[key] = _choose(found[key], one) if key in found else one
-    return tuple(map(found.__getitem__, sorted(found)))
-
-
-def _read_all(thorough: bool) -> Iterator[Declaration]:
     if thorough:
         # Importing importlib_metadata replaces the standard library's finder in the whole process,
         # so only a thorough scan does it.
@@ -103,7 +93,10 @@ def _read_all(thorough: bool) -> Iterator[Declaration]:
         # pip leaves folders that begin with ~ behind if it is interrupted.
         left_behind = os.path.basename(str(getattr(distribution, "_path", ""))).startswith("~")
         if text is not None and _PREFIX in text and not left_behind:
-            yield _read(distribution, text)
+            one = _read(distribution, text)
+            key = canonical(one.name)
+            found[key] = _choose(found[key], one) if key in found else one
+    return tuple(map(found.__getitem__, sorted(found)))
 
 
 class _Folder:
@@ -187,24 +180,19 @@ def _read(distribution: Any, entry_points: str) -> Declaration:
         elif line and line[0] not in "#;" and group.startswith(_PREFIX):
             point, _, value = line.partition("=")
             points.append((group, point.strip(), value.strip()))
+    editable = None
+    with contextlib.suppress(Exception):  # without it, only the check for stale metadata is lost
+        origin = json.loads(distribution.read_text("direct_url.json") or "{}")
+        if origin.get("dir_info", {}).get("editable"):
+            editable = unquote(urlsplit(origin["url"]).path)
     return Declaration(
         name=name,
         version=clean(version),
         requires=requires,
         entry_points=tuple(sorted(points)),
         location=location,
-        editable=_editable(distribution),
+        editable=editable,
     )
-
-
-def _editable(distribution: Any) -> str | None:
-    try:
-        origin = json.loads(distribution.read_text("direct_url.json") or "{}")
-        if origin.get("dir_info", {}).get("editable"):
-            return unquote(urlsplit(origin["url"]).path)
-    except Exception:  # without this record, only the check for stale metadata is lost
-        pass
-    return None
 
 
 def _choose(first: Declaration, second: Declaration) -> Declaration:
@@ -379,27 +367,19 @@ def _without_duplicates(packages: list[PackageInfo]) -> tuple[PackageInfo, ...]:
     for (_, called), offers in claims.items():
         if len(offers) < 2:
             continue
+        kind, owners = offers[0].kind, [offer.distribution for offer in offers]
+        ours = advice.brought(f"{kind}s").get(called)
         if isinstance(offers[0], Described):
             values = listed(offer.value for offer in offers)
             message = f"{called} is declared {len(offers)} times, as {values}; neither is used."
+        elif owners.count(ours) == 1:
+            message = f"{called!r} is a {kind} of {ours}. Its author should choose another name."
+            offers = [one for one in offers if one.distribution != ours]
         else:
-            ours = advice.brought(f"{offers[0].kind}s").get(called)
-            owners = [offer.distribution for offer in offers]
-            if owners.count(ours) == 1:
-                message = (
-                    f"{called!r} is a {offers[0].kind} of {ours}. Its author should choose another"
-                    " name."
-                )
-                problem = _fatal(code="duplicate", message=clean(message))
-                others = (one for one in offers if one.distribution != ours)
-                wrong |= {
-                    id(one): replace(one, problems=(*one.problems, problem)) for one in others
-                }
-                continue
             ways = ", ".join(f"`{removal(owner)}`" for owner in dict.fromkeys(owners))
             message = (
-                f"The {offers[0].kind} {called!r} is claimed by {listed(owners)}; none is used."
-                f" Remove all but one: {ways}."
+                f"The {kind} {called!r} is claimed by {listed(owners)}; none is used. Remove all"
+                f" but one: {ways}."
             )
         problem = _fatal(code="duplicate", message=clean(message))
         wrong |= {id(one): replace(one, problems=(*one.problems, problem)) for one in offers}
@@ -478,7 +458,20 @@ def satisfies(version: str, specifier: str) -> bool | None:
         match = _CLAUSE.fullmatch(clause)
         if match is None:
             return None
-        met = met and _meets(have, *match.groups())
+        operator, number, star = match.groups()
+        want = release(number)
+        size = max(len(have), len(want))
+        left, right = have + (0,) * (size - len(have)), want + (0,) * (size - len(want))
+        same = left[: len(want)] == want if star else left == right
+        met = met and {
+            "<": left < right,
+            "<=": left <= right,
+            ">": left > right,
+            ">=": left >= right,
+            "!=": not same,
+            # ~=1.4.2 is >=1.4.2, ==1.4.*
+            "~=": left >= right and left[: len(want) - 1] == want[:-1],
+        }.get(operator, same)
     return met if have else None
 
 
@@ -490,18 +483,3 @@ def core_specifier(requirements: Iterable[str], name: str) -> str | None:
         if match and canonical(match[1]) == name and "extra" not in (match[3] or ""):
             found.append(match[2].strip().strip("()").replace(" ", ""))
     return ",".join(filter(None, found)) if found else None
-
-
-def _meets(have: tuple[int, ...], operator: str, number: str, star: str | None) -> bool:
-    want = release(number)
-    size = max(len(have), len(want))
-    left, right = have + (0,) * (size - len(have)), want + (0,) * (size - len(want))
-    same = left[: len(want)] == want if star else left == right
-    return {
-        "<": left < right,
-        "<=": left <= right,
-        ">": left > right,
-        ">=": left >= right,
-        "!=": not same,
-        "~=": left >= right and left[: len(want) - 1] == want[:-1],  # ~=1.4.2 is >=1.4.2, ==1.4.*
-    }.get(operator, same)

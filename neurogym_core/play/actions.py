@@ -25,19 +25,14 @@ NOBODY: Bools = np.zeros(0, bool)
 
 def checked_one(task: Task, action: Any) -> int:
     """Return an action id as an int, or raise `InvalidValueError`."""
-    array, size, name = np.asarray(action), task.actions.size, task.name
-    if array.size != 1 or array.dtype.kind not in "iu":
+    array = np.asarray(action)
+    whole = array.size == 1 and array.dtype.kind in "iu"
+    if not whole or not 0 <= array.item() < task.actions.size:
         raise InvalidValueError(
-            f"{name} was given the action {action!r}. Expected a whole number from 0 to {size - 1}."
-            " Choose one of env.action_space."
+            f"{task.name} was given the action {array.tolist()!r}. Expected a whole number from"
+            f" {_range(task)}. Choose one of env.action_space."
         )
-    value = int(array.reshape(()))
-    if not 0 <= value < size:
-        raise InvalidValueError(
-            f"{name} was given the action {value}. Expected a whole number from {_range(task)}."
-            " Choose one of env.action_space."
-        )
-    return value
+    return int(array.item())
 
 
 def checked_all(task: Task, n: int, actions: Any) -> Array:

@@ -10,23 +10,22 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from neurogym_core.ecosystem.discovery import missing
 from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.dealer import Dealer
-from neurogym_core.play.env_form import BatchSource, form_of, is_env_class
+from neurogym_core.play.env import whole_number
 from neurogym_core.play.kernels import fill_function
-from neurogym_core.play.make import bare_env, make_task, resolve
-from neurogym_core.play.options import whole_number
+from neurogym_core.play.make import bare_env, form_of, is_env_class, make_task, resolve
 from neurogym_core.play.replay import replay
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.building import hooked
 from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.unknown_names import missing
 from neurogym_core.trials.arrays import Array, Bools, Columns, Singles, Wholes, per_row
 from neurogym_core.trials.batch import TrialBatch
+from neurogym_core.trials.noise import checked_split, sequence_of
 from neurogym_core.trials.record import TrialRecord
 from neurogym_core.trials.rendering import Steps
-from neurogym_core.trials.splits import checked_split, sequence_of
 from neurogym_core.trials.tables import Tables
 
 TARGETS = ("action", "units", "best")
@@ -81,11 +80,6 @@ class Placed:
 
 def _itself(trials: TrialBatch) -> TrialBatch:
     return trials
-
-
-def _windowed(placed: Callable[[], Placed], begin: int, steps: int) -> Placed:
-    """Return the trials of one batch among those of a chunk."""
-    return placed().window(begin, steps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,6 +192,11 @@ def made_once(pickled: bytes) -> Any:
     return pickle.loads(pickled)
 
 
+def _of_placed(name: str) -> Any:
+    """Make a property that is a fact of the placed trials."""
+    return property(lambda batch: getattr(batch._placed, name))
+
+
 class Batch:
     """One supervised batch of B rows (streams or trials) and T steps, in new arrays.
 
@@ -222,40 +221,21 @@ class Batch:
         placed: Callable[[], Placed],
         dataset: Dataset,
     ) -> None:
-        self.inputs, self.targets, self.weights, self.new_trial = (
-            inputs,
-            targets,
-            weights,
-            new_trial,
-        )
+        self.inputs, self.targets = inputs, targets
+        self.weights, self.new_trial = weights, new_trial
         self._place = placed
         self.task, self.kind = dataset.task, dataset.targets
+
+    row = _of_placed("row")
+    start = _of_placed("start")
+    stop = _of_placed("stop")
+    conditions = _of_placed("conditions")
 
     @cached_property
     def _placed(self) -> Placed:
         placed = self._place()
         del self._place
         return placed
-
-    @property
-    def row(self) -> Array:
-        """See the class."""
-        return self._placed.row
-
-    @property
-    def start(self) -> Array:
-        """See the class."""
-        return self._placed.start
-
-    @property
-    def stop(self) -> Array:
-        """See the class."""
-        return self._placed.stop
-
-    @property
-    def conditions(self) -> Columns:
-        """See the class."""
-        return self._placed.conditions
 
     @cached_property
     def trials(self) -> TrialBatch | None:
@@ -394,16 +374,23 @@ class Dataset:
         self.batch_size = whole_number("Dataset()", "batch_size", batch_size)
         self.seq_len = None if seq_len is None else whole_number("Dataset()", "seq_len", seq_len)
         self.split = checked_split(split, "Dataset")
-        self.targets = _known("targets", targets, TARGETS)
+        if targets not in TARGETS:
+            raise unknown("targets", targets, TARGETS, of="Dataset")
+        self.targets = targets
         if seed is None:
             seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0]) >> 1
         self.seed = whole_number("Dataset()", "seed", seed, least=0)
         found = resolve(task)
         batches = form_of(found).batches if is_env_class(found) else None
-        self._open: Callable[[Dataset, np.random.SeedSequence], BatchSource]
+        self._open: Callable[[Dataset, np.random.SeedSequence], _Streams | _Stepped]
         if batches is None:
             self.task: Any = make_task(found, wrap=wrap, **params)
-            self._check_supervised()
+            if not self.task.supervised and targets != "best":
+                raise NotSupportedError(
+                    f"{self.task.name} has no correct actions, so it has no targets to train on."
+                    " Expected a task with answers. Use targets='best' for the action with the"
+                    " largest reward, or train with rewards (make, make_vec)."
+                )
             stepped = hooked(self.task) or self.task.reads_outcomes
             self._open = _Stepped if stepped else _Streams
         else:
@@ -421,14 +408,6 @@ class Dataset:
     def __call__(self) -> NoReturn:
         """Refuse to be called, as datasets of NeuroGym are."""
         raise NotSupportedError(CALLED)
-
-    def _check_supervised(self) -> None:
-        if not self.task.supervised and self.targets != "best":
-            raise NotSupportedError(
-                f"{self.task.name} has no correct actions, so it has no targets to train on."
-                " Expected a task with answers. Use targets='best' for the action with the largest"
-                " reward, or train with rewards (make, make_vec)."
-            )
 
     def restart(self) -> None:
         """Return to the seed: the same batches follow again."""
@@ -537,8 +516,10 @@ class _Streams(_TaskBatches):
         inputs, targets, weights, new_trial = (
             array[:, begin : begin + steps].copy() for array in self._arrays
         )
-        placed = partial(_windowed, self._placed, begin, steps)
-        return Batch(inputs, targets, weights, new_trial, placed, self.dataset)
+        placed = self._placed  # of this chunk
+        return Batch(
+            inputs, targets, weights, new_trial, lambda: placed().window(begin, steps), self.dataset
+        )
 
     def next_chunk(self) -> Chunk:
         """Return the next steps of every row, or its next trial."""
@@ -693,9 +674,3 @@ class _Stepped(_TaskBatches):
 
 def _row_of(columns: Columns, i: int) -> dict[str, Any]:
     return {name: values[i] for name, values in columns.items()}
-
-
-def _known(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
-    if value not in allowed:
-        raise unknown(name, value, allowed, of="Dataset")
-    return value

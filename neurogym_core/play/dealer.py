@@ -6,6 +6,9 @@ ways to deal.
 *Shared*: trials that depend on nothing go in order to the env that asks next. *Per session*: trials
 that depend on earlier ones belong to an env; each env follows a chain of blocks at its own pace.
 *On demand*: trials that depend on outcomes are drawn when the previous trial has ended.
+
+Trials with the same conditions are of one type, which is built once if the conditions determine
+them but for their noise. Looking a type up is several times as fast as building it.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from __future__ import annotations
 import copy
 import math
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -21,7 +24,7 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.results import TrialResults
-from neurogym_core.play.types import TypeIndex
+from neurogym_core.tasks.building import build_trials
 from neurogym_core.tasks.drawing import (
     check_columns,
     dimensions_of,
@@ -37,10 +40,10 @@ from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.tasks.wrapper import TaskWrapper
-from neurogym_core.trials.arrays import Array, Columns, Ints
-from neurogym_core.trials.noise import noise_key
+from neurogym_core.trials.arrays import Array, Bools, Columns, Ints, Wholes, one_row
+from neurogym_core.trials.noise import noise_key, sequence_of
 from neurogym_core.trials.record import DURATION
-from neurogym_core.trials.splits import sequence_of
+from neurogym_core.trials.tables import Tables
 
 # A large block spreads the cost of building trials over many steps; these limits bound the memory,
 # and the time until the first step. They are part of the stream: generators are used block by
@@ -57,6 +60,8 @@ SMALLEST = 16
 """Smallest number of trials of a block."""
 ROOM = 256
 """Rows of a block that is filled on demand."""
+STATE = ("session", "subject", "conditions", "sessions", "serial", "_imposed_at")
+"""The random state of a dealer, from which it draws the next block."""
 
 
 class Dealer:
@@ -97,7 +102,9 @@ class Dealer:
             np.random.SeedSequence(sequence.entropy, spawn_key=(*sequence.spawn_key, k))
             for k in range(4)
         )
-        self.conditions, self.sessions, self.hooks = map(_generator, (conditions, sessions, hooks))
+        self.conditions, self.sessions, self.hooks = (
+            np.random.Generator(np.random.SFC64(one)) for one in (conditions, sessions, hooks)
+        )
         self.key = noise_key(noise, self.split)
         self.serial = 0  # of the next trial
         self.session: Session | None = None
@@ -166,7 +173,7 @@ class Dealer:
         block.columns = columns
         # Envs reach the end of the block at different times. The first one draws the next block,
         # from this state; the others find it, or draw an equal one if it is gone (`following`).
-        block.after = _Snapshot(self)
+        block.after = copy.deepcopy({name: getattr(self, name) for name in STATE})
         return block
 
     def following(self, block: Block) -> Block:
@@ -174,7 +181,8 @@ class Dealer:
         # A weak reference: a block is freed when its last env has left it.
         known = block.following() if block.following is not None else None
         if known is None:
-            block.after.restore(self)
+            for name, value in copy.deepcopy(block.after).items():
+                setattr(self, name, value)
             known = self.block()
             block.following = weakref.ref(known)
         return known
@@ -204,7 +212,9 @@ class Dealer:
         if session is None:
             self.new_sessions()
         elif ended is not None:
-            session.remember(envs, _history(ended))
+            last = ("choice", "outcome", "reward", "performance")
+            history = {name: getattr(ended, name) for name in last}
+            session.remember(envs, {**ended.conditions, **history})
             limit = self.task.trials_per_session
             over = envs[session.trial[envs] >= limit] if limit is not None else envs[:0]
             if len(over):
@@ -291,24 +301,6 @@ class Dealer:
         )
 
 
-class _Snapshot:
-    """The random state of a dealer after it has drawn a block."""
-
-    NAMES = ("session", "subject", "conditions", "sessions", "serial", "_imposed_at")
-
-    def __init__(self, dealer: Dealer) -> None:
-        self._state = copy.deepcopy({name: getattr(dealer, name) for name in self.NAMES})
-
-    def restore(self, dealer: Dealer) -> None:
-        """Set the dealer back to this state."""
-        for name, value in copy.deepcopy(self._state).items():
-            setattr(dealer, name, value)
-
-
-def _generator(sequence: np.random.SeedSequence) -> np.random.Generator:
-    return np.random.Generator(np.random.SFC64(sequence))
-
-
 def _block_rows(task: Task, n: int) -> int:
     """Return the number of trials of a block."""
     steps = state_of(task).typical_steps
@@ -329,14 +321,6 @@ def _one_by_one(task: Task) -> bool:
     return stateful(task) and (constrained or type(task).draw_ahead is Task.draw_ahead)
 
 
-def _history(ended: TrialResults) -> dict[str, Array]:
-    """Return the columns of ended trials for `session.previous`."""
-    return {
-        **ended.conditions, "choice": ended.choice, "outcome": ended.outcome,
-        "reward": ended.reward, "performance": ended.performance,
-    }  # fmt: skip
-
-
 def _room(conditions: Columns, size: int) -> dict[str, Array]:
     """Return empty columns of `size` rows, of the same types and shapes."""
     return {
@@ -350,4 +334,152 @@ def _fits(there: Columns, coming: Columns) -> bool:
     return all(
         there[name].shape[1:] == values.shape[1:] and there[name].dtype == values.dtype
         for name, values in coming.items()
+    )
+
+
+FEW = 16
+"""Largest number of trials whose types are looked up one by one, in a dict."""
+TRIED = 256
+"""Number of types that are built before the index is checked for types that never recur."""
+COMBINATIONS = 1 << 20
+"""Largest size of the look-up table: one entry for each combination of known values."""
+
+
+class TypeIndex:
+    """The types of trials of a task that have occurred so far."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.useless = False
+        """Whether the index is off: types rarely recur, or conditions do not determine a trial."""
+        self._types: Tables | None = None
+        self._conditions: Columns = {}  # of the types
+        self._asked = 0  # number of trials so far
+
+    def find(
+        self, conditions: Columns, n: int, rng: np.random.Generator, durations: Columns
+    ) -> tuple[Tables, Ints]:
+        """Return the types of `n` trials with these conditions, and (n,) each one's type.
+
+        Imposed durations are no conditions, so trials with them are always built.
+        """
+        self._asked += n
+        found = None
+        if not self.useless and not durations:
+            found = (
+                self._first(conditions, n, rng)
+                if self._types is None
+                else self._known(conditions, rng)
+            )
+        return found or (
+            build_trials(self.task, conditions, rng, n, durations).tables,
+            np.arange(n),
+        )
+
+    def _first(self, conditions: Columns, n: int, rng: np.random.Generator) -> tuple[Tables, Ints]:
+        """Build all trials; keep their types if equal conditions give equal trials."""
+        # The state of the generator shows whether `new_trial` or a duration has drawn from it. If
+        # so, looking trials up instead of building them would also change all later draws.
+        before = str(rng.bit_generator.state)
+        tables = build_trials(self.task, conditions, rng, n, {}).tables
+        if (
+            tables.random
+            or len(tables.script)
+            or not conditions
+            or str(rng.bit_generator.state) != before
+        ):
+            self.useless = True
+        else:
+            first, kind = _distinct(_flat(conditions))
+            # `new_trial` may use state other than the conditions, so the trials are compared.
+            self.useless = len(first) > max(TRIED, n // 2) or not _alike(tables, first, kind)
+        if self.useless:
+            return tables, np.arange(n)
+        return self._keep(
+            tables.take(first), {name: values[first] for name, values in conditions.items()}
+        ), kind
+
+    def _known(self, conditions: Columns, rng: np.random.Generator) -> tuple[Tables, Ints] | None:
+        """Look the types up, and build those that are new; None if that is not possible."""
+        types, kind = self._types, self._find(_flat(conditions))
+        assert types is not None
+        new = np.flatnonzero(kind < 0)
+        if len(new):
+            new = new[_distinct([values[new] for values in _flat(conditions)])[0]]
+            added = {name: values[new] for name, values in conditions.items()}
+            tables = build_trials(self.task, added, rng, len(new), {}).tables
+            known = self._conditions
+            types = self._keep(
+                Tables.concatenate([types, tables]),
+                {name: np.concatenate([known[name], values]) for name, values in added.items()},
+            )
+            kind = self._find(_flat(conditions))
+            # A type that was just added is not found if a condition is NaN, which differs from
+            # itself.
+            self.useless = self.useless or bool((kind < 0).any())
+        return None if self.useless and (kind < 0).any() else (types, kind)
+
+    def _keep(self, types: Tables, conditions: Columns) -> Tables:
+        self._types, self._conditions = types, conditions
+        columns = _flat(conditions)
+        # A type is found by the position of its values among the known ones of each condition, as
+        # an index into a table of all combinations; a dict serves calls with few trials.
+        self._levels = [np.unique(values) for values in columns]
+        combinations = math.prod(len(levels) for levels in self._levels)
+        many = len(types) > TRIED and 2 * len(types) > self._asked
+        self.useless = many or combinations > COMBINATIONS
+        self._by_values = {values: kind for kind, values in enumerate(_rows(columns))}
+        self._type_of = np.full(1 if self.useless else combinations, -1)
+        if not self.useless:
+            self._type_of[self._codes(columns)[0]] = np.arange(len(types))
+        return types
+
+    def _codes(self, columns: list[Array]) -> tuple[Ints, Bools]:
+        """Return (n,) the index of each combination of values, and (n,) whether all are known."""
+        code, known = np.zeros(len(columns[0]), np.int64), np.ones(len(columns[0]), np.bool_)
+        for levels, values in zip(self._levels, columns, strict=True):
+            at = np.minimum(levels.searchsorted(values), len(levels) - 1)
+            known &= levels[at] == values
+            code = code * len(levels) + at
+        return code, known
+
+    def _find(self, columns: list[Array]) -> Ints:
+        """Return (n,) the type of each trial, -1 if it is not known."""
+        if len(columns) != len(self._levels) or self.useless:
+            return np.full(len(columns[0]), -1)
+        if len(columns[0]) <= FEW:
+            return np.array([self._by_values.get(values, -1) for values in _rows(columns)])
+        code, known = self._codes(columns)
+        return np.where(known, self._type_of[np.where(known, code, 0)], -1)
+
+
+def _flat(conditions: Columns) -> list[Array]:
+    """Return all conditions as columns (n,); conditions with several values give several."""
+    return [
+        part
+        for values in conditions.values()
+        for part in ([values] if values.ndim == 1 else values.reshape(len(values), -1).T)
+    ]
+
+
+def _rows(columns: list[Array]) -> Iterator[tuple[Any, ...]]:
+    return zip(*(values.tolist() for values in columns), strict=True)
+
+
+def _distinct(columns: list[Array]) -> tuple[Ints, Ints]:
+    """Return (k,) the first row of each combination of values, and (n,) each row's combination."""
+    # np.unique cannot sort rows of different types, so the values are numbered column by column.
+    codes = np.stack(
+        [np.unique(values, return_inverse=True)[1].reshape(-1) for values in columns], axis=1
+    )
+    _, first, kind = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+    return first, kind.reshape(-1)
+
+
+def _alike(tables: Tables, first: Wholes, kind: Wholes) -> bool:
+    """Return whether all trials of a type have equal durations, observations, targets and notes."""
+    seen = (tables.duration, tables.target, tables.weight, tables.shown, tables.sd)
+    return all(
+        len(one_row(values)) == 1 or np.array_equal(values, values[first][kind])
+        for values in (*seen, *tables.notes.values())
     )

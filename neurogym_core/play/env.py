@@ -9,26 +9,32 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+from neurogym_core.ecosystem.advice import brought, comes_with
+from neurogym_core.ecosystem.discovery import missing
+from neurogym_core.errors import (
+    InvalidValueError,
+    MissingDependencyError,
+    NotSupportedError,
+    unknown,
+)
 from neurogym_core.play.actions import checked_all, checked_one
 from neurogym_core.play.kernel import Stepped
-from neurogym_core.play.options import checked_render_mode, no_renderer, read_options
 from neurogym_core.play.results import TrialInfo, checked_form, numeric_info, of_one
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
-from neurogym_core.tasks.unknown_names import missing
-from neurogym_core.trials.arrays import Array
-from neurogym_core.trials.splits import checked_split
+from neurogym_core.trials.arrays import Array, Bools
+from neurogym_core.trials.noise import checked_split
 
 
 class BoundStep:
-    """Bind the kernel's step as ``self.step`` if nothing is added to it, to save a call per step.
+    """Bind the step of a kernel or inner env as ``self.step`` if nothing is added to it.
 
-    Copies and pickles leave the bound step out, and bind that of the copied kernel.
+    That saves a call per step. Copies and pickles bind the step of what was copied.
     """
 
     def _kernel_step(self) -> Callable[..., Any] | None:
-        """Return the kernel's step, or None if hooks, figures or a subclass add to it."""
+        """Return the step to bind, or None if something is added to it."""
         raise NotImplementedError
 
     if not TYPE_CHECKING:
@@ -226,3 +232,69 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
     def can_wait(self) -> bool:
         """Whether a slot can be answered on the current step and also on the next one."""
         return bool(self.stepper.can_wait()[0])
+
+
+def read_options(options: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Return the conditions that the options of `reset` impose, or None."""
+    if not options:
+        return None
+    for name in options:
+        if name != "conditions":
+            raise unknown("option", name, ["conditions"], of="reset()")
+    conditions = options["conditions"]
+    if not isinstance(conditions, Mapping):
+        raise InvalidValueError(
+            f"reset() was given conditions={conditions!r}. Expected a mapping from names to values."
+            " Give them by name, e.g. {'coherence': 51.2}."
+        )
+    return conditions
+
+
+def reset_mask(
+    options: Mapping[str, Any] | None, num_envs: int
+) -> tuple[Bools, Mapping[str, Any] | None]:
+    """Return (num_envs,) which envs `reset` resets, and its other options."""
+    if not isinstance(options, Mapping) or "reset_mask" not in options:
+        return np.ones(num_envs, np.bool_), options
+    mask = np.asarray(options["reset_mask"])
+    if mask.shape != (num_envs,) or mask.dtype != np.bool_ or not mask.any():
+        raise InvalidValueError(
+            f"reset() was given reset_mask={options['reset_mask']!r}. Expected {num_envs} bools, at"
+            " least one of them True. Give one per env."
+        )
+    return mask.copy(), {name: value for name, value in options.items() if name != "reset_mask"}
+
+
+def checked_render_mode(render_mode: str | None) -> str | None:
+    """Return the render mode, None or "rgb_array"."""
+    if render_mode not in (None, "rgb_array"):
+        raise InvalidValueError(
+            f"render_mode={render_mode!r} was given. Expected None or 'rgb_array'. Use one of them."
+        )
+    return render_mode
+
+
+def no_renderer(maker: str) -> Any:
+    """Raise the error of `render` on an env that no package wrapped; `maker` makes such envs."""
+    from neurogym_core.ecosystem.hooks import has_hook  # imports pluggy
+
+    if not has_hook("ngym_render"):
+        raise MissingDependencyError(comes_with("render()", brought("plugins").get("ngym_render")))
+    raise NotSupportedError(
+        f"render() was called on an env of its class. Expected an env of neurogym_core.{maker},"
+        f" which draws. Make it with {maker}(task, render_mode='rgb_array')."
+    )
+
+
+def whole_number(owner: str, name: str, value: Any, least: int = 1) -> int:
+    """Return an argument as an int of at least `least`; `owner` is its function, for the message.
+
+    Raises:
+        InvalidValueError: the value is no whole number, or is too small.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InvalidValueError(
+            f"{owner} was given {name}={value!r}. Expected a whole number, at least {least}."
+            " Give one."
+        )
+    return int(value)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import gymnasium
+import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import VectorWrapper
 from gymnasium.wrappers import OrderEnforcing
@@ -13,18 +15,17 @@ from gymnasium.wrappers import OrderEnforcing
 from neurogym_core.ecosystem import discovery
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.ecosystem.settings_text import read_wrap
-from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
-from neurogym_core.play.env import TaskEnv
-from neurogym_core.play.env_form import applied, form_of, is_env_class
+from neurogym_core.errors import InvalidValueError, NotSupportedError, listed, unknown
+from neurogym_core.play.env import BoundStep, TaskEnv
 from neurogym_core.play.results import checked_form
 from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.tasks.identity import plain_settings, with_settings
+from neurogym_core.tasks.parameters import plain_settings, with_settings
 from neurogym_core.tasks.task import Task
-from neurogym_core.tasks.unknown_names import missing
 from neurogym_core.tasks.wrapper import TaskWrapper
-from neurogym_core.trials.splits import checked_split, plain_seed
+from neurogym_core.trials.noise import checked_split, plain_seed
 
 if TYPE_CHECKING:
+    from neurogym_core.play.dataset import Dataset
 
     class MadeEnv(gymnasium.Env[Any, Any]):
         """The env of `make`, with any wrappers around it."""
@@ -352,31 +353,18 @@ def wraps_tasks(wrapper: Any) -> bool:
 # ---- wrappers of every env ----
 
 
-class OrderEnforcingOnce(OrderEnforcing):
-    """Refuse `step` and `render` before the first `reset`.
+class OrderEnforcingOnce(BoundStep, OrderEnforcing):
+    """Refuse `step` and `render` before the first `reset`; after it, `step` is the env's own."""
 
-    After it there is nothing left to check, and `step` is that of the wrapped env.
-    """
+    def _kernel_step(self) -> Callable[..., Any] | None:
+        return self.env.step if self._has_reset else None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         result = super().reset(seed=seed, options=options)
-        self.step = self.env.step  # type: ignore[method-assign]
+        self._bind()
         return result
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            return missing(self, name, "env")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "step"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        if self._has_reset:
-            self.step = self.env.step  # type: ignore[method-assign]
 
 
 class SplitSeeds(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -419,3 +407,80 @@ class TrialEndHooks(gymnasium.Wrapper[Any, Any, Any, Any]):
             for listener in self._listeners:
                 listener(self, result[4]["trial"])
         return result
+
+
+class EnvForm:
+    """How the core handles a task that is a class of Gymnasium envs.
+
+    Every class of Gymnasium envs can be a task. A class that supports more has an instance of a
+    subclass of `EnvForm` in the class attribute `ngym_form`::
+
+        class PixelForm(EnvForm):
+            name = "a pixel env"
+
+            def make(self, cls, params, seed):
+                return cls(**params, generator=np.random.default_rng(seed))
+
+
+        class Pixels(gymnasium.Env):
+            ngym_form = PixelForm()
+
+    Attributes:
+        name: the env, with its article, for error messages.
+        wrapper: the wrapper that changes such envs, for error messages.
+        reports_trials: whether ``info`` has `new_trial`, `gt`, `performance` and, when a trial
+            ends, its record as `trial`, like the envs of Tasks; `ngym check` then checks them.
+        batches: None, or a function of the env (with its wrappers), the `Dataset` and a
+            `numpy.random.SeedSequence` that returns their source: `n_inputs` and `n_outputs`, the
+            units that a network needs, `next_batch()`, and `encode(targets)`, as that of the
+            dataset. `Dataset` calls it when it is made and on every `restart`. It reads the
+            settings from attributes of the dataset (`batch_size`, `seq_len`, `targets`).
+    """
+
+    name = "a plain Gymnasium env"
+    wrapper = "gymnasium.Wrapper"
+    reports_trials = False
+    batches: Callable[[Any, Dataset, np.random.SeedSequence], Any] | None = None
+
+    def make(
+        self, cls: type[gymnasium.Env[Any, Any]], params: Mapping[str, Any], seed: int | None
+    ) -> gymnasium.Env[Any, Any]:
+        """Return an env of the class.
+
+        Args:
+            cls: the class.
+            params: the keywords of `neurogym_core.make`, and `render_mode` if one is given.
+            seed: seed until `reset` is given one; plain Gymnasium envs ignore it.
+        """
+        env: gymnasium.Env[Any, Any] = applied(cls, settings=params)
+        return env
+
+
+PLAIN = EnvForm()
+
+
+def is_env_class(value: Any) -> bool:
+    """Return whether a value is a class of Gymnasium envs, which can be a task like a `Task`."""
+    return isinstance(value, type) and issubclass(value, gymnasium.Env)
+
+
+def form_of(cls: type) -> EnvForm:
+    """Return the form of a class of Gymnasium envs: its `ngym_form`, or that of plain envs."""
+    form: EnvForm = getattr(cls, "ngym_form", PLAIN)
+    return form
+
+
+def applied(wrapper: Callable[..., Any], *env: Any, settings: Mapping[str, Any]) -> Any:
+    """Call a wrapper or an env class; the error for an unknown setting lists the known ones."""
+    try:
+        return wrapper(*env, **settings)
+    except TypeError as error:
+        known = [
+            name
+            for name in inspect.signature(wrapper).parameters
+            if name not in ("env", "args", "kwargs")
+        ]
+        strange = [name for name in settings if name not in known]
+        if "unexpected keyword" not in str(error) or not strange:
+            raise
+        raise unknown("parameter", strange[0], known, of=wrapper.__name__) from None

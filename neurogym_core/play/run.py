@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib import metadata
 from typing import Any
 
@@ -11,19 +12,11 @@ import numpy as np
 
 from neurogym_core.ecosystem.discovery import task_id
 from neurogym_core.ecosystem.files import is_file_reference
-from neurogym_core.play.make import (
-    as_list,
-    is_task,
-    make_task,
-    make_vec,
-    prepared,
-    read_wrapper,
-    resolve,
-)
-from neurogym_core.play.options import whole_number
-from neurogym_core.subjects import AUTO, carries_state, env_wrappers_of, player_of, split_of
+from neurogym_core.play.env import whole_number
+from neurogym_core.play.make import as_list, make_vec, prepared, read_wrapper
+from neurogym_core.subjects import AUTO, player_of
 from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.identity import plain_settings, settings
+from neurogym_core.tasks.parameters import plain_settings, settings
 from neurogym_core.tasks.state import state_of
 from neurogym_core.trials.record import TrialRecord, is_clock_time
 from neurogym_core.trials.slot_columns import REST_CORRECT
@@ -176,20 +169,20 @@ class Game:
         wrap: Any = (),
         params: Mapping[str, Any],
     ) -> None:
-        if not is_task(resolve(task)):
-            make_task(task)  # raises the error for envs that are not Tasks
-        self._given = {"named": task, "subject": subject, "seed": seed, "wrap": wrap}
+        self._given = (task, subject, seed, wrap)
         made, env_wrappers = prepared(task, wrap, dict(params))
         self.player = player_of(subject, seed=0 if seed is None else seed + 1)
-        self.split = split_of(self.player, split)
+        own = getattr(self.player, "default_split", None)
+        self.split = own if split == AUTO else split
         self.n_trials, self.apart = n_trials, num_envs is not None
         if num_envs is None:
-            alone = n_trials is None or carries_state(self.player) or depends(made)
-            num_envs = 1 if alone else SIDE_BY_SIDE
+            depends = stateful(made) or made.reads_outcomes
+            carries = getattr(self.player, "carries_state", True)
+            num_envs = 1 if n_trials is None or carries or depends else SIDE_BY_SIDE
         if n_trials is not None:
             num_envs = min(num_envs, n_trials)
         self.env: Any = make_vec(
-            made, num_envs, wrap=env_wrappers_of(self.player, env_wrappers),
+            made, num_envs, wrap=env_wrappers or getattr(self.player, "env_wrappers", ()),
             autoreset_mode="SameStep", seed=seed, split=self.split,
         )  # fmt: skip
         quota = None
@@ -219,13 +212,40 @@ class Game:
 
         Of several subjects, each has as many trials as the others, or one more.
         """
-        facts = facts_of(self.task, split=self.split, **self._given)
-        return with_facts(self.played.record(), facts)
+        record = self.played.record()
+        columns = {name: record[name] for name in record.columns}
+        return TrialRecord(columns, meta={**record.meta, **self._facts()}, events=record.event_log)
 
-
-def depends(task: Any) -> bool:
-    """Return whether the trials of a task depend on those before them."""
-    return stateful(task) or bool(task.reads_outcomes)
+    def _facts(self) -> dict[str, Any]:
+        """Return the facts of a record, in values that JSON has; see `TrialRecord.meta`."""
+        named, subject, seed, wrap = self._given
+        bare: Any = self.task
+        while (inner := state_of(bare).wraps) is not None:
+            bare = inner
+        subject, given = subject if isinstance(subject, tuple) else (subject, {})
+        if not isinstance(named, str):
+            named = type(bare).__qualname__
+        elif not is_file_reference(named):
+            named = task_id(named)  # the full id, which has the version of the task
+        packages = {part.__module__.partition(".")[0] for part in (type(bare), type(subject))}
+        versions = {"python": platform.python_version()}
+        for one in sorted(
+            {"neurogym-core", "numpy", *(name.replace("_", "-") for name in packages)}
+        ):
+            with suppress(metadata.PackageNotFoundError):
+                versions[one] = metadata.version(one)
+        return {
+            "schema": SCHEMA,
+            "task": named,
+            "parameters": settings(bare),
+            "wrappers": tuple(read_wrapper(one)[0].__qualname__ for one in as_list(wrap)),
+            "dt": float(self.task.dt),
+            "seed": seed,
+            "split": self.split,
+            "subject": subject if isinstance(subject, str) else type(subject).__qualname__,
+            "subject_settings": plain_settings(given),
+            "versions": versions,
+        }
 
 
 def run(
@@ -295,59 +315,3 @@ def run(
         return game.record()
     except KeyboardInterrupt as stop:
         raise RunInterrupted(game.record()) from stop
-
-
-def facts_of(
-    task: Any,
-    named: Any,
-    subject: Any,
-    seed: int | None,
-    *,
-    split: str | None,
-    wrap: Any = (),
-) -> dict[str, Any]:
-    """Return the facts of a record, in values that JSON has; see `TrialRecord.meta`.
-
-    `named` is the task as the user gave it.
-    """
-    bare = task
-    while (inner := state_of(bare).wraps) is not None:
-        bare = inner
-    subject, given = subject if isinstance(subject, tuple) else (subject, {})
-    packages = {part.__module__.partition(".")[0] for part in (type(bare), type(subject))}
-    distributions = {"neurogym-core", "numpy", *(name.replace("_", "-") for name in packages)}
-    found = {name: _version(name) for name in sorted(distributions)}
-    return {
-        "schema": SCHEMA,
-        "task": _task_named(bare, named),
-        "parameters": settings(bare),
-        "wrappers": tuple(read_wrapper(one)[0].__qualname__ for one in as_list(wrap)),
-        "dt": float(task.dt),
-        "seed": seed,
-        "split": split,
-        "subject": subject if isinstance(subject, str) else type(subject).__qualname__,
-        "subject_settings": plain_settings(given),
-        "versions": {
-            "python": platform.python_version(),
-            **{name: version for name, version in found.items() if version is not None},
-        },
-    }
-
-
-def _task_named(task: Any, named: Any) -> str:
-    """Return the full id, which has the version of the task, or the name of a class."""
-    if not isinstance(named, str):
-        return type(task).__qualname__
-    return named if is_file_reference(named) else task_id(named)
-
-
-def _version(distribution: str) -> str | None:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return None
-
-
-def with_facts(record: TrialRecord, facts: Mapping[str, Any]) -> TrialRecord:
-    """Return the record with further facts in its `meta`."""
-    return TrialRecord(record, meta={**record.meta, **facts}, events=record.event_log)

@@ -11,21 +11,23 @@ from gymnasium.vector.utils import batch_space
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.actions import checked_all
-from neurogym_core.play.env import BoundStep, action_space, observation_space
-from neurogym_core.play.kernel import VectorStepped
-from neurogym_core.play.options import (
+from neurogym_core.play.env import (
+    BoundStep,
+    action_space,
     checked_render_mode,
     no_renderer,
+    observation_space,
     read_options,
     reset_mask,
     whole_number,
 )
+from neurogym_core.play.kernel import VectorStepped
 from neurogym_core.play.results import VectorInfo, checked_form, numeric_info
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array
-from neurogym_core.trials.splits import checked_split
+from neurogym_core.trials.noise import checked_split
 
 
 class TaskVectorEnv(BoundStep, VectorEnv):
@@ -276,18 +278,13 @@ class TaskVectorEnv(BoundStep, VectorEnv):
 
 
 def _mode(mode: str | AutoresetMode) -> AutoresetMode:
-    names = {
-        "NextStep": AutoresetMode.NEXT_STEP,
-        "SameStep": AutoresetMode.SAME_STEP,
-        "Disabled": AutoresetMode.DISABLED,
-    }
-    found = mode if isinstance(mode, AutoresetMode) else names.get(mode)
-    if found is None or found not in names.values():
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
         raise InvalidValueError(
             f"autoreset_mode={mode!r} was given. Expected 'NextStep', 'SameStep' or 'Disabled'."
             " Use one."
-        )
-    return found
+        ) from None
 
 
 def _one_seed(seed: Any, num_envs: int) -> int | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -96,10 +95,9 @@ def layout_of(
     try:
         task.new_trial(trial)
     except ValueError as error:
-        explained = _explained(task, conditions, n, error)
-        if explained is None:
-            raise
-        raise explained from error
+        if why := _explained(conditions, n, str(error)):
+            raise TaskDefinitionError(f"{task.name}.new_trial {why}") from error
+        raise
     check_periods(trial.layout)
     for name in durations:
         if name not in trial.layout.timeline.names:
@@ -107,24 +105,20 @@ def layout_of(
     return trial.layout
 
 
-def _explained(
-    task: TaskLike, conditions: Mapping[str, Array], n: int, error: ValueError
-) -> TaskDefinitionError | None:
-    """Return an error that explains NumPy's error in `new_trial`, or None for other errors."""
-    if "truth value of an array" in str(error):
-        return TaskDefinitionError(
-            f"{task.name}.new_trial uses an array as a truth value (if, and, or, not), but"
-            f" conditions have a value for each of the {n} trials. Use np.where(condition, a, b)"
-            " and where=."
+def _explained(conditions: Mapping[str, Array], n: int, error: str) -> str:
+    """Return what `new_trial` does wrong where NumPy refuses it; "" for other errors."""
+    if "truth value of an array" in error:
+        return (
+            "uses an array as a truth value (if, and, or, not), but conditions have a value for"
+            f" each of the {n} trials. Use np.where(condition, a, b) and where=."
         )
-    if "read-only" in str(error):
-        name = next(iter(conditions), "side")
-        return TaskDefinitionError(
-            f"{task.name}.new_trial writes into a read-only array: {error}. Conditions keep the"
-            f" values that were drawn, since the record has them; write"
-            f" x = trial[{name!r}].copy() and change x."
+    if "read-only" in error:
+        return (
+            f"writes into a read-only array: {error}. Conditions keep the values that were drawn,"
+            " since the record has them; write"
+            f" x = trial[{next(iter(conditions), 'side')!r}].copy() and change x."
         )
-    return None
+    return ""
 
 
 def example_layout(task: TaskLike) -> Layout:
@@ -189,13 +183,9 @@ def factorial(task: TaskLike, repeats: int, levels: Mapping[str, Any]) -> Condit
             f"{listed(state.declared)} of {task.name} cannot be enumerated; give levels, e.g. "
             f"factorial({next(iter(state.declared), 'name')}=[…])."
         )
-    index = np.array(list(product(*(range(len(values)) for values in supports.values())))).reshape(
-        -1, len(supports)
-    )
-    index = np.repeat(index, repeats, axis=0)
-    return {
-        name: values[index[:, column]] for column, (name, values) in enumerate(supports.items())
-    }
+    sizes = [len(values) for values in supports.values()]
+    indices = np.indices(sizes).reshape(len(sizes), -1).repeat(repeats, axis=1)
+    return {name: supports[name][rows] for name, rows in zip(supports, indices, strict=True)}
 
 
 def _values_of(task: TaskLike, name: str, levels: Mapping[str, Any]) -> Array | None:
@@ -230,11 +220,10 @@ def max_steps(task: TaskLike) -> int:
 
 def _longest(task: TaskLike, stage: Mapping[str, Any]) -> int:
     rng, state = np.random.default_rng(0), state_of(task)
-    drawn_periods = {
-        name: dist for name, dist in task.timing.items() if not isinstance(dist, Constant)
-    }
     longest = {
-        name: dist.bounds[1] for name, dist in drawn_periods.items() if name in state.period_names
+        name: dist.bounds[1]
+        for name, dist in task.timing.items()
+        if not isinstance(dist, Constant) and name in state.period_names
     }
     n = 1000
     draws = [(n, _draw_stage(task, rng, n, stage) if stage else draw_independent(task, rng, n, {}))]

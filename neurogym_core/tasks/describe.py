@@ -10,8 +10,7 @@ import numpy as np
 
 from neurogym_core.tasks.building import build_trials
 from neurogym_core.tasks.drawing import draw_independent
-from neurogym_core.tasks.identity import plain_settings
-from neurogym_core.tasks.parameters import parameter_types
+from neurogym_core.tasks.parameters import parameter_types, plain_settings
 from neurogym_core.tasks.state import Drawn, state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.distributions import Distribution

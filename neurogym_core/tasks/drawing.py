@@ -58,23 +58,21 @@ def evidence_of(task: TaskLike, conditions: Mapping[str, Array]) -> Array | None
 
 def answers_of(task: TaskLike) -> Array:
     """Return the possible right answers, (m,); cached."""
-    known = state_of(task).known
-    if "answers" not in known:
-        known["answers"] = _find_answers(task)
-    answers: Array = known["answers"]
-    return answers
-
-
-def _find_answers(task: TaskLike) -> Array:
-    name = answer_condition(task)
-    declared = None if name is None else state_of(task).declared[name]
-    support = declared.support() if isinstance(declared, Distribution) else None
-    if support is not None:
-        return np.unique(support)
-    rng = np.random.default_rng(0)
-    if any(isinstance(one, Drawn) for one in state_of(task).declared.values()):
-        return np.unique(answer_of(task, draw_independent(task, rng, TRIES, {})))
-    return np.unique(answer_of(task, task.draw_conditions(rng, TRIES)))
+    state, name, rng = state_of(task), answer_condition(task), np.random.default_rng(0)
+    if "answers" not in state.known:
+        declared = None if name is None else state.declared[name]
+        answers = declared.support() if isinstance(declared, Distribution) else None
+        if answers is None:
+            only_drawn = any(isinstance(one, Drawn) for one in state.declared.values())
+            answers = answer_of(
+                task,
+                draw_independent(task, rng, TRIES, {})
+                if only_drawn
+                else task.draw_conditions(rng, TRIES),
+            )
+        state.known["answers"] = np.unique(answers)
+    known: Array = state.known["answers"]
+    return known
 
 
 def dimensions_of(task: TaskLike, condition: str) -> int:

@@ -41,7 +41,7 @@ def read_condition(
         elif support is not None and kind == "U":
             return _named(owner, name, spec, support)
         else:
-            found = _single(spec, kind) if kind is None else _one_number(spec, kind)
+            found = _one(spec, kind)
         values = found.support()
         whole = _check_possible(
             np.asarray(found.bounds) if values is None else values,
@@ -49,7 +49,11 @@ def read_condition(
             None if drawn is None else one,
             enumerated=values is not None,
         )
-        return _as_whole(found) if whole else found
+        if whole and isinstance(found, Constant) and isinstance(found.value, float):
+            return Constant(int(found.value))
+        if whole and isinstance(found, Choice) and found.support().dtype.kind == "f":
+            return Choice(found.support().astype(int), found.p)
+        return found
     except InvalidValueError as error:
         raise InvalidValueError(
             f"{owner} was given the condition {name}={spec!r}. {error}"
@@ -77,15 +81,6 @@ def _indices(owner: str, name: str, values: Any, names: Sequence[str]) -> Any:
             raise unknown(f"value of {name!r}", one, names, of=owner)
     indices = np.vectorize(known.__getitem__, otypes=[np.int64])(texts)
     return indices if indices.ndim else int(indices)
-
-
-def _as_whole(found: Distribution) -> Distribution:
-    """Return a distribution of whole numbers, such as 1.0, as one of integers."""
-    if isinstance(found, Constant) and isinstance(found.value, float):
-        return Constant(int(found.value))
-    if isinstance(found, Choice) and found.support().dtype.kind == "f":
-        return Choice(found.support().astype(int), found.p)
-    return found
 
 
 def _check_possible(
@@ -129,29 +124,26 @@ def _check_possible(
     )
 
 
-def _single(spec: Any, kind: str | None) -> Distribution:
+def _one(spec: Any, kind: str | None) -> Distribution:
+    """One value in every trial; `kind` is None for computed conditions, which may be texts."""
     truth = isinstance(spec, bool | np.bool_) or (
         kind == "b" and isinstance(spec, int | float | np.number) and spec in (0, 1)
     )
     if truth and kind in ("b", None):
         return Constant(bool(spec))
-    if isinstance(spec, str) and kind is None and "(" not in spec:
-        try:
-            return parse(spec)
-        except InvalidValueError:
-            return Constant(spec)
-    return parse(spec)
-
-
-def _one_number(spec: Any, kind: str) -> Distribution:
     try:
-        found = _single(spec, kind)
+        found = parse(spec)
         values = found.support()
-    except ValueError as error:
-        if isinstance(error, InvalidValueError):
+    except InvalidValueError:
+        if kind is None and isinstance(spec, str) and "(" not in spec:
+            return Constant(spec)
+        raise
+    except ValueError:  # NumPy refuses rows of unequal lengths
+        if kind is None:
             raise
-        found, values = Constant(0), np.asarray(None)  # NumPy refuses rows of unequal lengths
-    if values is not None and (values.ndim != 1 or values.dtype.kind not in "biuf"):
+        found, values = Constant(0), np.asarray(None)
+    several = values is not None and (values.ndim != 1 or values.dtype.kind not in "biuf")
+    if kind is not None and several:
         raise InvalidValueError(
             "It is one number in every trial. Give a number, or a list of them."
         )
@@ -228,11 +220,10 @@ def read_values(task: TaskLike, given: Mapping[str, Any]) -> dict[str, Array]:
 def _values(owner: str, name: str, given: Any, drawn: Array) -> Array:
     """Return values as an array, of the shape of one trial's value `drawn`, or (m, …)."""
     start = _given(owner, name, given)
-    words, kinds = ("a text", "U") if drawn.dtype.kind == "U" else ("a number", "biuf")
-    one = words if not drawn.ndim else f"{drawn.shape[0]} {words.split()[1]}s"
-    expected = f"Expected {one} in every trial. Give {one}, or an array of one row per trial."
-    if not drawn.ndim:
-        expected = f"Expected {one} in every trial. Give {one}, or a list of one per trial."
+    word, kinds = ("text", "U") if drawn.dtype.kind == "U" else ("number", "biuf")
+    one = f"{drawn.shape[0]} {word}s" if drawn.ndim else f"a {word}"
+    rows = "an array of one row" if drawn.ndim else "a list of one"
+    expected = f"Expected {one} in every trial. Give {one}, or {rows} per trial."
     try:
         values = as_texts(np.asarray(given))
     except ValueError:
@@ -241,10 +232,8 @@ def _values(owner: str, name: str, given: Any, drawn: Array) -> Array:
         raise InvalidValueError(f"{start}, which has no values. {expected}")
     if values.dtype.kind not in kinds:
         raise InvalidValueError(f"{start}. {expected}")
-    if (
-        values.ndim - drawn.ndim not in (0, 1)
-        or values.shape[values.ndim - drawn.ndim :] != drawn.shape
-    ):
+    more = values.ndim - drawn.ndim
+    if more not in (0, 1) or values.shape[more:] != drawn.shape:
         raise InvalidValueError(f"{start} of shape {values.shape}. {expected}")
     # 3.0 for an integer condition: tasks use such values as indices.
     if values.dtype.kind == "f" and drawn.dtype.kind in "iu" and (values % 1 == 0).all():

@@ -12,9 +12,8 @@ from typing import Any, ClassVar, cast, dataclass_transform
 import numpy as np
 
 from neurogym_core.errors import TaskDefinitionError
-from neurogym_core.tasks import building, drawing, identity, making
-from neurogym_core.tasks.names import check_assignment, check_class
-from neurogym_core.tasks.parameters import checked, signature_of
+from neurogym_core.tasks import building, drawing, making, parameters
+from neurogym_core.tasks.parameters import check_assignment, check_class, checked, signature_of
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import Conditions, OfConditions, TaskState, state_of
 from neurogym_core.trials.arrays import Array
@@ -186,7 +185,7 @@ class Task:
         Raises:
             TaskDefinitionError: another value, or a call outside of `define`.
         """
-        making.declare_channels(self, channels)
+        making.check_open(self, "observe").channels = Channels.declare(channels, self.name)
 
     def act(self, **actions: Any) -> None:
         """Declare the actions, in order.
@@ -201,7 +200,7 @@ class Task:
             TaskDefinitionError: another value, a mixture of axes and discrete actions, or a call
                 outside of `define`.
         """
-        making.declare_actions(self, actions)
+        making.check_open(self, "act").actions = Actions.declare(actions, self.name)
 
     def vary(self, **conditions: Any) -> None:
         """Declare the conditions, in the order in which they are drawn.
@@ -368,9 +367,7 @@ class Task:
             Task.draw_ahead,
             Task.new_session,
         )
-        with making.naming_settings(self):
-            self.define()
-            making.complete(self)
+        making.complete(self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_") and self.__ngym__.sealed:
@@ -382,13 +379,13 @@ class Task:
         super().__setattr__(name, value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Task) and identity.identity(self) == identity.identity(other)
+        return isinstance(other, Task) and parameters.identity(self) == parameters.identity(other)
 
     def __hash__(self) -> int:
-        return hash(identity.identity(self))
+        return hash(parameters.identity(self))
 
     def __repr__(self) -> str:
-        return identity.written(self)
+        return parameters.written(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = state_of(self)

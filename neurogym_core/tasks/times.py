@@ -12,13 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from neurogym_core.errors import listed
-from neurogym_core.tasks.building import build_trials, layout_of
+from neurogym_core.tasks.building import layout_of
 from neurogym_core.tasks.drawing import draw_independent, imposed_durations
-from neurogym_core.tasks.state import TaskLike, state_of
+from neurogym_core.tasks.state import TaskLike, TaskState, state_of
 from neurogym_core.trials.arguments import steps_of
 from neurogym_core.trials.arrays import Array
-from neurogym_core.trials.batch import TrialBatch
-from neurogym_core.trials.distributions import Constant, Distribution
+from neurogym_core.trials.distributions import Constant
 from neurogym_core.trials.lay_out import lay_out
 from neurogym_core.trials.layout import Layout, Slot, Span, to_steps
 from neurogym_core.trials.record import DURATION
@@ -62,19 +61,23 @@ def warn_of_times(task: TaskLike, layout: Layout) -> None:
         return
     if state.wraps is None and task.dt < SHORTEST_DT:
         _warn(
+            state,
+            "dt",
             f"{task.name} was given dt={task.dt:g}. Expected ms, {SHORTEST_DT:g} or more. If these"
-            f" are seconds, write dt={1000 * task.dt:g}."
+            f" are seconds, write dt={1000 * task.dt:g}.",
         )
     limit = task.max_duration
     if state.wraps is None and limit is not None and limit < SHORTEST:
         _warn(
+            state,
+            "max_duration",
             f"{task.name} was given max_duration={limit:g}. Expected ms, {SHORTEST:g} or more. If"
-            f" these are seconds, write max_duration={1000 * limit:g}."
+            f" these are seconds, write max_duration={1000 * limit:g}.",
         )
     elif state.wraps is None and limit is not None:
         text = rounding_text(f"max_duration of {task.name} is", np.asarray(limit), task.dt)
         if text is not None:
-            _warn(text)
+            _warn(state, "max_duration", text)
     if _varies(layout):
         rng = np.random.default_rng(0)
         drawn = draw_independent(task, rng, TRIALS, {})
@@ -86,16 +89,15 @@ def warn_of_times(task: TaskLike, layout: Layout) -> None:
         text = seconds_text(time.of(task.name), time.given)
         text = text or _rounded(time, task.name, task.dt)
         if text is not None:
-            state.warned.add(time.what)
-            _warn(text)
+            _warn(state, time.what, text)
     for slot in layout.slots:
         text = _out_of_reach(slot, layout)
         if text is not None and slot.name not in state.warned:
-            state.warned.add(slot.name)
-            _warn(text)
+            _warn(state, slot.name, text)
 
 
-def _warn(text: str) -> None:
+def _warn(state: TaskState, what: str, text: str) -> None:
+    state.warned.add(what)
     warnings.warn(text, TimeWarning, stacklevel=2)
 
 
@@ -146,21 +148,6 @@ def _out_of_reach(slot: Slot, layout: Layout) -> str | None:
     )
 
 
-def check_shortest(task: TaskLike, batch: TrialBatch, conditions: Mapping[str, Array]) -> None:
-    """Build the trials of `batch` again without all periods that may be skipped."""
-    # A draw of 0 ms for all of these periods may be too rare to occur in a few trials.
-    skipped = {
-        name: 0
-        for name in batch.period_names
-        if name in task.timing
-        and DURATION + name not in state_of(task).imposed
-        and _may_be_nothing(task.timing[name])
-    }
-    others = sum(steps for name, steps in batch.period_steps.items() if name not in skipped)
-    if skipped and not np.all(others):
-        build_trials(task, conditions, np.random.default_rng(0), len(batch), skipped)
-
-
 def check_bounds(task: TaskLike, conditions: Mapping[str, Array], n: int) -> None:
     """Build trials with all drawn durations at their shortest, and at their longest."""
     # A layout that does not fit to a rare duration would otherwise be found within a session.
@@ -171,21 +158,16 @@ def check_bounds(task: TaskLike, conditions: Mapping[str, Array], n: int) -> Non
         if not isinstance(one, Constant) and DURATION + name not in state.imposed
     }
     for end in (0, 1):
-        bounds = {name: float(one.bounds[end]) for name, one in drawn.items()}
-        fixed = {name: Constant(ms) for name, ms in bounds.items() if ms < np.inf}
-        if not fixed:
-            continue
-        timing = replace(state.timing, declared={**state.timing.declared, **fixed})
-        layout = layout_of(task, conditions, np.random.default_rng(0), n, {}, timing)
-        if sum(steps.min() for steps in layout.timeline.steps.values()):
-            lay_out(layout)
-
-
-def _may_be_nothing(duration: Distribution) -> bool:
-    """Whether 0 ms may be drawn."""
-    # Continuous distributions draw more than 0 ms, which is at least one step.
-    support = duration.support()
-    return not isinstance(duration, Constant) and support is not None and not np.all(support)
+        fixed = {}
+        for name, one in drawn.items():
+            ms = float(one.bounds[end])
+            # A continuous distribution draws more than 0 ms, which is at least one step.
+            ms = task.dt if not ms and one.support() is None else ms
+            if ms < np.inf:
+                fixed[name] = Constant(ms)
+        if fixed:
+            timing = replace(state.timing, declared={**state.timing.declared, **fixed})
+            lay_out(layout_of(task, conditions, np.random.default_rng(0), n, {}, timing))
 
 
 # ---------------------------------------------------------------------- the times of a layout

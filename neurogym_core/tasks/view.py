@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from neurogym_core.tasks import building, drawing, identity
+from neurogym_core.tasks import building, drawing, parameters
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import TaskLike, interface_of, state_of
 from neurogym_core.tasks.task import Task
@@ -67,7 +67,7 @@ class TaskView:
         """The keywords that make an equal task, in plain form for TOML and JSON.
 
         For a task wrapper, these are its parameters without those of the wrapped task."""
-        return identity.settings(self._task)
+        return parameters.settings(self._task)
 
     def changed(self, **settings: Any) -> Task:
         """Return a task with some settings changed.
@@ -81,7 +81,7 @@ class TaskView:
             InvalidValueError: a value that the task refuses.
         """
         task: Any = self._task
-        return identity.with_settings(task, **settings)  # type: ignore[no-any-return]
+        return parameters.with_settings(task, **settings)  # type: ignore[no-any-return]
 
     # Conditions and periods:
 

@@ -21,8 +21,13 @@ from neurogym_core.tasks.drawing import (
     impose_on,
 )
 from neurogym_core.tasks.imposed import read_condition
-from neurogym_core.tasks.names import check_assignment, check_class
-from neurogym_core.tasks.parameters import checked, keywords_of, own_annotations
+from neurogym_core.tasks.parameters import (
+    check_assignment,
+    check_class,
+    checked,
+    keywords_of,
+    own_annotations,
+)
 from neurogym_core.tasks.session import RECORDED, Session
 from neurogym_core.tasks.state import STATE, Conditions, state_of
 from neurogym_core.tasks.task import Task
@@ -120,7 +125,7 @@ class TaskWrapper(Task):
             setattr(self, name, value)
         self.__ngym__.stateful = self.stateful
         self.define()
-        making.complete(self)
+        making.close(self)
 
     # ------------------------------------------------------------------ methods to override
 

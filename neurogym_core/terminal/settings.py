@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import click
@@ -56,7 +56,7 @@ class PlayCommand(click.Command):
         """
         by_default = "" if subject else "  [default: random]"
         fixed = "" if seed is not None else "  [default: 0]"
-        return _with_options(
+        added = (
             click.option("--subject", default=subject, show_default=True,
                          metavar="NAME[:SETTING=VALUE,...]", type=SubjectName(),
                          help=f"The subject that plays, see below.{by_default}"),
@@ -76,6 +76,7 @@ class PlayCommand(click.Command):
                          " innermost first."),
             trust_option,
         )  # fmt: skip
+        return lambda command: reduce(lambda done, add: add(done), reversed(added), command)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_options(ctx, formatter)
@@ -97,7 +98,7 @@ def checked_subject(text: str) -> str:
 
 SPLIT_NAMES = ("none", "train", "validation", "test")
 """Splits on the command line and in experiment files: none, and
-`neurogym_core.trials.splits.SPLITS`, whose module imports NumPy."""
+`neurogym_core.trials.noise.SPLITS`, whose module imports NumPy."""
 
 
 def read_split(name: str | None) -> str | None:
@@ -128,17 +129,6 @@ trust_option = click.option(
 )  # fmt: skip
 """Decorator of a click command that adds the option ``--trust``: until the command ends, code in
 files that artefacts name may be run. The command gets no argument for it; `check_artefact` asks."""
-
-
-def _with_options(*options: Callable[[Callable], Callable]) -> Callable[[Callable], Callable]:
-    """Return a decorator that adds click options to a command, in this order."""
-
-    def decorated(command: Callable) -> Callable:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorated
 
 
 def task_settings(found: Any, parameters: Sequence[str], timing: Sequence[str]) -> dict[str, Any]:

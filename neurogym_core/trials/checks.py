@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,10 @@ def check_clocks(layout: Layout) -> None:
     untimed = layout.timeline.untimed
     if not untimed:
         return
-    for span in layout.clocked():
+    counting = [span for span in layout.spans() if span.start is not None or span.stop is not None]
+    counting += [frames.span for frames in layout.frames]
+    counting += [slot.span for slot in layout.slots if slot.due is not None]
+    for span in counting:
         for name in span.periods[:-1]:
             if name in untimed:
                 raise TrialLayoutError(
@@ -49,13 +51,11 @@ def check_lasts(layout: Layout, geometry: Geometry) -> None:
         )
 
 
-def check_read(layouts: Iterable[Layout]) -> None:
+def check_read(layout: Layout) -> None:
     """Raise `TrialLayoutError` for a condition that `new_trial` never reads."""
-    layouts = list(layouts)
-    read = set().union(*(layout.read for layout in layouts))
-    if names := [name for name in layouts[0].conditions if name not in read]:
+    if names := [name for name in layout.conditions if name not in layout.read]:
         raise TrialLayoutError(
-            f"{layouts[0].name}.new_trial never reads the condition(s) {listed(names)} declared"
+            f"{layout.name}.new_trial never reads the condition(s) {listed(names)} declared"
             " with vary(); use them, do not declare them, or call"
             f" trial.record({names[0]!r}) if they are for the record only."
         )
@@ -67,18 +67,13 @@ def check_overlaps(layout: Layout, geometry: Geometry) -> None:
     Choices with prices may join an answer in other groups (a sure bet beside the answers): they add
     actions to the table, where a second answer would overwrite the right ones of the first.
     """
-    groups: dict[str, list[Slot]] = {}
-    answers: dict[str, list[Slot]] = {}
-    for slot in layout.slots:
-        groups.setdefault(slot.group, []).append(slot)
-        if slot.amounts is None:
-            answers.setdefault(slot.name, []).append(slot)
-    for name, slots in answers.items():
-        _check_apart(layout, geometry, slots, f"{name!r} twice", "a step can ask once for a slot")
-    for group, slots in groups.items():
-        _check_apart(
-            layout, geometry, slots, f"{group!r} for {{}}", "one action cannot answer both"
-        )
+    answers = [slot for slot in layout.slots if slot.amounts is None]
+    for name in dict.fromkeys(slot.name for slot in answers):
+        same = [slot for slot in answers if slot.name == name]
+        _check_apart(layout, geometry, same, f"{name!r} twice", "a step can ask once for a slot")
+    for group in dict.fromkeys(slot.group for slot in layout.slots):
+        same = [slot for slot in layout.slots if slot.group == group]
+        _check_apart(layout, geometry, same, f"{group!r} for {{}}", "one action cannot answer both")
 
 
 def _check_apart(
@@ -86,8 +81,11 @@ def _check_apart(
 ) -> None:
     """Raise `TrialLayoutError` if two of the slots are asked on a step of a trial."""
     # Windows may meet in a segment that has no step in a trial: then they do not overlap there.
+    named = [name for slot in slots for name in slot.span.periods]
+    if len(set(named)) == len(named):
+        return
     played, asked = geometry.duration > 0, np.zeros(geometry.duration.shape, bool)
-    for k, slot in enumerate(slots if _may_overlap(slots) else ()):
+    for k, slot in enumerate(slots):
         mine = np.zeros(played.shape, bool)
         for segment, covered in geometry.segments(slot.span):
             mine[:, segment] |= covered
@@ -104,12 +102,6 @@ def _check_apart(
         asked |= mine
 
 
-def _may_overlap(slots: list[Slot]) -> bool:
-    """Whether two slots name the same period."""
-    periods = [name for slot in slots for name in slot.span.periods]
-    return len(set(periods)) < len(periods)
-
-
 def check_values(layout: Layout) -> None:
     """Raise `TrialLayoutError` if a value is not finite, or a weight or sigma is negative."""
     # Called when the task is made, not for every batch: it reads all values.
@@ -123,10 +115,9 @@ def check_values(layout: Layout) -> None:
     for hold in layout.holds:
         _check_numbers(layout, "hold(cost=…)", 0 if hold.cost is None else hold.cost)
     for slot in layout.slots:
-        _check_numbers(
-            layout, f"offer({slot.group!r})", 0 if slot.amounts is None else slot.amounts
-        )
-        _check_numbers(layout, f"worth of {slot.group!r}", 0 if slot.worth is None else slot.worth)
+        if slot.amounts is not None:
+            _check_numbers(layout, f"offer({slot.group!r})", slot.amounts)
+            _check_numbers(layout, f"worth of {slot.group!r}", slot.worth)
 
 
 def _check_numbers(layout: Layout, what: str, value: Any, least: float = -math.inf) -> None:

@@ -279,6 +279,8 @@ class _Payoffs:
     def __init__(self, layout: Layout, geometry: Geometry) -> None:
         self.layout, self.geometry, self.interface = layout, geometry, layout.interface
         self.actions, self.n = self.interface.actions, layout.n
+        # The columns of all actions except resting; none if there is no action of resting.
+        self.acting = slice(0, 0) if self.actions.rest is None else slice(1, None)
         self.names = list(dict.fromkeys(slot.name for slot in layout.slots))
         self.rows = _Rows(self.n)
         n_segments, n_slots = len(geometry.period), len(self.names)
@@ -316,20 +318,15 @@ class _Payoffs:
         self.terms["best"] = np.full(1, np.nan) if best is None else one_row(best)
         return self.rows.arrays | self.terms
 
-    def _acting(self) -> slice:
-        """The columns of all actions except resting; none if there is no action of resting."""
-        return slice(0, 0) if self.actions.rest is None else slice(1, None)
-
     def _hold_everywhere(self) -> None:
-        acting = self._acting()
         cost = self.interface.rewards["abort"] * self.interface.dt / 100
-        self.rows.put("reward", True, (ALL, acting), cost)
-        self.rows.put("aborts", True, (ALL, acting), True)
+        self.rows.put("reward", True, (ALL, self.acting), cost)
+        self.rows.put("aborts", True, (ALL, self.acting), True)
         if self.interface.abort_ends_trial:
-            self.rows.put("goto", True, (ALL, acting), END)
+            self.rows.put("goto", True, (ALL, self.acting), END)
 
     def _hold(self, hold: Hold) -> None:
-        acting = self._acting()
+        acting = self.acting
         cost = _column(self.interface.rewards["abort"] if hold.cost is None else hold.cost)
         amount = cost * self.interface.dt / 100
         free = (amount == 0) & (hold.cost is not None and hold.then is None)

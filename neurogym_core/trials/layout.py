@@ -344,11 +344,3 @@ class Layout:
             *self.shows, *self.holds, *self.charges, *self.weights, *self.slots,
         )  # fmt: skip
         return [call.span for call in calls]
-
-    def clocked(self) -> list[Span]:
-        """Return the spans of the calls that count time within their periods."""
-        return [
-            *(span for span in self.spans() if span.start is not None or span.stop is not None),
-            *(frames.span for frames in self.frames),
-            *(slot.span for slot in self.slots if slot.due is not None),
-        ]

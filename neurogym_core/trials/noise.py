@@ -9,6 +9,9 @@ turns every 32 of them into a number, by linear interpolation in `noise_table`. 
 integers and on float32 numbers, each operation rounded by itself, so that every processor computes
 the same bits. `play/_noise.h` does the same in C, for the compiled kernel.
 
+Splits are disjoint streams of trials, so that a test shows nothing that training has shown. The
+top bits of a key hold the number of its split; without a split (None), keys have all bits.
+
 Over all 2^32 words the numbers have a mean of exactly 0, a variance of 1 + 3e-9, a kurtosis of
 3 - 3e-8 and magnitudes up to 6.34. Each is within 5.3e-7 of the exact quantile (half of the spacing
 of float32 numbers there is 2.4e-7), 5e-8 in the root mean square.
@@ -22,10 +25,64 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
-from neurogym_core.trials.splits import marked
+from neurogym_core.errors import InvalidValueError, unknown
+
+SPLITS = MappingProxyType({"train": 1, "validation": 2, "test": 3})
+"""Streams of trials and noise that share no trial, whatever their seeds, and their numbers."""
+KEY_BITS = 62
+"""Bits of the key of a split's noise that the seed determines; those above hold its number."""
+PLAIN_SEEDS = 1 << 32
+"""Seeds of a split in envs that are not Tasks; see `plain_seed`."""
+_SPAWNED = 100  # the spawn key of the first split; those of a dealer's generators are below
+
+
+def checked_split(split: Any, of: str) -> str | None:
+    """Return a split, or None.
+
+    Args:
+        split: the given value.
+        of: the name of the function or class that it was given to, for the message.
+
+    Raises:
+        UnknownNameError: there is no such split.
+    """
+    if split is not None and split not in SPLITS:
+        raise unknown("split", split, SPLITS, of=of)
+    return split  # type: ignore[no-any-return]
+
+
+def sequence_of(
+    seed: int | np.random.SeedSequence | None, split: str | None
+) -> np.random.SeedSequence:
+    """Return the sequence from which the generators of a seed and a split are made.
+
+    Args:
+        seed: a seed; None: entropy of the system; a sequence is returned as it is.
+        split: the split, or None.
+    """
+    if isinstance(seed, np.random.SeedSequence):
+        return seed
+    spawn_key = () if split is None else (_SPAWNED + SPLITS[split] - 1,)
+    return np.random.SeedSequence(seed, spawn_key=spawn_key)
+
+
+def plain_seed(seed: int | None, split: str | None) -> int | None:
+    """Return the seed for an env that is not a `Task`: each split has a separate range."""
+    if seed is None or split is None:
+        return seed
+    if not 0 <= seed < PLAIN_SEEDS:
+        raise InvalidValueError(
+            f"The seed {seed} was given together with split={split!r}, for an env that is not a"
+            " Task. Expected a seed from 0 to 2**32 - 1, since the split changes the bits above."
+            " Give a smaller one."
+        )
+    return seed + SPLITS[split] * PLAIN_SEEDS
+
 
 _MULTIPLIERS = np.array([[0xD2511F53], [0xCD9E8D57]], np.uint64)  # these and the increments: [1]
 _INCREMENTS = np.array([[0x9E3779B9], [0xBB67AE85]], np.uint64)
@@ -121,9 +178,10 @@ def noise_key(seed: np.random.SeedSequence, split: str | None = None) -> int:
 
     Args:
         seed: the seed.
-        split: None, or the split whose number the top bits have; see `neurogym_core.trials.splits`.
+        split: None, or the split whose number the top bits have; see `SPLITS`.
     """
-    return marked(int(seed.generate_state(1, np.uint64)[0]), split)
+    key = int(seed.generate_state(1, np.uint64)[0])
+    return key if split is None else key & ((1 << KEY_BITS) - 1) | SPLITS[split] << KEY_BITS
 
 
 def gaussian(key: int, serial: np.ndarray, step: np.ndarray, units: slice) -> np.ndarray:

@@ -441,9 +441,8 @@ class Tables(_Arrays):
 
 def _same(one: Array, other: Array) -> bool:
     """Whether two arrays, which broadcast, have the same bits; so NaN is NaN, and 0 is not -0."""
-    bits = f"u{one.itemsize}"
-    one, other = np.ascontiguousarray(one), np.ascontiguousarray(other)
-    return bool((one.view(bits) == other.view(bits)).all())
+    first, second = (np.ascontiguousarray(a).view(f"u{a.itemsize}") for a in (one, other))
+    return bool((first == second).all())
 
 
 def _spread(values: Array, axis: int, at: Any, size: int, nothing: Any) -> Array:

@@ -201,19 +201,10 @@ class ReactionTime(TaskWrapper):
 def _destinations(layout: Layout) -> set[str]:
     """Return the periods to which answers, broken holds, or ends of periods lead."""
     names = layout.timeline.names
-    by_choice = {
-        names[place]
-        for slot in layout.slots
-        if slot.leads is not None
-        for place in np.unique(slot.leads)
-        if place >= 0
-    }
-    by_outcome = {
-        place for slot in layout.slots if slot.leads is None for place in slot.then.values()
-    }
-    return {
-        *by_choice,
-        *by_outcome,
-        *layout.timeline.then.values(),
-        *(hold.then for hold in layout.holds),
-    } & set(names)
+    found = {*layout.timeline.then.values(), *(hold.then for hold in layout.holds)}
+    for slot in layout.slots:
+        if slot.leads is None:
+            found |= {*slot.then.values()}
+        else:
+            found |= {names[place] for place in np.unique(slot.leads) if place >= 0}
+    return found & {*names}  # type: ignore[return-value]

@@ -100,7 +100,7 @@ def test_settings_are_read_from_the_name_of_a_subject(text, read):
 
 def test_a_subject_of_a_package_carries_state_unless_it_says_otherwise(site):
     add(site, lefty="Lefty")
-    assert subjects.carries_state(subjects.subject_named("lefty"))
+    assert subjects.subject_named("lefty").carries_state
     assert not any(cls.carries_state for cls in subjects.SUBJECTS.values())
 
 

@@ -14,7 +14,7 @@ from neurogym_wrappers import TrialHistory
 from neurogym_core import Dataset, PassReward, ReactionTime, make, make_task, make_vec, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
 from neurogym_core.play.dataset import Batch, Placed
-from neurogym_core.play.env_form import EnvForm
+from neurogym_core.play.make import EnvForm
 
 
 class Guess(gymnasium.Env):

@@ -26,7 +26,7 @@ from neurogym_core import (
 )
 from neurogym_core.errors import InvalidValueError, UnknownNameError
 from neurogym_core.play.dealer import Dealer
-from neurogym_core.trials.splits import KEY_BITS, SPLITS
+from neurogym_core.trials.noise import KEY_BITS, SPLITS
 
 TASK = "perceptual/PerceptualDecisionMaking-v0"
 SESSIONS = "ibl/IBLBlocks-v0"

@@ -12,11 +12,10 @@ import pytest
 from neurogym_core import Choice, Task, TaskWrapper, TrialBuilder, make
 from neurogym_core.errors import TaskDefinitionError
 from neurogym_core.players import TaskView
-from neurogym_core.tasks import building, drawing, identity, making
+from neurogym_core.tasks import building, drawing, making, parameters
 from neurogym_core.tasks.building import max_steps
 from neurogym_core.tasks.drawing import answer_of
-from neurogym_core.tasks.identity import with_settings
-from neurogym_core.tasks.names import AUTHORS, BASE_PARAMETERS
+from neurogym_core.tasks.parameters import AUTHORS, BASE_PARAMETERS, with_settings
 from neurogym_core.tasks.state import STATE, TaskState
 from neurogym_core.trials.layout import Layout
 
@@ -33,7 +32,7 @@ FIELDS = {field.name for cls in (TaskState, Layout) for field in dataclasses.fie
 PRIVATE = sorted(
     {
         f"_{name.lstrip('_')}"
-        for name in FIELDS.union(*map(functions_of, (drawing, identity, building, making)))
+        for name in FIELDS.union(*map(functions_of, (drawing, parameters, building, making)))
     }
     | {
         name

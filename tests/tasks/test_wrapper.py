@@ -23,7 +23,7 @@ from neurogym_core import (
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError, UnknownNameError
 from neurogym_core.players import TaskView
 from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.identity import with_settings
+from neurogym_core.tasks.parameters import with_settings
 
 
 class Plain(Task):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogym_core import Choice, Dataset, TaskEnv, TaskVectorEnv, Uniform
-from neurogym_core.play import types
+from neurogym_core.play import dealer
 from neurogym_core.tasks.task import Task
 
 pytestmark = pytest.mark.filterwarnings("ignore:Period .* lasts:UserWarning")
@@ -172,7 +172,7 @@ def test_trials_that_draw_beyond_their_conditions_share_no_type(task):
 
 
 def test_types_that_come_up_later_are_built_then():
-    index = types.TypeIndex(Dots())
+    index = dealer.TypeIndex(Dots())
     rng = np.random.default_rng(1)
 
     def kinds(side, coherence):
@@ -221,10 +221,10 @@ def test_texts_of_different_lengths_are_not_mistaken_for_each_other(a, b):
         assert seen[1:].tolist() == [one == "xy", other == "yz"]
 
 
-@pytest.mark.parametrize("copies", [1, types.FEW])
+@pytest.mark.parametrize("copies", [1, dealer.FEW])
 @pytest.mark.parametrize(("a", "b"), TEXTS)
 def test_nor_are_they_in_few_trials_or_many(a, b, copies):
-    index = types.TypeIndex(Said())
+    index = dealer.TypeIndex(Said())
     for one, other in zip(a, b, strict=True):
         columns = {
             "a": np.array([one] * copies + ["x"]),
@@ -253,8 +253,8 @@ def test_outcome_readers_that_know_all_types_build_none(monkeypatch):
     for _ in range(3000):
         env.step(1)
     tables, laid_out = env.stepper.any_block.tables, []
-    build = types.build_trials
-    monkeypatch.setattr(types, "build_trials", lambda *given: laid_out.append(1) or build(*given))
+    build = dealer.build_trials
+    monkeypatch.setattr(dealer, "build_trials", lambda *given: laid_out.append(1) or build(*given))
     for _ in range(500):
         env.step(1)
     assert not laid_out

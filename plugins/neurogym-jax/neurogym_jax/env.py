@@ -106,7 +106,7 @@ def first_serial(key: jax.Array, params: Params) -> jax.Array:
 def raw_key(key: jax.Array, split: str | None = None) -> jax.Array:
     """Return two words of a JAX key, typed or raw, with the split in the top bits of the second.
 
-    The bits are those of `neurogym_core.trials.splits`: no key of one split is one of another.
+    The bits are those of `neurogym_core.players.SPLITS`: no key of one split is one of another.
     """
     typed = jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
     words = (jax.random.key_data(key) if typed else key)[:2]
