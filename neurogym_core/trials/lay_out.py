@@ -312,6 +312,8 @@ class _Payoffs:
         scored = {slot.name: slot.scored for slot in reversed(self.layout.slots)}
         self.terms["asked"] &= np.array([scored[name] for name in self.names], bool)
         best = self.layout.best_pay
+        if best is None and self.actions.traced:
+            best = np.full(1, self.interface.rewards["correct"])
         self.terms["best"] = np.full(1, np.nan) if best is None else one_row(best)
         return self.rows.arrays | self.terms
 
