@@ -124,10 +124,15 @@ def _tracking(stepper: Stepper, values: Floats) -> Floats:
     """Return (N,) the pay for tracking, where the weight is not 0: 0 on target, -correct at worst.
 
     It is minus the reward `correct` times the mean squared error, per 100 ms. Errors are fractions
-    of the range of their axis, so that the pay does not depend on units.
+    of the range of their axis, so that the pay does not depend on units. Where traces are scored,
+    it is the share of the step in `correct`, for the axes that are on target.
     """
     task, everything = stepper.task, slice(0, stepper.task.actions.size)
-    error = task.actions.errors(values, stepper.table_targets(), everything) / task.actions.ranges()
+    error = task.actions.errors(values, stepper.table_targets(), everything)
+    if task.actions.traced:
+        near: Floats = (np.abs(error) <= task.actions.tolerances()).mean(axis=1)
+        return near * stepper.table("share") * task.rewards["correct"]
+    error = error / task.actions.ranges()
     # Actions are float32: smaller differences are those of rounding.
     error = np.where(np.abs(error) < ROUNDING, 0.0, error)
     scale = task.rewards["correct"] * task.dt / 100

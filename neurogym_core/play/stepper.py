@@ -538,7 +538,10 @@ class Stepper:
         return is_open
 
     def is_asked(self) -> Bools:
-        """Return (N,) whether a slot can be answered on the current step."""
+        """Return (N,) whether a slot can be answered on the current step, or a trace is scored."""
+        if self.task.actions.traced:
+            scored: Bools = self.table("weight") > 0
+            return scored
         asked: Bools = np.any(self.open_slots(), axis=1)
         return asked
 

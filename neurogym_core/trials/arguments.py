@@ -239,7 +239,15 @@ def check_goto(layout: Layout, target: str, words: tuple[str, ...]) -> None:
 def right(layout: Layout, group: str, which: Any, tolerance: Any) -> tuple[Bools | None, Array]:
     """Return the right choices, (n, k), and the target, (n,); of continuous ones None, (n, k)."""
     actions, n = layout.interface.actions, layout.n
-    k, which = actions.width(group), np.asarray(which)
+    if which is None and actions.continuous:
+        if actions.trigger is None:
+            raise TrialLayoutError(
+                f"answer({group!r}) of {layout.name} was given None, resting, but none of its axes"
+                " has a trigger, so that every trial is answered. Give the values that are right,"
+                " or one axis a trigger."
+            )
+        return np.zeros((n, 1), bool), np.tile(actions.rest_value[actions[group]], (n, 1))
+    k, which = actions.width(group), np.asarray(-1 if which is None else which)
     if isinstance(actions.parts[group], Angle):
         return None, Angle.points(per_trial(layout, f"which= of answer({group!r})", which))
     if actions.continuous:

@@ -437,7 +437,7 @@ class TrialBuilder:
             which: index within the group, (n,) int, or its name, (n,) str; or an angle in radians,
                 (n,) float, with `tolerance`; or a mask (n, k) of right choices; or -1: resting
                 until the window closes is right. For continuous actions the target value(s); for an
-                `Angle`, (n,) radians.
+                `Angle`, (n,) radians; None: resting is right, where an axis has a trigger.
             tolerance: radians around an angle; for continuous actions the largest distance that is
                 still correct, in task units.
             slot: name for the record; default: the group's. Two calls may open the same slot, but

@@ -17,6 +17,8 @@ from neurogym_core.trials.slot_columns import NO_CHOICE
 
 MIDDLE = 1e-6
 """Distance from (0, 0) up to which a point has no direction."""
+ROUNDING = 1e-6
+"""Added to the tolerance of an axis, since actions are float32."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +34,14 @@ class Axis:
         trigger: threshold in task units; a value above it is an action (an answer, or a break of
             fixation). None: the axis never triggers.
         size: number of dimensions that share this declaration.
+        tolerance: scores a trace: the largest error, in task units, of a step on target. The
+            performance of a trial is the share of its steps, by `loss_weight`, and of its axes that
+            are on target; the reward of a step is its part of `correct`. All axes of a task have a
+            tolerance, or none, and no trigger. None: the axis is scored by `answer` alone.
 
     Raises:
-        InvalidValueError: bounds that are not finite and ascending, or a rest outside of them.
+        InvalidValueError: bounds that are not finite and ascending, a rest outside of them, or a
+            tolerance that is not positive.
 
     Example:
         >>> from neurogym_core import Axis
@@ -47,8 +54,13 @@ class Axis:
     rest: float = 0.0
     trigger: float | None = None
     size: int = 1
+    tolerance: float | None = None
 
     def __post_init__(self) -> None:
+        if self.tolerance is not None and not self.tolerance > 0:
+            raise InvalidValueError(
+                f"Axis() was given tolerance={self.tolerance!r}; give a positive number, or None."
+            )
         if not (np.isfinite([self.low, self.high]).all() and self.low < self.high):
             raise InvalidValueError(
                 f"Axis() was given low={self.low!r}, high={self.high!r}; low must be below high,"
@@ -63,7 +75,11 @@ class Axis:
     def to_plain(self) -> dict[str, Any]:
         """Return the declaration as a dict for JSON."""
         bounds = [self.low, self.high]
-        return {"axis": bounds, "rest": self.rest, "trigger": self.trigger, "size": self.size}
+        plain = {"axis": bounds, "rest": self.rest, "trigger": self.trigger, "size": self.size}
+        return plain | self._plain_tolerance()
+
+    def _plain_tolerance(self) -> dict[str, Any]:
+        return {} if self.tolerance is None else {"tolerance": self.tolerance}
 
 
 @dataclass(frozen=True, init=False)
@@ -74,6 +90,9 @@ class Angle(Axis):
     neighbouring actions all around the circle; only its direction counts. Targets, errors,
     tolerances and the record are in radians, on the circle: the error is at most pi. The middle,
     (0, 0), is the value of not acting; it has no direction, and its error is pi.
+
+    Args:
+        tolerance: scores a trace, as that of an `Axis`; radians.
 
     Example:
         >>> import numpy as np
@@ -96,12 +115,13 @@ class Angle(Axis):
         True
     """
 
-    def __init__(self) -> None:
-        super().__init__(size=2)
+    def __init__(self, tolerance: float | None = None) -> None:
+        super().__init__(size=2, tolerance=tolerance)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the declaration as a dict for JSON."""
-        return {"axis": [-math.pi, math.pi], "size": 2, "circular": True}
+        plain = {"axis": [-math.pi, math.pi], "size": 2, "circular": True}
+        return plain | self._plain_tolerance()
 
     @staticmethod
     def points(radians: Any) -> Floats:
@@ -223,6 +243,7 @@ class Actions(_Named):
     Attributes:
         size: number of discrete actions, or of continuous dimensions.
         continuous: whether actions are vectors in [-1, 1].
+        traced: whether every step is scored, by the tolerance of each `Axis`.
         rest: id of the rest action; None if there is none, 0 for continuous actions.
     """
 
@@ -243,7 +264,9 @@ class Actions(_Named):
             self.high = self._per_dimension("high")
             self.rest_value = self._per_dimension("rest")
             self.trigger = self._trigger()
+            self.traced = self._traced()
         else:
+            self.traced = False
             self.rest = 0 if first.size == 1 else None
         self.rest_name = (
             next(iter(self.parts)) if self.rest is not None and not self.continuous else None
@@ -348,6 +371,24 @@ class Actions(_Named):
                 " is allowed. Keep trigger= on one of them."
             )
         return triggers[0] if triggers else None
+
+    def _traced(self) -> bool:
+        given = [axis.tolerance is not None for axis in self.parts.values()]
+        if any(given) and (not all(given) or self.trigger is not None):
+            raise TaskDefinitionError(
+                f"{self._owner} declares a tolerance in act() beside an axis without one, or with a"
+                " trigger. Expected a tolerance of every axis, and no trigger. Score the other axes"
+                " by trial.answer(…), without a tolerance in act()."
+            )
+        return any(given)
+
+    def tolerances(self) -> Floats:
+        """Return the largest error of every axis that is on target, (axes,); for traces."""
+        each = [
+            np.full(1 if isinstance(axis, Angle) else axis.size, axis.tolerance, np.float64)
+            for axis in self.parts.values()
+        ]
+        return np.concatenate(each) + ROUNDING
 
     @property
     def n_table(self) -> int:

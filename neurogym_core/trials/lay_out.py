@@ -170,6 +170,8 @@ def _wanted(layout: Layout, geometry: Geometry) -> dict[str, Array]:
             # `Geometry` cuts that step out as a segment.
             now = covered if due is None else _is_due(due, geometry, segment, covered)
             if actions.continuous:
+                if slot.right is not None:  # resting is right
+                    continue
                 # The values of a timed answer do not count; only its trigger has a target.
                 if due is None:
                     rows.put("target", now, (segment, units), slot.aim.astype(np.float32))
@@ -315,6 +317,8 @@ class _Payoffs:
         scored = {slot.name: slot.scored for slot in reversed(self.layout.slots)}
         self.terms["asked"] &= np.array([scored[name] for name in self.names], bool)
         best = self.layout.best_pay
+        if best is None and self.actions.traced:
+            best = np.full(1, self.interface.rewards["correct"])
         self.terms["best"] = np.full(1, np.nan) if best is None else one_row(best)
         return self.rows.arrays | self.terms
 
@@ -391,7 +395,7 @@ class _Payoffs:
             # Priced choices that join an open slot (a sure bet) leave its other terms as they are.
             rows = ~asked if where is None else where & ~asked
         resting_is_right = np.zeros(self.n, bool)
-        if slot.right is not None and slot.amounts is None and not self.actions.continuous:
+        if slot.right is not None and slot.amounts is None:
             resting_is_right = ~slot.right.any(axis=1)  # type: ignore[assignment]
         given = {
             "correct_reward": slot.correct,
@@ -413,7 +417,10 @@ class _Payoffs:
         if self.actions.n_table == 1 and not slot.reported:
             return
         outcome = "other" if slot.amounts is not None else "correct"
-        answers = np.ones(self.n, bool) if self.actions.continuous else np.asarray(slot.aim) >= 0
+        if self.actions.continuous:
+            answers = np.full(self.n, slot.right is None)
+        else:
+            answers = np.asarray(slot.aim) >= 0
         wanted: Any = _goto(self.geometry, slot.then[outcome])
         if slot.leads is not None:
             wanted = slot.leads[np.arange(self.n), slot.aim]

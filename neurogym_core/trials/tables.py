@@ -307,6 +307,14 @@ class Tables(_Arrays):
         return np.broadcast_to(self._graded[1], (self.n, self.n_slots))
 
     @cached_property
+    def share(self) -> Floats:
+        """(k, S) the weight of a step as a share of those of the whole trial; 0 if all are 0."""
+        weight = self.weight.astype(np.float64)
+        total = (weight * self.duration).sum(axis=1, keepdims=True)
+        share: Floats = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+        return share
+
+    @cached_property
     def path(self) -> Ints:
         """(k, V) steps that the oracle plays in each segment, round after round of all S segments.
 

@@ -39,6 +39,50 @@ class Wheel(Task):
         trial.answer("report", trial["at"], during="decision", tolerance=self.tolerance)
 
 
+class Withhold(Wheel):
+    """Report the angle, or in half of the trials rest."""
+
+    rewards = {"abort": -0.1, "correct": 1.0, "error": -0.25, "miss": -0.5}
+
+    def define(self):
+        super().define()
+        self.vary(withhold=Choice((True, False)))
+
+    def new_trial(self, trial):
+        trial.periods("light", "decision")
+        report = {"during": "decision", "tolerance": 0.5}
+        trial.answer("report", trial["at"], where=~trial["withhold"], **report)
+        trial.answer("report", None, where=trial["withhold"], **report)
+
+
+def test_resting_can_be_the_right_answer_where_an_axis_has_a_trigger():
+    record = run(Withhold(), "oracle", 40, seed=1)
+    assert (record["performance"] == 1).all()
+    assert (record["reward"] == 1).all()
+    assert (record["outcome"] == "correct").all()
+    idle = run(Withhold(), "rest", 40, seed=1)
+    np.testing.assert_array_equal(idle["performance"], idle["withhold"])
+    np.testing.assert_array_equal(idle["reward"], np.where(idle["withhold"], 1, -0.5))
+
+    def acts(env, seen):
+        return np.where(env.is_asked[:, None], [1.0, 0.5, 0.5], [-1.0, 0, 0]).astype(np.float32)
+
+    acted = run(Withhold(conditions={"withhold": True}), acts, 40, seed=1)
+    assert (acted["outcome"] == "error").all()
+    assert (acted["reward"] == -0.25).all()
+    assert not acted["performance"].any()
+
+
+def test_resting_is_no_answer_without_a_trigger():
+    class Wrong(Heading):
+        def new_trial(self, trial):
+            trial.periods("turn")
+            trial.answer("report", None, during="turn", tolerance=0.3)
+
+    with pytest.raises(TrialLayoutError, match="one axis a trigger"):
+        Wrong()
+
+
 class Vibration(Task):
     """Report a difference in Hz; without a trigger, as a user would first write it."""
 

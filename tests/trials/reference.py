@@ -5,7 +5,7 @@ through all calls of `new_trial` and check if they apply to this step. There are
 payoffs, no batches. The real renderer and players must agree with them
 (``test_against_reference.py``).
 
-Discrete actions only.
+Discrete actions, and traces of continuous ones.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from neurogym_core.trials.interface import Angle
 from neurogym_core.trials.layout import END, STAY, Layout, Slot, Span
 from neurogym_core.trials.noise import gaussian
 
@@ -232,6 +233,39 @@ class WrittenTrial:
             if self.covers(weigh.span, p, k):
                 weight = float(_entry_per_trial(weigh.weight, self.i))
         return weight
+
+    def wanted(self, p: int, k: int) -> list[float]:
+        """The target of continuous actions on a step, one number per dimension."""
+        wanted = [float(value) for value in self.task.actions.rest_value]
+        for frames in self.trial.frames:
+            value = self._frame(frames, p, k)
+            if value is not None and frames.name in self.task.actions:
+                units = self.task.actions[frames.name]
+                for j in range(units.start, units.stop):
+                    wanted[j] = float(value[min(j - units.start, len(value) - 1)])
+        return wanted
+
+    def traced(self, acted: list[list[float]]) -> float:
+        """The score of a trace, (steps, dimensions) in task units: weighted shares on target."""
+        places = list(self.all_steps(self.length))
+        on_target, everything = 0.0, 0.0
+        for (p, k), action in zip(places, acted, strict=True):
+            wanted, near = self.wanted(p, k), []
+            for name, units in self.task.actions.items():
+                axis = self.task.actions.parts[name]
+                given, right = action[units], wanted[units]
+                if isinstance(axis, Angle):
+                    away = abs(math.atan2(given[1], given[0]) - math.atan2(right[1], right[0]))
+                    middle = math.hypot(*given) <= 1e-6
+                    near.append(not middle and min(away, 2 * math.pi - away) <= axis.tolerance)
+                else:
+                    near += [
+                        abs(a - b) <= axis.tolerance for a, b in zip(given, right, strict=True)
+                    ]
+            weight = self.weight(p, k)
+            on_target += weight * sum(near) / len(near)
+            everything += weight
+        return on_target / everything if everything else 0.0
 
     # ------------------------------------------------------------------ order of periods
 

@@ -38,7 +38,8 @@ class Continuous:
         self._middle = jnp.asarray((low + high) / 2, jnp.float32)
         self._half = jnp.asarray((high - low) / 2, jnp.float32)
         self._ranges = jnp.asarray(self.actions.ranges(), jnp.float32)
-        self._scale = task.rewards["correct"] * task.dt / 100
+        self._correct = task.rewards["correct"]
+        self._scale = self._correct * task.dt / 100
         self._threshold = _threshold(self.actions)
         dealer = Dealer(task, 1, 0)
         if TaskView(task).stateful:
@@ -96,13 +97,18 @@ class Continuous:
         rewards, scores = zip(*each, strict=True)
         return jnp.stack(rewards), jnp.stack(scores)
 
-    def tracking(self, values: jax.Array, target: jax.Array) -> jax.Array:
+    def tracking(self, values: jax.Array, target: jax.Array, share: jax.Array) -> jax.Array:
         """Return () the pay for tracking on a step whose weight is not 0.
 
         Args:
             values, target: (D,) task units.
+            share: () the weight of the step as a share of those of the trial.
         """
-        error = self._errors(values, target, slice(0, self.actions.size)) / self._ranges
+        error = self._errors(values, target, slice(0, self.actions.size))
+        if self.actions.traced:
+            near = jnp.abs(error) <= jnp.asarray(self.actions.tolerances(), jnp.float32)
+            return near.mean() * share * self._correct
+        error = error / self._ranges
         # As in the core: smaller errors are those of rounding.
         error = jnp.where(jnp.abs(error) < ROUNDING, 0.0, error)
         return -(error**2).mean() * self._scale

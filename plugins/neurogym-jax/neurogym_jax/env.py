@@ -310,8 +310,10 @@ class TaskEnv:
             aimed = self._target(state, params)
             target = rules.from_task_units(aimed)
             if not rules.triggers:
-                tracked = params.weight[state.type, state.segment] > 0
-                reward += jnp.where(tracked, rules.tracking(values, aimed), 0.0)
+                weights, steps = params.weight[state.type], params.segment[state.type, :, 0]
+                weight = weights[state.segment]
+                share = weight / jnp.maximum((weights * steps).sum(), weight)
+                reward += jnp.where(weight > 0, rules.tracking(values, aimed, share), 0.0)
             if n_slots:
                 distance = rules.distances(values, params.aim[state.type])
                 tolerance = _float(terms["tolerance"])

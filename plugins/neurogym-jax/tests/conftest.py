@@ -114,6 +114,26 @@ class Tracked(Task):
         trial.answer("output", ends, during="report", tolerance=3.0)
 
 
+class Traced(Task):
+    """Two numbers and an angle that change, of which every weighted step is scored."""
+
+    timing = {"wait": 200, "ramp": Choice((400, 600))}
+    rewards = {"correct": 1.5}
+
+    def define(self):
+        self.observe(level=1)
+        self.act(output=Axis(-4, 10, rest=1, size=2, tolerance=2.0), at=Angle(tolerance=1.0))
+        self.vary(slope=Uniform(1.0, 4.0))
+
+    def new_trial(self, trial):
+        trial.periods("wait", "ramp")
+        ramp = trial["slope"][:, None] * np.linspace(0, 1, 6)
+        trial.timecourse("level", ramp[:, :, None], during="ramp", cut=True)
+        trial.timecourse("output", np.stack([ramp, -ramp], axis=-1), during="ramp", cut=True)
+        trial.timecourse("at", ramp[:, :, None], during="ramp", cut=True)
+        trial.loss_weight(0.5, during="wait")
+
+
 class Cursor(Sides):
     """Shows observations that depend on the subject."""
 
@@ -134,4 +154,5 @@ def tasks():
         Pointing=Pointing,
         Timed=Timed,
         Tracked=Tracked,
+        Traced=Traced,
     )

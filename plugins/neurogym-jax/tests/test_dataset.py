@@ -26,7 +26,17 @@ def assert_same(batch, core, steps):
 
 @pytest.mark.parametrize(
     "name",
-    ["Sides", "Jittered", "Pulses", "Alternating", "Pointing", "Timed", "Tracked", "Waiting"],
+    [
+        "Sides",
+        "Jittered",
+        "Pulses",
+        "Alternating",
+        "Pointing",
+        "Timed",
+        "Tracked",
+        "Traced",
+        "Waiting",
+    ],
 )
 def test_streams_are_those_of_the_core(tasks, name):
     task = getattr(tasks, name)
@@ -37,7 +47,9 @@ def test_streams_are_those_of_the_core(tasks, name):
         assert_same(batch, next(core), 37)
 
 
-@pytest.mark.parametrize("name", ["Jittered", "Pulses", "Pointing", "Timed", "Tracked", "Waiting"])
+@pytest.mark.parametrize(
+    "name", ["Jittered", "Pulses", "Pointing", "Timed", "Tracked", "Traced", "Waiting"]
+)
 def test_whole_trials_are_those_of_the_core(tasks, name):
     task = getattr(tasks, name)
     data, params, rows = of_seed(task, 4)

@@ -112,7 +112,17 @@ def assert_same_trials(task, seed, steps=STEPS):
 
 @pytest.mark.parametrize(
     "name",
-    ["Sides", "Jittered", "Pulses", "Alternating", "Pointing", "Timed", "Tracked", "Waiting"],
+    [
+        "Sides",
+        "Jittered",
+        "Pulses",
+        "Alternating",
+        "Pointing",
+        "Timed",
+        "Tracked",
+        "Traced",
+        "Waiting",
+    ],
 )
 def test_the_trials_of_a_seed_are_those_of_the_core(tasks, name):
     assert_same_trials(make_task(getattr(tasks, name)), seed=3, steps=400)

@@ -117,6 +117,8 @@ def _interface(task: Task) -> dict[str, Any]:
         "labels": [] if task.actions.continuous else task.actions.labels(),
         "rest": task.actions.rest,
         "tracking_reward": task.rewards["correct"] * task.dt / 100,
+        "correct": task.rewards["correct"],
+        "tolerances": task.actions.tolerances().tolist() if task.actions.traced else None,
     }
 
 
@@ -144,7 +146,10 @@ def _trials(task: Task, blocks: list[Block], n: int) -> dict[str, Any]:
         "slots": _slots(tables),
         "trigger": tables.interface.actions.trigger if tables.target.ndim == 3 else None,
         "shared": {name: getattr(tables, name).tolist() for name in OF_ALL},
-        "segments": {name: _packed(getattr(tables, name), 2) for name in OF_SEGMENTS},
+        "segments": {
+            name: _packed(getattr(tables, name), 2)
+            for name in (*OF_SEGMENTS, *(("share",) if tables.interface.actions.traced else ()))
+        },
         "types": {name: _packed(getattr(tables, name), 1) for name in OF_TYPES},
         "frames": {name: _packed(getattr(tables, name), 1) for name in ("script", "target_script")},
     }

@@ -13,6 +13,7 @@ import replaying
 from neurogym_play import trial_tables
 
 from neurogym_core import (
+    Angle,
     Axis,
     Choice,
     InvalidValueError,
@@ -116,10 +117,29 @@ class Aborting(Foraging):
         trial.offer("go", (1, 0), during="decide")
 
 
+class Following(Task):
+    """Numbers and an angle that change, of which every weighted step is scored."""
+
+    timing = {"wait": 200, "ramp": Choice((400, 600))}
+
+    def define(self):
+        self.observe(level=1)
+        self.act(output=Axis(-4, 10, rest=1, size=2, tolerance=2.0), at=Angle(tolerance=1.0))
+        self.vary(slope=Uniform(1.0, 4.0))
+
+    def new_trial(self, trial):
+        trial.periods("wait", "ramp")
+        ramp = trial["slope"][:, None] * np.linspace(0, 1, 6)
+        trial.timecourse("level", ramp[:, :, None], during="ramp", cut=True)
+        trial.timecourse("output", np.stack([ramp, -ramp], axis=-1), during="ramp", cut=True)
+        trial.timecourse("at", ramp[:, :, None], during="ramp", cut=True)
+        trial.loss_weight(0.5, during="wait")
+
+
 @pytest.fixture(scope="module")
 def games() -> list[replaying.Game]:
     """A few trials of tasks that need all rules together."""
-    tasks = [make_task(one) for one in (*SELECTED, Foraging, Retrying, Timing, Aborting)]
+    tasks = [make_task(one) for one in (*SELECTED, Foraging, Retrying, Timing, Aborting, Following)]
     return [replaying.play(task, 60, most=600) for task in tasks]
 
 
@@ -149,6 +169,8 @@ BROKEN = {
     "aborted": ("aborted ? ABORT : worst", "worst"),
     "worst": ("BADNESS[log.outcome[k]] > BADNESS[worst]", "k === 0"),
     "tracking": ("extra: this.tracking(values)", "extra: 0"),
+    "on-target": ("<= tolerances[i]", "<= Infinity"),
+    "share": ("* this.table.share(this.here)", "* 0.1"),
     "session": ("const over = --this.left === 0", "const over = false"),
 }
 """Name of a rule -> its text in the kernel, and a wrong one."""

@@ -192,6 +192,12 @@ def _played(task: Task, batch: TrialBatch, seed: int) -> list[np.ndarray]:
 
 def targets_of(task: Task, batch: TrialBatch, seed: int) -> np.ndarray:
     """Return (VALUES, k) continuous actions that are right in some of the trials."""
+    if task.actions.traced:  # on some of the steps
+        values = batch.render_targets()
+        order = np.argsort(values[:, 0], kind="stable")
+        return task.actions.from_task_units(
+            values[order[np.linspace(0, len(order) - 1, VALUES).astype(int)]]
+        )
     rows = np.linspace(0, len(batch) - 1, VALUES).astype(int)
     found = []
     for place, row in enumerate(rows):

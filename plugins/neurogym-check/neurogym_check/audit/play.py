@@ -133,7 +133,7 @@ def play(task: Task, policy: Policy, envs: int, trials: int, limit: int, seed: i
     per_session = task.trials_per_session or trials
     for _ in range(limit):
         is_open = env.stepper.open_slots()
-        asked = is_open.any(axis=1)
+        asked = env.is_asked
         slot = is_open.argmax(axis=1) if is_open.shape[1] else np.zeros(envs, int)
         current = np.where(asked, slot, -1)
         waited = np.where(fresh | (current != previous), 0, waited + 1)

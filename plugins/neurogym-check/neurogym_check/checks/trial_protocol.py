@@ -297,10 +297,15 @@ def every_trial_opens_a_response_window(candidate: Candidate) -> None:
 
     Open a response window with trial.answer, answer_at or offer. Check that start= and
     stop= lie within the period in all trials, also if its duration is drawn. A task that pays in
-    step_action needs no response window."""
+    step_action needs no response window, nor does one whose axes have a tolerance; of those, every
+    trial needs a step whose weight is not 0."""
     batch = candidate.batch
     if candidate.task.step_action is not None:
         raise NotApplicable("it pays in step_action")
+    if candidate.task.actions.traced:
+        unscored = ~(batch.weight * (batch.duration > 0) > 0).any(axis=1)
+        require(not unscored.any(), f"{unscored.mean():.1%} of the trials have no scored step.")
+        return
     if not candidate.task.actions.continuous and candidate.task.actions.size == 1:
         raise NotApplicable("rest is its only action")
     steps_open = (batch.table("window") & (batch.duration > 0)[:, :, None]).any(axis=1)

@@ -37,6 +37,10 @@ export interface Trials {
   /** The axis of continuous actions that triggers an answer, and its threshold. */
   trigger: [number, number] | null;
   tracking_reward: number;
+  /** The reward of a right answer. */
+  correct: number;
+  /** The largest error of every axis on target, where traces are scored. */
+  tolerances: number[] | null;
   /** The type of each trial. */
   kind: number[];
   /** Names of the conditions. */

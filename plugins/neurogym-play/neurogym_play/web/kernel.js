@@ -378,7 +378,12 @@ export class Kernel {
   /** The pay for tracking the target, where the weight is not 0. */
   tracking(values) {
     if (!(this.table.weight(this.here) > 0)) return 0;
-    const target = this.target;
+    const target = this.target, { tolerances, correct } = this.trials;
+    if (tolerances) {
+      const near = this.axes.filter((axis, i) =>
+        Math.abs(this.error(axis, values, target)) <= tolerances[i]);
+      return (near.length / this.axes.length) * this.table.share(this.here) * correct;
+    }
     const squares = this.axes.map((axis) => {
       const range = axis.circular ? Math.PI : axis.axis[1] - axis.axis[0];
       const error = this.error(axis, values, target) / range;

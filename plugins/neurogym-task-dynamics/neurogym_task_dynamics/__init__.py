@@ -1,0 +1,1 @@
+"""Tasks with which the dynamics of trained networks are studied."""
