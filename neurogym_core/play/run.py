@@ -214,7 +214,8 @@ class Game:
         """
         record = self.played.record()
         columns = {name: record[name] for name in record.columns}
-        return TrialRecord(columns, meta={**record.meta, **self._facts()}, events=record.event_log)
+        meta = {**record.meta, **self._facts()}
+        return TrialRecord(columns, meta=meta, events=record.event_log)
 
     def _facts(self) -> dict[str, Any]:
         """Return the facts of a record, in values that JSON has; see `TrialRecord.meta`."""
