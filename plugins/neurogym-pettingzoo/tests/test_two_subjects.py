@@ -21,8 +21,14 @@ from neurogym_pettingzoo import (
 )
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
-from neurogym_core import Choice, InvalidValueError, NotSupportedError, Uniform, run
-from neurogym_core.errors import UnknownNameError
+from neurogym_core import (
+    Choice,
+    InvalidValueError,
+    NotSupportedError,
+    Uniform,
+    UnknownNameError,
+    run,
+)
 
 TASKS = (MatchingPennies, PrisonersDilemma, MatrixGame, JointDecision)
 

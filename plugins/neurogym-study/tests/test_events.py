@@ -18,8 +18,7 @@ from neurogym_study import (
 )
 from neurogym_study.exchange import write_parquet
 
-from neurogym_core import Choice, InvalidValueError, Task, TrialRecord, run
-from neurogym_core.errors import UnknownNameError
+from neurogym_core import Choice, InvalidValueError, Task, TrialRecord, UnknownNameError, run
 
 
 def needs(package):
