@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from email.message import Message
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -450,8 +451,19 @@ def _in_new(
             project = next(one for one in folders() if table_of(one)["name"] == name)
             root = ("--pyproject", project / "pyproject.toml", "--mc-type", "library")
             checked.run(f"{name}: SBOM", *tool, *root, "-o", target, python, cwd=folder)
-            listed = {one["name"] for one in json.loads(target.read_text("utf-8"))["components"]}
-            checked.add(missing_from(listed, [read_archive(one).metadata for one in wheels], name))
+            listed = without_paths(json.loads(target.read_text("utf-8")))
+            target.write_text(json.dumps(listed, indent=1, sort_keys=True) + "\n", "utf-8")
+            names = {one["name"] for one in listed["components"]}
+            checked.add(missing_from(names, [read_archive(one).metadata for one in wheels], name))
+
+
+def without_paths(bill: dict[str, Any]) -> dict[str, Any]:
+    """Return a list of components without the folders that files were installed from here."""
+    for one in [*bill["components"], bill["metadata"]["component"]]:
+        found = one.pop("externalReferences", [])
+        if kept := [link for link in found if not link["url"].startswith("file:")]:
+            one["externalReferences"] = kept
+    return bill
 
 
 def missing_from(listed: set[str], metadata: Sequence[Message], name: str) -> list[str]:

@@ -185,6 +185,19 @@ def test_the_list_of_components_has_every_requirement() -> None:
     assert line == "neurogym-study: SBOM: numpy is missing"
 
 
+def test_the_list_of_components_has_no_path_of_this_machine() -> None:
+    links = [{"url": "https://example.org/numpy"}, {"url": "file:///home/ana/numpy.whl"}]
+    core = {"name": "core", "externalReferences": [{"url": "file:///home/ana/core.whl"}]}
+    bill = {
+        "components": [{"name": "numpy", "externalReferences": links}, dict(core)],
+        "metadata": {"component": dict(core)},
+    }
+    assert "/home" in str(bill)
+    said = str(checker.without_paths(bill))
+    assert "/home" not in said
+    assert "https://example.org/numpy" in said
+
+
 def test_the_files_for_the_index_are_in_folders_by_layer(tmp_path: Path) -> None:
     dist = tmp_path / "dist"
     for folder in (dist, tmp_path / "sbom"):
