@@ -156,6 +156,11 @@ def test_changes_are_counted_from_the_release_before_this_one(tmp_path: Path, mo
     written("1.1.0", "x = 2\n")
     git("tag", "v1.1.0")
     assert said() == 0
+    written("1.1.1", "x = 3\n")
+    git("tag", "neurogym-core-v1.1.1")
+    assert said() == 0
+    written("1.1.1", "x = 4\n")  # the package has a tag with this version
+    assert said() == 1
 
 
 @pytest.mark.parametrize(
