@@ -47,7 +47,7 @@ test-all: $(VENV)/installed-dev  ## all tests, the slow ones with Stable-Baselin
 mutants: $(VENV)/installed-mutants  ## break the core in 300 places, and list the changes that no test notices (hours)
 	$(RUN) tests/mutants.py
 
-release-check: $(VENV)/installed-release  ## build all packages twice, judge them, and try each from its wheel (a quarter of an hour)
+release-check: $(VENV)/installed-release  ## build all packages twice, judge them, and try each from its wheel (half an hour)
 	@$(RUN) .ci/release_check.py $(OPTIONS)
 
 test-browser: $(VENV)/installed-test  ## the catalogue page and the page to play in Chromium (Debian: chromium chromium-driver)

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from email.message import Message
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -327,7 +328,9 @@ def tried(checked: Checked, name: str, python: Path, steps: Sequence[Step], fold
 
 
 def since_the_last_release(versions: Mapping[str, str]) -> list[str]:
-    """Return the packages that changed since the newest tag v* without another version."""
+    """Return a line for each package that changed since its last tag without another version.
+
+    That is the tag of the package with this version, else the newest tag v*."""
 
     def git(*arguments: str) -> str:
         done = subprocess.run(
@@ -335,21 +338,23 @@ def since_the_last_release(versions: Mapping[str, str]) -> list[str]:
         )
         return done.stdout.strip()
 
-    # Without the tag of this release.
-    before = ("--merged", "HEAD", "--no-contains", "HEAD", "--sort=-version:refname")
-    tags = git("tag", "--list", "v*", *before).splitlines()
-    if not tags:
-        return []
-    tag = tags[0]
+    def tags(pattern: str) -> list[str]:
+        # Without the tag of this release.
+        before = ("--merged", "HEAD", "--no-contains", "HEAD", "--sort=-version:refname")
+        return git("tag", "--list", pattern, *before).splitlines()
+
     changed, then = {}, {}
     for folder in folders():
-        inside = folder.relative_to(ROOT).as_posix()
         name = table_of(folder)["name"]
+        found = [*tags(f"{name}-v{versions[name]}"), *tags("v*")]
+        if not found:
+            continue
+        inside = folder.relative_to(ROOT).as_posix()
         module = (folder / name.replace("-", "_")).relative_to(ROOT).as_posix()
         changed[name] = bool(
-            git("diff", "--name-only", tag, "--", module, f"{inside}/pyproject.toml")
+            git("diff", "--name-only", found[0], "--", module, f"{inside}/pyproject.toml")
         )
-        old = git("show", f"{tag}:{inside}/pyproject.toml".replace(":./", ":"))
+        old = git("show", f"{found[0]}:{inside}/pyproject.toml".replace(":./", ":"))
         if match := re.search(r'^version = "(.+)"$', old, flags=re.M):
             then[name] = match[1]
     return same_version(changed, then, versions)
@@ -450,8 +455,19 @@ def _in_new(
             project = next(one for one in folders() if table_of(one)["name"] == name)
             root = ("--pyproject", project / "pyproject.toml", "--mc-type", "library")
             checked.run(f"{name}: SBOM", *tool, *root, "-o", target, python, cwd=folder)
-            listed = {one["name"] for one in json.loads(target.read_text("utf-8"))["components"]}
-            checked.add(missing_from(listed, [read_archive(one).metadata for one in wheels], name))
+            listed = without_paths(json.loads(target.read_text("utf-8")))
+            target.write_text(json.dumps(listed, indent=1, sort_keys=True) + "\n", "utf-8")
+            names = {one["name"] for one in listed["components"]}
+            checked.add(missing_from(names, [read_archive(one).metadata for one in wheels], name))
+
+
+def without_paths(bill: dict[str, Any]) -> dict[str, Any]:
+    """Return a list of components without the folders that files were installed from here."""
+    for one in [*bill["components"], bill["metadata"]["component"]]:
+        found = one.pop("externalReferences", [])
+        if kept := [link for link in found if not link["url"].startswith("file:")]:
+            one["externalReferences"] = kept
+    return bill
 
 
 def missing_from(listed: set[str], metadata: Sequence[Message], name: str) -> list[str]:

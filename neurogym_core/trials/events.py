@@ -30,7 +30,15 @@ class Events(NamedTuple):
 
     @staticmethod
     def of(given: Mapping[str, Any] | Events | None, n: int) -> Events:
-        """Return the events of a record of n trials, checked; None: no events."""
+        """Return the events of a record of n trials, checked.
+
+        Args:
+            given: name -> (m,) of each field, or events; None: no events.
+            n: number of trials.
+
+        Raises:
+            InvalidValueError: other fields, arrays of several lengths, or rows that do not exist.
+        """
         if given is None:
             given = {"row": [], "time": [], "name": [], "value": []}
         named = given._asdict() if isinstance(given, Events) else given
@@ -92,7 +100,11 @@ class Events(NamedTuple):
         return Events(row[known], *(table[name][known] for name in ("time", "name", "value")))
 
     def taken(self, rows: np.ndarray) -> Events:
-        """Return the events of some trials, in their new rows; a trial may be taken twice."""
+        """Return the events of some trials, in their new rows; a trial may be taken twice.
+
+        Args:
+            rows: (k,) rows of trials.
+        """
         first, last = (np.searchsorted(self.row, rows, side) for side in ("left", "right"))
         count = last - first
         begins = np.cumsum(count) - count
@@ -100,12 +112,20 @@ class Events(NamedTuple):
         return Events(np.repeat(np.arange(len(rows)), count), *(one[at] for one in self[1:]))
 
     def shifted(self, ms: np.ndarray) -> Events:
-        """Return the events with other times; `ms` (n,) is added to those of each trial."""
+        """Return the events with other times.
+
+        Args:
+            ms: (n,) added to the times of the events of each trial.
+        """
         return self._replace(time=self.time + ms[self.row])
 
     @staticmethod
     def joined(parts: Iterable[tuple[Events, int]]) -> Events:
-        """Return the events of records that are joined; each part has its number of trials."""
+        """Return the events of records that are joined.
+
+        Args:
+            parts: events and number of trials of each record, in order.
+        """
         offset, moved = 0, []
         for events, n in parts:
             moved.append(events._replace(row=events.row + offset))

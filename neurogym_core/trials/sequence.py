@@ -22,10 +22,22 @@ class Items:
         onset: (n, K) ms from the onset of the (first) period to that of each item.
 
     Example:
-        >>> trial.periods("fixation", "light")
-        >>> items = trial.sequence("light", [0, 1, 0], during="light", soa=100)
-        >>> items.onset[0].tolist(), items.after(1, 300)["start"].tolist()
-        ([0.0, 100.0, 200.0], [100.0, 100.0, 100.0, 100.0])
+        >>> from neurogym_core import Choice, Task, run
+        >>> class Oddball(Task):
+        ...     timing = {"tones": 1000, "silence": 500}
+        ...
+        ...     def define(self):
+        ...         self.observe(tone=("low", "high"))
+        ...         self.act(rest=1, press=1)
+        ...         self.vary(rare=Choice(range(5)))
+        ...
+        ...     def new_trial(self, trial):
+        ...         trial.periods("tones", "silence")
+        ...         pitch = (trial["rare"][:, None] == range(5)) * 1
+        ...         items = trial.sequence("tone", pitch, during=("tones", "silence"), soa=200)
+        ...         trial.answer("press", 0, **items.after(trial["rare"], 500))
+        >>> set(run(Oddball, "late_oracle", 20, seed=0)["reaction_time"].tolist())
+        {500.0}
     """
 
     during: Any

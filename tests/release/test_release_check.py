@@ -156,6 +156,11 @@ def test_changes_are_counted_from_the_release_before_this_one(tmp_path: Path, mo
     written("1.1.0", "x = 2\n")
     git("tag", "v1.1.0")
     assert said() == 0
+    written("1.1.1", "x = 3\n")
+    git("tag", "neurogym-core-v1.1.1")
+    assert said() == 0
+    written("1.1.1", "x = 4\n")  # the package has a tag with this version
+    assert said() == 1
 
 
 @pytest.mark.parametrize(
@@ -183,6 +188,19 @@ def test_the_list_of_components_has_every_requirement() -> None:
     assert checker.missing_from({"numpy", "neurogym_core"}, [study], "neurogym-study") == []
     (line,) = checker.missing_from({"neurogym-core"}, [study], "neurogym-study")
     assert line == "neurogym-study: SBOM: numpy is missing"
+
+
+def test_the_list_of_components_has_no_path_of_this_machine() -> None:
+    links = [{"url": "https://example.org/numpy"}, {"url": "file:///home/ana/numpy.whl"}]
+    core = {"name": "core", "externalReferences": [{"url": "file:///home/ana/core.whl"}]}
+    bill = {
+        "components": [{"name": "numpy", "externalReferences": links}, dict(core)],
+        "metadata": {"component": dict(core)},
+    }
+    assert "/home" in str(bill)
+    said = str(checker.without_paths(bill))
+    assert "/home" not in said
+    assert "https://example.org/numpy" in said
 
 
 def test_the_files_for_the_index_are_in_folders_by_layer(tmp_path: Path) -> None:

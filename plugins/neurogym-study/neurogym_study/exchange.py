@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neurogym_core import InvalidValueError, TrialRecord
-from neurogym_core.players import PERIOD_COLUMNS
+from neurogym_core.players import PERIOD_COLUMNS, Events
 from neurogym_core.tools import optional, replacing, unknown
 from neurogym_study.animals import AnimalFacts
+from neurogym_study.csv_files import TextTable, events_beside
 
 if TYPE_CHECKING:
     from neurogym_study.steps import Steps
@@ -63,6 +64,33 @@ LEVELS = {
     "other": "an answer that is neither right nor wrong",
     "none": "not asked",
 }
+
+
+def _event_names(record: TrialRecord) -> dict[str, str]:
+    """Return the name of each event in files -> its name."""
+    return {_safe(name): name for name in np.unique(record.event_log.name).tolist()}
+
+
+def events_of(path: Path, columns: Mapping[str, np.ndarray]) -> Events | None:
+    """Return the events of a file that this module wrote; None without any.
+
+    Args:
+        path: of the trials.
+        columns: of their record.
+    """
+    if path.suffix.lower() == ".tsv":
+        return _bids_events(path)
+    return _nwb_events(path) if path.suffix.lower() == ".nwb" else events_beside(path, columns)
+
+
+def _joined(parts: list[tuple[str, np.ndarray, np.ndarray, np.ndarray]]) -> Events | None:
+    """Return events from names, rows, times (s) and values."""
+    if not parts:
+        return None
+    names, row, time, value = zip(*parts, strict=True)
+    name = np.repeat(names, [len(one) for one in row])
+    ms = np.round(np.concatenate(time).astype(float) * 1000, 6)
+    return Events(np.concatenate(row).astype(np.int64), ms, name, np.concatenate(value))
 
 
 # ---- CSV and Parquet ----
@@ -264,7 +292,16 @@ def to_nwb(
             f"Simulated behaviour in the task {meta['task']}." if simulated else said
         ),
         keywords=["behavior", "decision making", *(["simulation"] if simulated else [])],
-        notes=_json({WRITTEN: {"meta": meta, "columns": _kinds(record), "names": stored}}),
+        notes=_json(
+            {
+                WRITTEN: {
+                    "meta": meta,
+                    "columns": _kinds(record),
+                    "names": stored,
+                    "events": _event_names(record),
+                }
+            }
+        ),
     )
     file.subject = pynwb.file.Subject(
         subject_id=subject_id or str(meta.get("subject", "simulated")).replace("/", "-"),
@@ -385,6 +422,24 @@ def _add_events(pynwb: Any, file: Any, record: TrialRecord) -> None:
                 description=f"events {name!r} of the session, with their values",
             )
         )  # fmt: skip
+
+
+def _nwb_events(path: Path) -> Events | None:
+    pynwb = optional("pynwb", needed_for="Reading NWB")
+    with pynwb.NWBHDF5IO(str(path), "r") as io:
+        file = io.read()
+        try:
+            names = json.loads(file.notes or "")[WRITTEN]["events"]
+        except (ValueError, KeyError, TypeError):
+            return None
+        start, parts = np.asarray(file.trials["start_time"][:]), []
+        for stored, name in names.items():
+            series = file.processing["behavior"][stored]
+            time = np.asarray(series.timestamps[:])
+            # An event at the end of a trial is not one of the next trial, which begins then.
+            row = np.searchsorted(start, time - 1e-9) - 1
+            parts.append((name, row, time, np.asarray(series.data[:])))
+    return _joined(parts)
 
 
 def _cell(value: Any) -> Any:
@@ -528,6 +583,7 @@ def to_bids(
             "columns": _kinds(record),
             "names": stored,
             "wide": _wide(record),
+            "events": _event_names(record),
         },
     }
     with replacing(target.with_suffix(".json")) as temporary:
@@ -733,6 +789,17 @@ def bids_columns(table: Mapping[str, np.ndarray], path: Path) -> dict[str, np.nd
             values = _restored(table[names[name]][trials], kind)
         found[name] = np.round(values.astype(float) * 1000, 6) if _is_time(name) else values
     return found
+
+
+def _bids_events(path: Path) -> Events | None:
+    written = _written(path)
+    if written is None or not written.get("events"):
+        return None
+    table, parts = TextTable(path, "\t").columns(ours=True), []
+    for stored, name in written["events"].items():
+        mine = np.asarray(table["trial_type"]) == f"event/{stored}"
+        parts.append((name, *(table[one][mine] for one in ("trial_row", "onset", EVENT_VALUE))))
+    return _joined(parts)
 
 
 def _restored(values: np.ndarray, kind: str) -> np.ndarray:

@@ -12,7 +12,8 @@ import numpy as np
 from neurogym_core import InvalidValueError, TrialRecord
 from neurogym_core.tools import listed, unknown
 from neurogym_study.behaviour import STRENGTHS
-from neurogym_study.csv_files import TextTable, events_beside, gathered
+from neurogym_study.csv_files import TextTable, gathered
+from neurogym_study.exchange import bids_columns, events_of, is_ours, nwb_table, read_meta
 from neurogym_study.lab_files import PYCONTROL, lab_table, of_pycontrol
 from neurogym_study.recipes import Recipe, evaluated, names_in, read_recipe, unit_factor
 
@@ -38,7 +39,8 @@ def read_record(
 
     A file that already has the column ``outcome`` needs no recipe. Other tables need ``correct`` (1
     or 0; empty: not answered), by a recipe or by name. The columns of the file keep their names,
-    unless a recipe renames or redefines them. ``meta["notes"]`` says what was left out or inferred.
+    unless a recipe renames or redefines them. Without a recipe, events are read too.
+    ``meta["notes"]`` says what was left out or inferred.
 
     Args:
         path: .csv, .tsv, .txt (separated by commas, semicolons, tabs or bars; UTF-8, UTF-16 or
@@ -89,7 +91,9 @@ def read_record(
         )
     facts = {NOTES: tuple(notes), SOURCES: sources}
     meta = {**meta, **{k: v for k, v in facts.items() if v}}
-    record = TrialRecord(columns, meta=meta, events=events_beside(path, columns))
+    # Of another's table, rows may have been left out, and numbers of trials renamed.
+    events = events_of(path, columns) if recipe is None else None
+    record = TrialRecord(columns, meta=meta, events=events)
     _check_copies(record, source)
     if "steps" not in record:
         _check_times(record, source)
@@ -149,7 +153,6 @@ def _table(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any], list[str]
             f"There is no file {str(path)!r}. Expected trials ({', '.join(SUFFIXES)}). Check the"
             " path."
         )
-    from neurogym_study.exchange import bids_columns, is_ours, nwb_table, read_meta
 
     if suffix == ".nwb":
         return *nwb_table(path), []

@@ -194,7 +194,9 @@ def test_bids_has_a_row_for_each_event(played, tmp_path):
         assert set(rows["event_value"]) == {1.0}
     sidecar = json.loads(path.with_suffix(".json").read_text())
     assert sidecar["trial_type"]["Levels"]["event/food_a"] == "the event food a"
-    assert read_record(path) == played
+    again = read_record(path)
+    assert again == played
+    assert again.events == played.events
 
 
 @needs("pynwb")
@@ -210,6 +212,8 @@ def test_nwb_has_a_series_for_each_name(played, tmp_path):
             (played.events["time"][mine] / 1000).tolist()
         )
         assert set(series["food_a"].data[:]) == {1.0}
+    again = read_record(tmp_path / "trials.nwb")
+    assert again.events == played.events
 
 
 @needs("pyarrow")
