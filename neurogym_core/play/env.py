@@ -30,7 +30,7 @@ from neurogym_core.trials.noise import checked_split
 class BoundStep:
     """Bind the step of a kernel or inner env as ``self.step`` if nothing is added to it.
 
-    That saves a call per step. Copies and pickles bind the step of what was copied.
+    That saves a call per step. Copies and pickles bind the step of the copied one.
     """
 
     def _kernel_step(self) -> Callable[..., Any] | None:

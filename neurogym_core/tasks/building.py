@@ -106,7 +106,7 @@ def layout_of(
 
 
 def _explained(conditions: Mapping[str, Array], n: int, error: str) -> str:
-    """Return what `new_trial` does wrong where NumPy refuses it; "" for other errors."""
+    """Return the mistake of `new_trial` that NumPy refuses; "" for other errors."""
     if "truth value of an array" in error:
         return (
             "uses an array as a truth value (if, and, or, not), but conditions have a value for"
