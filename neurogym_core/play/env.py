@@ -287,11 +287,7 @@ def no_renderer(maker: str) -> Any:
 
 
 def whole_number(owner: str, name: str, value: Any, least: int = 1) -> int:
-    """Return an argument as an int of at least `least`; `owner` is its function, for the message.
-
-    Raises:
-        InvalidValueError: the value is no whole number, or is too small.
-    """
+    """Return an argument of the function `owner` as an int of at least `least`, or raise."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InvalidValueError(
             f"{owner} was given {name}={value!r}. Expected a whole number, at least {least}."
