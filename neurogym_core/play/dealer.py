@@ -122,7 +122,7 @@ class Dealer:
             UnknownNameError: the task has no such condition or period.
             InvalidValueError: the task cannot take a value, or it is NaN.
         """
-        imposed = read_values(self.task, conditions)
+        imposed = read_values(self.task, conditions) if conditions else {}
         for name, values in imposed.items():
             if values.dtype.kind == "f" and np.isnan(values).any():
                 raise InvalidValueError(
