@@ -357,16 +357,13 @@ def _is_valid(table: str, value: Any, name: str) -> bool:
     """Return whether a table of a row may have this value."""
     if table == "ideal" and name != "value":
         return value in BY if name == "by" else name == "how" and isinstance(value, str)
-    if table in ("expected", "ideal"):
-        return _is_share(value)
-    if table == "shortcuts":
-        triple = isinstance(value, list) and len(value) == 3 and all(map(_is_share, value))
-        return _is_share(value) or triple
+    if table in ("expected", "ideal", "shortcuts"):
+        triple = table == "shortcuts" and isinstance(value, list) and len(value) == 3
+        for one in value if triple else [value]:
+            if type(one) not in (int, float) or not 0 <= one <= 1:
+                return False
+        return True
     if table == "figure":
         values = value if isinstance(value, list) else [value]
         return bool(values) and {bool, int, float, str}.issuperset(map(type, values))
     return isinstance(value, str) and bool(value.strip())
-
-
-def _is_share(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value <= 1

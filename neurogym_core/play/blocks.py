@@ -99,11 +99,7 @@ def carved(shapes: Mapping[str, tuple[tuple[int, ...], type[np.generic]]]) -> di
 
     The compiled kernel keeps pointers into them, so their memory must not move. Python refuses to
     resize a bytearray that exports a buffer, and NumPy to resize an array that is a view.
-
-    Args:
-        shapes: name -> (shape, type). Types of 8 bytes come before those of 1, so that all arrays
-            are aligned.
-    """
+    Types of 8 bytes come before those of 1, so that all arrays are aligned."""
     sizes = {
         name: math.prod(shape) * np.dtype(kind).itemsize for name, (shape, kind) in shapes.items()
     }

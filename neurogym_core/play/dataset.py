@@ -457,11 +457,7 @@ class Dataset:
 
 
 class _TaskBatches:
-    """Base of the batches of a `Task`.
-
-    Attributes:
-        n_inputs, n_outputs: number of input and output units that a network needs.
-    """
+    """Base of the batches of a `Task`, with the numbers of units that a network needs."""
 
     def __init__(self, dataset: Dataset) -> None:
         task = dataset.task

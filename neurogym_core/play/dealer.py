@@ -60,7 +60,7 @@ SMALLEST = 16
 """Smallest number of trials of a block."""
 ROOM = 256
 """Rows of a block that is filled on demand."""
-STATE = ("session", "subject", "conditions", "sessions", "serial", "_imposed_at")
+RANDOM_STATE = ("session", "subject", "conditions", "sessions", "serial", "_imposed_at")
 """The random state of a dealer, from which it draws the next block."""
 
 
@@ -122,7 +122,7 @@ class Dealer:
             UnknownNameError: the task has no such condition or period.
             InvalidValueError: the task cannot take a value, or it is NaN.
         """
-        imposed = read_values(self.task, conditions)
+        imposed = read_values(self.task, conditions) if conditions else {}
         for name, values in imposed.items():
             if values.dtype.kind == "f" and np.isnan(values).any():
                 raise InvalidValueError(
@@ -173,7 +173,7 @@ class Dealer:
         block.columns = columns
         # Envs reach the end of the block at different times. The first one draws the next block,
         # from this state; the others find it, or draw an equal one if it is gone (`following`).
-        block.after = copy.deepcopy({name: getattr(self, name) for name in STATE})
+        block.after = copy.deepcopy({name: getattr(self, name) for name in RANDOM_STATE})
         return block
 
     def following(self, block: Block) -> Block:

@@ -30,7 +30,7 @@ from neurogym_core.trials.noise import checked_split
 class BoundStep:
     """Bind the step of a kernel or inner env as ``self.step`` if nothing is added to it.
 
-    That saves a call per step. Copies and pickles bind the step of what was copied.
+    That saves a call per step. Copies and pickles bind the step of the copied one.
     """
 
     def _kernel_step(self) -> Callable[..., Any] | None:
@@ -287,11 +287,7 @@ def no_renderer(maker: str) -> Any:
 
 
 def whole_number(owner: str, name: str, value: Any, least: int = 1) -> int:
-    """Return an argument as an int of at least `least`; `owner` is its function, for the message.
-
-    Raises:
-        InvalidValueError: the value is no whole number, or is too small.
-    """
+    """Return an argument of the function `owner` as an int of at least `least`, or raise."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InvalidValueError(
             f"{owner} was given {name}={value!r}. Expected a whole number, at least {least}."

@@ -372,15 +372,7 @@ class SplitSeeds(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     A seed below 2**32 becomes ``seed + k * 2**32``, with k = 1, 2, 3 for "train", "validation" and
     "test". Two splits then share no trials as far as the env draws everything from generators that
-    its seed determines; the core cannot check this.
-
-    Args:
-        env: the env.
-        split: the split.
-
-    Raises:
-        InvalidValueError (in `reset`): the seed is 2**32 or more.
-    """
+    its seed determines; the core cannot check this."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], split: str) -> None:
         super().__init__(env)

@@ -43,13 +43,9 @@ class RunInterrupted(KeyboardInterrupt):
 
 
 class Played:
-    """Collect trials as they end.
+    """Collect trials as they end; only the first `quota` of each env count, (num_envs,).
 
-    Args:
-        quota: (num_envs,), number of trials of each env that count, so that short trials are not
-            overrepresented; None: all of them.
-        apart: whether each env has a separate subject; else all envs have the same one.
-    """
+    Otherwise short trials would be overrepresented. If `apart`, each env has a separate subject."""
 
     def __init__(self, quota: np.ndarray | None = None, *, apart: bool = False) -> None:
         self.quota, self.apart = quota, apart

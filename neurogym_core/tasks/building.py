@@ -106,7 +106,7 @@ def layout_of(
 
 
 def _explained(conditions: Mapping[str, Array], n: int, error: str) -> str:
-    """Return what `new_trial` does wrong where NumPy refuses it; "" for other errors."""
+    """Return the mistake of `new_trial` that NumPy refuses; "" for other errors."""
     if "truth value of an array" in error:
         return (
             "uses an array as a truth value (if, and, or, not), but conditions have a value for"
@@ -207,10 +207,7 @@ def hooked(task: TaskLike) -> bool:
 
 
 def max_steps(task: TaskLike) -> int:
-    """Return the steps of the longest of 1,000 trials, also with all durations at their maximum.
-
-    See `TaskView.max_steps`.
-    """
+    """Return the steps of the longest of 1,000 trials; see `TaskView.max_steps`."""
     known = state_of(task).known
     if "max_steps" not in known:
         known["max_steps"] = max(_longest(task, stage) for stage in state_of(task).stages or ({},))

@@ -55,7 +55,7 @@ FACTS = (
 
 
 class LastMade:
-    """What a class knows from the last of its tasks; a copy of the class knows nothing."""
+    """The facts that a class keeps of its last task; a copy of the class has none."""
 
     def __init__(
         self, settings: Any = None, attributes: Sequence[Any] = (), facts: Mapping[str, Any] = {}

@@ -16,13 +16,7 @@ RECORDED = "record."
 class LastTrials(dict[str, Any]):
     """Columns of the last trials by name; an unknown name is refused with the known ones.
 
-    Empty for tasks that do not read outcomes, and for subjects before their second session.
-
-    Example:
-        >>> from neurogym_core.tasks.session import LastTrials
-        >>> LastTrials(choice=1, outcome=2)["outcome"]
-        2
-    """
+    Empty for tasks that do not read outcomes, and for subjects before their second session."""
 
     def __missing__(self, name: str) -> Any:
         if self:

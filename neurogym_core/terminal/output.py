@@ -181,8 +181,9 @@ class Page:
             rows: values, one per column.
             heading: a heading, which is left out if there are no rows.
         """
-        cells = [[*map(clean, map(str, row))] for row in rows]
-        used, widths = [], []
+        cells, used, widths = [], [], []
+        for row in rows:
+            cells.append([*map(clean, map(str, row))])
         for column in zip(columns, *cells, strict=True):
             if any(column[1:]):
                 used.append(column)

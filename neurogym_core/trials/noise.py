@@ -154,14 +154,9 @@ def lines() -> bytes:
 
 
 def normal(bits: np.ndarray) -> np.ndarray:
-    """Return the standard normal number of each word, float32 of the same shape.
-
-    The top bit is the sign. The other 31, m, are the rank of the magnitude: (m + 1/2) / 2**31 is
-    the probability of a larger one.
-
-    Args:
-        bits: uint32 words; where they are uniform, the numbers are normal.
-    """
+    """Return the standard normal number of each uniform uint32 word, float32 of the same shape."""
+    # The top bit is the sign. The other 31, m, are the rank of the magnitude: (m + 1/2) / 2**31 is
+    # the probability of a larger one.
     ranks = (bits & np.uint32(0x7FFFFFFF)).astype(np.int32).astype(np.float32) + np.float32(0.5)
     place = ranks.view(np.uint32) - np.uint32(_ONE_HALF)
     lines = noise_table().take(place >> np.uint32(_FRACTION_BITS), axis=0)
@@ -210,16 +205,10 @@ def add_noise(
     serial: np.ndarray,
     step: np.ndarray,
 ) -> None:
-    """Add Gaussian noise to the observations of n steps, in place.
+    """Add Gaussian noise to the observations of n steps, (n, units), in place.
 
-    Args:
-        out: (n, units) float32.
-        sd: (places, units) float32, SD of the noise.
-        place: (n,) the row of `sd` that applies to each step.
-        key: 64 bits, from `noise_key`.
-        serial: (n,) serial number of the trial of each step.
-        step: (n,) the step within that trial.
-    """
+    `place`, (n,), is the row of `sd` of each step; `serial` and `step`, (n,), its trial and its
+    step in the trial."""
     # Silent units are skipped. The noise counts by position, so the other numbers stay the same.
     noisy = np.flatnonzero(sd.any(axis=0))
     if not len(noisy):

@@ -70,16 +70,10 @@ def fill(
     tables: Tables, steps: Steps, offset: Wholes, key: int, inputs: Singles, targets: Array,
     weights: Singles, real: Bools | None,
 ) -> None:  # fmt: skip
-    """Write the steps of m trials into the arrays of a batch.
+    """Write the steps of m trials into the arrays of a batch, (rows, T, …).
 
-    Args:
-        tables: the tables of the trials' types.
-        steps: the steps to write.
-        offset: (m,) index of each trial's first step in the flat batch, row * T + step.
-        key: key of the noise.
-        inputs, targets, weights: (rows, T, …), changed at the steps of these trials.
-        real: (rows, T), set to True at these steps; None: every step of the batch is filled.
-    """
+    `offset`, (m,), is the index of each trial's first step in the flat batch, row * T + step.
+    `real` becomes True at these steps; None: every step of the batch is filled."""
     played = steps.duration.sum(axis=1)
     at = np.repeat(offset - (np.cumsum(played) - played), played) + np.arange(played.sum())
     for array, values in (

@@ -113,7 +113,7 @@ def test_a_class_of_a_notebook_is_sent_to_other_processes_as_before_it_was_made(
     cls = a_class()
     before = len(cloudpickle.dumps(cls))
     task = cls()
-    assert len(cloudpickle.dumps(cls)) < before + 200  # not what is known from its trials
+    assert len(cloudpickle.dumps(cls)) < before + 200  # without the facts
     sent = pickle.loads(cloudpickle.dumps(task))
     assert repr(sent) == repr(task)
     assert facts(sent) == facts(task)
