@@ -16,7 +16,7 @@ from typing import Any
 
 from neurogym_core.ecosystem.advice import brought
 from neurogym_core.ecosystem.discovery import load_wrapper, subject_names
-from neurogym_core.ecosystem.files import texts_in
+from neurogym_core.ecosystem.files import is_file_reference, texts_in
 from neurogym_core.ecosystem.names import RUN_FILE, clean
 from neurogym_core.errors import InvalidValueError
 
@@ -47,6 +47,12 @@ def named_subject(text: str) -> tuple[str, dict[str, Any]]:
     Raises:
         InvalidValueError: the text is not a name with settings.
     """
+    if is_file_reference(text):
+        raise InvalidValueError(
+            f"The subject {text!r} is a class of a file. Expected the name of a subject of an"
+            " installed package, or the folder of a run. In Python, pass the object itself; `ngym"
+            " add --kind subject` adds one to a package."
+        )
     name, pairs = _named("subject", text)
     settings = {key: _setting(value, "") for key, value in pairs}
     if len(settings) < len(pairs):

@@ -115,6 +115,11 @@ def test_no_package_takes_the_name_of_a_core_subject(site):
     assert subject_names() == tuple(names.SUBJECTS)
 
 
+def test_a_class_of_a_file_is_no_subject_of_a_command():
+    with pytest.raises(errors.InvalidValueError, match="is a class of a file. Expected the name"):
+        named_subject("probe.py:Cheat")
+
+
 def test_a_stranger_does_not_switch_off_a_subject_of_this_project(site):
     add(site, "neurogym-aaa", integrator="Plain")
     add(site, "neurogym-study", integrator="Lefty")
