@@ -359,7 +359,8 @@ def _is_valid(table: str, value: Any, name: str) -> bool:
         return value in BY if name == "by" else name == "how" and isinstance(value, str)
     if table in ("expected", "ideal", "shortcuts"):
         triple = table == "shortcuts" and isinstance(value, list) and len(value) == 3
-        for one in value if triple else [value]:
+        shares: list[Any] = value if triple else [value]
+        for one in shares:
             if type(one) not in (int, float) or not 0 <= one <= 1:
                 return False
         return True
