@@ -37,6 +37,7 @@ exceptions: a broken rule becomes a problem with file, row and field, and the va
 from __future__ import annotations
 
 import functools
+import operator
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -360,10 +361,10 @@ def _is_valid(table: str, value: Any, name: str) -> bool:
     if table in ("expected", "ideal", "shortcuts"):
         triple = table == "shortcuts" and isinstance(value, list) and len(value) == 3
         shares: list[Any] = value if triple else [value]
-        for one in shares:
-            if type(one) not in (int, float) or not 0 <= one <= 1:
-                return False
-        return True
+        numbers = {int, float}.issuperset(map(type, shares))
+        # NaN, which differs from itself, is beyond no bound.
+        numbers = numbers and all(map(operator.eq, shares, shares))
+        return numbers and min(shares) >= 0 and max(shares) <= 1
     if table == "figure":
         values = value if isinstance(value, list) else [value]
         return bool(values) and {bool, int, float, str}.issuperset(map(type, values))
