@@ -37,6 +37,7 @@ exceptions: a broken rule becomes a problem with file, row and field, and the va
 from __future__ import annotations
 
 import functools
+import operator
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -359,10 +360,11 @@ def _is_valid(table: str, value: Any, name: str) -> bool:
         return value in BY if name == "by" else name == "how" and isinstance(value, str)
     if table in ("expected", "ideal", "shortcuts"):
         triple = table == "shortcuts" and isinstance(value, list) and len(value) == 3
-        for one in value if triple else [value]:
-            if type(one) not in (int, float) or not 0 <= one <= 1:
-                return False
-        return True
+        shares: list[Any] = value if triple else [value]
+        numbers = {int, float}.issuperset(map(type, shares))
+        # NaN, which differs from itself, is beyond no bound.
+        numbers = numbers and all(map(operator.eq, shares, shares))
+        return numbers and min(shares) >= 0 and max(shares) <= 1
     if table == "figure":
         values = value if isinstance(value, list) else [value]
         return bool(values) and {bool, int, float, str}.issuperset(map(type, values))
