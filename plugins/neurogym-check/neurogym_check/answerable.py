@@ -170,12 +170,17 @@ def _answers(task: Task, batch: TrialBatch, rows: np.ndarray, k: int) -> _Answer
         aim, part = batch.table("aim")[rows, k], batch.tables.slots.units[k]
         # An answer that pays by its distance may have no limit: some is right in both.
         limit = np.where(np.isfinite(tolerance), tolerance, 0)
+        silent = batch.table("miss_outcome")[rows, k] == Outcome.CORRECT
 
         def elsewhere(a: np.ndarray, b: np.ndarray) -> np.ndarray:
             apart = np.sqrt((task.actions.errors(aim[a], aim[b], part) ** 2).sum(axis=-1))
-            return np.asarray(apart > limit[a] + limit[b] + ROUNDING)
+            far = (apart > limit[a] + limit[b] + ROUNDING) & ~(silent[a] & silent[b])
+            return np.asarray(far | (silent[a] != silent[b]))
 
-        return elsewhere, lambda row: f"{np.round(aim[row], 3).tolist()}", aim
+        def named(row: int) -> str:
+            return "no answer" if silent[row] else f"{np.round(aim[row], 3).tolist()}"
+
+        return elsewhere, named, aim
     right = _right_actions(task, batch, rows, k)
     labels = [*task.actions.labels(), "no answer"]
 

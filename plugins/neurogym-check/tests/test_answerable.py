@@ -25,6 +25,7 @@ NEWCOMERS = {
     "ScaledTwice": "T012",
     "NoTest": "T011",
     "AnotherCoin": "T011",
+    "WithheldWithoutCue": "T011",
 }
 CODES = ["T010", "T011", "T012"]
 
@@ -42,6 +43,11 @@ def test_a_task_that_cannot_be_solved_is_refused(unanswerable, name, code):
 @pytest.mark.parametrize("name", ["Solvable", "Faint"])
 def test_a_task_that_can_be_solved_is_not_accused(unanswerable, name):
     assert set(statuses(getattr(unanswerable, name)).values()) == {"passed"}
+
+
+def test_two_continuous_answers_of_resting_are_the_same(unanswerable):
+    [result] = check_task(unanswerable.Withheld, select=["T011"])
+    assert result.status == "passed"
 
 
 def test_the_finding_shows_the_two_trials(unanswerable):

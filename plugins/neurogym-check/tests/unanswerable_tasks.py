@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core import Axis, Choice, Task, TruncatedExponential, Uniform
+from neurogym_core import Angle, Axis, Choice, Task, TruncatedExponential, Uniform
 
 
 class Solvable(Task):
@@ -229,6 +229,32 @@ class NeverRepeats(Solvable):
         trial.periods("fixation", "stimulus", "delay", "decision")
         trial.timecourse("light", trial["frames"][:, :, None] * np.ones(2), during="stimulus")
         trial.answer("choose", trial.correct_choice, during="decision")
+
+
+class Withheld(Task):
+    """Point to the light, or rest where the cue says so; a trigger gives the answer."""
+
+    timing = {"light": 300, "decision": 300}
+    cue: float = 1.0
+
+    def define(self):
+        self.observe(light=2, cue=1)
+        self.act(go=Axis(-1, 1, rest=-1, trigger=0), report=Angle())
+        self.vary(at=Uniform(-3, 3), rests=Choice((True, False)))
+
+    def new_trial(self, trial):
+        trial.periods("light", "decision")
+        trial.show("light", Angle.points(trial["at"]), during="light")
+        trial.show("cue", self.cue * trial["rests"], during="light")
+        window = {"during": "decision", "tolerance": 0.3}
+        trial.answer("report", trial["at"], where=~trial["rests"], **window)
+        trial.answer("report", None, where=trial["rests"], **window)
+
+
+class WithheldWithoutCue(Withheld):
+    """Nothing says whether to rest."""
+
+    cue: float = 0.0
 
 
 class TargetOfAnotherShape(Task):

@@ -1,4 +1,4 @@
-"""What the tasks of low-rank networks share: one output, whose sign is judged at the end."""
+"""Common parts of the tasks of low-rank networks: one output, judged by its sign."""
 
 from __future__ import annotations
 

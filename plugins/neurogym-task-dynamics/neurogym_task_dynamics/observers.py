@@ -121,7 +121,7 @@ class _Weigher(_Observer):
 
     @abstractmethod
     def weighed(self, task, seen) -> np.ndarray:
-        """What a step adds to the output, (n,)."""
+        """Return the amount that a step adds to the output, (n,)."""
 
     def within(self, task, *periods: str) -> np.ndarray:
         """Whether the step lies in the last of these periods, which begin a trial, (n,)."""
@@ -240,7 +240,7 @@ class Adder(_Weigher):
     """Adds up the marked numbers.
 
     Args:
-        halves: whether it takes both; otherwise the first one, and 0.5 for the other.
+        both: whether it takes both; otherwise the first one, and 0.5 for the other.
     """
 
     def __init__(self, both: bool = True) -> None:

@@ -24,7 +24,7 @@ class PathIntegration(Task):
     says so. Then it sees its velocity alone, in m/s, while it runs through a box of 2.2 by 2.2 m:
     the speed of each step is Rayleigh-distributed, with a mean of 1.02 m/s, and the heading turns
     at random. Within 3 cm of a wall to which it is heading, it slows to a quarter and turns along
-    the wall, so that a slow step tells that a wall is near. The output is the position at every
+    the wall, so that a slow step shows that a wall is near. The output is the position at every
     step; performance is the share of steps and axes within `tolerance`.
 
     The ideal, which adds up the velocity, earns 1. Staying at the place of the beginning earns

@@ -24,7 +24,7 @@ class SineGenerator(Task):
 
     - the paper's frequencies are 0.1 to 0.6 rad per time constant of the network; here the time
       constant is 100 ms;
-    - the mark of t = 0 is ours (there, networks begin in a state of their own);
+    - the mark of t = 0 is ours (there, networks begin in the same state);
     - the duration of trials and the tolerance are ours, and not compared with the paper.
 
     Args:

@@ -1,4 +1,4 @@
-"""Dynamics: what the papers say of the tasks, ideals and shortcuts as they are played."""
+"""Dynamics: facts of the papers, ideals and shortcuts as they are played."""
 
 from __future__ import annotations
 

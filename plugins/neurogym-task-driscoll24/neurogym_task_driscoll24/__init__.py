@@ -1,0 +1,1 @@
+"""The fifteen tasks of Driscoll, Shenoy & Sussillo (2024)."""

@@ -1,0 +1,1 @@
+"""The 82 tasks of Mod_Cog: Khona, Chandra, Ma & Fiete (2023)."""
