@@ -67,6 +67,7 @@ def test_the_error_of_a_task_that_is_not_installed_names_its_package(
 def test_a_wheel_of_this_repository_makes_a_valid_release(plugin: Path, tmp_path: Path) -> None:
     registry = tmp_path / "registry"
     shutil.copytree(REGISTRY, registry)
+    (tmp_path / "plugins").symlink_to(plugin.parent)  # a registry lists the packages beside it
     wheel = read_wheel(environments.build_wheel(plugin, tmp_path / "dist"))
     with unpacked(wheel, boxed=False) as bench:
         tasks, figures = bench.describe()
