@@ -116,7 +116,7 @@ def test_no_package_takes_the_name_of_a_core_subject(site):
 
 
 def test_a_class_of_a_file_is_no_subject_of_a_command():
-    with pytest.raises(errors.InvalidValueError, match="is a class of a file. Expected the name"):
+    with pytest.raises(errors.InvalidValueError, match=r"is a class of a file\. Expected the name"):
         named_subject("probe.py:Cheat")
 
 
