@@ -52,18 +52,7 @@ def ideal(request, small: list[Path]):
     return verdicts.read_archive(path)
 
 
-NOT_YET = pytest.mark.xfail(
-    strict=True, reason="its pyproject.toml has no classifiers, and its sdist has tests"
-)
-
-
-@pytest.mark.parametrize(
-    "folder",
-    [
-        pytest.param(one, id=one.name, marks=NOT_YET if one.name == "neurogym-registry" else ())
-        for one in verdicts.folders()
-    ],
-)
+@pytest.mark.parametrize("folder", verdicts.folders(), ids=lambda folder: folder.name)
 def test_the_archives_of_every_package_pass(folder: Path, tmp_path: Path) -> None:
     project = verdicts.read_project(folder, repository=published.REPOSITORY)
     archives = [verdicts.read_archive(one) for one in built(folder, tmp_path)]

@@ -236,7 +236,7 @@ def test_the_keepers_are_those_before_the_change(repository) -> None:
 def test_the_workflows_of_a_new_registry_pass_zizmor(tmp_path: Path) -> None:
     keeping.new(tmp_path / "ours", "Kim", KIM)
     path = shutil.which("zizmor", path=Path(sys.executable).parent)
-    assert path is not None, "zizmor is not installed; the extra `dev` has it"
+    assert path is not None, "zizmor is not installed; the group `test` has it"
     done = subprocess.run(
         [path, "--offline", "--min-severity", "low", tmp_path / "ours"],
         capture_output=True,

@@ -14,7 +14,7 @@ import pytest
 def _missing() -> str | None:
     """Return the name of a missing requirement, or an empty text."""
     if importlib.util.find_spec("selenium") is None:
-        return "selenium, from the extra [test]"
+        return "selenium, from the group `test`"
     if _browser() is None:
         return "Chromium (chromium, or google-chrome)"
     return None if shutil.which("chromedriver") else "chromedriver (Debian: chromium-driver)"
