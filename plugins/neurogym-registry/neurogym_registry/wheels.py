@@ -30,7 +30,7 @@ from neurogym_registry.contents import (
 from neurogym_registry.requirements import core_specifier, is_distribution_name
 
 MAX_WHEEL = 100_000_000  # bytes; a package of tasks is some kilobytes
-MAX_MANIFEST = 65_536
+MAX_MANIFEST = 131_072
 TEMPLATE_TEXTS = (
     "Cite here the paper that the task follows",
     "Deviations from the paper: list them here.",
