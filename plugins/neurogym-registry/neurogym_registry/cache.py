@@ -64,7 +64,7 @@ def cache_folder() -> Path:
 def read(url: str) -> Cached | None:
     """Return the cached index of a registry, or None if there is none that can be read."""
     try:
-        head, _, text = _path(url).read_text("utf-8").partition("\n")
+        head, _, text = _bytes(_path(url)).decode("utf-8").partition("\n")
         row = json.loads(head)
         if row["url"] != url or row["characters"] != len(text):
             return None
@@ -88,7 +88,7 @@ def write(url: str, cached: Cached) -> None:
 def read_file(url: str) -> bytes | None:
     """Return the cached file of an address, or None; the caller compares its hash."""
     try:
-        return _file_path(url).read_bytes()
+        return _bytes(_file_path(url))
     except (OSError, RuntimeError):
         return None
 
@@ -97,6 +97,13 @@ def write_file(url: str, data: bytes) -> None:
     """Store a file; failures to write are ignored."""
     with contextlib.suppress(OSError, RuntimeError):
         _store(_file_path(url), data)
+
+
+def _bytes(path: Path) -> bytes:
+    """Return the contents of a plain file: a pipe that another user has laid would never end."""
+    if not path.is_file():
+        raise FileNotFoundError(path)
+    return path.read_bytes()
 
 
 def _store(path: Path, data: bytes) -> None:

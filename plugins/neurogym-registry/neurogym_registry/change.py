@@ -1,7 +1,12 @@
 """Check a change of a registry in git: only its files are read, and its author must own them.
 
 `rules.validate` reads a whole registry. A registry of a hundred thousand packages has half a
-million files, of which a pull request changes three; git knows which."""
+million files, of which a pull request changes three; git knows which.
+
+The change is what a merge does to the commit that it goes into, and not what the branch says of
+itself. A branch from an old commit still has a former keeper, and lacks names that were added
+since; a branch that has merged the other one, and kept nothing of it, removes what it merged
+although its own difference is empty."""
 
 from __future__ import annotations
 
@@ -16,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from neurogym_core.tools import RegistryError, clean
-from neurogym_registry.folder import Registry, Violation, entry_file, read_registry
+from neurogym_registry.folder import Registry, Violation, dumps, entry_file, read_registry
 from neurogym_registry.rules import changed_registry
 from neurogym_registry.writing import write_bytes
 
@@ -24,33 +29,76 @@ KEEPERS = "keepers.toml"
 
 
 def validate_change(folder: Path, base: str, actor: int | None) -> list[Violation]:
-    """Return the violations of the change from a commit to HEAD, errors first.
+    """Return the violations of merging HEAD into a commit, errors first.
 
     Args:
         folder: the registry, in a checkout of its repository.
-        base: the commit before the change.
+        base: the commit into which HEAD goes. Its keepers and its maintainers decide.
         actor: numeric id of the account that made the change; None does not check who it was.
 
     Raises:
-        RegistryError: the folder is not in a git repository, or the commit is unknown.
+        RegistryError: the folder is not in a git repository, the commit is unknown, or HEAD
+            cannot be merged into it without a person.
     """
-    # With a merge base, changes of others that the branch lacks are not part of the change.
-    start = _git(folder, "merge-base", "--end-of-options", base, "HEAD").strip()
-    listed = _git(folder, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--relative",
-                  start, "HEAD")  # fmt: skip
-    paths = [path for path in listed.split("\0") if path]
+    start = _git(folder, "rev-parse", "--verify", "--end-of-options", f"{base}^{{commit}}").strip()
+    merged = _merged(folder, start)
+    inside = _git(folder, "rev-parse", "--show-prefix").removesuffix("\n")
+    listed = _git(folder, "diff-tree", "-r", "-z", "--name-only", "--no-renames", start, merged)
+    changed = [path for path in listed.split("\0") if path]
+    paths = [path.removeprefix(inside) for path in changed if path.startswith(inside)]
+    outside = [path for path in changed if not path.startswith(inside)]
     names = {name for path in paths if (name := _package(path)) is not None}
-    tree = _git(folder, "ls-tree", "-z", "--name-only", "HEAD", "packages/")
+    tree = _git(folder, "ls-tree", "-z", "--name-only", merged, "packages/")
     known = {path.removeprefix("packages/").removesuffix(".toml") for path in tree.split("\0")}
     with TemporaryDirectory(prefix="ngym-") as place:
         old = _part(folder, start, names, paths, Path(place, "old"))
-        new = _part(folder, "HEAD", names, paths, Path(place, "new"))
+        new = _part(folder, merged, names, paths, Path(place, "new"))
         found = changed_registry(
             replace(new, known=frozenset(known - {""})), replace(old, known=frozenset())
         )
+        found += _rewritten(old, new, paths)
         if actor is not None:
-            found += _owners(old, new, paths, actor, _keepers(old.folder))
+            keepers = _keepers(old.folder)
+            found += _owners(old, new, paths, actor, keepers)
+            found += [] if actor in keepers else [_of_keepers(path, actor) for path in outside]
     return sorted(found, key=lambda one: (one.level != "error", one.file, one.field))
+
+
+def _merged(folder: Path, base: str) -> str:
+    """Return the tree that a merge of HEAD into a commit makes."""
+    done = _run(folder, "merge-tree", "--write-tree", "--no-messages", "-z", base, "HEAD")
+    tree, _, rest = done.stdout.decode("utf-8", "replace").partition("\0")
+    if done.returncode == 0:
+        return tree
+    if done.returncode != 1:
+        raise _failed(folder, "merge-tree", done)
+    files = {row.partition("\t")[2] for row in rest.split("\0")} - {""}
+    raise RegistryError(
+        f"HEAD cannot be merged into {base[:10]}: both change {clean(', '.join(sorted(files)))}."
+        f" Expected a change that fits to the registry as it is now. Merge {base[:10]} into the"
+        " branch, and resolve the conflicts."
+    )
+
+
+def _rewritten(old: Registry, new: Registry, paths: list[str]) -> Iterator[Violation]:
+    """Yield changed release files that hold other bytes than `ngym` writes.
+
+    The index has the hash of each, and a key that is there twice has two meanings."""
+    for path in paths:
+        match path.split("/"):
+            case ["releases", name, file] if file.endswith(".json"):
+                version = file.removesuffix(".json")
+                after = new.releases.get(name, {}).get(version)
+                if after is None:
+                    continue  # removed or unreadable, which is an error already
+                before = old.releases.get(name, {}).get(version)
+                expected = after if before is None else {**before, "yanked": after.get("yanked")}
+                if (new.folder / path).read_bytes() != dumps(expected).encode():
+                    message = (
+                        "has other bytes than `ngym` writes. Expected a file of `ngym registry"
+                        " accept` or `ngym registry yank`. Write it again with them."
+                    )
+                    yield Violation(rule="add-only", file=clean(path), message=message)
 
 
 def _package(path: str) -> str | None:
@@ -107,8 +155,7 @@ def _owners(
     for path in paths:
         name = _package(path)
         if name is None:
-            message = f"is changed by the account {actor}. Expected a keeper, see {KEEPERS}."
-            yield _violation(path, message)
+            yield _of_keepers(path, actor)
             continue
         entry = old.entries.get(name) or new.entries.get(name, {})
         ids = _ids(entry)
@@ -162,6 +209,12 @@ def ignores(folder: Path, file: str) -> bool:
         return False
 
 
+def _of_keepers(path: str, actor: int) -> Violation:
+    return _violation(
+        path, f"is changed by the account {actor}. Expected a keeper, see {KEEPERS}."
+    )
+
+
 def _violation(file: str, message: str) -> Violation:
     return Violation(
         rule="owners", file=clean(file), message=f"{message} Ask them to make the change."
@@ -173,18 +226,28 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def _git_bytes(folder: Path, *arguments: str, text: str = "") -> bytes:
+    done = _run(folder, *arguments, text=text)
+    if done.returncode:
+        raise _failed(folder, arguments[0], done)
+    return done.stdout
+
+
+def _run(folder: Path, *arguments: str, text: str = "") -> subprocess.CompletedProcess[bytes]:
     command = ["git", "-C", str(folder), *arguments]
     environment = {**os.environ, "GIT_LITERAL_PATHSPECS": "1"}  # a path may begin with a colon
     try:
-        done = subprocess.run(command, capture_output=True, input=text.encode(), env=environment)
+        return subprocess.run(command, capture_output=True, input=text.encode(), env=environment)
     except OSError as error:
         raise RegistryError(
             f"git cannot be run ({error}). Expected git, which knows the changed files. Install it."
         ) from error
-    if done.returncode:
-        said = clean(done.stderr.decode("utf-8", "replace"))[-300:]
-        raise RegistryError(
-            f"git {arguments[0]} failed in {folder}: {said} Expected a registry in a git repository"
-            " that has the commit given with --base. Fetch it, or correct the name."
-        )
-    return done.stdout
+
+
+def _failed(
+    folder: Path, command: str, done: subprocess.CompletedProcess[bytes]
+) -> RegistryError:
+    said = clean(done.stderr.decode("utf-8", "replace"))[-300:]
+    return RegistryError(
+        f"git {command} failed in {folder}: {said} Expected git 2.38 or later, and a registry in a"
+        " git repository that has the commit given with --base. Fetch it, or correct the name."
+    )

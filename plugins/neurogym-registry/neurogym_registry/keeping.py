@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -99,10 +100,10 @@ def transfer(folder: Path, name: str, to: dict[str, Any], reason: str) -> Path:
 
 
 def _reason(text: str) -> str:
-    if not text.strip() or clean(text) != text.strip():
+    if not re.search(r"\S{3}", text) or clean(text) != text.strip():
         raise RegistryError(
-            f"The reason {clean(text)!r} was given. Expected one line of plain text. Describe"
-            " the fault, for the users of the package."
+            f"The reason {clean(text)!r} was given. Expected one line of plain text, a word at least."
+            " Describe the fault, for the users of the package."
         )
     return text.strip()
 

@@ -171,6 +171,101 @@ def test_changes_on_the_main_branch_since_then_are_not_part_of_the_change(reposi
     assert repository.rules(BO) == set()
 
 
+def former(repository: Repository, act) -> None:
+    """An act from the commit before a keeper's change of the main branch, on a branch."""
+    start = repository.base
+    act(repository)
+    repository.base = repository.commit()
+    repository.git("checkout", "--quiet", "-b", "change", start)
+
+
+def test_a_former_keeper_keeps_nothing_from_an_old_commit(repository) -> None:
+    former(repository, become_keeper)  # Bo takes the place of Kim
+    change_workflow(repository)
+    assert repository.rules(KIM) == {"owners"}
+    assert repository.rules(BO) == set()
+
+
+def test_a_former_maintainer_asks_for_nothing_from_an_old_commit(repository) -> None:
+    former(repository, take_over)
+    text = repository.keeper.folder.joinpath("packages", f"{DOTS}.toml").read_text("utf-8")
+    repository.keeper.entry(DOTS, text.replace("schema", 'versions = ["6.6.6"]\nschema'))
+    assert repository.rules(ANA) == {"owners"}
+    assert repository.rules(BO) == set()
+
+
+def test_a_name_is_compared_with_names_that_the_branch_lacks(repository) -> None:
+    former(repository, lambda there: there.entry("neurogym-task-walnut", "Ana", ANA))
+    repository.entry("neurogym-task-wa1nut", "Bo", BO)
+    assert "look-alike" in repository.rules(BO)
+
+
+@pytest.mark.parametrize("kept", ["first", "second"])
+@pytest.mark.parametrize("act", [yank, revoke, become_keeper, take_over])
+def test_a_branch_with_two_merge_bases_takes_nothing_back(repository, act, kept: str) -> None:
+    """The stranger merges both sides of a merge, and keeps one: their own difference is empty."""
+    repository.git("checkout", "--quiet", "-b", "keepers")
+    act(repository)
+    one = repository.commit()
+    repository.git("checkout", "--quiet", "main")
+    repository.entry("neurogym-task-walnut", "Ana", ANA)
+    two = repository.commit()
+    repository.git("merge", "--quiet", "--no-ff", "--no-edit", one)
+    repository.base = repository.git("rev-parse", "HEAD")
+    mine, theirs = (one, two) if kept == "first" else (two, one)
+    repository.git("checkout", "--quiet", "-b", "evil", mine)
+    repository.git("merge", "--quiet", "--strategy", "ours", "--no-edit", theirs)
+    assert len(repository.git("merge-base", "--all", repository.base, "HEAD").split()) == 2
+    assert repository.rules(99) & {"owners", "add-only"}
+
+
+def test_a_change_that_does_not_merge_is_an_error_that_names_the_file(repository) -> None:
+    former(repository, yank)
+    repository.keeper.release(DOTS, yanked="Another reason.")
+    repository.commit()
+    with pytest.raises(RegistryError, match=r"both change releases/.*1\.0\.0\.json"):
+        validate_change(repository.folder, repository.base, ANA)
+
+
+def test_files_beside_a_registry_in_a_subfolder_are_of_keepers(repository) -> None:
+    top = repository.folder
+    files = [path for path in top.iterdir() if path.name != ".git"]
+    (top / "registry").mkdir()
+    for path in files:
+        path.rename(top / "registry" / path.name)
+    repository.folder = repository.keeper.folder = top / "registry"
+    repository.base = repository.commit()
+    yank(repository)
+    assert repository.rules(ANA) == set()
+    write_text(top / "workflows" / "publish.yml", "on: push\n")
+    assert repository.rules(ANA) == {"owners"}
+    assert repository.rules(KIM) == set()
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda text: text.replace("\n ", "\n  "),
+        lambda text: text.replace('"yanked"', '"license": "GPL-3.0-only",\n "yanked"'),
+        lambda text: text.rstrip("\n"),
+        lambda text: text.replace('"passed": 30', '"passed": 30.0'),
+    ],
+)
+def test_the_bytes_of_a_release_stay_when_it_is_yanked(repository, edit) -> None:
+    yank(repository)
+    path = repository.folder / "releases" / DOTS / "1.0.0.json"
+    text = path.read_text("utf-8")
+    assert edit(text) != text
+    write_text(path, edit(text))
+    assert "add-only" in repository.rules(ANA)
+
+
+@pytest.mark.parametrize("reason", ["", "  ", ". .", "x"])
+def test_a_yank_has_a_reason(repository, reason: str) -> None:
+    repository.keeper.release(DOTS, yanked=reason)
+    assert repository.rules(ANA) == {"schema"}
+
+
 def test_two_changes_do_not_conflict(repository) -> None:
     """The index is built when the registry is published, and is no part of a change."""
     for branch, name, number in (("one", "neurogym-task-reaching", ANA), ("two", OTHER, BO)):
@@ -219,7 +314,7 @@ def test_links_are_refused_and_names_with_colons_are_names(repository) -> None:
 
 @pytest.mark.parametrize("base", ["nowhere", "--output=evil", ""])
 def test_a_commit_that_git_does_not_know_is_an_error(repository, base: str) -> None:
-    with pytest.raises(RegistryError, match="git merge-base failed"):
+    with pytest.raises(RegistryError, match="git rev-parse failed"):
         validate_change(repository.folder, base, BO)
     assert not (repository.folder / "evil").exists()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import sys
 import threading
 import time
@@ -475,6 +476,17 @@ def test_a_link_in_a_shared_cache_changes_no_file_of_the_user(
     assert mine.read_text("utf-8") == "precious"
     assert cache.read_file("https://example.org/x") == b"2"
     assert sorted(one.name for one in folder.iterdir()) == sorted(["files", path.name])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_in_a_shared_cache_is_no_copy(registry: Server) -> None:
+    """Reading it would wait for ever for a writer."""
+    names()
+    (path,) = Path(cache.cache_folder()).iterdir()
+    path.unlink()
+    os.mkfifo(path)
+    assert cache.read(f"{registry.url}/index.json.gz") is None
+    assert names() == [NAME]
 
 
 def test_a_cache_that_is_a_link_works(

@@ -65,7 +65,7 @@ def command() -> None:
     help="Compare releases with the wheels in this folder.",
 )
 @click.option(
-    "--base", metavar="COMMIT", help="Check only the change from this commit of git to HEAD."
+    "--base", metavar="COMMIT", help="Check only what a merge of HEAD into this commit changes."
 )
 @click.option(
     "--actor", type=int, metavar="ID", help="With --base: number of the account that made it."
@@ -82,7 +82,8 @@ def validate(
     """Check all files of a registry against its rules, without running code of packages.
 
     With --base, only the files of changed packages are read, and compared with the earlier ones.
-    With --actor, only maintainers of a package may change it, and only keepers other files.
+    With --actor, only maintainers of a package may change it, and only keepers other files, also
+    those of the repository outside of the folder.
 
     Each violation names the file, the field and the rule. The exit code is 1 if there are errors;
     warnings do not count."""
