@@ -50,6 +50,7 @@ def test_the_list_names_sources():
     [
         ((), "No RUN was given"),
         (("nowhere",), "holds no run"),
+        ((__file__,), "holds no run"),
         (("--signature", "pulse-persist", "x"), "pulse-persists"),
     ],
 )

@@ -3,10 +3,10 @@
 `rules.validate` reads a whole registry. A registry of a hundred thousand packages has half a
 million files, of which a pull request changes three; git knows which.
 
-The change is what a merge does to the commit that it goes into, and not what the branch says of
-itself. A branch from an old commit still has a former keeper, and lacks names that were added
-since; a branch that has merged the other one, and kept nothing of it, removes what it merged
-although its own difference is empty."""
+The change is the effect of a merge on the commit that it goes into, not the difference that the
+branch shows. A branch from an old commit still has a former keeper, and lacks names that were added
+since; a branch that has merged the other one, and kept nothing of it, removes all of it, although
+its own difference is empty."""
 
 from __future__ import annotations
 
@@ -210,9 +210,7 @@ def ignores(folder: Path, file: str) -> bool:
 
 
 def _of_keepers(path: str, actor: int) -> Violation:
-    return _violation(
-        path, f"is changed by the account {actor}. Expected a keeper, see {KEEPERS}."
-    )
+    return _violation(path, f"is changed by the account {actor}. Expected a keeper, see {KEEPERS}.")
 
 
 def _violation(file: str, message: str) -> Violation:
@@ -243,9 +241,7 @@ def _run(folder: Path, *arguments: str, text: str = "") -> subprocess.CompletedP
         ) from error
 
 
-def _failed(
-    folder: Path, command: str, done: subprocess.CompletedProcess[bytes]
-) -> RegistryError:
+def _failed(folder: Path, command: str, done: subprocess.CompletedProcess[bytes]) -> RegistryError:
     said = clean(done.stderr.decode("utf-8", "replace"))[-300:]
     return RegistryError(
         f"git {command} failed in {folder}: {said} Expected git 2.38 or later, and a registry in a"

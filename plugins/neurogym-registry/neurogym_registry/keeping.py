@@ -102,8 +102,8 @@ def transfer(folder: Path, name: str, to: dict[str, Any], reason: str) -> Path:
 def _reason(text: str) -> str:
     if not re.search(r"\S{3}", text) or clean(text) != text.strip():
         raise RegistryError(
-            f"The reason {clean(text)!r} was given. Expected one line of plain text, a word at least."
-            " Describe the fault, for the users of the package."
+            f"The reason {clean(text)!r} was given. Expected one line of plain text, a word"
+            " at least. Describe the fault, for the users of the package."
         )
     return text.strip()
 

@@ -304,7 +304,7 @@ def test_a_name_that_was_never_listed_can_be_revoked(keeper) -> None:
 
 def test_revoking_what_is_not_there(keeper) -> None:
     keeper.package(NAME, "1.0.0")
-    keeper.revoke({"name": NAME, "versions": ["2.0.0"], "reason": "x", "date": "2026-11-21"})
+    keeper.revoke({"name": NAME, "versions": ["2.0.0"], "reason": "Steals.", "date": "2026-11-21"})
     assert keeper.rules() == {("error", "revocation")}
 
 

@@ -95,7 +95,7 @@ class Run:
         file = folder / SETTINGS_FILE
         try:
             said = json.loads(file.read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise InvalidValueError(
                 f"{str(folder)!r} holds no run: it has no {SETTINGS_FILE}. Give a folder that `ngym"
                 " train --out` wrote."

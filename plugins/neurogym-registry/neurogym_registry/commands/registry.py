@@ -65,7 +65,7 @@ def command() -> None:
     help="Compare releases with the wheels in this folder.",
 )
 @click.option(
-    "--base", metavar="COMMIT", help="Check only what a merge of HEAD into this commit changes."
+    "--base", metavar="COMMIT", help="Check only the changes of a merge of HEAD into this commit."
 )
 @click.option(
     "--actor", type=int, metavar="ID", help="With --base: number of the account that made it."
