@@ -30,17 +30,18 @@ def command(no_import: bool, seconds: float, as_json: bool) -> None:
     \b
       ngym doctor
 
-    Shows the versions of all packages, the kernel (compiled or plain) that plays the trials, and
-    every problem with its remedy. Each package is imported in a separate process; with
-    neurogym-registry, revoked versions are found.
+    Shows the versions of all packages, the kernel (compiled or plain) that plays the trials, the
+    size of torch, and every problem with its remedy. Each package is imported in a separate
+    process; with neurogym-registry, revoked versions are found.
 
     The exit code is 1 if there is an error; warnings count as errors if NGYM_STRICT is set."""
-    from neurogym_check.findings import findings, kernel_found, versions
+    from neurogym_check.findings import findings, kernel_found, torch_found, versions
 
     found = installed()
     results = findings(found, imports=not no_import, seconds=seconds)
     needed = {"neurogym-core": found.core_version, **versions()}
     kernel, reason, line = kernel_found()
+    torch = torch_found()
     switches = {name: os.environ[name] for name in SWITCHES if os.environ.get(name)}
     wrong = sum(map(_counts, results)) + (kernel is None)
     if as_json:
@@ -49,6 +50,7 @@ def command(no_import: bool, seconds: float, as_json: bool) -> None:
                 "ok": not wrong,
                 "versions": needed,
                 "kernel": {"name": kernel, "reason": reason},
+                "torch": torch,
                 "switches": switches,
                 "packages": [
                     {
@@ -82,6 +84,9 @@ def command(no_import: bool, seconds: float, as_json: bool) -> None:
         )
         page.heading("kernel", mark="" if kernel else "!")
         page.text(line, indent=2)
+        if torch is not None:
+            page.heading("torch")
+            page.text(torch, indent=2)
         if switches:
             page.heading("switches")
             page.table(("", ""), list(switches.items()))

@@ -56,6 +56,29 @@ def kernel_found() -> tuple[str | None, str, str]:
     return loaded.name, loaded.reason, str(loaded)
 
 
+def torch_found() -> str | None:
+    """Return a sentence about the installed torch and its size; None without it.
+
+    From the index that pip asks, torch for Linux requires CUDA, which takes gigabytes.
+    """
+    sizes: dict[str, float] = {}
+    version = ""
+    for one in importlib.metadata.distributions():
+        name = (one.metadata["Name"] or "").lower()
+        if (name == "torch" or name.startswith("nvidia-")) and name not in sizes:
+            sizes[name] = sum(file.size or 0 for file in one.files or ()) / 1e9
+            version = one.version if name == "torch" else version
+    if not version:
+        return None
+    said = f"torch {version} takes {sum(sizes.values()):.1f} GB"
+    if len(sizes) == 1:
+        return f"{said}, without packages of CUDA."
+    return (
+        f"{said}, CUDA for GPUs included (nvidia-...). For CPUs alone, make a new environment with:"
+        " uv pip install --torch-backend cpu neurogym-torch"
+    )
+
+
 def findings(found: Any, *, imports: bool, seconds: float) -> list[Finding]:
     """Return all problems, grouped by package in the order of the scan.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import sys
 
 import pytest
+from neurogym_check.findings import torch_found
 from sites import problems
 
 
@@ -143,3 +145,33 @@ def test_an_unknown_kernel_is_one_more_problem(ngym, site) -> None:
     (found,) = [json.loads(ngym("doctor", "--no-import", "--json", NGYM_KERNEL="fast").stdout)]
     assert found["kernel"]["name"] is None
     assert not found["ok"]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ({}, None),
+        ({"nvidia-cublas": 0.7e9}, None),
+        ({"torch": 1.5e9}, "torch 2.13.0 takes 1.5 GB, without packages of CUDA."),
+        (
+            {"torch": 1.5e9, "nvidia-cublas": 0.7e9, "nvidia-cudnn": 3e9},
+            "torch 2.13.0 takes 5.2 GB, CUDA for GPUs included (nvidia-...). For CPUs alone, make"
+            " a new environment with: uv pip install --torch-backend cpu neurogym-torch",
+        ),
+    ],
+)
+def test_the_size_of_torch_is_shown_with_its_cuda(
+    ngym, site, monkeypatch: pytest.MonkeyPatch, sizes: dict, said: str | None
+) -> None:
+    for name, size in sizes.items():
+        folder = site.path / f"{name.replace('-', '_')}-2.13.0.dist-info"
+        folder.mkdir()
+        text = f"Metadata-Version: 2.1\nName: {name}\nVersion: 2.13.0\n"
+        folder.joinpath("METADATA").write_text(text, "utf-8")
+        folder.joinpath("RECORD").write_text(f"{name}.so,,{size:.0f}\n", "utf-8")
+        site.path.joinpath(f"{name}.so").touch()  # a file that is not there is not listed
+    there = list(importlib.metadata.distributions(path=[str(site.path)]))
+    monkeypatch.setattr(importlib.metadata, "distributions", lambda **_: iter(there))
+    assert torch_found() == said
+    monkeypatch.undo()
+    assert "torch" in json.loads(ngym("doctor", "--no-import", "--json").stdout)
