@@ -169,7 +169,7 @@ def test_the_size_of_torch_is_shown_with_its_cuda(
         text = f"Metadata-Version: 2.1\nName: {name}\nVersion: 2.13.0\n"
         folder.joinpath("METADATA").write_text(text, "utf-8")
         folder.joinpath("RECORD").write_text(f"{name}.so,,{size:.0f}\n", "utf-8")
-        site.path.joinpath(f"{name}.so").touch()  # a file that is not there is not listed
+        site.path.joinpath(f"{name}.so").touch()  # missing files are not listed
     there = list(importlib.metadata.distributions(path=[str(site.path)]))
     monkeypatch.setattr(importlib.metadata, "distributions", lambda **_: iter(there))
     assert torch_found() == said
