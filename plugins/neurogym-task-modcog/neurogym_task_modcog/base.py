@@ -40,6 +40,8 @@ class ModCog(Task):
     """Units by which the answer turns in 100 ms of the decision."""
     before: ClassVar[tuple[str, ...]] = ()
     """Periods before the decision."""
+    delay: ClassVar[Any] = 500
+    """Duration of the delay where it is no condition, ms."""
     noisy: ClassVar[tuple[str, ...]] = ()
     """Periods with noise."""
     noisy_rings: ClassVar[bool] = False
@@ -48,6 +50,11 @@ class ModCog(Task):
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
 
     def define(self) -> None:
+        if self.sequence and self.dt > STEP and self.dt % STEP:
+            raise InvalidValueError(
+                f"{self.name} was given dt={self.dt!r}. The answer turns every {STEP} ms: give"
+                f" {STEP} ms or less, or a multiple of it."
+            )
         if self.sigma < 0:
             raise InvalidValueError(
                 f"{self.name} was given sigma={self.sigma!r}; give the SD of the noise times"
@@ -102,9 +109,10 @@ class ModCog(Task):
         if not self.sequence:
             trial.answer("choose", first, during="decision")
             return
-        for k in range(round(float(np.max(trial.duration("decision"))) / STEP)):
+        turns = max(round(self.dt / STEP), 1)  # in a step, or in 100 ms
+        for k in range(0, round(float(np.max(trial.duration("decision"))) / STEP), turns):
             wanted = np.where(first < 0, -1, (first + self.sequence * k) % UNITS)
-            window: Any = {"start": k * STEP, "stop": (k + 1) * STEP, "slot": f"unit{k}"}
+            window: Any = {"start": k * STEP, "stop": (k + turns) * STEP, "slot": f"unit{k}"}
             trial.answer("choose", wanted, during="decision", then="wait", **window)
 
 

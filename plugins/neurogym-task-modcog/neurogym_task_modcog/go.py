@@ -18,7 +18,7 @@ class GoFamily(ModCog):
     """Periods of the stimulus."""
     before: ClassVar[tuple[str, ...]] = ("fixation", "stimulus", "delay")
 
-    timing = {"fixation": 500, "stimulus": 500, "delay": 500, "decision": 500}  # ms
+    timing = {"fixation": 500, "stimulus": 500, "decision": 500}  # ms
 
     def declare(self) -> None:
         self.vary(stimulus=Choice(UNITS), modality=Choice((1, 2)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,13 +19,9 @@ class MatchFamily(ModCog):
     noisy: ClassVar[tuple[str, ...]] = ("sample", "test")
     noisy_rings: ClassVar[bool] = True
 
-    timing = {
-        "fixation": 300,
-        "sample": 500,
-        "delay": Uniform(200, 1200),
-        "test": 500,
-        "decision": 900,
-    }  # ms
+    delay: ClassVar[Any] = Uniform(200, 1200)
+
+    timing = {"fixation": 300, "sample": 500, "test": 500, "decision": 900}  # ms
 
     def declare(self) -> None:
         self.vary(sample=Choice(UNITS), match=Choice((True, False)), modality=Choice((1, 2)))

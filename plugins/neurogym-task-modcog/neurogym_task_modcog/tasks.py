@@ -108,8 +108,8 @@ def _made(name: str) -> type[ModCog]:
     base, integrate, sequence = meaning(name)
     family, changes, summary = BASES[base]
     timing = dict(changes.get("timing", family.timing)) | ({"decision": 1000} if sequence else {})
-    if integrate:
-        del timing["delay"]  # a condition
+    if "delay" in changes.get("before", family.before) and not integrate:  # else a condition
+        timing["delay"] = family.delay
     turn = WORDS.get(integrate or sequence, "")
     operator = (INT if integrate else SEQ if sequence else "").format(turn=turn)
     when = "in the delay" if integrate else "in the decision"

@@ -69,7 +69,6 @@ class DelayedTwoStimuli(TwoStimuli):
     timing = {
         "fixation": Uniform(200, 500),
         "stimulus1": 500,
-        "delay": 500,
         "stimulus2": 500,
         "decision": 200,
     }  # ms
