@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 import zipfile
 from email import message_from_bytes
@@ -85,3 +86,17 @@ def test_every_path_with_owners_exists() -> None:
     assert paths
     for path in paths:
         assert (ROOT / path.strip("/")).exists(), path
+
+
+def test_the_readme_says_how_many_tasks_there_are() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    match = re.search(r"(\d+) packages with over (\d+) tasks", " ".join(text.split()))
+    assert match is not None
+    tables = [
+        tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
+        for folder in PLUGINS
+        if folder.name.startswith("neurogym-task-")
+    ]
+    count = sum(len(one["entry-points"]["neurogym.tasks"]) for one in tables)
+    assert int(match[1]) == len(tables)
+    assert 0 < count - int(match[2]) <= 50
