@@ -19,6 +19,7 @@ from neurogym_neural.populations import (
     targeted,
     task_variance,
 )
+from neurogym_neural.recordings import add_to_nwb, from_pynapple, from_spikes, read_nwb
 from neurogym_neural.signatures import (
     Scaling,
     category_index,
@@ -51,6 +52,7 @@ __all__ = [
     "System",
     "Tuning",
     "Verdict",
+    "add_to_nwb",
     "category_index",
     "clusters",
     "controls_of",
@@ -59,11 +61,14 @@ __all__ = [
     "demixed",
     "dissimilarity",
     "fixed_points",
+    "from_pynapple",
+    "from_spikes",
     "generalisation",
     "judge",
     "marginalisations",
     "participation_ratio",
     "pulse_effect",
+    "read_nwb",
     "representation",
     "rotations",
     "shattering",

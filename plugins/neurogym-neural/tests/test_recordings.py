@@ -1,0 +1,197 @@
+"""Recorded neurons: spikes counted in trials, NWB files of others and of ours, pynapple."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from neurogym_neural import Activity, add_to_nwb, from_pynapple, from_spikes, read_nwb
+
+from neurogym_core import InvalidValueError, MissingDependencyError, run
+
+START, STOP = np.array([1.0, 2.5, 4.0]), np.array([2.0, 3.25, 5.204])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from([5.0, 10.0, 25.0, 100.0]), st.sampled_from([0, 50]))
+def test_each_spike_is_counted_in_its_step(seed, step, before):
+    times = np.sort(np.random.default_rng(seed).uniform(0, 6, 400))
+    found = from_spikes([times], {"trial": [0, 1, 2]}, START, STOP, step=step, before=before)
+    for row in range(3):
+        counted = 0
+        for k, count in enumerate(found.rates[row, :, 0]):
+            low = START[row] + (k * step - before) / 1000
+            high = START[row] + ((k + 1) * step - before) / 1000
+            if high > STOP[row] + 1e-9:
+                assert np.isnan(count)
+            else:
+                assert count == ((times >= low) & (times < high)).sum()
+                counted += count
+        whole = np.floor(((STOP - START)[row] * 1000 + before) / step + 1e-6) * step / 1000
+        begin = START[row] - before / 1000
+        assert counted == ((times >= begin) & (times < begin + whole)).sum()
+
+
+def test_events_are_in_ms_from_the_start_of_the_trial_and_align():
+    spikes = [[1.31, 2.91, 4.61]]
+    found = from_spikes(
+        spikes, {"side": [0, 1, 1]}, START, STOP, step=10, events={"go": [1.3, 2.9, np.nan]}
+    )
+    np.testing.assert_allclose(found.events["go"], [300, 400, np.nan])
+    after = found.align("go", 0, 50)
+    assert after.rates[:2, :, 0].tolist() == [[0, 1, 0, 0, 0]] * 2
+    assert np.isnan(after.rates[2]).all()
+
+
+def test_a_unit_that_was_not_recorded_has_no_rate_of_zero():
+    found = from_spikes([[1.5]], {"t": [0, 1, 2]}, START, STOP, step=100, observed=[[[0, 3.0]]])
+    assert found.rates[0, :10, 0].tolist() == [0, 0, 0, 0, 0, 1, 0, 0, 0, 0]
+    assert np.isfinite(found.rates[1, :5, 0]).all()
+    assert np.isnan(found.rates[1, 5:, 0]).all()
+    assert np.isnan(found.rates[2]).all()
+
+
+@pytest.mark.parametrize(
+    ("spikes", "start", "stop", "said"),
+    [
+        ([], START, STOP, "0 units"),
+        ([[2, 1]], START, STOP, "not in ascending order"),
+        ([[1]], START[:2], STOP[:2], "a record of 3 trials"),
+        ([[1]], STOP, START, "3 of 3 trials without an end after their start"),
+        ([[1]], START, [2, np.nan, 5], "1 of 3 trials without an end"),
+    ],
+)
+def test_what_does_not_fit_is_said(spikes, start, stop, said):
+    with pytest.raises(InvalidValueError, match=said):
+        from_spikes(spikes, {"t": [0, 1, 2]}, start, stop)
+
+
+def test_without_pynwb_the_error_names_it(monkeypatch, tmp_path):
+    monkeypatch.setitem(__import__("sys").modules, "pynwb", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'neurogym-neural\[nwb\]'"):
+        read_nwb(tmp_path / "a.nwb")
+
+
+def of_a_laboratory(path, *, units=True, trials=True):
+    """A file as a laboratory writes it with pynwb alone."""
+    import pynwb
+
+    now = datetime.datetime(2026, 1, 5, tzinfo=datetime.UTC)
+    file = pynwb.NWBFile("two units", "x", now)
+    if trials:
+        file.add_trial_column("side", "left or right")
+        file.add_trial_column("light_start_time", "onset of the light")
+        file.add_trial_column("light_stop_time", "its end")
+        file.add_trial_column("lick_times", "ragged", index=True)
+        for at, side in enumerate(("left", "right", "left")):
+            light = START[at] + 0.2
+            file.add_trial(start_time=START[at], stop_time=STOP[at], side=side, lick_times=[1.0],
+                           light_start_time=light, light_stop_time=light + 0.3)  # fmt: skip
+    if units:
+        file.add_unit_column("quality", "by hand")
+        file.add_unit(spike_times=[1.25, 1.26, 4.35], quality="good", obs_intervals=[[0.0, 10.0]])
+        file.add_unit(spike_times=[2.75], quality="mua", obs_intervals=[[2.0, 3.5]])
+    with pynwb.NWBHDF5IO(str(path), "w") as io:
+        io.write(file)
+    return path
+
+
+class TestNWB:
+    @pytest.fixture(autouse=True)
+    def _pynwb(self):
+        pytest.importorskip("pynwb", reason="pynwb is not installed")
+
+    def test_a_file_of_a_laboratory_is_read(self, tmp_path):
+        found = read_nwb(of_a_laboratory(tmp_path / "a.nwb"), step=50)
+        assert found.record["side"].tolist() == ["left", "right", "left"]
+        assert list(found.record.columns) == ["side"]
+        assert found.units["quality"].tolist() == ["good", "mua"]
+        np.testing.assert_allclose(found.events["light"], [200] * 3)
+        np.testing.assert_allclose(found.events["light.end"], [500] * 3)
+        light = found.during("light")
+        assert np.nansum(light.rates, axis=1).tolist() == [[2, 0], [0, 1], [1, 0]]
+        assert np.isnan(light.rates[0, :, 1]).all()  # it was not recorded
+        good = found.select(quality="good")
+        assert good.rates.shape[2] == 1
+        assert found.facts == {"source": "a.nwb", "session": "two units"}
+
+    @pytest.mark.parametrize(
+        ("changed", "said"),
+        [({"units": False}, "has no units"), ({"trials": False}, "has no trials")],
+    )
+    def test_a_file_without_units_or_trials_is_refused(self, tmp_path, changed, said):
+        with pytest.raises(InvalidValueError, match=said):
+            read_nwb(of_a_laboratory(tmp_path / "a.nwb", **changed))
+        with pytest.raises(InvalidValueError, match="is not a file"):
+            read_nwb(tmp_path / "b.nwb")
+
+    @pytest.fixture
+    def session(self, tmp_path):
+        """A record in a file, and rates of ten units in its trials."""
+        to_nwb = pytest.importorskip("neurogym_study").to_nwb
+        record = run("perceptual/RoitmanShadlen-v0", "oracle", 12, seed=3)
+        path = tmp_path / "session.nwb"
+        to_nwb(record, path)
+        dt = record.meta["dt"]
+        lasts = np.rint((record["trial_stop"] - record["trial_start"]) / dt).astype(int)
+        rng = np.random.default_rng(0)
+        rates = rng.gamma(2.0, 5.0, (12, lasts.max(), 10)).astype(np.float32)
+        rates[np.arange(lasts.max()) >= lasts[:, None]] = np.nan
+        layers = np.repeat(["in", "out"], 5)
+        return path, Activity(rates, record, step=dt, units={"layer": layers})
+
+    def test_rates_come_back_with_record_layers_and_periods(self, session):
+        from neurogym_study import read_record
+
+        path, activity = session
+        add_to_nwb(activity, path)
+        back = read_nwb(path, read_record(path))
+        np.testing.assert_array_equal(back.rates, activity.rates)
+        assert back.record == activity.record
+        assert back.layers == ("in", "out")
+        assert back.step == activity.step
+        onset = activity.record["onset.stimulus"] - activity.record["trial_start"]
+        np.testing.assert_allclose(back.events["stimulus"], onset, atol=1e-6)
+
+    def test_counts_come_back_and_say_that_their_times_were_drawn(self, session):
+        import pynwb
+
+        path, activity = session
+        counts = activity.observed(hz=20, seed=1)
+        add_to_nwb(counts, path)
+        back = read_nwb(path, step=counts.step)
+        np.testing.assert_array_equal(back.rates, counts.rates)
+        assert back.units["layer"].tolist() == ["in"] * 5 + ["out"] * 5
+        with pynwb.NWBHDF5IO(str(path), "r") as io:
+            assert "drawn at random" in io.read().units.description
+
+    def test_activity_of_other_trials_or_times_is_refused(self, session):
+        path, activity = session
+        with pytest.raises(InvalidValueError, match="the activity has 11 trials"):
+            add_to_nwb(activity.select(np.arange(11)), path)
+        moved = Activity(activity.rates, activity.record, step=20, events={"go": np.zeros(12)})
+        with pytest.raises(InvalidValueError, match="aligned to 'go'"):
+            add_to_nwb(moved.align("go", 0, 100), path)
+        add_to_nwb(activity, path)
+        with pytest.raises(InvalidValueError, match="and activity already"):
+            add_to_nwb(activity, path)
+
+
+@pytest.mark.filterwarnings("ignore:Some epochs have no duration", "ignore:divide by zero")
+def test_units_of_pynapple_are_counted_in_its_intervals():
+    nap = pytest.importorskip("pynapple", reason="pynapple is not installed")
+    group = nap.TsGroup(
+        {3: nap.Ts(np.array([1.25, 1.26, 4.35])), 8: nap.Ts(np.array([2.75]))},
+        metadata={"area": ["LIP", "FEF"]},
+    )
+    trials = nap.IntervalSet(START, STOP, metadata={"side": ["left", "right", "left"]})
+    found = from_pynapple(group, trials, step=50)
+    assert found.units["id"].tolist() == [3, 8]
+    assert found.units["area"].tolist() == ["LIP", "FEF"]
+    assert found.record["side"].tolist() == ["left", "right", "left"]
+    assert np.nansum(found.rates, axis=1).tolist() == [[2, 0], [0, 1], [1, 0]]
+    named = from_pynapple(group, trials, {"side": [0, 1, 0]}, step=50)
+    assert named.record["side"].tolist() == [0, 1, 0]
