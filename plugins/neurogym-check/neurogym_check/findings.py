@@ -75,7 +75,7 @@ def torch_found() -> str | None:
         return f"{said}, without packages of CUDA."
     return (
         f"{said}, CUDA for GPUs included (nvidia-...). For CPUs alone, make a new environment with:"
-        " uv pip install --torch-backend cpu neurogym-torch"
+        " uv pip install --torch-backend cpu torch"
     )
 
 

@@ -156,7 +156,7 @@ def test_an_unknown_kernel_is_one_more_problem(ngym, site) -> None:
         (
             {"torch": 1.5e9, "nvidia-cublas": 0.7e9, "nvidia-cudnn": 3e9},
             "torch 2.13.0 takes 5.2 GB, CUDA for GPUs included (nvidia-...). For CPUs alone, make"
-            " a new environment with: uv pip install --torch-backend cpu neurogym-torch",
+            " a new environment with: uv pip install --torch-backend cpu torch",
         ),
     ],
 )

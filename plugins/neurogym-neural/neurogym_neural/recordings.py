@@ -342,8 +342,7 @@ def _pynwb() -> Any:
         import pynwb
     except ImportError as error:
         raise MissingDependencyError(
-            "NWB files need pynwb, which is not installed. Install it:"
-            " `pip install 'neurogym-neural[nwb]'`."
+            "NWB files need pynwb, which is not installed. Install it: `pip install pynwb`."
         ) from error
     return pynwb
 

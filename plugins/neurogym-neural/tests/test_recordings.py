@@ -1,4 +1,4 @@
-"""Recorded neurons: spikes counted in trials, NWB files of others and of ours, pynapple."""
+"""Recorded neurons: spikes counted in trials, NWB files of others and of this package, pynapple."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_what_does_not_fit_is_said(spikes, start, stop, said):
 
 def test_without_pynwb_the_error_names_it(monkeypatch, tmp_path):
     monkeypatch.setitem(__import__("sys").modules, "pynwb", None)
-    with pytest.raises(MissingDependencyError, match=r"pip install 'neurogym-neural\[nwb\]'"):
+    with pytest.raises(MissingDependencyError, match=r"pip install pynwb"):
         read_nwb(tmp_path / "a.nwb")
 
 
