@@ -161,7 +161,7 @@ def parse_manifest(text: str, file: str = "ngym.toml") -> Manifest:
         return _unreadable(file, f"It has a line with more than {MAX_DOTS} dots.")
     try:
         tables = tomllib.loads(text.removeprefix("\ufeff"))  # some editors begin files with it
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # Python refuses numbers of 5,000 digits
         return _unreadable(file, f"It is not valid TOML: {clean(said_by(error))}.")
     if tables.pop("schema", SCHEMA) != SCHEMA:
         return _unreadable(file, f"This core reads schema {SCHEMA}. Use a newer core.")

@@ -5,14 +5,18 @@ kernel. Other systems have none that every keeper has."""
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
+import platform
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from neurogym_core.tools import RegistryError, clean
+from neurogym_core.tools import RegistryError, clean, listed
+from neurogym_registry.enter_sandbox import MACHINES
+from neurogym_registry.wheels import module_of
 
 PROGRAM = "bwrap"
 OPTION = "--no-sandbox"
@@ -22,33 +26,46 @@ SYSTEM = (
 )  # fmt: skip
 """Files of the operating system that Python and its libraries read; none of them is secret."""
 SECONDS = 20
+MEMORY = {"/tmp": 256_000_000, "/dev/shm": 64_000_000}
+"""Folders of the sandbox that a program can write, in memory, with their most bytes."""
 
 
-def sandbox(site: Path, writable: Path) -> list[str]:
+def sandbox(site: Path) -> list[str]:
     """Return the command, without its end, that runs a program in a sandbox.
 
     The program sees the operating system, this Python with its packages, and `site`, all of them
-    read-only; no network, no other process, and no variable of this environment.
+    read-only; no network, no other process, no variable of this environment, and no key of the
+    kernel. It can write into `MEMORY`, and a bounded number of bytes to its output.
 
     Args:
         site: the folder of the foreign packages.
-        writable: the only folder of this machine that the program can change.
     """
-    command = [
-        PROGRAM, "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
-        "--clearenv", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
-    ]  # fmt: skip
+    command = [*_start(), "--clearenv", "--proc", "/proc", "--dev", "/dev"]
+    for name in ("/proc/keys", "/proc/key-users"):
+        if Path(name).exists():
+            command += ["--ro-bind", "/dev/null", name]  # names of keys
+    for folder, most in MEMORY.items():
+        command += ["--size", str(most), "--tmpfs", folder]
     for path in _readable(site):
         command += ["--ro-bind-try", path, path]
-    command += ["--bind", str(writable.resolve()), str(writable)]
+    command += ["--remount-ro", "/dev", "--remount-ro", "/"]
     variables = {
         "PATH": "/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8",
         "MPLCONFIGDIR": "/tmp/matplotlib", "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONPATH": os.pathsep.join([str(site), *_modules()]),
+        "PYTHONPATH": os.pathsep.join(_modules()),
     }  # fmt: skip
     for name, text in variables.items():
         command += ["--setenv", name, text]
     return [*command, "--chdir", "/tmp", "--"]
+
+
+def _start() -> list[str]:
+    """Return the start of each command: the program, without all that namespaces can hide."""
+    enter = str(Path(__file__).with_name("enter_sandbox.py"))
+    return [
+        sys.executable, "-I", "-S", enter, PROGRAM,
+        "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
+    ]  # fmt: skip
 
 
 def require_sandbox() -> None:
@@ -59,8 +76,10 @@ def require_sandbox() -> None:
     """
     if shutil.which(PROGRAM) is None:
         reason = f"{PROGRAM} is not installed"
+    elif platform.machine() not in MACHINES:
+        reason = f"system calls of {platform.machine()} are not known, only of {listed(MACHINES)}"
     else:
-        call = [PROGRAM, "--unshare-all", "--cap-drop", "ALL", "--ro-bind", "/", "/", "--", "true"]
+        call = [*_start(), "--ro-bind", "/", "/", "--", "true"]
         try:
             done = subprocess.run(
                 call, capture_output=True, text=True, errors="replace", timeout=SECONDS
@@ -85,12 +104,29 @@ def _modules() -> list[str]:
 
 
 def _readable(site: Path) -> Iterable[str]:
-    """Return the folders and files that a program in the sandbox can read, each one once."""
-    prefixes = (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)
-    # The Python of an environment is a link to the one that made it; so are packages in some.
+    """Return the folders and files that a program in the sandbox can read, each one once.
+
+    These are the operating system, this Python with its packages, and `site`. Of any other folder
+    in which this Python looks for modules, e.g. the checkout of an editable installation, these are
+    the modules of installed packages only: beside them are credentials, notes, the repository."""
+    # The Python of an environment is a link to the one that made it.
     program = Path(sys.executable).resolve().parent
-    folders = [path for name in _modules() if (path := Path(name)).is_dir()]
-    links = [path for folder in folders for path in folder.iterdir() if path.is_symlink()]
-    own = [*map(Path, prefixes), program, *folders, site]
+    own = [Path(sys.prefix), Path(sys.exec_prefix), Path(sys.base_prefix), program, site]
+    own += [Path(sys.base_exec_prefix), *map(Path.resolve, own)]
     named = [*SYSTEM, *map(str, own)]
-    return dict.fromkeys([*named, *(str(path.resolve()) for path in (*own, *links))])
+    for name in _modules():
+        folder = Path(name).absolute()
+        if folder.name in ("site-packages", "dist-packages"):  # also those of the user
+            named.append(str(folder))
+        elif folder.is_dir() and not any(map(folder.is_relative_to, own)):
+            named += map(str, _packages_in(folder))
+    return dict.fromkeys(named)
+
+
+def _packages_in(folder: Path) -> Iterable[Path]:
+    """Return the modules of installed packages in a folder; a link leads elsewhere, and is none."""
+    # The folder of an editable installation has the name of the package; its list of files does
+    # not mention it.
+    names = sorted({module_of(one.name) for one in importlib.metadata.distributions() if one.name})
+    paths = [folder / f"{name}{end}" for name in names for end in ("", ".py")]
+    return [path for path in paths if path.exists() and not path.is_symlink()]
