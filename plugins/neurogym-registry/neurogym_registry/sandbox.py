@@ -5,6 +5,7 @@ kernel. Other systems have none that every keeper has."""
 
 from __future__ import annotations
 
+import csv
 import importlib.metadata
 import os
 import platform
@@ -25,6 +26,8 @@ SYSTEM = (
     "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime",
 )  # fmt: skip
 """Files of the operating system that Python and its libraries read; none of them is secret."""
+ENVIRONMENT = ("bin", "lib", "lib64", "pyvenv.cfg", "share")
+"""Parts of a virtual environment that its programs read."""
 SECONDS = 20
 MEMORY = {"/tmp": 256_000_000, "/dev/shm": 64_000_000}
 """Folders of the sandbox that a program can write, in memory, with their most bytes."""
@@ -79,7 +82,8 @@ def require_sandbox() -> None:
     elif platform.machine() not in MACHINES:
         reason = f"system calls of {platform.machine()} are not known, only of {listed(MACHINES)}"
     else:
-        call = [*_start(), "--ro-bind", "/", "/", "--", "true"]
+        memory = ("--size", "1000000", "--tmpfs", "/tmp")  # older versions know no size
+        call = [*_start(), "--ro-bind", "/", "/", *memory, "--", "true"]
         try:
             done = subprocess.run(
                 call, capture_output=True, text=True, errors="replace", timeout=SECONDS
@@ -89,10 +93,10 @@ def require_sandbox() -> None:
             reason = clean(str(error))
     if reason:
         raise RegistryError(
-            f"No sandbox can be made: {reason.rstrip('.')}. Expected bubblewrap, in which code of"
-            " strangers runs without network and secrets. On Linux, install the package"
-            f" `bubblewrap`; elsewhere, use the workflow of the registry. {OPTION} runs code that"
-            " you trust without one. Nothing was written."
+            f"No sandbox can be made: {reason.rstrip('.')}. Expected bubblewrap 0.7 or newer, in"
+            " which code of strangers runs without network and secrets. On Linux, install the"
+            f" package `bubblewrap`; elsewhere, use the workflow of the registry. {OPTION} runs"
+            " code that you trust without one. Nothing was written."
         )
 
 
@@ -109,10 +113,13 @@ def _readable(site: Path) -> Iterable[str]:
     These are the operating system, this Python with its packages, and `site`. Of any other folder
     in which this Python looks for modules, e.g. the checkout of an editable installation, these are
     the modules of installed packages only: beside them are credentials, notes, the repository."""
+    environment = [Path(sys.prefix)]
+    if sys.prefix != sys.base_prefix:  # a virtual environment can be in the root of a checkout
+        environment = [Path(sys.prefix, name) for name in ENVIRONMENT]
     # The Python of an environment is a link to the one that made it.
     program = Path(sys.executable).resolve().parent
-    own = [Path(sys.prefix), Path(sys.exec_prefix), Path(sys.base_prefix), program, site]
-    own += [Path(sys.base_exec_prefix), *map(Path.resolve, own)]
+    own = [*environment, Path(sys.base_prefix), Path(sys.base_exec_prefix), program, site]
+    own += [path.resolve() for path in own]
     named = [*SYSTEM, *map(str, own)]
     for name in _modules():
         folder = Path(name).absolute()
@@ -124,9 +131,13 @@ def _readable(site: Path) -> Iterable[str]:
 
 
 def _packages_in(folder: Path) -> Iterable[Path]:
-    """Return the modules of installed packages in a folder; a link leads elsewhere, and is none."""
+    """Return the modules and metadata of installed packages in a folder."""
     # The folder of an editable installation has the name of the package; its list of files does
-    # not mention it.
-    names = sorted({module_of(one.name) for one in importlib.metadata.distributions() if one.name})
-    paths = [folder / f"{name}{end}" for name in names for end in ("", ".py")]
-    return [path for path in paths if path.exists() and not path.is_symlink()]
+    # not mention it. A folder of links to packages has the lists as well.
+    modules = {module_of(one.name) for one in importlib.metadata.distributions() if one.name}
+    names = {f"{name}{end}" for name in modules for end in ("", ".py")}
+    for one in importlib.metadata.distributions(path=[str(folder)]):
+        rows = csv.reader((one.read_text("RECORD") or "").splitlines())
+        names |= {row[0].partition("/")[0] for row in rows if row}
+    paths = [folder / name for name in sorted(names - {"", ".", "..", "__pycache__"})]
+    return [path for path in paths if path.exists()]

@@ -183,6 +183,19 @@ def test_of_a_folder_with_modules_the_sandbox_has_the_installed_ones_only(
     assert said == repr(["FileNotFoundError"] * len(paths + own))
 
 
+def test_of_an_environment_in_a_checkout_the_sandbox_has_its_own_folders_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``python -m venv .`` makes one in the root of a checkout."""
+    (tmp_path / "lib").mkdir()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "exec_prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    command = sandbox.sandbox(tmp_path / "site")
+    assert str(tmp_path / "lib") in command
+    assert str(tmp_path) not in command
+
+
 # ---------------------------------------------------------------------- errors
 
 
