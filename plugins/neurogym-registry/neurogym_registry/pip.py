@@ -279,22 +279,23 @@ def add_requirements(wheel: Path, site: Path) -> None:
 def _refuse_replacements(steps: Sequence[Step]) -> None:
     """Raise an error if a requirement would replace a module of Python, or a package of ngym.
 
-    The checks of a package with a conformance kit of its own would pass.
+    The checks of a package that brings its conformance kit would pass.
 
     Raises:
         InstallError: it would.
     """
     kept = protected() | {"neurogym-check", "neurogym-plot"}
     for one in steps:
-        tops = {path.partition("/")[0].partition(".")[0] for _, path in one.contents.files}
-        modules = sorted(tops & sys.stdlib_module_names)
-        what = f"the module {modules[0]} of Python" if modules else ""
+        paths = [path for scheme, path in one.contents.files if scheme in ("purelib", "platlib")]
+        modules = {path.partition("/")[0].partition(".")[0] for path in paths}
+        of_python = sorted(modules & sys.stdlib_module_names)
+        what = f"the module {of_python[0]} of Python" if of_python else ""
         if one.name in kept:
-            what = f"{one.name} {one.before} of this environment by {one.version}"
+            what = f"{one.name} of this environment ({one.before or 'missing'}) by {one.version}"
         if what:
             raise InstallError(
                 f"{clean(one.filename)}, which the package requires, would replace {what}."
-                " Expected requirements beside ngym, Python and what they need, because the package"
+                " Expected requirements beside ngym, Python and their own ones, because the package"
                 " is checked with these. Update this environment if it is too old, or remove the"
                 " requirement. Nothing was written."
             )

@@ -21,6 +21,7 @@ from neurogym_check.run_checks import all_checks
 from neurogym_registry import enter_sandbox, examination, sandbox
 from neurogym_registry.examination import Examination, summary_of, unpacked
 from neurogym_registry.releases import make_release
+from neurogym_registry.rules import validate
 from neurogym_registry.schemas import breaches
 from neurogym_registry.submission import summary
 from neurogym_registry.wheels import read_wheel
@@ -69,7 +70,7 @@ def hostile(folder: Path, code: str, **fields: Any) -> Path:
 
 
 def said_by_task(wheel: Path, *, boxed: bool) -> str:
-    """Return the docstring of the task, into which a hostile package writes what it found."""
+    """Return the docstring of the task, with the findings of a hostile package."""
     with unpacked(read_wheel(wheel), boxed=boxed) as bench:
         return bench.describe()[0]["Dots-v0"]["description"]["docstring"]
 
@@ -342,6 +343,14 @@ def test_a_manifest_with_a_huge_number_is_refused(
     assert "Correct ngym.toml, and build the wheel again." in done.stderr
 
 
+def test_an_entry_with_a_huge_number_cannot_be_read(keeper) -> None:
+    """Python reads it in hexadecimal digits, and cannot write it into an index."""
+    row = f'[[maintainers]]\nname = "Bo"\ngithub_id = 0x{"F" * 5000}'
+    keeper.entry(NAME, more=row)
+    (found,) = [one for one in validate(keeper.folder) if one.rule == "readable"]
+    assert "it has an integer of more than 64 bits" in found.message
+
+
 # ---------------------------------------------------------------------- time and disk
 
 
@@ -509,7 +518,7 @@ def test_forged_results_say_nothing_else_than_that_checks_passed(tmp_path: Path)
         ("neurogym_check", "its module 'neurogym_check' would be confused with"),
         ("neurogym_core", "its module 'neurogym_core' would be confused with"),
         ("json", "would replace the module json of Python"),
-        ("", "would replace neurogym-plot 1.0.0 of this environment by 9.0"),
+        ("", "would replace neurogym-plot of this environment \(1.0.0\) by 9.0"),
     ],
 )
 def test_a_requirement_that_replaces_a_module_of_ngym_is_refused(

@@ -331,9 +331,9 @@ def _effects_of_points(points: Mapping[str, Mapping[str, str]]) -> list[str]:
 def _checks(release: Mapping[str, Any]) -> tuple[str, str]:
     """Return the label and the text about the checks of a release.
 
-    The keepers ran them, but in the process of the package, and show what this process reported of
-    each check of their kit: code that knows the kit can forge a result, in a sandbox, too. Without
-    a sandbox, it could also change the keepers' machine, and the counts with it."""
+    The keepers ran them, but in the process of the package, which reported a result for each check
+    of their kit: code that knows the kit can forge one, in a sandbox, too. Without a sandbox, it
+    could also change the keepers' machine, and the counts with it."""
     said = release["conformance"]
     if said is None:
         return "checks", "none"
