@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -44,6 +46,9 @@ def run_child(
     seconds: float = SECONDS,
     variables: Mapping[str, str] = MappingProxyType({}),
     within: Sequence[str] = (),
+    *,
+    total: float = math.inf,
+    most: int = MAX_OUTPUT,
 ) -> Child:
     """Run ``python -m module arguments`` with this process's import path.
 
@@ -53,7 +58,10 @@ def run_child(
         seconds: time limit; every answer of the child restarts it.
         variables: environment variables of the child, in addition to those of this process.
         within: the command, with its arguments, that runs Python, e.g. a sandbox.
+        total: time limit in seconds that no answer restarts.
+        most: number of bytes of the answers to read; later ones are lost.
     """
+    end = time.monotonic() + total
     # Files, not pipes: a grandchild that outlives the child would keep a pipe open, and this
     # process would wait for it.
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
@@ -74,9 +82,10 @@ def run_child(
             while not timed_out and process.poll() is None:
                 before = os.fstat(output.fileno()).st_size
                 try:
-                    process.wait(timeout=seconds)
+                    process.wait(timeout=max(0.0, min(seconds, end - time.monotonic())))
                 except subprocess.TimeoutExpired:
-                    timed_out = os.fstat(output.fileno()).st_size == before
+                    silent = os.fstat(output.fileno()).st_size == before
+                    timed_out = silent or time.monotonic() >= end
         finally:  # also on Ctrl-C
             # The processes that the child started can outlive it.
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -86,10 +95,10 @@ def run_child(
                     process.kill()
             process.wait()
         values = []
-        for line in _content(output).splitlines():
+        for line in _content(output, most).splitlines():
             with contextlib.suppress(ValueError, RecursionError):
                 values.append(json.loads(line))
-        return Child(process.returncode, timed_out, tuple(values), _content(errors))
+        return Child(process.returncode, timed_out, tuple(values), _content(errors, MAX_OUTPUT))
 
 
 class Answers:
@@ -130,6 +139,6 @@ class Answers:
             os._exit(0)
 
 
-def _content(stream: Any) -> str:
+def _content(stream: Any, most: int) -> str:
     stream.seek(0)
-    return stream.read(MAX_OUTPUT).decode("utf-8", "replace")
+    return stream.read(most).decode("utf-8", "replace")

@@ -42,19 +42,18 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from neurogym_core.ecosystem.names import TASK_NAME, WRAPPER_NAME, clean, said_by, tag_key
 from neurogym_core.ecosystem.records import Description, Level, Problem, Reference
+from neurogym_core.ecosystem.toml_text import read_toml
 from neurogym_core.errors import did_you_mean, listed
 
 SCHEMA = 1
 TITLE_LENGTH = 100
 SUMMARY_LENGTH = 200
 MAX_BYTES = 131_072  # the largest manifest of this project, with 82 tasks, has 90,000
-MAX_DOTS = 300  # in a line; a DOI has three
 
 _DOI = re.compile(r"10\.\d{4,9}/[^\s\x00-\x1f{}\\]+")
 _FIELDS = ("name", "title", "summary", "tags", "species", "aliases", "reference")
@@ -156,12 +155,9 @@ def parse_manifest(text: str, file: str = "ngym.toml") -> Manifest:
         text: TOML.
         file: its name, for messages.
     """
-    # tomllib's time grows with the square of the parts of a dotted key.
-    if max(map(str.count, text.split("\n"), repeat("."))) > MAX_DOTS:
-        return _unreadable(file, f"It has a line with more than {MAX_DOTS} dots.")
     try:
-        tables = tomllib.loads(text.removeprefix("\ufeff"))  # some editors begin files with it
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        tables = read_toml(text.removeprefix("\ufeff"))  # some editors begin files with it
+    except ValueError as error:
         return _unreadable(file, f"It is not valid TOML: {clean(said_by(error))}.")
     if tables.pop("schema", SCHEMA) != SCHEMA:
         return _unreadable(file, f"This core reads schema {SCHEMA}. Use a newer core.")

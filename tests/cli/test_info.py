@@ -392,6 +392,21 @@ class TestChild:
         assert not child.timed_out
         assert child.values == (0, 1, 2, 3, 4, 5)
 
+    def test_no_answer_restarts_the_total_time(self, tmp_path: Path, monkeypatch) -> None:
+        (tmp_path / "answering.py").write_text(
+            "import time\nwhile True:\n    time.sleep(0.1); print(1, flush=True)"
+        )
+        monkeypatch.syspath_prepend(str(tmp_path))
+        start = time.monotonic()
+        child = child_process.run_child("answering", [], 60.0, total=2.0)
+        assert child.timed_out
+        assert time.monotonic() - start < 20
+
+    def test_only_so_many_bytes_of_answers_are_read(self, tmp_path: Path, monkeypatch) -> None:
+        (tmp_path / "talking.py").write_text("for i in range(100): print(10)")
+        monkeypatch.syspath_prepend(str(tmp_path))
+        assert child_process.run_child("talking", [], most=30).values == (10,) * 10
+
     def test_stdin_is_empty(self, tmp_path: Path, monkeypatch) -> None:
         (tmp_path / "asking.py").write_text("input()")
         monkeypatch.syspath_prepend(str(tmp_path))

@@ -174,7 +174,14 @@ def test_a_second_row_of_the_same_name_is_a_problem() -> None:
     assert "has a row already" in str(manifest.problems[0])
 
 
-@pytest.mark.parametrize("text", ["[[task]", "schema = 2", "schema = 'x'", "task = 3", "\x00"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[task]", "schema = 2", "schema = 'x'", "task = 3", "\x00",
+        "x = " + "9" * 5000, f"[[task]]\nname = \"Foo-v0\"\nexpected = {{guess = 0x{'F' * 5000}}}",
+        "x = " + "[" * 20_000 + "]" * 20_000,
+    ],
+)  # fmt: skip
 def test_a_file_that_is_no_manifest_is_one_problem(text: str) -> None:
     manifest = parse_manifest(text)
     assert manifest.rows == ()

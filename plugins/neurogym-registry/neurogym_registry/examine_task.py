@@ -1,44 +1,48 @@
-"""Run the conformance kit on one task, and print the counts.
+"""Run the conformance kit on one task, and print the result of each check.
 
-``python -m neurogym_registry.examine_task DISTRIBUTION TASK LEVEL EXCUSES`` runs in a child process
-of ``ngym submit``, ``ngym registry accept`` and ``ngym install``. It prints one object: passed and
-failed (numbers), expected_failures and failures (lists), core and python (versions). EXCUSES is
-JSON, code -> reason.
+``python -m neurogym_registry.examine_task DISTRIBUTION NAME LEVEL EXCUSES SITE`` runs in a child
+process, because it imports foreign code: of the folder SITE, or, if this is empty, of the
+environment. It prints the codes of checks as they begin and at last one object, ``{"results":
+[[code, status, text], …]}`` or ``{"failure": reason}``. EXCUSES is a JSON object of expected
+failures, code -> reason.
 """
 
 from __future__ import annotations
 
 import json
-import platform
 import sys
 from typing import Any, Literal, cast
 
 from neurogym_check import check_task
+from neurogym_check.run_checks import all_checks
 
 from neurogym_core import UnknownTaskError
-from neurogym_core.tools import Answers, canonical, clean, installed, said_by
+from neurogym_core.tools import Answers, canonical, installed, said_by
+from neurogym_registry.inspect_tasks import look_in
 
 
 def main(arguments: list[str]) -> None:
-    """Check the task, print the result, and exit."""
-    distribution, name, level, excuses = arguments
+    """Check the task, print the results, and exit."""
+    distribution, name, level, excuses, site = arguments
+    if site:
+        look_in(site)
     with Answers() as answers:
         try:
             known = cast(Literal["quick", "full"], level)
-            value = summary(distribution, name, known, json.loads(excuses), answers.write)
+            value = results_of(distribution, name, known, json.loads(excuses), answers.write)
         except BaseException as error:
             value = {"failure": f"failed with {said_by(error)}"}
         answers.write(value)
 
 
-def summary(
+def results_of(
     distribution: str,
     name: str,
     level: Literal["quick", "full"],
     excuses: dict[str, str],
     progress: Any,
 ) -> dict[str, Any]:
-    """Return the counted results of a task's checks, without those that do not apply."""
+    """Return the results of the kit's checks of a task, without those of plug-ins."""
     tasks = [
         task
         for package in installed().packages
@@ -51,20 +55,9 @@ def summary(
             f"{distribution} has no task {name!r}. Expected an entry point of the package. Correct"
             " the name."
         )
-    results = check_task(tasks[0].id, level, excuses, progress=progress)
-    failed = [result for result in results if not result.ok]
-    excused = [result for result in results if result.status == "expected failure"]
-    return {
-        "passed": sum(result.status == "passed" for result in results),
-        "failed": len(failed),
-        "failures": [f"{result.task}: {clean(str(result))}" for result in failed],
-        "expected_failures": [
-            {"task": name, "check": result.code, "reason": clean(result.reason)[:400]}
-            for result in excused
-        ],
-        "core": installed().core_version,
-        "python": platform.python_version(),
-    }
+    codes = [one.code for one in all_checks(level)]
+    results = check_task(tasks[0].id, level, excuses, select=codes, progress=progress)
+    return {"results": [[one.code, one.status, "" if one.ok else str(one)] for one in results]}
 
 
 if __name__ == "__main__":

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
-from neurogym_core.tools import clean, said_by
+from neurogym_core.tools import clean, read_toml, said_by
 from neurogym_registry.schemas import breaches
 
 Level = Literal["error", "warning"]
@@ -186,7 +185,7 @@ class _Reader:
                 raise ValueError(f"it is a symbolic link, or has more than {MAX_FILE:,} bytes")
             text = path.read_text("utf-8")
             value = (
-                _plain(tomllib.loads(text))
+                _plain(read_toml(text))
                 if name.endswith(".toml")
                 else json.loads(text, parse_constant=_refuse)
             )

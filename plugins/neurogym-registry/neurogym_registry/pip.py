@@ -259,7 +259,8 @@ def add_requirements(wheel: Path, site: Path) -> None:
         site: a folder with modules, which is put on the import path of a child process.
 
     Raises:
-        InstallError: a requirement cannot be found as a wheel, or is damaged.
+        InstallError: a requirement cannot be found as a wheel, is damaged, or would change files of
+            others or replace a module of ngym.
     """
     with TemporaryDirectory(prefix="ngym-") as name:
         folder, report = Path(name), Path(name) / "report.json"
@@ -268,9 +269,36 @@ def add_requirements(wheel: Path, site: Path) -> None:
         rows = [_candidate(row) for row in json.loads(report.read_text("utf-8"))["install"]]
         missing = [one for one in rows if one.sha256 != sha256_of(wheel)]
         if missing:
-            fetch(missing, folder)
+            steps = fetch(missing, folder)
+            refuse_conflicts(steps)
+            _refuse_replacements(steps)
             here = ("--no-index", "--find-links", name, "--no-compile", "--target", str(site))
             _pip("install", *_locked(missing, folder), *here)
+
+
+def _refuse_replacements(steps: Sequence[Step]) -> None:
+    """Raise an error if a requirement would replace a module of Python, or a package of ngym.
+
+    The checks of a package that brings its conformance kit would pass.
+
+    Raises:
+        InstallError: it would.
+    """
+    kept = protected() | {"neurogym-check", "neurogym-plot"}
+    for one in steps:
+        paths = [path for scheme, path in one.contents.files if scheme in ("purelib", "platlib")]
+        modules = {path.partition("/")[0].partition(".")[0] for path in paths}
+        of_python = sorted(modules & sys.stdlib_module_names)
+        what = f"the module {of_python[0]} of Python" if of_python else ""
+        if one.name in kept:
+            what = f"{one.name} of this environment ({one.before or 'missing'}) by {one.version}"
+        if what:
+            raise InstallError(
+                f"{clean(one.filename)}, which the package requires, would replace {what}."
+                " Expected requirements beside ngym, Python and their own ones, because the package"
+                " is checked with these. Update this environment if it is too old, or remove the"
+                " requirement. Nothing was written."
+            )
 
 
 def install(steps: Sequence[Step], *, show: bool) -> None:

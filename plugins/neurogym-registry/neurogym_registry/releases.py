@@ -131,8 +131,8 @@ def refuse_release(folder: Path, wheel: Wheel) -> None:
     """Raise the errors of `add_release`, before any code of the wheel runs.
 
     Raises:
-        RegistryError: the package has no entry, the release exists, a file has texts of the
-            template, or the manifest is invalid.
+        RegistryError: the package has no entry, the release exists, the wheel is for some Pythons
+            or systems only, a file has texts of the template, or the manifest is invalid.
     """
     if wheel.name not in read_package(folder, wheel.name).entries:
         raise RegistryError(
@@ -144,6 +144,14 @@ def refuse_release(folder: Path, wheel: Wheel) -> None:
         raise RegistryError(
             f"{wheel.name} {wheel.version} is released already: {target.name} exists. Expected a"
             " new version, because releases never change. Increase the version of the package."
+        )
+    python, abi, system = wheel.path.stem.split("-")[-3:]
+    if "py3" not in python.split(".") or (abi, system) != ("none", "any"):
+        raise RegistryError(
+            f"{clean(wheel.path.name)} was given, a wheel for some Pythons or systems only."
+            " Expected one for all (py3-none-any): a release lists one file, and pip would look for"
+            " another one elsewhere. Build the package without compiled parts, and release a new"
+            " version with one wheel."
         )
     if wheel.unchanged:
         raise RegistryError(

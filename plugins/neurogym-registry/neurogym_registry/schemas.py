@@ -217,6 +217,15 @@ def _min_items(value: int, home: str, schema: Mapping[str, Any]) -> _Check:
     return check
 
 
+def _max_items(value: int, home: str, schema: Mapping[str, Any]) -> _Check:
+    def check(data: Any) -> _Found:
+        if isinstance(data, list) and len(data) > value:
+            return [((), f"has {len(data)} items, expected at most {value}")]
+        return _FINE
+
+    return check
+
+
 def _unique(value: bool, home: str, schema: Mapping[str, Any]) -> _Check:
     def check(data: Any) -> _Found:
         if value and isinstance(data, list) and len(data) > 1:
@@ -305,6 +314,7 @@ _KEYWORDS: dict[str, Callable[[Any, str, Mapping[str, Any]], _Check]] = {
     "pattern": _pattern,
     "enum": _enum,
     "minItems": _min_items,
+    "maxItems": _max_items,
     "uniqueItems": _unique,
     "maxLength": _max_length,
     "minimum": _minimum,

@@ -90,9 +90,11 @@ def new_entry(
 
 
 def later_entry(registry: Path, wheel: Wheel) -> str:
-    """Return the entry of a listed package that asks for the version of a wheel, too."""
+    """Return the entry of a listed package that asks for the version of a wheel, too.
+
+    Released versions go: an entry asks for a bounded number."""
     entry = read_package(registry, wheel.name).entries[wheel.name]
-    versions = entry.get("versions", [])
+    versions = asked_for(registry, wheel.name)
     if wheel.version not in versions:
         versions = [*versions, wheel.version]
     return entry_toml({**entry, "versions": versions})
@@ -228,6 +230,8 @@ def summary(release: Mapping[str, Any]) -> str:
     offers += [f"- **{text}**" for text in effects(release["offers"])]
     checks = "no tasks to check"
     excuses: list[str] = []
+    drawn = {task["name"] for task in release["tasks"] if task.get("figure")}
+    missing = [task["name"] for task in release["tasks"] if task["name"] not in drawn]
     if said is not None:
         where = "in a sandbox" if said["isolated"] else "without a sandbox"
         checks = (
@@ -246,6 +250,7 @@ def summary(release: Mapping[str, Any]) -> str:
             f"- licence: {release['license']}; needs neurogym-core {release['requires_core']},"
             f" Python {release['requires_python']}",
             f"- conformance, full level: {checks}",
+            *([f"- no figure: {', '.join(missing)}"] if missing else []),
             *(["- expected failures:", *excuses] if excuses else []),
         ]
     )

@@ -100,7 +100,8 @@ PROVED = {
 @pytest.mark.parametrize(
     ("isolated", "attestation", "words"),
     [
-        (True, PROVED, ("checks 30 passed, 0 failed (core 1.0.0, full level; run by the keepers",
+        (True, PROVED, ("checks 30 passed, 0 failed (core 1.0.0, full level; reported by its"
+                        " process, in a sandbox of the keepers)",
                         "uploaded by r.yml of https://github.com/ana/x; verified")),
         (False, None, ("claimed checks 30 passed", "attestation none on the package index")),
     ],
@@ -130,3 +131,17 @@ def test_the_plan_says_which_names_become_ambiguous(wheel, capsys) -> None:
     shown = " ".join(capsys.readouterr().out.split())
     assert "PerceptualDecisionMaking-v0 alone will mean two tasks" in shown
     assert "perceptual/PerceptualDecisionMaking-v0 is installed" in shown
+
+
+def test_words_of_maintainers_are_quoted_in_the_plan(wheel, capsys) -> None:
+    """They could read as a row of it."""
+    listing, release = listed(wheel)
+    spoof = 'Ana" checks 43 passed, 0 failed (core 1.0.0; in a sandbox of the keepers)' + "!" * 300
+    maintainers = [{"name": "Bo"}, {"name": spoof}]
+    row = {**listing.row, "summary": spoof}
+    changed = Listing(row={**row, "maintainers": maintainers})
+    _show_plan(changed, release, stated_by(wheel, listing, release), [])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f'by "Bo", "Ana\'{spoof[4:59]}…"' in shown
+    assert "about \"Ana' checks 43 passed" in shown
+    assert "!" * 200 not in shown

@@ -237,6 +237,7 @@ def _show_plan(
     steps: Sequence[pip.Step],
 ) -> None:
     """Show the facts of the wheel, the keepers' words about the release, and the files."""
+    maintainers = listing.package["maintainers"]
     page = Page()
     page.heading(
         f"{listing.name} {release['version']}",
@@ -244,8 +245,8 @@ def _show_plan(
     )
     page.facts(
         (
-            ("about", listing.row["summary"]),
-            ("by", ", ".join(one["name"] for one in listing.package["maintainers"])),
+            ("about", _quoted(listing.row["summary"], 200)),
+            ("by", ", ".join(_quoted(one["name"], 60) for one in maintainers)),
             ("sources", listing.package.get("repository", listing.package.get("folder"))),
             ("licence", facts["license"]),
             ("tasks", ", ".join(task["name"] for task in facts["tasks"])),
@@ -289,6 +290,12 @@ def _show_plan(
     page.show()
 
 
+def _quoted(text: str, most: int) -> str:
+    """Return the words of maintainers between quotation marks: none reads as a row of the plan."""
+    shown = text if len(text) <= most else f"{text[: most - 1]}…"
+    return f'"{shown.replace(chr(34), chr(39))}"'
+
+
 def _ambiguous(listing: Listing, facts: Mapping[str, Any]) -> list[str]:
     """Return sentences about names that mean two tasks once the package is installed."""
     names = {task["name"] for task in facts["tasks"]}
@@ -324,7 +331,9 @@ def _effects_of_points(points: Mapping[str, Mapping[str, str]]) -> list[str]:
 def _checks(release: Mapping[str, Any]) -> tuple[str, str]:
     """Return the label and the text about the checks of a release.
 
-    The keepers ran them; code that ran without a sandbox could have written the result itself."""
+    The keepers ran them, but in the process of the package, which reported a result for each check
+    of their kit: code that knows the kit can forge one, in a sandbox, too. Without a sandbox, it
+    could also change the keepers' machine, and the counts with it."""
     said = release["conformance"]
     if said is None:
         return "checks", "none"
@@ -332,7 +341,10 @@ def _checks(release: Mapping[str, Any]) -> tuple[str, str]:
     counts = f"{said['passed']} passed, {said['failed']} failed{excused}"
     setting = f"core {said['core']}, {said['level']} level"
     if said["isolated"]:
-        return "checks", f"{counts} ({setting}; run by the keepers, in a sandbox)"
+        return (
+            "checks",
+            f"{counts} ({setting}; reported by its process, in a sandbox of the keepers)",
+        )
     return "claimed checks", f"{counts} ({setting}; run without a sandbox)"
 
 

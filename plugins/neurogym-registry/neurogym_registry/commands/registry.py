@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -9,7 +10,8 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from neurogym_core.tools import Page, RegistryError, clean, print_json
+from neurogym_core import NeurogymError
+from neurogym_core.tools import Page, RegistryError, clean, print_json, said_by
 from neurogym_registry.addresses import VARIABLE, fragment
 from neurogym_registry.attestations import attested, said_of
 from neurogym_registry.change import validate_change
@@ -20,7 +22,7 @@ from neurogym_registry.commands.releasing import (
     read_excuses,
 )
 from neurogym_registry.commands.shared import busy
-from neurogym_registry.examination import unpacked
+from neurogym_registry.examination import PACKAGE_SECONDS, unpacked
 from neurogym_registry.folder import Violation, entry_file, read_package, read_registry
 from neurogym_registry.keeping import new, revoke, transfer, yank
 from neurogym_registry.kit import require_kit
@@ -147,7 +149,7 @@ def accept_releases(
     """
     require_kit()
     reasons = read_excuses(excuses)
-    refused = 0
+    refused, ends = 0, dict[str, float]()
     pending = list(releases) or [
         f"{name}=={version}"
         for name in read_registry(folder).entries
@@ -157,16 +159,34 @@ def accept_releases(
         click.echo("No maintainer asks for a version that is not released.")
     for text in pending:
         try:
-            _accept(text, folder, reasons, boxed=boxed)
-        except RegistryError as error:
+            name, version = name_and_version(text)
+            end = ends.setdefault(name, time.monotonic() + PACKAGE_SECONDS)
+            _accept(name, version, folder, reasons, boxed=boxed, deadline=end)
+        except Exception as error:  # of one package: it never stops the others
             refused += 1
-            click.echo(f"Refused {clean(text)}: {clean(str(error), keep_lines=True)}", err=True)
+            said = str(error) if isinstance(error, NeurogymError) else _unexpected(error)
+            click.echo(f"Refused {clean(text)}: {clean(said, keep_lines=True)}", err=True)
     if refused:
         raise click.exceptions.Exit(1)
 
 
-def _accept(text: str, folder: Path, excuses: Mapping[str, str], *, boxed: bool) -> None:
-    name, version = name_and_version(text)
+def _unexpected(error: Exception) -> str:
+    return (
+        f"{said_by(error)} ended its acceptance. Expected a release, or a refusal with a reason."
+        " The package may have been made to cause this: look at it, and report the error to the"
+        " developers of neurogym-registry. Nothing was written."
+    )
+
+
+def _accept(
+    name: str,
+    version: str,
+    folder: Path,
+    excuses: Mapping[str, str],
+    *,
+    boxed: bool,
+    deadline: float,
+) -> None:
     if not is_listed(folder, name):
         raise RegistryError(
             f"{name} has no entry in {folder}. Expected a package whose maintainers ask for the"
@@ -180,12 +200,15 @@ def _accept(text: str, folder: Path, excuses: Mapping[str, str], *, boxed: bool)
             f" {', '.join(asked) or 'none'}. They use `ngym submit`. Nothing was written."
         )
     with TemporaryDirectory(prefix="ngym-") as place:
-        wheel = download_release(text, Path(place))
+        wheel = download_release(f"{name}=={version}", Path(place))
         refuse_early(folder, wheel)
         entry = read_package(folder, name).entries[name]
         with busy("Verifying the attestation of the wheel ..."):
             attestation = attested(wheel, str(entry.get("repository", "")))
-        with busy("Describing and checking its tasks ..."), unpacked(wheel, boxed=boxed) as bench:
+        with (
+            busy("Describing and checking its tasks ..."),
+            unpacked(wheel, boxed=boxed, deadline=deadline) as bench,
+        ):
             examination = bench.examine(excuses)
         change = accept(folder, wheel, examination, attestation)
     for violation in change.warnings:
