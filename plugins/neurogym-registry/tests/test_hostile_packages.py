@@ -518,7 +518,7 @@ def test_forged_results_say_nothing_else_than_that_checks_passed(tmp_path: Path)
         ("neurogym_check", "its module 'neurogym_check' would be confused with"),
         ("neurogym_core", "its module 'neurogym_core' would be confused with"),
         ("json", "would replace the module json of Python"),
-        ("", "would replace neurogym-plot of this environment \(1.0.0\) by 9.0"),
+        ("", r"would replace neurogym-plot of this environment \(1.0.0\) by 9.0"),
     ],
 )
 def test_a_requirement_that_replaces_a_module_of_ngym_is_refused(
