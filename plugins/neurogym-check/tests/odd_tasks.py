@@ -166,6 +166,37 @@ class Tracks(Task):
         return now.conditions["goal"][:, None]
 
 
+class PushesBack(Task):
+    """A hook pays on every step and reports the first push: pushing early is no false start."""
+
+    timing = {"keep": 1000}
+    trial_state = {"at": 0.0}
+
+    def define(self):
+        self.observe(at=1)
+        self.act(rest=1, push=("down", "up"))
+        self.vary(drift=Choice((-0.2, 0.2)))
+
+    def new_trial(self, trial):
+        trial.periods("keep")
+        against = np.where(trial["drift"] > 0, 0, 1)
+        trial.answer("push", against, during="keep", reported=True, then="wait")
+        trial.max_reward(trial.duration("keep") / 100)
+
+    def step_action(self, now, action):
+        pushed = np.array([0.0, -0.2, 0.2])[action]
+        now.trial_state["at"] = now.trial_state["at"] + now.conditions["drift"] + pushed
+        now.answer(action > 0, action - 1)
+        return np.maximum(1.0 - np.abs(now.trial_state["at"]), 0.0), None
+
+    def step_observation(self, now, obs):
+        obs[:, 0] = now.trial_state["at"]
+        return obs
+
+    def step_target(self, now):
+        return np.where(now.conditions["drift"] > 0, 1, 2)
+
+
 class DictEnv(gymnasium.Env):
     """Observations are dicts, a flag is a NumPy bool, rewards are ints, sessions last 1-2 steps."""
 

@@ -76,6 +76,7 @@ ODD = (
     "InBlocks",
     "CountsHits",
     "Tracks",
+    "PushesBack",
     "DictEnv",
     "NothingRandom",
     "ReadsInManyWays",

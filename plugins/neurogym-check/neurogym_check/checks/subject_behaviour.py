@@ -133,8 +133,9 @@ def resting_earns_less_than_the_oracle(candidate: Candidate) -> dict[str, float]
 def premature_responses_do_not_pay(candidate: Candidate) -> dict[str, float]:
     """Answering on every step earns less than the oracle, and no more than waiting and guessing.
 
-    Make actions during a hold cost something (`rewards["abort"]`) or end the trial. An answer
-    before its response window must not count."""
+    Guessing is not compared where hooks alone report answers: they may pay on every step. Make
+    actions during a hold cost something (`rewards["abort"]`) or end the trial. An answer before its
+    response window must not count."""
     candidate.require_oracle()
     _require_resting(candidate)
     guess, b = _finished(candidate, "guess").mean("reward")
@@ -143,7 +144,7 @@ def premature_responses_do_not_pay(candidate: Candidate) -> dict[str, float]:
         raise NotApplicable("it pays nothing")
     premature, a = candidate.played["premature"].mean("reward")
     earned = f"Answering on every step earns {premature:.3f} per trial"
-    if candidate.batch.tables.slots.names:
+    if not all(candidate.batch.tables.slots.reported):
         require(
             premature <= guess + _margin(a, b),
             f"{earned}, expected at most the {guess:.3f} of waiting and guessing.",
