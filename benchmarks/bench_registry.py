@@ -142,12 +142,11 @@ def git(folder: Path, *arguments: str, text: str = "") -> str:
 
 
 def change_files() -> Iterator[tuple[str, str]]:
-    """Yield (path, text) of the files of a new package."""
+    """Yield (path, text) of the file with which a maintainer asks for the release of a package."""
     name = "neurogym-task-newcomer"
-    entry = f'schema = 1\nname = "{name}"\nsummary = "Tasks."\nadded = 2026-11-22\n'
+    entry = f'schema = 1\nversions = ["1.0.0"]\nname = "{name}"\nsummary = "Tasks."\nadded = 2026-11-22\n'
     entry += 'repository = "https://example.org/x"\n[[maintainers]]\nname = "Bo"\ngithub_id = 7\n'
     yield f"packages/{name}.toml", entry
-    yield f"releases/{name}/1.0.0.json", json.dumps(release(name, "1.0.0"), indent=1)
 
 
 def repository_files(count: int) -> Iterator[tuple[str, str]]:
@@ -170,7 +169,8 @@ def release(name: str, version: str) -> dict[str, Any]:
         "schema": 1, "name": name, "version": version, "requires_core": ">=1.0,<2",
         "requires_python": ">=3.11", "requires": ["neurogym-core>=1.0,<2"], "license": "MIT",
         "modules": [module], "files": [{"filename": file, "sha256": "a" * 64, "size": 9}],
-        "tasks": [], "wrappers": [], "offers": {}, "conformance": None, "yanked": None,
+        "tasks": [], "wrappers": [], "offers": {}, "conformance": None,
+        "attestation": None, "yanked": None,
     }  # fmt: skip
 
 
