@@ -144,7 +144,8 @@ def git(folder: Path, *arguments: str, text: str = "") -> str:
 def change_files() -> Iterator[tuple[str, str]]:
     """Yield (path, text) of the file with which a maintainer asks for the release of a package."""
     name = "neurogym-task-newcomer"
-    entry = f'schema = 1\nversions = ["1.0.0"]\nname = "{name}"\nsummary = "Tasks."\nadded = 2026-11-22\n'
+    entry = f'schema = 1\nname = "{name}"\nsummary = "Tasks."\nadded = 2026-11-22\n'
+    entry += 'versions = ["1.0.0"]\n'
     entry += 'repository = "https://example.org/x"\n[[maintainers]]\nname = "Bo"\ngithub_id = 7\n'
     yield f"packages/{name}.toml", entry
 
