@@ -22,6 +22,7 @@ class BestStop(Subject):
     """
 
     carries_state = False
+    window = "stimulus"
 
     def __init__(self, channel: str | None = None) -> None:
         self.channel = channel
@@ -29,7 +30,7 @@ class BestStop(Subject):
     def begin(self, env: TaskVectorEnv) -> None:
         task = env.task
         gain = task.dt / task.sigma**2  # mean log odds of a step; their variance is twice that
-        steps = round(float(task.timing["stimulus"].to_plain()) / task.dt)
+        steps = round(float(task.timing[self.window].to_plain()) / task.dt)
         bins = max(round(BIN / task.dt), 1)
         starts = np.arange(steps) // bins * bins
         reward = 1 - task.price * starts / steps
@@ -66,4 +67,16 @@ class BestStop(Subject):
         return np.where(sure, 1 + (self._odds > 0), 0)
 
 
-__all__ = ["BestStop"]
+class BestSwitch(BestStop):
+    """Of task switching: the evidence of the feature that the cue asks for, or of `channel`."""
+
+    def evidence(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        channels = env.task.channels
+        height, side = (observations[:, channels[name]] @ [-1, 1] for name in ("height", "side"))
+        tall = observations[:, channels["cue"]][:, :2].any(axis=1)
+        if self.channel:
+            tall = np.full(len(tall), self.channel == "height")
+        return np.where(tall, height, side)
+
+
+__all__ = ["BestStop", "BestSwitch"]
