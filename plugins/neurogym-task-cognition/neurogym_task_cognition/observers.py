@@ -46,7 +46,7 @@ class BestStop(Subject):
             value = np.maximum(now, later)
             self.bounds[step] = np.min(np.abs(ODDS[now >= later]))
         self._scale = gain
-        self._odds, self._step = np.zeros(env.num_envs), np.zeros(env.num_envs, int)
+        self._sum, self._step = np.zeros(env.num_envs), np.zeros(env.num_envs, int)
 
     def evidence(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         """Unit 1 minus unit 0 of the channel that is asked, (n,)."""
@@ -58,13 +58,18 @@ class BestStop(Subject):
             units = np.where(read, observations[:, channels["word"]], units)
         return units[:, 1] - units[:, 0]  # type: ignore[no-any-return]
 
+    def odds(self, evidence: np.ndarray) -> np.ndarray:
+        """Log odds of choice 1, (n,), from the log likelihood ratio of its evidence."""
+        return evidence
+
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         seen = observations[:, env.task.channels["fixation"]][:, 0] < 0.5
-        self._odds[~seen] = self._step[~seen] = 0
-        self._odds += np.where(seen, self._scale * self.evidence(env, observations), 0)
-        sure = seen & (np.abs(self._odds) >= self.bounds[self._step])
+        self._sum[~seen] = self._step[~seen] = 0
+        self._sum += np.where(seen, self._scale * self.evidence(env, observations), 0)
+        odds = self.odds(self._sum)
+        sure = seen & (np.abs(odds) >= self.bounds[self._step])
         self._step[seen] = np.minimum(self._step[seen] + 1, len(self.bounds) - 1)
-        return np.where(sure, 1 + (self._odds > 0), 0)
+        return np.where(sure, 1 + (odds > 0), 0)
 
 
 class BestSwitch(BestStop):
@@ -79,4 +84,37 @@ class BestSwitch(BestStop):
         return np.where(tall, height, side)
 
 
-__all__ = ["BestStop", "BestSwitch"]
+class BestContext(BestStop):
+    """Of the AX-CPT: after an A it expects an X, as often as one comes; after a B it knows.
+
+    Args:
+        ignores: "cue", or "probe": it then answers by the cue, at once.
+    """
+
+    window = "probe"
+
+    def __init__(self, ignores: str = "") -> None:
+        super().__init__()
+        self.ignores = ignores
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        super().begin(env)
+        p = env.task.p_target
+        share = 1 - (1 - p) / 3 * 2 if self.ignores == "cue" else p / (1 - (1 - p) / 3 * 2)
+        self._expects = np.log(share) - np.log(max(1 - share, 1e-9))
+        self._after_b = np.zeros(env.num_envs, bool)
+        if self.ignores == "probe":
+            self.bounds[:] = 0
+
+    def evidence(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        channels = env.task.channels
+        a, b = observations[:, channels["cue"]].T
+        self._after_b = (self._after_b & (a < 0.5)) | (b > 0.5)
+        return observations[:, channels["probe"]] @ [1, -1] * (self.ignores != "probe")
+
+    def odds(self, evidence: np.ndarray) -> np.ndarray:
+        known = self._after_b & (self.ignores != "cue")
+        return np.where(known, -np.inf, self._expects + evidence)
+
+
+__all__ = ["BestContext", "BestStop", "BestSwitch"]

@@ -122,5 +122,5 @@ def test_a_right_answer_earns_less_the_later_it_comes():
 
 @pytest.mark.parametrize("wrong", [{"inertia": 1.5}, {"price": -1.0}, {"inertia_ms": 0.0}])
 def test_impossible_parameters_are_refused(wrong):
-    with pytest.raises(InvalidValueError, match="TaskSwitching|inertia_ms"):
+    with pytest.raises(InvalidValueError, match="give"):
         TaskSwitching(**wrong)
