@@ -117,4 +117,37 @@ class BestContext(BestStop):
         return np.where(known, -np.inf, self._expects + evidence)
 
 
-__all__ = ["BestContext", "BestStop", "BestSwitch"]
+class Scanner(Subject):
+    """Of Sternberg's task: remembers the set, and compares the probe with it.
+
+    Args:
+        base, each: ms from the onset of the probe to the answer, and ms more per digit of the set.
+    """
+
+    carries_state = False
+
+    def __init__(self, base: float = 400, each: float = 40) -> None:
+        self.base, self.each = base, each
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        self._set, self._waited = np.zeros((env.num_envs, 10), bool), np.zeros(env.num_envs)
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        channels = env.task.channels
+        probe = observations[:, channels["probe"]] > 0.5
+        asked = probe.any(axis=1)
+        self._set[(self._waited > 0) & ~asked] = False  # another trial
+        self._set |= observations[:, channels["digit"]] > 0.5
+        self._waited = np.where(asked, self._waited + env.task.dt, 0)
+        done = asked & (self._waited >= self.base + self.each * self._set.sum(axis=1))
+        return np.where(done, 1 + (probe & self._set).any(axis=1), 0)
+
+
+class BestMemory(Scanner):
+    """Of Sternberg's task: answers at once."""
+
+    def __init__(self) -> None:
+        super().__init__(0, 0)
+
+
+__all__ = ["BestContext", "BestMemory", "BestStop", "BestSwitch", "Scanner"]
