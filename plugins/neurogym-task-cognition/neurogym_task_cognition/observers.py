@@ -84,6 +84,14 @@ class BestSwitch(BestStop):
         return np.where(tall, height, side)
 
 
+class BestPlaces(BestStop):
+    """Of Posner's task: adds up the letters of both places, one of which is silent."""
+
+    def evidence(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        channels = env.task.channels
+        return sum(observations[:, channels[name]] @ [-1, 1] for name in ("left", "right"))
+
+
 class BestContext(BestStop):
     """Of the AX-CPT: after an A it expects an X, as often as one comes; after a B it knows.
 
@@ -150,4 +158,4 @@ class BestMemory(Scanner):
         super().__init__(0, 0)
 
 
-__all__ = ["BestContext", "BestMemory", "BestStop", "BestSwitch", "Scanner"]
+__all__ = ["BestContext", "BestMemory", "BestPlaces", "BestStop", "BestSwitch", "Scanner"]
