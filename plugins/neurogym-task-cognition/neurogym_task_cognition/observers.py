@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurogym_core import Subject, TaskVectorEnv
+from neurogym_task_cognition.change_detection import PLACES
 from neurogym_task_cognition.price import BIN
 
 ODDS = np.linspace(-12, 12, 481)
@@ -158,4 +159,47 @@ class BestMemory(Scanner):
         super().__init__(0, 0)
 
 
-__all__ = ["BestContext", "BestMemory", "BestPlaces", "BestStop", "BestSwitch", "Scanner"]
+class BestDetector(Subject):
+    """Of change detection: weighs, for all places and colours, how likely a change is."""
+
+    carries_state = False
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        self._sum = np.zeros((env.num_envs, env.task.channels.size - 1))
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        task = env.task
+        asked = observations[:, task.channels["fixation"]][:, 0] < 0.5
+        display = observations[:, task.channels["display"]]
+        choice = np.zeros(len(display), int)
+        if asked.any():
+            test = display[asked].reshape(asked.sum(), PLACES, -1)
+            gain = task.dt / (task.sigma**2 * test.sum(axis=(1, 2)))
+            odds = self.odds(self._sum[asked].reshape(test.shape), test, gain[:, None, None])
+            choice[asked] = 1 + (odds > 0)
+        self._sum = np.where(asked[:, None], 0, self._sum + display)
+        return choice
+
+    def odds(self, seen: np.ndarray, test: np.ndarray, gain: np.ndarray) -> np.ndarray:
+        """Log odds of a change, (n,).
+
+        Args:
+            seen: sum of the sample over its steps, (n, places, colours).
+            test: the test, likewise.
+            gain: dt over the variance of the noise, (n, 1, 1).
+        """
+        kept = (seen * test).sum(axis=2, keepdims=True)
+        other = test.any(axis=2, keepdims=True) & (test < 0.5)
+        ratios = np.where(other, gain * (seen - kept), -np.inf).reshape(len(test), -1)
+        return np.logaddexp.reduce(ratios, axis=1) - np.log(other.sum(axis=(1, 2)))
+
+
+__all__ = [
+    "BestContext",
+    "BestDetector",
+    "BestMemory",
+    "BestPlaces",
+    "BestStop",
+    "BestSwitch",
+    "Scanner",
+]
