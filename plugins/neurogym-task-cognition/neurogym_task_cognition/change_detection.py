@@ -66,9 +66,8 @@ class ChangeDetection(Task):
         self.correct_choice("change")
 
     def new_trial(self, trial: TrialBuilder) -> None:
-        before = ("fixation", "sample", "delay")
-        trial.periods(*before, "test")
-        trial.show("fixation", 1, during=before)
+        trial.periods("fixation", "sample", "delay", "test")
+        trial.show("fixation", 1, during=("fixation", "sample", "delay"))
         blur = self.sigma * np.sqrt(trial["size"])
         trial.show("display", _units(trial["sample"]), during="sample", noise=blur)
         trial.show("display", _units(trial["test"]), during="test")

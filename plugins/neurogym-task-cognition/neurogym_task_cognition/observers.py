@@ -7,6 +7,7 @@ import numpy as np
 from neurogym_core import Subject, TaskVectorEnv
 from neurogym_task_cognition.change_detection import PLACES
 from neurogym_task_cognition.price import BIN
+from neurogym_task_cognition.sart import STOP
 
 ODDS = np.linspace(-12, 12, 481)
 """Log odds of choice 1 against choice 0, on which waiting is valued."""
@@ -194,12 +195,55 @@ class BestDetector(Subject):
         return np.logaddexp.reduce(ratios, axis=1) - np.log(other.sum(axis=(1, 2)))
 
 
+class BestPress(Subject):
+    """Of the SART: presses at once at every digit but the 3."""
+
+    carries_state = False
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        digits = observations[:, env.task.channels["digit"]] > 0.5
+        return np.where(digits.any(axis=1) & ~digits[:, STOP - 1], 1, 0)
+
+
+class Drifter(Subject):
+    """Of the SART: presses by habit, and earlier, while its attention is elsewhere.
+
+    Attention is elsewhere in three tenths of the trials: it then presses 250 ms after the onset of
+    any digit, and otherwise after 350 ms, unless it is the 3.
+
+    Args:
+        stays: probability that attention is elsewhere after a trial in which it was; with 0.3, it
+            is elsewhere in single trials, independently.
+    """
+
+    def __init__(self, stays: float = 0.9) -> None:
+        self.stays = stays
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        self._rng, n = np.random.default_rng(0), env.num_envs
+        self._waited, self._away = np.zeros(n), self._rng.random(n) < 0.3
+        self._shown, self._stop = np.zeros((2, n), bool)
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        digits = observations[:, env.task.channels["digit"]] > 0.5
+        fresh = digits.any(axis=1) & ~self._shown
+        self._shown = digits.any(axis=1)
+        self._stop = np.where(fresh, digits[:, STOP - 1], self._stop)
+        chance = np.where(self._away, self.stays, (1 - self.stays) * 0.3 / 0.7)
+        self._away = np.where(fresh, self._rng.random(len(fresh)) < chance, self._away)
+        self._waited = np.where(fresh, 0, self._waited) + env.task.dt
+        due = self._waited == np.where(self._away, 250, 350)
+        return np.where(due & (self._away | ~self._stop), 1, 0)
+
+
 __all__ = [
     "BestContext",
     "BestDetector",
     "BestMemory",
     "BestPlaces",
+    "BestPress",
     "BestStop",
     "BestSwitch",
+    "Drifter",
     "Scanner",
 ]
