@@ -7,6 +7,7 @@ import numpy as np
 from neurogym_core import Subject, TaskVectorEnv
 from neurogym_task_cognition.change_detection import PLACES
 from neurogym_task_cognition.price import BIN
+from neurogym_task_cognition.pvt import EARLY, FIRST, LAST
 from neurogym_task_cognition.sart import STOP
 
 ODDS = np.linspace(-12, 12, 481)
@@ -236,6 +237,47 @@ class Drifter(Subject):
         return np.where(due & (self._away | ~self._stop), 1, 0)
 
 
+class Watcher(Subject):
+    """Of the PVT: presses when it is sure enough that the light is on for 100 ms.
+
+    It has a probability for each time since the onset, and for the light being off.
+
+    Args:
+        rising: whether it knows that the light is the more likely to come, the longer it has not;
+            otherwise it expects it equally at any time.
+        sure: probability from which it presses.
+    """
+
+    carries_state = False
+
+    def __init__(self, rising: bool = True, sure: float = 0.9) -> None:
+        self.rising, self.sure = rising, sure
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        task = env.task
+        self._waited = np.zeros(env.num_envs, int)
+        steps = np.arange(LAST // task.dt + 1)
+        rising = np.where(steps < FIRST / task.dt, 0, 1 / (len(steps) - steps))
+        self._hazard = rising if self.rising else np.full(len(steps), task.dt / LAST)
+        self._chances = np.tile(np.eye(round(EARLY / task.dt) + 2)[0], (env.num_envs, 1))
+        self._precision = task.dt / max(task.sigma, 0.5) ** 2
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        channels, chances = env.task.channels, self._chances
+        ready = observations[:, channels["ready"]][:, 0] > 0.5
+        hazard = self._hazard[np.minimum(self._waited, len(self._hazard) - 1)]
+        self._waited = np.where(ready, 0, self._waited + 1)
+        chances[:, -1] += chances[:, -2]
+        chances[:, 2:-1] = chances[:, 1:-2]
+        chances[:, 1] = chances[:, 0] * hazard
+        chances[:, 0] *= 1 - hazard
+        light = observations[:, channels["light"]]
+        chances[:, 1:] *= np.exp(np.clip(self._precision * (light - 0.5), -50, 50))
+        chances /= chances.sum(axis=1, keepdims=True)
+        chances[ready] = np.eye(chances.shape[1])[0]
+        return (chances[:, -1] >= self.sure) * 1
+
+
 __all__ = [
     "BestContext",
     "BestDetector",
@@ -246,4 +288,5 @@ __all__ = [
     "BestSwitch",
     "Drifter",
     "Scanner",
+    "Watcher",
 ]
