@@ -278,7 +278,49 @@ class Watcher(Subject):
         return (chances[:, -1] >= self.sure) * 1
 
 
+class Anticipator(Subject):
+    """Of the serial reaction time task: learns which light follows the last ones, and anticipates.
+
+    It presses before the light while it knows what to expect, and its last expectation came true;
+    otherwise at the light.
+
+    Args:
+        order: how many of the last lights it goes by, 1 or 2; 0: it always waits for the light.
+    """
+
+    def __init__(self, order: int = 2) -> None:
+        self.order = order
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        n = env.num_envs
+        self._next, self._last = np.full((n, 4, 4), -1), np.zeros((n, 2), int)
+        self._on, self._right, self._pressed = np.zeros((3, n), bool)
+        self._number = np.zeros(n, int)
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        lights = observations[:, env.task.channels["light"]] > 0.5
+        on, rows = lights.any(axis=1), np.arange(len(lights))
+        self._next[self._on & ~on & (self._number % env.task.trials_per_session == 0)] = -1
+        self._pressed &= ~(self._on & ~on)  # another trial
+        before = self._last[:, 0] * (self.order > 1), self._last[:, 1]
+        expected = self._next[rows, before[0], before[1]]
+        onset = np.flatnonzero(on & ~self._on)
+        seen = lights[onset].argmax(axis=1)
+        self._right[onset] = expected[onset] == seen
+        known = self._number[onset] % env.task.trials_per_session >= 2
+        new = np.where((expected[onset] < 0) & known, seen, expected[onset])
+        self._next[onset, before[0][onset], before[1][onset]] = new
+        self._last[onset] = np.stack([self._last[onset, 1], seen], axis=1)
+        self._number[onset] += 1
+        self._on = on
+        early = ~on & self._right & (expected >= 0) & (self.order > 0)
+        press = (on | early) & ~self._pressed
+        self._pressed |= press
+        return np.where(press, 1 + np.where(on, lights.argmax(axis=1), expected), 0)
+
+
 __all__ = [
+    "Anticipator",
     "BestContext",
     "BestDetector",
     "BestMemory",
