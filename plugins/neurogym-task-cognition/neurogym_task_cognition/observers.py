@@ -319,10 +319,44 @@ class Anticipator(Subject):
         return np.where(press, 1 + np.where(on, lights.argmax(axis=1), expected), 0)
 
 
+class BestLoop(Subject):
+    """Of the 12-AX task: remembers the digit and the first letter.
+
+    Args:
+        forgets: probability with which it loses the digit before each answer, and takes either.
+        ignores: "digit", "first" or "second" (letter), which it takes for the one of a target.
+    """
+
+    carries_state = False
+
+    def __init__(self, forgets: float = 0.0, ignores: str = "") -> None:
+        super().__init__()
+        self.forgets, self.ignores = forgets, ignores
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        self._digit, self._first = np.zeros((2, env.num_envs), int)
+        self._asked = np.zeros(env.num_envs, bool)
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        symbols = observations[:, env.task.channels["symbol"]] > 0.5
+        digit, first, second = symbols[:, :2], symbols[:, 2:5], symbols[:, 5:]
+        asked = second.any(axis=1)
+        lost = asked & ~self._asked & (self.rng.random(len(asked)) < self.forgets)
+        self._asked = asked
+        self._digit = np.where(digit.any(axis=1), digit.argmax(axis=1), self._digit)
+        self._digit = np.where(lost, self.rng.integers(0, 2, len(lost)), self._digit)
+        self._first = np.where(first.any(axis=1), first.argmax(axis=1), self._first)
+        known = {"digit": self._digit, "first": self._first, "second": second.argmax(axis=1)}
+        kept = [known[name] for name in known if name != self.ignores]
+        yes = np.all([one == kept[0] for one in kept], axis=0) & (kept[0] < 2)
+        return np.where(asked, 1 + yes, 0)
+
+
 __all__ = [
     "Anticipator",
     "BestContext",
     "BestDetector",
+    "BestLoop",
     "BestMemory",
     "BestPlaces",
     "BestPress",

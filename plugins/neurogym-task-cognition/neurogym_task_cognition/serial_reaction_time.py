@@ -10,8 +10,7 @@ from neurogym_task_cognition.sequences import second_order
 from neurogym_task_cognition.shares import check_shares
 
 LIGHTS = ("first", "second", "third", "fourth")
-PROBE = 24
-"""Trials without the sequence."""
+PROBE = 24  # trials without the sequence
 
 
 class SerialReactionTime(Task):
@@ -72,7 +71,7 @@ class SerialReactionTime(Task):
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         n, orders = len(session), np.array([self.sequence] if self.sequence else second_order())
-        order = orders[rng.integers(0, len(orders), n)]
+        order = rng.choice(orders, n)
         shift = rng.integers(0, order.shape[1], (n, 1))
         places = (np.arange(order.shape[1]) + shift) % order.shape[1]
         session.order = np.take_along_axis(order, places, axis=1)
@@ -85,16 +84,15 @@ class SerialReactionTime(Task):
         place = session.place % session.order.shape[1]
         other = (session.light + rng.integers(1, 4, n)) % 4
         light = np.where(random, other, session.order[np.arange(n), place])
-        session.number, session.place = session.number + 1, session.place + ~random
-        session.light = light
-        known = {"block": np.where(random, "random", "sequence"), "light": light}
-        return self.draw_conditions(rng, n, known)
+        session.light, session.number = light, session.number + 1
+        session.place = session.place + ~random
+        block = np.where(random, "random", "sequence")
+        return self.draw_conditions(rng, n, {"block": block, "light": light})
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("interval", "light")
-        trial.show("light", np.eye(4)[trial["light"]], during="light")
+        light, whole = trial["light"], ("interval", "light")
+        trial.show("light", np.eye(4)[light], during="light")
         trial.record("block")
-        priced_answer(
-            trial, "press", trial["light"], ("interval", "light"), self.rewards["correct"],
-            self.price, then="wait",
-        )  # fmt: skip
+        pay = self.rewards["correct"]
+        priced_answer(trial, "press", light, whole, pay, self.price, then="wait")
