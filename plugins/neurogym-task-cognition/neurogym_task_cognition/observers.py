@@ -352,6 +352,48 @@ class BestLoop(Subject):
         return np.where(asked, 1 + yes, 0)
 
 
+class Searcher(Subject):
+    """Of visual search: looks at one letter after the other, until it finds the target.
+
+    It sees a single feature everywhere at once.
+
+    Args:
+        base, each: ms from the onset of the display to the answer, and ms more for each letter that
+            it looks at.
+        stops: whether it stops at the target; otherwise it looks at all letters.
+    """
+
+    carries_state = False
+
+    def __init__(self, base: float = 400, each: float = 60, stops: bool = True) -> None:
+        self.base, self.each, self.stops = base, each, stops
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        self._waited = np.zeros(env.num_envs)
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        channels = env.task.channels
+        shown = observations[:, channels["display"]].reshape(len(observations), -1, 6) > 0.5
+        there = shown.any(axis=2)
+        self._waited = np.where(there.any(axis=1), self._waited + env.task.dt, 0)
+        feature = observations[:, channels["search"]][:, 1] > 0.5
+        odd = (shown[:, :, 2] | shown[:, :, 5]).any(axis=1)
+        found = shown[:, :, 0] & shown[:, :, 3]
+        conjunction = found.any(axis=1)
+        last = np.where(conjunction & self.stops, found.argmax(axis=1), there.shape[1])
+        looked = (there & (np.arange(there.shape[1]) <= last[:, None])).sum(axis=1)
+        due = self.base + self.each * np.where(feature, 0, looked)
+        done = there.any(axis=1) & (self._waited >= due)
+        return np.where(done, 1 + np.where(feature, odd, conjunction), 0)
+
+
+class BestSearcher(Searcher):
+    """Of visual search: sees all letters at once."""
+
+    def __init__(self) -> None:
+        super().__init__(0, 0)
+
+
 __all__ = [
     "Anticipator",
     "BestContext",
@@ -360,9 +402,11 @@ __all__ = [
     "BestMemory",
     "BestPlaces",
     "BestPress",
+    "BestSearcher",
     "BestStop",
     "BestSwitch",
     "Drifter",
     "Scanner",
+    "Searcher",
     "Watcher",
 ]
