@@ -34,10 +34,10 @@ class AXCPT(Task):
     Mean performance says little, since most trials are targets. Always answering "target" earns
     0.70. Ignoring the probe, an answer by the cue alone earns 0.90, as in the paper, and so does
     ignoring the cue if there is no noise; with noise the cue ignored earns 0.80. Compare the pairs:
-    ignoring the probe, no AY is right, and ignoring the cue, hardly any BX is. The same holds of
-    the sensitivity to the context, hits in AX against false alarms in BX. With ``p_target=0.4`` the
-    pairs occur in 40, 20, 20 and 20 %, another common choice: the ideal observer then earns 0.925,
-    the probe ignored 0.80, and the cue ignored 0.69.
+    ignoring the probe, no AY is right, and ignoring the cue, hardly any BX is. The
+    sensitivity to the context, hits in AX against false alarms in BX, shows the latter, too. With
+    ``p_target=0.4`` the pairs occur in 40, 20, 20 and 20 %, another common choice: the ideal
+    observer then earns 0.925, the probe ignored 0.80, and the cue ignored 0.69.
 
     A subject that prepares for the probe errs in AY: the ideal observer in 34 % of them, and in no
     BX. One that does not keep the cue errs in BX: the same observer without the cue in 99 % of

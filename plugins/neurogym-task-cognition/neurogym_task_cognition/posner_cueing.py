@@ -43,8 +43,8 @@ class PosnerCueing(Task):
 
     Deviations from the paper:
 
-    - a choice between letters (there, mostly the detection of a light), since the arrow tells the
-      place of a light;
+    - a choice between letters (there, mostly the detection of a light), since the arrow says
+      where a light is;
     - the loss does not depend on the time since the arrow, and nothing returns more slowly to a
       place where attention has been;
     - the share of neutral trials, intervals, durations, noise and price are ours.

@@ -36,8 +36,8 @@ class SerialReactionTime(Task):
 
     Reaction times in the record count from the onset of the interval, 500 ms before the light. The
     observer, `neurogym_task_cognition.observers:Anticipator`, is 349 ms slower in the random block
-    than in the rest, as a sign of what it has learned; people are slower, too. One that waits is
-    equally fast in both. The sizes are ours, and not compared with people's.
+    than in the rest, a sign of its memory of the sequence; people are slower there, too. One that
+    waits is equally fast in both. The sizes are ours, and not compared with people's.
 
     Deviations from the papers:
 

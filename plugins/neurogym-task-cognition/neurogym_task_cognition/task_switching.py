@@ -42,13 +42,13 @@ class TaskSwitching(Task):
     slow the answer, and less so the earlier the cue comes. With `inertia`, a share of the feature
     that is asked is replaced by the other one after a switch, as by the previous task, and the
     share falls exponentially after the cue: with ``inertia=0.6`` the same observer, which does not
-    know of it, is 29 ms slower in switch than in other trials after 160 ms, and errs in 12 % more
-    of them; 12 and 1 % after 600 ms, and nothing after 1200 ms. The sizes are ours, and not
-    compared with people's, who keep a part of the cost however early the cue comes.
+    know of it, is 29 ms slower in switch than in other trials after 160 ms, and errs more often,
+    by 12 percentage points; it is 12 ms slower after 600 ms, and 2 ms after 1200 ms. The sizes are
+    ours, and not compared with people's, who keep a part of the cost however early the cue comes.
 
     Deviations from the papers:
 
-    - two cues per task, so that repeated tasks and repeated cues can be told apart;
+    - two cues per task, so that repeated tasks and repeated cues can be distinguished;
     - intervals, durations, noise and price are ours;
     - features of the target have units (there, a target in a grid of two by two).
 

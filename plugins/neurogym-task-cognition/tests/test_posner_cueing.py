@@ -1,4 +1,4 @@
-"""Posner's task: the arrow tells the place and not the letter, and costs where strength is lost."""
+"""Posner's task: the arrow shows the place and not the letter, and costs strength elsewhere."""
 
 from __future__ import annotations
 
