@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core import Choice, InvalidValueError, Task, TrialBuilder
+from neurogym_core import Choice, Task, TrialBuilder
 from neurogym_task_cognition.price import priced_answer
+from neurogym_task_cognition.shares import check_shares
 
 SIDES = ("left", "right")
 
@@ -59,11 +60,7 @@ class Simon(Task):
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
 
     def define(self) -> None:
-        if not (0 <= self.p_neutral <= 1 and 0 <= self.price <= 1):
-            raise InvalidValueError(
-                f"Simon was given p_neutral={self.p_neutral!r} and price={self.price!r}; give"
-                " proportions, 0 to 1."
-            )
+        check_shares(self, "p_neutral", "price")
         self.observe(fixation=1, colour=("red", "green"), position=SIDES)
         self.act(rest=1, choose=SIDES)
         either = (1 - self.p_neutral) / 2

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, InvalidValueError, Task, TrialBuilder
+from neurogym_core import Choice, Task, TrialBuilder
 from neurogym_task_cognition.price import priced_answer
+from neurogym_task_cognition.shares import check_shares
 
 COLOURS = ("red", "green")
 TASKS = ("name", "read")
@@ -67,10 +68,7 @@ class Stroop(Task):
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
 
     def define(self) -> None:
-        shares = {name: getattr(self, name) for name in ("p_read", "p_neutral", "price")}
-        if not all(0 <= share <= 1 for share in shares.values()):
-            given = ", ".join(f"{name}={share!r}" for name, share in shares.items())
-            raise InvalidValueError(f"Stroop was given {given}; give proportions, 0 to 1.")
+        check_shares(self, "p_read", "p_neutral", "price")
         self.observe(fixation=1, cue=TASKS, ink=COLOURS, word=COLOURS)
         self.act(rest=1, choose=COLOURS)
         either = (1 - self.p_neutral) / 2
