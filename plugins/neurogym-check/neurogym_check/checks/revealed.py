@@ -29,7 +29,7 @@ QUIET = (
 )
 """Periods whose names begin like this come before the evidence."""
 FORETOLD = 0.8
-"""Correlation with the next answer from which on the end of a trial tells it."""
+"""Correlation with the next answer from which on the end of a trial shows it."""
 FEW = 30
 """Trials with the same answer from which on such a correlation is computed."""
 
@@ -114,7 +114,7 @@ def a_trial_does_not_show_the_next_answer(candidate: Candidate) -> dict[str, flo
     """Observations after the answer of a trial do not reveal the answer of the next one.
 
     Trials with the same answer are compared, so that feedback may show it, and the next one may
-    depend on it. Show only what belongs to the trial: of two draws in `draw`, the one that was
+    depend on it. Show only conditions of the trial: of two draws in `draw`, the one that was
     returned."""
     task = candidate.task
     if not TaskView(task).stateful:
@@ -140,7 +140,7 @@ def a_trial_does_not_show_the_next_answer(candidate: Candidate) -> dict[str, flo
 
 
 def _from_tables(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return what the tables show in these periods without noise, and the correct answers.
+    """Return the noiseless observations of these periods, from tables, and the correct answers.
 
     Returns:
         The mean observation in the periods and their number of steps, (n, units + 1), and the
@@ -203,7 +203,7 @@ class _Step:
 
     Attributes:
         period: names of the periods.
-        observations: what was shown.
+        observations: the observations.
         asked: whether an answer is asked.
         opened: whether one was asked, on this step or before in the trial.
         answered: whether the correct answer has been asked.
@@ -274,7 +274,7 @@ def _episodes(
 
     Args:
         candidate: the candidate.
-        look: what to average.
+        look: the values to average.
         act: the actions of the subject.
         first_only: play first trials of sessions only.
     """
