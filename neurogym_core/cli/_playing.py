@@ -181,6 +181,7 @@ def _answers(record: TrialRecord, slot: str | None, earlier: Sequence[Any]) -> d
     return {
         "slot": slot,
         **_fraction(record, slot),
+        "first": _first(record, slot),
         "given": [
             {
                 "slot": other,
@@ -196,7 +197,19 @@ def _answers(record: TrialRecord, slot: str | None, earlier: Sequence[Any]) -> d
 def _fraction(record: TrialRecord, slot: str | None) -> dict[str, Any]:
     answered = record.answered(slot)
     right = answered & (record[record.of_slot("outcome", slot)] == "correct")
-    correct, answers = int(right.sum()), int(answered.sum())
+    return _counted(int(right.sum()), int(answered.sum()))
+
+
+def _first(record: TrialRecord, slot: str | None) -> dict[str, Any] | None:
+    """Return the fraction correct of first answers, if the slot can be answered again."""
+    name = record.of_slot("first_outcome", slot)
+    if name not in record:
+        return None
+    correct, errors = (int((record[name] == one).sum()) for one in ("correct", "error"))
+    return _counted(correct, correct + errors)
+
+
+def _counted(correct: int, answers: int) -> dict[str, Any]:
     share = correct / answers if answers else None
     return {"correct": correct, "answered": answers, "accuracy": share}
 
@@ -226,6 +239,8 @@ def _said(found: Mapping[str, Any]) -> list[tuple[str, str]]:
     for one in found["answers"]:
         of = "" if one["slot"] is None else f", {one['slot']}"
         lines.append((f"accuracy{of}", _share(one)))
+        if one["first"] is not None:
+            lines.append((f"accuracy{of}, first answers", _share(one["first"])))
         for other in one["given"]:
             lines.append((f"accuracy{of}, given {other['slot']} correct", _share(other)))
         lines += [(f"{name}{of}", text) for name, text in _rates(one["detection"] or {})]

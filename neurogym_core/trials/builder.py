@@ -6,11 +6,11 @@ layout into a table."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from neurogym_core.errors import NotSupportedError, TrialLayoutError, unknown
+from neurogym_core.errors import NotSupportedError, TrialLayoutError, nearest, unknown
 from neurogym_core.trials import arguments
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.interface import Interface
@@ -104,6 +104,17 @@ class TrialBuilder:
             raise unknown("condition", name, self.conditions, of=self.layout.name)
         self.layout.read.add(name)
         return self.conditions[name]
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name in self.__slots__:  # of a copy that is being made
+            raise AttributeError(name)
+        near = name if name in self.conditions else nearest(name, (*self.conditions, *VERBS))
+        hint = ""
+        if near in self.conditions:
+            hint = f" Conditions are items: trial[{near!r}]."
+        elif near is not None:
+            hint = f" Did you mean trial.{near}?"
+        raise AttributeError(f"The trial of {self.layout.name} has no attribute {name!r}.{hint}")
 
     @property
     def n(self) -> int:

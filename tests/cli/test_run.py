@@ -199,6 +199,42 @@ def test_each_answer_of_a_trial_has_its_accuracy(ngym, tmp_path):
     assert found["reaction time, T2"].endswith(" ms")
 
 
+UNTIL_CORRECT = '''
+from neurogym_core import Choice, Task
+
+class Keys(Task):
+    """Press the key of the light, until it is right."""
+
+    max_duration = 20_000
+    timing = {"light": float("inf")}
+
+    def define(self):
+        self.observe(light=4)
+        self.act(rest=1, press=4)
+        self.vary(place=Choice(4))
+
+    def new_trial(self, trial):
+        trial.periods("light", repeat="light")
+        trial.show("light", trial["place"][:, None] == range(4), during="light")
+        then = {"correct": "end", "error": "light"}
+        trial.answer("press", trial["place"], during="light", again=True, then=then)
+'''
+
+
+def test_first_answers_tell_a_guesser_who_may_answer_until_it_is_right(ngym, tmp_path):
+    path = tmp_path / "keys.py"
+    path.write_text(UNTIL_CORRECT)
+    words = ("run", f"{path}:Keys", "--n-trials", "400", "--seed", "1", "--subject")
+    found = summary_of(ngym(*words, "guess").stdout)
+    assert found["accuracy"] == "1.000 of 400 answers"
+    share, of = found["accuracy, first answers"].split(maxsplit=1)
+    assert of == "of 400 answers"
+    assert abs(float(share) - 0.25) < 0.1  # 5 SDs
+    assert summary_of(ngym(*words, "oracle").stdout)["accuracy, first answers"].startswith("1.000")
+    (answer,) = json.loads(ngym(*words, "guess", "--json").stdout)["summary"]["answers"]
+    assert answer["first"]["accuracy"] == pytest.approx(float(share), abs=0.001)
+
+
 # ---- units and columns ----
 
 

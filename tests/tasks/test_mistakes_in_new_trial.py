@@ -32,6 +32,22 @@ def asking(ask) -> type[Task]:
     return type("Mine", (Sides,), {"ask": lambda self, trial: ask(trial)})
 
 
+# ---------------------------------------------------------------------- conditions are items
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("side", r"no attribute 'side'. Conditions are items: trial\['side'\]"),
+        ("sid", r"no attribute 'sid'. Conditions are items: trial\['side'\]"),
+        ("anwser", r"no attribute 'anwser'. Did you mean trial.answer"),
+    ],
+)
+def test_an_attribute_that_is_none_names_the_condition_or_the_verb(name, said):
+    with pytest.raises(AttributeError, match=said):
+        asking(lambda trial: getattr(trial, name))()
+
+
 # ---------------------------------------------------------------------- conditions are read-only
 
 

@@ -181,7 +181,7 @@ def _answers(task: Task, batch: TrialBatch, rows: np.ndarray, k: int) -> _Answer
             return "no answer" if silent[row] else f"{np.round(aim[row], 3).tolist()}"
 
         return elsewhere, named, aim
-    right = _right_actions(task, batch, rows, k)
+    right = right_actions(task, batch, rows, k)
     labels = [*task.actions.labels(), "no answer"]
 
     def other_actions(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -190,7 +190,7 @@ def _answers(task: Task, batch: TrialBatch, rows: np.ndarray, k: int) -> _Answer
     return other_actions, lambda row: " or ".join(np.array(labels)[right[row]]), right * 1.0
 
 
-def _right_actions(task: Task, batch: TrialBatch, rows: np.ndarray, k: int) -> np.ndarray:
+def right_actions(task: Task, batch: TrialBatch, rows: np.ndarray, k: int) -> np.ndarray:
     """Return (m, A + 1) whether each action, or no answer, is the best one in some segment."""
     window = batch.table("window")[rows, :, k] & (batch.duration[rows] > 0)
     answers = (batch.table("slot")[rows] == k) & window[:, :, None]

@@ -26,6 +26,8 @@ NEWCOMERS = {
     "NoTest": "T011",
     "AnotherCoin": "T011",
     "WithheldWithoutCue": "T011",
+    "SwappedHalfway": "T011",
+    "MaskedCue": "T011",
 }
 CODES = ["T010", "T011", "T012"]
 

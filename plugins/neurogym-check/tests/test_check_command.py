@@ -64,8 +64,8 @@ def test_a_right_task_ends_with_0_and_a_line_for_every_check(ngym, file):
     result = ngym("check", file(GOOD), "--select", "T", "--select", "B005")
     assert result.exit_code == 0
     codes = [line.split()[0] for line in result.stdout.splitlines() if line.startswith("  ")]
-    assert codes == ["code", *(f"T{k:03}" for k in range(1, 13)), "B005"]
-    assert "All 12 checks of 1 task passed." in result.stdout
+    assert codes == ["code", *(f"T{k:03}" for k in range(1, 14)), "B005"]
+    assert "All 13 checks of 1 task passed." in result.stdout
 
 
 def test_a_failure_ends_with_1_and_says_what_to_do(ngym, file):
@@ -103,7 +103,7 @@ def test_a_package_has_a_line_for_every_task(ngym, package):
     result = ngym("check", package(), "--select", "T")
     lines = [line.split() for line in result.stdout.splitlines() if "/" in line]
     assert result.exit_code == 0
-    assert [line[:2] for line in lines] == [["reports/A-v0", "11"], ["reports/B-v0", "11"]]
+    assert [line[:2] for line in lines] == [["reports/A-v0", "12"], ["reports/B-v0", "12"]]
 
 
 @pytest.mark.parametrize(

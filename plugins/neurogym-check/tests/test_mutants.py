@@ -21,7 +21,10 @@ QUICK = {
     "CannotBeMade": ("G000", ()),
     "SeedsAsItLikes": ("G001", ()),
     "NotJson": ("G002", ("T010",)),
-    "OneEnvOnly": ("G003", ("D002", "T004", "T011", "T012", "B001", "B003", "B004", "A001")),
+    "OneEnvOnly": (
+        "G003",
+        ("D002", "T004", "T011", "T012", "B001", "B003", "B004", "B006", "A001"),
+    ),
     "RewardsAtRandom": ("D001", ("G001", "D002", "D004")),
     "GlobalNumbers": ("D001", ("G003", "D004")),
     "CannotBeCopied": ("D002", ()),
@@ -57,6 +60,12 @@ QUICK = {
     "NoTimeToAnswer": ("G000", ()),
     "Punished": ("B003", ()),
     "PaysEachStep": ("B004", ()),
+    "HoldingTells": ("B006", ()),
+    "FixatingTells": ("B006", ()),
+    "PaysErrorsOnTheLeft": ("B007", ()),
+    "ShowsTheNextAnswer": ("B008", ()),
+    "DeclaresTheOtherChoice": ("T013", ()),
+    "FavoursTheOtherChoice": ("T013", ()),
 }
 FULL = {"WatchesTheOthers": "G004", "DrawsNothing": "G005"}
 MIXES_SUBJECTS = ("CountsOnTheTask", "SharesAList")
@@ -104,6 +113,11 @@ def test_a_wrong_task_is_caught_by_its_check_and_no_other(wrong, name):
     found = failing(check_task(getattr(wrong, name)))
     assert code in found
     assert found <= {code, *also}
+
+
+def test_feedback_may_show_the_answer_even_if_the_next_one_is_often_the_same(wrong):
+    [result] = check_task(wrong.ShowsItsAnswer, select=["B008"])
+    assert result.status == "passed"
 
 
 @pytest.mark.parametrize("name", FULL)

@@ -198,6 +198,29 @@ class AnotherCoin(Solvable):
         trial.answer("choose", trial.rng.integers(2, size=trial.n), during="decision")
 
 
+class SwappedHalfway(Solvable):
+    """From the middle of the batch on, the lights are on the other side."""
+
+    def stimulus(self, trial):
+        value = np.eye(2)[trial["side"]]
+        swapped = np.arange(trial.n)[:, None] >= trial.n // 2
+        self.light(trial, np.where(swapped, value[:, ::-1], value))
+
+
+class MaskedCue(NoCue):
+    """A mask covers the cue in half of the trials."""
+
+    def define(self):
+        super().define()
+        self.observe(fixation=1, light=2, sound=2, cue=2)
+        self.vary(masked=Choice((False, True)))
+
+    def new_trial(self, trial):
+        super().new_trial(trial)
+        cue = np.where(trial["masked"][:, None], 1.0, np.eye(2)[trial["cue"]])
+        trial.show("cue", cue, during="stimulus")
+
+
 # ---------------------------------------------------------------------- without a mistake
 
 

@@ -299,6 +299,91 @@ class LastsTooTellingly(Right):
     timing = {"fixation": Choice((200, 500))}
 
 
+class HoldingTells(Right):
+    """To break fixation costs something only where the correct choice is 1."""
+
+    def new_trial(self, trial):
+        super().new_trial(trial)
+        trial.hold(during="fixation", cost=-0.1 * trial["side"])
+
+
+class FixatingTells(Right):
+    """A hook pays for fixation where the correct choice is 1."""
+
+    def step_action(self, now, action):
+        early = 0.01 * (now.in_period("fixation") & (now.conditions["side"] == 1))
+        return early + right(now, action), None
+
+
+class PaysErrorsOnTheLeft(Right):
+    """The rewards of the trials on the left are those of the wrong choice."""
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "stimulus", "decision")
+        trial.show("stimulus", self.strengths(trial), during="stimulus", noise=self.sigma)
+        side = trial["side"]
+        trial.answer("choose", side, during="decision", correct=1.0 * side, error=1.0 - side)
+
+
+class ShowsTheNextAnswer(Right):
+    """The feedback of a trial shows the correct side of the next one."""
+
+    trials_per_session = 100
+    timing = {"feedback": 300}
+
+    def define(self):
+        super().define()
+        self.vary(coming=Choice(2))
+
+    def new_session(self, session, rng):
+        session.coming = rng.integers(0, 2, len(session))
+
+    def draw(self, session, rng):
+        side = session.coming
+        session.coming = rng.integers(0, 2, len(session))
+        drawn = self.draw_conditions(rng, len(session))
+        return {**drawn, "side": side, "coming": session.coming.copy()}
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "stimulus", "decision", "feedback")
+        trial.show("fixation", 1, during=("fixation", "stimulus"))
+        trial.show("stimulus", self.strengths(trial), during="stimulus", noise=self.sigma)
+        trial.show("stimulus", np.eye(2)[self.shown(trial)], during="feedback", noise=self.sigma)
+        trial.answer("choose", trial["side"], during="decision", then="feedback")
+
+    def shown(self, trial):
+        return trial["coming"]
+
+
+class ShowsItsAnswer(ShowsTheNextAnswer):
+    """The feedback shows the correct side, which is often that of the next trial: no fault."""
+
+    def draw(self, session, rng):
+        drawn = super().draw(session, rng)
+        session.coming = np.where(rng.random(len(session)) < 0.8, drawn["side"], session.coming)
+        return {**drawn, "coming": session.coming.copy()}
+
+    def shown(self, trial):
+        trial.record("coming")
+        return trial["side"]
+
+
+class DeclaresTheOtherChoice(Right):
+    """The declared correct choice is the wrong one."""
+
+    def define(self):
+        super().define()
+        self.correct_choice(lambda known: 1 - known["side"])
+
+
+class FavoursTheOtherChoice(Right):
+    """The declared evidence is positive on the left."""
+
+    def define(self):
+        super().define()
+        self.evidence(lambda known: known["strength"] * (1 - 2 * known["side"]))
+
+
 class SidesByRow(Right):
     """The side of a trial is its row in the batch, so that sides alternate."""
 

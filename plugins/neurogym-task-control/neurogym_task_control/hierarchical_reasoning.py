@@ -38,7 +38,7 @@ class HierarchicalReasoning(Task):
     the second is off by a Gaussian error, drawn once per trial, whose SD is `weber` times the
     interval, while the interval itself decides. So an unrewarded trial is ambiguous, the subject of
     the paper. An observer that knows the rule, and compares the shown interval with 850 ms, answers
-    90 % correctly (intervals of 770 and 930 ms: 87 and 79 %); with ``weber=0``, 94 %, because of
+    90 % correctly (intervals of 770 and 930 ms: 85 and 80 %); with ``weber=0``, 94 %, because of
     the ties.
 
     The answers are the slots `rule` and `choose` of the record; `choose` is correct only if `rule`

@@ -19,13 +19,15 @@ class RoitmanShadlen(Task):
     The noise is chosen so that the evidence is as good as the monkeys': the accumulated difference
     of the two units is a diffusion whose drift per SD is 22.4 coherence / sigma per sqrt(s)
     (coherence as a fraction); with sigma = 1.64 that is 13.6, the mean of the two monkeys (14.3 and
-    12.9, fitted by bounded diffusion). With bounds at 0.69 SD sqrt(s), their mean, accuracy and
-    reaction times (minus 0.33 s of non-decision time) follow those of the paper: 50, 63.9, 77.2,
-    94.0, 99.5 and 100 % correct after 821, 815, 770, 682, 545 and 428 ms at 0 to 51.2 %. A sum over
-    steps overshoots its bound by 0.583 SD of a step on average; lower the bound by 0.583
-    sqrt(dt / 1000 ms), or reaction times are too long by 13 % at dt = 20 ms. For the subject
-    ``diffusion`` of neurogym-study the bound is ``bound=45`` with this correction at dt = 20 ms
-    (50.9 without it; its default of 40 makes faster and less accurate choices).
+    12.9, fitted by bounded diffusion). The bounds of their mean are at 0.69 SD sqrt(s), and 0.33 s
+    of the reaction time are no decision. At 0 to 51.2 % the monkeys are right in 50, 63.9, 77.2,
+    94.0, 99.5 and 100 % after 821, 815, 770, 682, 545 and 428 ms; the subject ``diffusion`` of
+    neurogym-study with ``bound=45`` in 50.8, 64.9, 77.0, 92.1, 99.3 and 100 % after 797, 779, 740,
+    644, 500 and 404 ms (2,000 trials each).
+
+    A sum over steps overshoots its bound by 0.583 SD of a step on average; lower the bound by 0.583
+    sqrt(dt / 1000 ms), or reaction times are too long by 13 % at dt = 20 ms. ``bound=45`` has this
+    correction (50.9 without it; the default of 40 makes faster and less accurate choices).
 
     Choice 0 is motion to the right (unit 0), choice 1 to the left (unit 1). Performance is 1 for a
     correct choice, whenever it comes.

@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_check.answerable import SAME, Quiet, Twins, designs, questions, read_out, twins
+from neurogym_check.answerable import (
+    SAME,
+    Quiet,
+    Twins,
+    designs,
+    questions,
+    read_out,
+    right_actions,
+    twins,
+)
 from neurogym_check.candidate import Candidate
 from neurogym_check.check_types import CannotTell, NotApplicable, check, require
 from neurogym_check.tolerances import largest_deviation
@@ -182,3 +191,69 @@ def noise_leaves_a_signal(candidate: Candidate) -> dict[str, Any]:
             d=d,
         )
     return {"d": {name: round(min(d, 1e6), 3) for name, d in hardest.items()}}
+
+
+@check("T013", kinds=TASK)
+def declared_answers_are_right(candidate: Candidate) -> dict[str, float]:
+    """The declared correct choice is the one that is paid, and evidence is positive for the larger.
+
+    Wrappers, designs and psychometric curves read `self.correct_choice(…)` and
+    `self.evidence(…)`. Correct the sign or the order of choices, or do not declare them. Choices
+    that several actions, or none, can make are not compared."""
+    task, batch = candidate.task, candidate.batch
+    view = TaskView(task)
+    if not view.has_answer:
+        raise NotApplicable("it declares no correct choice")
+    declared = np.asarray(view.answer(batch.conditions), float)
+    found = {}
+    agreement = _agreement(task, batch, declared)
+    if agreement is not None:
+        found["agreement"], least = agreement
+        require(
+            found["agreement"] >= least,
+            f"The declared correct choice is right in {found['agreement']:.0%} of the trials,"
+            " expected all, or at least as many as by chance.",
+            agreement=found["agreement"],
+        )
+    correlation = _favoured(view.evidence(batch.conditions), declared)
+    if correlation is not None:
+        found["evidence"], lowest = correlation
+        require(
+            found["evidence"] >= lowest,
+            f"The declared evidence is larger where the smaller choice is right (correlation"
+            f" {found['evidence']:.2f}), expected evidence that favours the larger choice.",
+            correlation=found["evidence"],
+        )
+    if not found:
+        raise NotApplicable("no single action is its correct choice, and it declares no evidence")
+    return found
+
+
+def _agreement(task: Task, batch: TrialBatch, declared: np.ndarray) -> tuple[float, float] | None:
+    """Return in how many trials some slot pays the declared choice, and the least by chance."""
+    if task.actions.continuous or task.step_action is not None:  # the hook says what was chosen
+        return None
+    found = []
+    for k in range(len(batch.tables.slots.names)):
+        group = np.flatnonzero((batch.table("slot") == k).any(axis=(0, 1)))
+        rows = np.flatnonzero(batch.table("asked")[:, k] & (declared >= 0))
+        at = declared[rows].astype(int) + group[0] if len(group) else None
+        if at is None or not len(rows) or (at > group[-1]).any() or len(group) < 2:
+            continue
+        right = right_actions(task, batch, rows, k)
+        share = float(right[np.arange(len(rows)), at].mean())
+        chance = float(right[:, group].mean())
+        least = chance - largest_deviation() * np.sqrt(chance * (1 - chance) / len(rows))
+        found.append((share, max(least, 0.0)))
+    return max(found, default=None)
+
+
+def _favoured(evidence: np.ndarray | None, declared: np.ndarray) -> tuple[float, float] | None:
+    """Return the correlation of evidence and correct choice, and the lowest by chance."""
+    if evidence is None:
+        return None
+    known = np.isfinite(evidence)
+    if not known.any() or not np.ptp(evidence[known]) or not np.ptp(declared[known]):
+        return None
+    found = float(np.corrcoef(evidence[known], declared[known])[0, 1])
+    return found, -largest_deviation() / float(np.sqrt(known.sum()))

@@ -1,34 +1,18 @@
-"""B: performance and reward of reference subjects, and answers that are revealed too early."""
+"""B: performance and reward of reference subjects."""
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 
-from neurogym_check.candidate import ENVS, Candidate, dealer_of
-from neurogym_check.check_types import CheckWarning, NotApplicable, check, require
+from neurogym_check.candidate import Candidate
+from neurogym_check.check_types import NotApplicable, check, require
 from neurogym_check.subject_play import Played
 from neurogym_check.tolerances import largest_deviation
-from neurogym_core import TaskVectorEnv
-from neurogym_core.players import TaskView
+from neurogym_core import Outcome
 
 TASK = ("task",)
 ORACLE_MIN = 0.9
 """Lowest performance of the oracle if the manifest states none."""
-
-QUIET = (
-    "fixation",
-    "iti",
-    "intertrial",
-    "inter_trial",
-    "baseline",
-    "foreperiod",
-    "quiescence",
-    "start",
-    "wait",
-)
-"""Periods whose names begin like this come before the evidence."""
 
 
 def _require_resting(candidate: Candidate) -> None:
@@ -153,131 +137,41 @@ def premature_responses_do_not_pay(candidate: Candidate) -> dict[str, float]:
     return {"premature": premature, "guess": guess, "oracle": oracle}
 
 
-@check("B005", kinds=TASK)
-def fixation_does_not_reveal_the_answer(candidate: Candidate) -> dict[str, float]:
-    """Observations during fixation, and its duration, do not reveal the correct answer.
+@check("B007", kinds=TASK)
+def errors_pay_no_more_than_correct_answers(candidate: Candidate) -> dict[str, float]:
+    """Of the trials that want the same answer, errors pay no more than correct answers on average.
 
-    The check looks at periods whose names begin with fixation, iti, foreperiod, quiescence, …, in
-    the first trials of sessions. Where a trial begins with a period of another name, and the next
-    one shows the same, evidence in both is a warning. Show evidence in later
-    periods. A channel may show a condition from the start (a context cue) if it does not reveal the
-    answer."""
-    names = TaskView(candidate.task).period_names
-    quiet = list(itertools.takewhile(lambda name: name.startswith(QUIET), names))
-    played = candidate.task.step_observation is not None or candidate.task.step_target is not None
-    if not quiet and (played or not _shows_the_same(candidate)):
-        raise NotApplicable(
-            f"its first period is not named like one without evidence ({', '.join(QUIET)})"
-        )
-    early = quiet or [names[0]]
-    shown, answers = _from_play(candidate, early) if played else _from_tables(candidate, early)
-    shown, answers = _varying(shown), _varying(answers)
-    if not shown.shape[1] or not answers.shape[1]:
-        return {"correlation": 0.0}
-    correlation = np.abs(np.corrcoef(shown.T, answers.T)[: shown.shape[1], shown.shape[1] :])
-    limit = 1.2 * largest_deviation(correlation.size) / np.sqrt(len(shown))
-    largest = float(correlation.max())
-    if not quiet and largest > limit:
-        raise CheckWarning(
-            f"Observations in {names[0]!r}, with which the trial begins, reveal the correct answer"
-            f" (correlation {largest:.2f}), and {names[1]!r} shows the same. If the evidence should"
-            f" begin with {names[1]!r}, show it there only.",
-            correlation=largest,
-        )
-    require(
-        largest <= limit,
-        f"Observations during {', '.join(quiet)} reveal the correct answer: correlation"
-        f" {largest:.2f}, expected at most {limit:.2f}.",
-        correlation=largest,
-    )
-    return {"correlation": largest}
+    Check `correct=` and `error=` of `trial.answer`: numbers, or an array with the reward of each
+    trial. Single trials may differ (probabilistic rewards)."""
+    task, batch = candidate.task, candidate.batch
+    if task.step_action is not None:
+        raise NotApplicable("it pays in step_action")
+    if task.actions.continuous or not batch.tables.slots.names:
+        raise NotApplicable("no single action is right or wrong")
+    reward, outcome = batch.table("reward"), batch.table("outcome")
+    open_ = batch.table("window") & (batch.duration > 0)[:, :, None]
+    gains = {}
+    for k, slot in enumerate(batch.tables.slots.names):
+        judged = (batch.table("slot") == k) & open_[:, :, k][:, :, None]
+        right, wrong = judged & (outcome == Outcome.CORRECT), judged & (outcome == Outcome.ERROR)
+        both = right.any(axis=(1, 2)) & wrong.any(axis=(1, 2))
+        gain = _mean_of(reward, right) - _mean_of(reward, wrong)
+        wanted = right.any(axis=1).argmax(axis=1)
+        for action in np.unique(wanted[both]):
+            mean = float(gain[both & (wanted == action)].mean())
+            label = task.actions.labels()[action]
+            require(
+                mean >= -1e-9,
+                f"Where {label!r} is right in {slot!r}, errors pay {-mean:g} more than correct"
+                " answers, expected no more.",
+            )
+            gains[f"{slot}: {label}"] = mean
+    if not gains:
+        raise NotApplicable("no answer slot has both correct answers and errors")
+    return {"least": min(gains.values())}
 
 
-def _shows_the_same(candidate: Candidate) -> bool:
-    """Whether the first two periods, before anything is asked, show the same where trials differ.
-
-    If the first one were that of the evidence, the second would add nothing."""
-    batch = candidate.batch
-    first, second = (np.flatnonzero(batch.period == p) for p in (0, 1))
-    if not len(second) or batch.table("window")[:, [*first, *second]].any():
-        return False
-    if candidate.task.actions.continuous:  # a cue from the start may set the path to follow
-        return False
-    one, other = batch.shown[:, first], batch.shown[:, second]
-    differs = one.std(axis=0).max(axis=0) > 1e-6
-    return bool(differs.any() and np.array_equal(one[:, -1][:, differs], other[:, 0][:, differs]))
-
-
-def _from_tables(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the columns of `_from_play`, computed from the tables without noise."""
-    batch, actions = candidate.batch, candidate.task.actions
-    n, names = len(batch), np.array(batch.period_names)
-    index = np.repeat(np.arange(batch.duration.size), batch.duration.ravel())
-    trial, segment = np.divmod(index, batch.duration.shape[1])
-    early = np.isin(
-        names[np.broadcast_to(batch.period, batch.duration.shape)[trial, segment]], quiet
-    )
-    count = np.bincount(trial[early], minlength=n)
-    shown = np.zeros((n, candidate.task.channels.size))
-    np.add.at(shown, trial[early], batch.render(None, duration=batch.duration)[early])
-    targets = batch.render_targets(duration=batch.duration)
-    asked = np.broadcast_to(batch.table("window"), (n, *batch.table("window").shape[1:])).any(
-        axis=2
-    )[trial, segment]
-    asked &= True if actions.continuous else targets != (actions.rest or 0)
-    with_answer, first = np.unique(trial[asked], return_index=True)
-    first = np.flatnonzero(asked)[first]
-    answer = np.zeros((n, actions.size))
-    answer[with_answer] = (
-        targets[first] if actions.continuous else np.eye(actions.size)[targets[first]]
-    )
-    return np.concatenate([shown / np.maximum(count, 1)[:, None], count[:, None]], axis=1), answer
-
-
-def _from_play(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Play trials, and return observations of these periods and correct answers, a row per trial.
-
-    Returns:
-        The mean observation in the periods and their number of steps, (n, units + 1), and the
-        correct answers, (n, actions).
-    """
-    task = TaskView(candidate.task).changed(trials_per_session=1)
-    env = TaskVectorEnv(task, ENVS, autoreset_mode="SameStep")
-    dealer_of(env).block_rows = candidate.several(8, 32) * ENVS
-    observations, _ = env.reset(seed=19)
-    actions = task.actions
-    size = actions.size
-    total, count, answer = (
-        np.zeros((ENVS, task.channels.size)),
-        np.zeros(ENVS),
-        np.zeros((ENVS, size)),
-    )
-    answered = np.zeros(ENVS, bool)
-    rows: list[np.ndarray] = []
-    several = np.clip(30 * TaskView(task).typical_steps, 300, candidate.several(900, 9000))
-    steps = max(int(several), candidate.affordable(2 * candidate.longest))
-    for _ in range(steps):
-        early, target = np.isin(env.period, quiet), env.target
-        total += observations * early[:, None]
-        count += early
-        fresh = (
-            env.is_asked
-            & ~answered
-            & (True if actions.continuous else target != (actions.rest or 0))
-        )
-        answer[fresh] = target[fresh] if actions.continuous else np.eye(size)[target[fresh]]
-        answered |= fresh
-        observations, *_, info = env.step(target)
-        over = info["new_trial"]
-        if over.any():
-            mean = total[over] / np.maximum(count[over], 1)[:, None]
-            rows.append(np.concatenate([mean, count[over, None], answer[over]], axis=1))
-            total[over], count[over], answer[over], answered[over] = 0, 0, 0, False
-    if not rows:
-        raise candidate.out_of_steps("oracle", steps)
-    table = np.concatenate(rows)
-    return table[:, : -size or None], table[:, -size:]
-
-
-def _varying(columns: np.ndarray) -> np.ndarray:
-    return columns[:, columns.std(axis=0) > 1e-6]
+def _mean_of(values: np.ndarray, where: np.ndarray) -> np.ndarray:
+    """Return the mean of (n, S, A) values over some of them, (n,); 0 where there are none."""
+    total = np.where(where, values, 0.0).sum(axis=(1, 2))
+    return np.asarray(total / np.maximum(where.sum(axis=(1, 2)), 1))
