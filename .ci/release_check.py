@@ -32,6 +32,7 @@ from packaging.utils import canonicalize_name
 from verdicts import (
     CORE,
     ROOT,
+    ArchiveError,
     citation,
     defects,
     folders,
@@ -203,6 +204,27 @@ def wrong_tag(tag: str, versions: Mapping[str, str]) -> list[str]:
         return []
     return [
         f"{tag}: tag: expected v{versions[CORE]}, or NAME-vVERSION of a package with its version"
+    ]
+
+
+def incomplete(files: Sequence[str], modules: set[str], *, whole: bool) -> list[str]:
+    """Return a line for each package without a wheel or an sdist, and for each strange file.
+
+    Args:
+        files: names of the files to release.
+        modules: import packages of this project.
+        whole: whether each package has both, as in a release; else one file is enough, such as
+            that of a system.
+    """
+    found = [] if files else ["archive: there are no files"]
+    for module in sorted(modules if whole else ()):
+        for end in ("-py3-none-any.whl", ".tar.gz"):
+            if not any(one.startswith(f"{module}-") and one.endswith(end) for one in files):
+                found.append(f"{module}: archive: no file {module}-...{end}")
+    return found + [
+        f"{one}: archive: is no wheel and no sdist of a package of this project"
+        for one in files
+        if one.partition("-")[0] not in modules or not one.endswith((".whl", ".tar.gz"))
     ]
 
 
@@ -380,15 +402,23 @@ def build_all(checked: Checked, work: Path) -> Path:
     return dist
 
 
-def judge(checked: Checked, dist: Path, tag: str | None, versions: Mapping[str, str]) -> None:
+def judge(
+    checked: Checked, dist: Path, tag: str | None, versions: Mapping[str, str], *, whole: bool
+) -> None:
     """Judge the built files, the citation and the versions."""
     checked.say(f"judge {len(contents_of(dist))} files")
     places = (str(ROOT), str(dist.parent), f"{Path.home()}/")
-    for folder in folders():
-        project = read_project(folder, repository=published.REPOSITORY)
-        for path in sorted(dist.glob(f"{project.module}-*")):
-            checked.add(defects(read_archive(path), project, places))
-    files = sorted(dist.glob("neurogym_*"))
+    files = sorted(one for one in dist.iterdir() if one.name != ".gitignore")
+    projects = [read_project(one, repository=published.REPOSITORY) for one in folders()]
+    modules = {one.module for one in projects}
+    checked.add(incomplete([one.name for one in files], modules, whole=whole))
+    for project in projects:
+        for path in files:
+            if path.name.startswith(f"{project.module}-"):
+                try:
+                    checked.add(defects(read_archive(path), project, places))
+                except ArchiveError as error:
+                    checked.add([f"{path.name}: archive: {error}"])
     twine = (sys.executable, "-m", "twine", "check", "--strict")
     checked.run("twine check", *twine, *files, cwd=dist)
     checked.add(citation((ROOT / "CITATION.cff").read_text("utf-8"), versions[CORE]))
@@ -504,11 +534,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     checked = Checked()
     versions = {one["name"]: one["version"] for one in map(table_of, folders())}
     if options.judge:
-        judge(checked, options.judge.resolve(), options.tag, versions)
+        judge(checked, options.judge.resolve(), options.tag, versions, whole=False)
     else:
         with tempfile.TemporaryDirectory(prefix="neurogym-release-") as work:
             dist = build_all(checked, Path(work))
-            judge(checked, dist, options.tag, versions)
+            judge(checked, dist, options.tag, versions, whole=True)
             install_all(checked, dist, options.only or ())
             if options.dist:
                 hand_over(dist, options.dist)
@@ -517,6 +547,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         (ROOT / "CITATION.cff").read_text("utf-8"), published.REPOSITORY, published.PUBLISHED,
         (ROOT / ".github" / "CODEOWNERS").read_text("utf-8"),
         {str(one): (one / "README.md").read_text("utf-8") for one in folders()},
+        len(subprocess.run(
+            ["git", "status", "--porcelain"], cwd=ROOT, check=True, capture_output=True, text=True
+        ).stdout.splitlines()),
     )  # fmt: skip
     return report(checked, waiting, before_names=options.before_names)
 

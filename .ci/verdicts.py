@@ -5,6 +5,7 @@ an archive as it should be. ``.ci/release_check.py`` builds the archives and pri
 
 from __future__ import annotations
 
+import configparser
 import email
 import hashlib
 import re
@@ -13,13 +14,16 @@ import tarfile
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date
 from email.message import Message
+from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from neurogym_registry.contents import ContentsError, read_contents
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+from packaging.markers import Marker
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -39,7 +43,6 @@ CLASSIFIERS = (
 FOR_DEVELOPERS = {"test", "tests", "dev", "docs", "lint", "mutants", "site"}
 OF_AUTHORS = {"neurogym-check": {"test"}}
 """Extras with such a name that users of a package need: pytest, for the tests of their tasks."""
-PLACEHOLDER_DOI = "10.5281/zenodo.0000000"
 _BROUGHT = {
     CORE: {"registry/index.json": ("neurogym_core/_bundled/index.json", "registry/index.json")},
     "neurogym-check": {"cookiecutter-task": ("neurogym_check/_template", "cookiecutter-task")},
@@ -55,6 +58,14 @@ _NOT_PUBLISHED = ("*.h", "*.pxd")  # sources of the kernel: in the sdist, in no 
 _PARTS = {"tests", "test", "docs", "__pycache__", "build", "dist", "node_modules", "tests_common"}
 _CACHES = re.compile(r"\.(py[co]|orig|rej|bak|swp|tmp|log)$|~$|(^|/)\.(DS_Store|coverage)$")
 _BUILDERS = re.compile(rb"/(?:home|root|tmp|Users|private|var/folders|builds?|work)/[\w.+/-]+")
+_SECRETS = re.compile(
+    r"(^|/)(\.env(\.\w+)?|\.netrc|\.pypirc|credentials(\.json)?|id_(rsa|dsa|ecdsa|ed25519))$"
+    r"|\.(pem|key|p12|pfx)$"
+)
+_PRIVATE = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY")
+_OWNER = re.compile(r"@[\w-]+(/[\w-]+)?|[^@\s]+@[^@\s]+\.[a-z]+")
+_NO_DOI = re.compile(r"placeholder|todo|tbd|reserve|example|x{3}|0{5}|^10\.(1234|5072|9999)/", re.I)
+"""DOIs that nobody has registered: words, zeros, prefixes of examples and tests."""
 _INFO = {"METADATA", "WHEEL", "RECORD", "entry_points.txt"}
 _OF_SDISTS = {"PKG-INFO", "pyproject.toml", "README.md", ".gitignore", "hatch_build.py"}
 _OF_THE_CORE = {"LICENSE", "CHANGELOG.md", "CITATION.cff"}
@@ -110,9 +121,8 @@ class Archive:
     wrong: str = ""
 
     def under(self, end: str) -> str:
-        """Return the one .dist-info folder of a wheel, with `end`."""
-        (info,) = {one.partition("/")[0] for one in self.files if ".dist-info/" in one}
-        return f"{info}/{end}"
+        """Return the .dist-info folder of a wheel, with `end`."""
+        return f"{'-'.join(self.name.split('-')[:2])}.dist-info/{end}"
 
 
 def folders(root: Path = ROOT) -> list[Path]:
@@ -191,18 +201,21 @@ def _message(content: bytes) -> Message:
 
 
 def _read_wheel(path: Path) -> Archive:
-    with zipfile.ZipFile(path) as archive:
-        files = {one: archive.read(one) for one in archive.namelist() if not one.endswith("/")}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            files = {one: archive.read(one) for one in archive.namelist() if not one.endswith("/")}
+    except zipfile.BadZipFile as error:
+        raise ArchiveError(f"{path.name} cannot be read: {error}. Expected a wheel.") from error
     wrong = ""
     try:
         read_contents(path)
     except ContentsError as error:
         wrong = str(error)
-    (metadata,) = (one for one in files if re.fullmatch(r"[^/]+\.dist-info/METADATA", one))
-    return Archive(
+    found = Archive(
         name=path.name, size=path.stat().st_size, kind="wheel", files=files, wrong=wrong,
-        metadata=_message(files[metadata]),
+        metadata=Message(),
     )  # fmt: skip
+    return replace(found, metadata=_message(files.get(found.under("METADATA"), b"")))
 
 
 def licence(archive: Archive, project: Project) -> Iterator[str]:
@@ -218,18 +231,23 @@ def licence(archive: Archive, project: Project) -> Iterator[str]:
         return
     if plain != said or said != project.table["license"]:
         yield f"License-Expression is {said!r}; the sources have {project.table['license']!r}"
-    patterns = project.table["license-files"]
-    wanted = {
-        one: content
-        for one, content in project.tracked.items()
-        if any(PurePosixPath(one).match(pattern) for pattern in patterns)
-    }
+    wanted = _licences(project)
     if "LICENSE" not in wanted or set(archive.metadata.get_all("License-File", [])) != set(wanted):
         yield f"License-File is not {', '.join(sorted(wanted)) or 'LICENSE'}"
     for one, content in wanted.items():
         place = archive.under(f"licenses/{one}") if archive.kind == "wheel" else one
         if archive.files.get(place) != content or not content.strip():
             yield f"{place} is missing, empty, or differs from the sources"
+
+
+def _licences(project: Project) -> dict[str, bytes]:
+    """Return path -> text of the licences in the sources of a package."""
+    patterns = project.table["license-files"]
+    return {
+        one: content
+        for one, content in project.tracked.items()
+        if any(PurePosixPath(one).match(pattern) for pattern in patterns)
+    }
 
 
 def typed(archive: Archive, project: Project) -> Iterator[str]:
@@ -248,26 +266,30 @@ def contents(archive: Archive, project: Project) -> Iterator[str]:
         if (inside or not wheel) and not left_out:
             wanted[one] = content
     brought = {places[0 if wheel else 1] for places in project.brought}
+    if f"{project.module}/__init__.py" not in archive.files:
+        yield f"{project.module}/__init__.py is missing: there is nothing to import"
     for one in sorted(archive.files):
         parts = {part.lower() for part in one.split("/")} & _PARTS
         compiled = _KERNEL.fullmatch(one) and not archive.name.endswith("-none-any.whl")
         if _CACHES.search(one) or (parts and one not in brought):
             yield f"{one} is a file of tests, pages, tools or caches"
+        elif _SECRETS.search(one) or _PRIVATE.search(archive.files[one]):
+            yield f"{one} is a file of secrets"
         elif one in wanted:
             if archive.files[one] != wanted[one]:
                 yield f"{one} differs from the checkout"
-        elif not (_of_installers(one, archive) or (wheel and compiled)):
+        elif not (_of_installers(one, archive, project) or (wheel and compiled)):
             yield f"{one} is a stray file: git does not know it"
     for one in sorted(set(wanted) - set(archive.files)):
         yield f"{one} is missing"
 
 
-def _of_installers(path: str, archive: Archive) -> bool:
+def _of_installers(path: str, archive: Archive, project: Project) -> bool:
     """Return whether the builder writes a file itself."""
     if archive.kind == "sdist":
         return path in _OF_SDISTS
     rest = path.removeprefix(archive.under(""))
-    return rest in _INFO or rest.startswith("licenses/")
+    return rest != path and (rest in _INFO or rest.removeprefix("licenses/") in _licences(project))
 
 
 def paths(archive: Archive, project: Project, places: tuple[str, ...] = ()) -> Iterator[str]:
@@ -318,9 +340,64 @@ def metadata(archive: Archive, project: Project) -> Iterator[str]:
         yield "Project-URL has an address without https"
 
 
+def tags(archive: Archive, project: Project) -> Iterator[str]:
+    """The name of a wheel says for which Pythons it is: all of Python 3, but for a kernel."""
+    if archive.kind == "sdist":
+        return
+    tag = "-".join(archive.name.removesuffix(".whl").split("-")[2:])
+    kernels = [one for one in archive.files if _KERNEL.fullmatch(one)]
+    if kernels and not re.fullmatch(r"(cp3\d+)-(\1t?|abi3)-(?!any$)[\w.]+", tag):
+        yield f"the tag is {tag!r}; expected one for one Python and system: it has a kernel"
+    if not kernels and tag != "py3-none-any":
+        yield f"the tag is {tag!r}; expected 'py3-none-any': it has no compiled file"
+    said = _message(archive.files.get(archive.under("WHEEL"), b""))
+    made = {f"{a}-{b}-{c}" for a, b, c in product(*(one.split(".") for one in tag.split("-")))}
+    if set(said.get_all("Tag", [])) != made:
+        yield f"WHEEL has the tags {said.get_all('Tag', [])}; the name has {sorted(made)}"
+    if (said["Root-Is-Purelib"] == "true") is bool(kernels):
+        yield f"WHEEL has Root-Is-Purelib: {said['Root-Is-Purelib']}"
+
+
+def entry_points(archive: Archive, project: Project) -> Iterator[str]:
+    """The commands and plug-ins of a wheel are those of pyproject.toml."""
+    if archive.kind == "sdist":
+        return
+    parser = configparser.RawConfigParser(delimiters=("=",))
+    parser.optionxform = str  # type: ignore[assignment, method-assign]
+    try:
+        parser.read_string(archive.files.get(archive.under("entry_points.txt"), b"").decode())
+    except (configparser.Error, UnicodeDecodeError) as error:
+        yield f"entry_points.txt cannot be read: {error}"
+        return
+    there = {(group, key, one) for group in parser.sections() for key, one in parser.items(group)}
+    table = project.table
+    groups = {
+        "console_scripts": table.get("scripts", {}), "gui_scripts": table.get("gui-scripts", {}),
+        **table.get("entry-points", {}),
+    }  # fmt: skip
+    wanted = {(group, key, one) for group, rows in groups.items() for key, one in rows.items()}
+    for group, key, one in sorted(there ^ wanted):
+        said = "is not in pyproject.toml" if (group, key, one) in there else "is missing"
+        yield f"[{group}] {key} = {one} {said}"
+
+
+def _stated(project: Project) -> set[str]:
+    """Return the requirements of pyproject.toml as METADATA has them."""
+    found = {str(Requirement(one)) for one in project.table.get("dependencies", [])}
+    for extra, rows in project.table.get("optional-dependencies", {}).items():
+        for one in map(Requirement, rows):
+            also = f"({one.marker}) and " if one.marker else ""
+            one.marker = Marker(f'{also}extra == "{extra}"')
+            found.add(str(one))
+    return found
+
+
 def requirements(archive: Archive, project: Project) -> Iterator[str]:
-    """Requirements have bounds: of our packages on both sides, of others a lowest version."""
+    """Requirements are those of the sources, and have bounds: of our packages on both sides, of
+    others a lowest version."""
     found = [Requirement(one) for one in archive.metadata.get_all("Requires-Dist", [])]
+    for other in sorted({str(one) for one in found} ^ _stated(project)):
+        yield f"{other} is only in {'METADATA' if other in map(str, found) else 'pyproject.toml'}"
     if project.name != CORE and CORE not in {canonicalize_name(one.name) for one in found}:
         yield f"{CORE} is not required"
     bounded = {
@@ -365,7 +442,10 @@ def record(archive: Archive, project: Project) -> Iterator[str]:
 
 VERDICTS: dict[str, Callable[[Archive, Project], Iterator[str]]] = {
     one.__name__: one
-    for one in (licence, typed, contents, paths, metadata, requirements, extras, size, record)
+    for one in (
+        licence, typed, contents, paths, metadata, tags, entry_points, requirements, extras, size,
+        record,
+    )
 }  # fmt: skip
 
 
@@ -378,22 +458,42 @@ def defects(archive: Archive, project: Project, places: tuple[str, ...] = ()) ->
     return found
 
 
+def _cited(text: str) -> dict[str, str]:
+    """Return the plain values of CITATION.cff, without quotes and comments."""
+    found = {}
+    for key, value in re.findall(r"^([\w-]+):[ \t]*(.*?)[ \t]*$", text, flags=re.M):
+        quoted = re.match(r"([\"'])(.*?)\1", value)
+        found[key] = quoted[2] if quoted else re.sub(r"(^|\s+)#.*$", "", value)
+    return found
+
+
 def citation(text: str, version: str) -> list[str]:
     """Return a line for each defect of CITATION.cff: version, date, form of the DOI."""
-    keys = dict(re.findall(r"^([\w-]+): *(.*?) *$", text, flags=re.M))
-    found = []
-    if keys.get("version", "").strip("\"'") != version:
+    keys, found = _cited(text), []
+    if keys.get("version") != version:
         found.append(f"CITATION.cff has the version {keys.get('version')}; expected {version}")
-    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", keys.get("date-released", "")):
+    released = keys.get("date-released", "")
+    try:
+        good = date.fromisoformat(released).isoformat() == released
+    except ValueError:
+        good = False
+    if not good:
         found.append("CITATION.cff has no date-released: YYYY-MM-DD")
     if not re.fullmatch(r"10\.\d{4,9}/\S+", keys.get("doi", "")):
         found.append(f"CITATION.cff has the DOI {keys.get('doi')}; expected 10.NNNN/NAME")
     return found
 
 
+def is_placeholder(doi: str) -> bool:
+    """Return whether a DOI is none that somebody registered; those of Zenodo end in a number."""
+    zenodo = doi.lower().startswith("10.5281/")
+    return bool(_NO_DOI.search(doi) or (zenodo and not re.fullmatch(r"10\.5281/zenodo\.\d+", doi)))
+
+
 def placeholders(
-    citation: str, repository: str, published: bool, owners: str, readmes: Mapping[str, str]
-) -> list[str]:
+    citation: str, repository: str, published: bool, owners: str, readmes: Mapping[str, str],
+    changes: int = 0,
+) -> list[str]:  # fmt: skip
     """Return a line for each value that only its future owners can give.
 
     Args:
@@ -402,12 +502,14 @@ def placeholders(
         published: whether the names are registered on the package index.
         owners: .github/CODEOWNERS.
         readmes: path -> text of each README.md.
+        changes: number of files of the checkout that are not committed.
     """
     found = []
-    if PLACEHOLDER_DOI in citation:
-        found.append(
-            f"CITATION.cff: {PLACEHOLDER_DOI} is a placeholder. Reserve a DOI (docs/publishing.md)."
-        )
+    doi = _cited(citation).get("doi", "")
+    if is_placeholder(doi):
+        found.append(f"CITATION.cff: {doi} is a placeholder. Reserve a DOI (docs/publishing.md).")
+    if changes:
+        found.append(f"{changes} files of the checkout are not committed. Commit them.")
     if not repository:
         found.append(
             "published.py: REPOSITORY is empty. Give the public address of the sources, also as"
@@ -417,13 +519,13 @@ def placeholders(
         found.append(
             "published.py: PUBLISHED is False. Register the names (docs/publishing.md), and set it."
         )
-    without = [
-        line for line in owners.splitlines()
-        if line.startswith("/") and "@" not in line
-    ]  # fmt: skip
-    if without:
+    rows = [line.partition("#")[0].split() for line in owners.splitlines()]
+    rows = [row for row in rows if row]
+    without = [row for row in rows if len(row) < 2 or not all(map(_OWNER.fullmatch, row[1:]))]
+    if without or not rows:
         found.append(
-            f".github/CODEOWNERS: {len(without)} paths have no owner. Add an account to each."
+            f".github/CODEOWNERS: {len(without)} of {len(rows)} paths have no owner. Add an account"
+            " to each."
         )
     related = {path: len(relative_links(text)) for path, text in readmes.items()}
     if count := sum(related.values()):
@@ -434,10 +536,19 @@ def placeholders(
     return found
 
 
+_TARGETS = re.compile(
+    r"""\]\(\s*(?:<(?P<angle>[^>\n]*)>|(?P<plain>[^)\s]+))"""
+    r"""|^\s{0,3}\[[^\]\n]+\]:\s*<?(?P<reference>[^\s>]+)"""
+    r"""|<(?:img|a|source|link)\b[^>]*?\b(?:src|href|srcset)\s*=\s*["']?(?P<tag>[^"'\s>]+)""",
+    flags=re.M | re.I,
+)
+
+
 def relative_links(text: str) -> list[str]:
     """Return the targets in a Markdown text that are paths, without those in code."""
     prose = re.sub(r"^```.*?^```$|`[^`\n]*`(?!\])", "", text, flags=re.S | re.M)
-    return re.findall(r"\]\((?!https?://|#|mailto:)([^)\s]+)\)", prose)
+    targets = [one[one.lastgroup] for one in _TARGETS.finditer(prose)]
+    return [one for one in targets if not re.match(r"https?://|#|mailto:", one, flags=re.I)]
 
 
 def reproducible(first: Mapping[str, bytes], second: Mapping[str, bytes]) -> list[str]:

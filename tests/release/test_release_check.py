@@ -115,6 +115,20 @@ def test_a_tag_names_a_package_and_its_version(tag: str, right: bool) -> None:
     assert (checker.wrong_tag(tag, versions) == []) is right
 
 
+def test_a_release_has_each_package_and_no_other_file() -> None:
+    good = ["a-1-py3-none-any.whl", "a-1.tar.gz", "b-1-py3-none-any.whl", "b-1.tar.gz"]
+    assert checker.incomplete(good, {"a", "b"}, whole=True) == []
+    for missing in good:
+        rest = [one for one in good if one != missing]
+        (line,) = checker.incomplete(rest, {"a", "b"}, whole=True)
+        assert "no file" in line
+    for strange in ("c-1.tar.gz", "a-1.zip", "evil.whl"):
+        (line,) = checker.incomplete([*good, strange], {"a", "b"}, whole=True)
+        assert line.startswith(f"{strange}: archive: is no wheel")
+    assert checker.incomplete(["a-1-cp311-cp311-win_amd64.whl"], {"a", "b"}, whole=False) == []
+    assert checker.incomplete([], {"a", "b"}, whole=False) == ["archive: there are no files"]
+
+
 def test_a_changed_package_needs_another_version() -> None:
     changed = {"a": True, "b": True, "c": False, "new": True}
     then, now = (

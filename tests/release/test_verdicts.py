@@ -88,6 +88,31 @@ def more(archive, key: str, value: str):
     return header(archive, key, *archive.metadata.get_all(key, []), value)
 
 
+def also(archive, path: str, content: bytes = b"x"):
+    """The archive with a further file, or another one in its place."""
+    return dataclasses.replace(archive, files={**archive.files, path: content})
+
+
+def without(archive, path: str):
+    """The archive without a file."""
+    there = {one: content for one, content in archive.files.items() if one != path}
+    return dataclasses.replace(archive, files=there)
+
+
+def said_by_wheel(archive, old: bytes, new: bytes):
+    """The wheel with another text in WHEEL."""
+    text = archive.files.get(archive.under("WHEEL"), b"")
+    return also(archive, archive.under("WHEEL"), text.replace(old, new))
+
+
+def renamed(archive, tag: str):
+    """The wheel with another tag, also in WHEEL."""
+    changed = said_by_wheel(archive, b"py3-none-any", tag.encode())
+    return dataclasses.replace(changed, name=changed.name.replace("py3-none-any", tag))
+
+
+OF_WHEELS = {"tags", "entry_points"}
+"""Verdicts on facts that an sdist does not have."""
 CHEATS: dict[str, dict[str, Callable]] = {
     "licence": {
         "no expression": lambda one: header(one, "License-Expression"),
@@ -115,6 +140,10 @@ CHEATS: dict[str, dict[str, Callable]] = {
         "changed": lambda one: files(one, top__ngym_dot_toml=b"schema = 1\n"),
         "left out": lambda one: files(one, top__reaching_1d_dot_py=None),
         "a compiled module": lambda one: files(one, top__fast_dot_so=b"\x7fELF"),
+        "nothing to import": lambda one: without(one, "neurogym_task_motor/__init__.py"),
+        "a key beside the licence": lambda one: also(one, one.under("licenses/id_rsa")),
+        "another dist-info": lambda one: also(one, "other-1.0.dist-info/METADATA"),
+        "scripts": lambda one: also(one, "neurogym_task_motor-1.0.0.data/scripts/x"),
     },
     "paths": {
         "the checkout": lambda one: files(one, top__a_dot_py=f"x = '{ROOT}/a'".encode()),
@@ -140,7 +169,27 @@ CHEATS: dict[str, dict[str, Callable]] = {
             one, metadata=verdicts._message(one.metadata.as_bytes().partition(b"\n\n")[0] + b"\n\n")
         ),
     },
+    "tags": {
+        "one Python": lambda one: renamed(one, "cp311-cp311-linux_x86_64"),
+        "Python 2": lambda one: renamed(one, "py2-none-any"),
+        "every Python": lambda one: renamed(one, "py2.py3-none-any"),
+        "WHEEL says another": lambda one: said_by_wheel(one, b"py3-none-any", b"cp311-none-any"),
+        "no pure Python": lambda one: said_by_wheel(one, b"lib: true", b"lib: false"),
+        "a kernel for all": lambda one: also(one, "neurogym_core/play/_kernel.cp311.so"),
+    },
+    "entry_points": {
+        "a command": lambda one: also(
+            one, one.under("entry_points.txt"), b"[console_scripts]\npip = a:b\n"
+        ),
+        "none": lambda one: without(one, one.under("entry_points.txt")),
+        "no INI": lambda one: also(one, one.under("entry_points.txt"), b"pip = a:b\n"),
+    },
     "requirements": {
+        "a further one": lambda one: more(one, "Requires-Dist", "numpi>=1"),
+        "wider bounds": lambda one: header(
+            one, "Requires-Dist", "neurogym-core>=1.0,<9999", "numpy>=1.26"
+        ),
+        "in an extra": lambda one: more(one, "Requires-Dist", 'scipy>=1; extra == "x"'),
         "no core": lambda one: header(one, "Requires-Dist", "numpy>=1.26"),
         "any core": lambda one: header(one, "Requires-Dist", "neurogym-core", "numpy>=1.26"),
         "no upper bound": lambda one: header(one, "Requires-Dist", "neurogym-core>=1.0"),
@@ -170,6 +219,9 @@ def test_every_verdict_has_cheats() -> None:
     ("verdict", "cheat"), [(verdict, cheat) for verdict in CHEATS for cheat in CHEATS[verdict]]
 )
 def test_a_cheat_fails_its_verdict(verdict: str, cheat: str, ideal, project) -> None:
+    if verdict in OF_WHEELS and ideal.kind == "sdist":
+        assert list(verdicts.VERDICTS[verdict](ideal, project)) == []
+        return
     judged = verdicts.VERDICTS[verdict]
     options = (PLACES,) if verdict == "paths" else ()
     assert list(judged(ideal, project, *options)) == []
@@ -182,6 +234,30 @@ def test_the_address_of_the_sources_is_asked_for_when_there_is_one(ideal, projec
     assert line == "Project-URL lacks https://example.org/neurogym"
     good = more(ideal, "Project-URL", "Repository, https://example.org/neurogym")
     assert list(verdicts.metadata(good, here)) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        (".env", b"TOKEN=abc"),
+        (".env.local", b""),
+        ("data/.netrc", b""),
+        ("key.pem", b""),
+        ("keys.py", b'KEY = "-----BEGIN RSA PRIVATE KEY-----"'),
+    ],
+)
+def test_a_secret_is_refused_also_if_git_knows_it(ideal, project, path: str, content) -> None:
+    place = f"neurogym_task_motor/{path}"
+    known = dataclasses.replace(project, tracked={**project.tracked, place: content})
+    found = also(ideal, place, content)
+    assert list(verdicts.contents(found, known)) == [f"{place} is a file of secrets"]
+
+
+def test_a_file_that_is_no_archive_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "neurogym_task_motor-1.0.0-py3-none-any.whl"
+    path.write_bytes(b"no zip")
+    with pytest.raises(verdicts.ArchiveError, match="cannot be read"):
+        verdicts.read_archive(path)
 
 
 def test_a_wheel_whose_record_leaves_out_a_file_is_refused(small, project, tmp_path) -> None:
@@ -230,6 +306,8 @@ def test_two_builds_of_a_package_have_the_same_bytes(small, tmp_path: Path) -> N
     [
         ("version: 1.0.0", "version: 0.9.0"),
         ("date-released: 2026-11-27", "date-released: soon"),
+        ("date-released: 2026-11-27", "date-released: 2026-99-99"),
+        ("date-released: 2026-11-27", "date-released: 20261127"),
         ("doi: 10.5281/zenodo.1234567\n", ""),
         ("doi: 10.5281/zenodo.1234567", "doi: zenodo"),
     ],
@@ -237,6 +315,35 @@ def test_two_builds_of_a_package_have_the_same_bytes(small, tmp_path: Path) -> N
 def test_a_citation_of_another_release_is_refused(old: str, new: str) -> None:
     assert verdicts.citation(CITATION, "1.0.0") == []
     assert len(verdicts.citation(CITATION.replace(old, new), "1.0.0")) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("2026-11-27", '"2026-11-27"'),
+        ("2026-11-27", "'2026-11-27' # today"),
+        ("10.5281/zenodo.1234567", '"10.5281/zenodo.1234567"'),
+        ("10.5281/zenodo.1234567", "10.5281/zenodo.1234567  # of all versions"),
+        ("version: 1.0.0", 'version: "1.0.0"'),
+    ],
+)
+def test_a_citation_may_have_quotes_and_comments(old: str, new: str) -> None:
+    assert verdicts.citation(CITATION.replace(old, new), "1.0.0") == []
+    assert verdicts.placeholders(**GIVEN | {"citation": CITATION.replace(old, new)}) == []
+
+
+@pytest.mark.parametrize(
+    "doi",
+    [
+        "10.5281/zenodo.0000000", "10.5281/ZENODO.0000000", "10.5281/zenodo.XXXXXXX",
+        "10.5281/zenodo.000000", "10.5281/zenodo.TODO", "10.1234/placeholder", "10.5281/other",
+        '"10.5281/zenodo.0000000"', "10.5072/zenodo.12345",
+    ],
+)  # fmt: skip
+def test_a_doi_that_nobody_registered_is_a_placeholder(doi: str) -> None:
+    text = CITATION.replace("10.5281/zenodo.1234567", doi)
+    (line,) = verdicts.placeholders(**GIVEN | {"citation": text})
+    assert "is a placeholder" in line
 
 
 def test_the_citation_is_that_of_the_core() -> None:
@@ -256,10 +363,16 @@ GIVEN = {
 @pytest.mark.parametrize(
     ("key", "cheat", "said"),
     [
-        ("citation", f"doi: {verdicts.PLACEHOLDER_DOI}\n", "is a placeholder"),
+        ("citation", "doi: 10.5281/zenodo.0000000\n", "is a placeholder"),
+        ("changes", 2, "2 files of the checkout are not committed"),
         ("repository", "", "REPOSITORY is empty"),
         ("published", False, "PUBLISHED is False"),
-        ("owners", "/registry/\n", "1 paths have no owner"),
+        ("owners", "/registry/\n", "1 of 1 paths have no owner"),
+        ("owners", "", "0 of 0 paths have no owner"),
+        ("owners", "# @ana\n", "0 of 0 paths have no owner"),
+        ("owners", "* \n/a @ana\n", "1 of 2 paths have no owner"),
+        ("owners", "/a #@todo\n", "1 of 1 paths have no owner"),
+        ("owners", "/a someone@\n", "1 of 1 paths have no owner"),
         ("readmes", {"README.md": "[a](docs/a.md)", "b": "b"}, "1 links of 1 files are relative"),
     ],
 )
@@ -267,6 +380,23 @@ def test_each_placeholder_is_named(key: str, cheat: object, said: str) -> None:
     assert verdicts.placeholders(**GIVEN) == []
     (line,) = verdicts.placeholders(**GIVEN | {key: cheat})
     assert said in line
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("[a](docs/x.md)", ["docs/x.md"]),
+        ("![i]( docs/x.png )", ["docs/x.png"]),
+        ("[a](<docs/x y.md>)", ["docs/x y.md"]),
+        ("[a][b]\n\n[b]: docs/x.md 'title'", ["docs/x.md"]),
+        ("<img width=9 src='docs/x.png'>", ["docs/x.png"]),
+        ('<a href="docs/x.md">x</a>', ["docs/x.md"]),
+        ("[a](https://example.org) [b](#c) `[a](b)` <img src=https://example.org/x.png>", []),
+        ("```\n[a](b)\n<img src=x>\n```\n", []),
+    ],
+)
+def test_relative_links_are_found_in_each_form(text: str, found: list[str]) -> None:
+    assert verdicts.relative_links(text) == found
 
 
 def test_relative_links_become_addresses_of_files_that_exist() -> None:

@@ -132,3 +132,11 @@ def test_git_changes_no_line_ends_on_windows() -> None:
     words = ["git", "check-attr", "text", "--", "neurogym_core/__init__.py", "README.md"]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
     assert [line.rpartition(": ")[2] for line in done.stdout.splitlines()] == ["unset", "unset"]
+
+
+def test_the_release_of_a_new_package_has_the_tools_of_this_project_s_constraints() -> None:
+    (path,) = ROOT.glob("cookiecutter-task/*/.github/workflows/release.yml")
+    (line,) = [one for one in path.read_text("utf-8").splitlines() if "pip install build" in one]
+    pins = line.partition("pip install ")[2].split()
+    assert [one.partition("==")[0] for one in pins] == ["build", "twine"]
+    assert set(pins) <= set((ROOT / "constraints.txt").read_text("utf-8").splitlines())
