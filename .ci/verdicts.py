@@ -64,8 +64,10 @@ _SECRETS = re.compile(
 )
 _PRIVATE = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY")
 _OWNER = re.compile(r"@[\w-]+(/[\w-]+)?|[^@\s]+@[^@\s]+\.[a-z]+")
-_NO_DOI = re.compile(r"placeholder|todo|tbd|reserve|example|x{3}|0{5}|^10\.(1234|5072|9999)/", re.I)
-"""DOIs that nobody has registered: words, zeros, prefixes of examples and tests."""
+_NO_DOI = re.compile(
+    r"placeholder|todo|tbd|reserve|example|x{3}|\D0+$|^10\.(1234|5072|9999)/", re.I
+)
+"""DOIs that are not registered: words, zeros, prefixes of examples and tests."""
 _INFO = {"METADATA", "WHEEL", "RECORD", "entry_points.txt"}
 _OF_SDISTS = {"PKG-INFO", "pyproject.toml", "README.md", ".gitignore", "hatch_build.py"}
 _OF_THE_CORE = {"LICENSE", "CHANGELOG.md", "CITATION.cff"}
@@ -485,9 +487,11 @@ def citation(text: str, version: str) -> list[str]:
 
 
 def is_placeholder(doi: str) -> bool:
-    """Return whether a DOI is none that somebody registered; those of Zenodo end in a number."""
+    """Return whether a DOI is not registered; those of Zenodo end in a number."""
     zenodo = doi.lower().startswith("10.5281/")
-    return bool(_NO_DOI.search(doi) or (zenodo and not re.fullmatch(r"10\.5281/zenodo\.\d+", doi)))
+    return bool(
+        _NO_DOI.search(doi) or (zenodo and not re.fullmatch(r"10\.5281/zenodo\.[1-9]\d+", doi))
+    )
 
 
 def placeholders(

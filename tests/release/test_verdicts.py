@@ -325,9 +325,10 @@ def test_a_citation_of_another_release_is_refused(old: str, new: str) -> None:
         ("10.5281/zenodo.1234567", '"10.5281/zenodo.1234567"'),
         ("10.5281/zenodo.1234567", "10.5281/zenodo.1234567  # of all versions"),
         ("version: 1.0.0", 'version: "1.0.0"'),
+        ("10.5281/zenodo.1234567", "10.5281/zenodo.10000000"),
     ],
 )
-def test_a_citation_may_have_quotes_and_comments(old: str, new: str) -> None:
+def test_a_citation_may_have_quotes_comments_and_a_round_number(old: str, new: str) -> None:
     assert verdicts.citation(CITATION.replace(old, new), "1.0.0") == []
     assert verdicts.placeholders(**GIVEN | {"citation": CITATION.replace(old, new)}) == []
 
