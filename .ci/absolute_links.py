@@ -6,11 +6,11 @@ become addresses below `REPOSITORY`, which has to be known."""
 from __future__ import annotations
 
 import os
-import re
 import sys
 from pathlib import Path
 
-from verdicts import ROOT, folders, relative_links
+from links import relative_targets
+from verdicts import ROOT, folders
 
 from neurogym_core.ecosystem import published
 
@@ -26,13 +26,13 @@ def absolute(text: str, folder: Path, repository: str, root: Path = ROOT) -> str
         repository: public address of the sources.
         root: the checkout.
     """
-    for target in dict.fromkeys(relative_links(text)):
-        path, mark, part = target.partition("#")
+    for target in reversed(relative_targets(text)):  # a replacement moves the text behind it
+        path, mark, part = target.text.partition("#")
         inside = os.path.relpath(folder / path, root).replace(os.sep, "/")
         kind = "raw" if path.endswith(_PICTURES) else "tree" if (root / inside).is_dir() else "blob"
-        text = re.sub(
-            rf"\]\({re.escape(target)}\)", f"]({repository}/{kind}/main/{inside}{mark}{part})", text
-        )
+        end = target.start + len(target.text)
+        address = f"{repository}/{kind}/main/{inside}{mark}{part}"
+        text = text[: target.start] + address + text[end:]
     return text
 
 

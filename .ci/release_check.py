@@ -207,25 +207,47 @@ def wrong_tag(tag: str, versions: Mapping[str, str]) -> list[str]:
     ]
 
 
-def incomplete(files: Sequence[str], modules: set[str], *, whole: bool) -> list[str]:
+def incomplete(files: Sequence[str], modules: set[str], *, compiled: bool = False) -> list[str]:
     """Return a line for each package without a wheel or an sdist, and for each strange file.
 
     Args:
         files: names of the files to release.
-        modules: import packages of this project.
-        whole: whether each package has both, as in a release; else one file is enough, such as
-            that of a system.
+        modules: import packages of the packages that are expected.
+        compiled: whether the files are wheels with a kernel; else each package has a plain wheel
+            and an sdist.
     """
-    found = [] if files else ["archive: there are no files"]
-    for module in sorted(modules if whole else ()):
-        for end in ("-py3-none-any.whl", ".tar.gz"):
-            if not any(one.startswith(f"{module}-") and one.endswith(end) for one in files):
-                found.append(f"{module}: archive: no file {module}-...{end}")
+    ends = (".whl",) if compiled else ("-py3-none-any.whl", ".tar.gz")
+    found = [
+        f"{module}: archive: no file {module}-...{end}"
+        for module in sorted(modules)
+        for end in ends
+        if not any(one.startswith(f"{module}-") and one.endswith(end) for one in files)
+    ]
     return found + [
-        f"{one}: archive: is no wheel and no sdist of a package of this project"
+        f"{one}: archive: is no wheel and no sdist of a package that is expected"
         for one in files
         if one.partition("-")[0] not in modules or not one.endswith((".whl", ".tar.gz"))
     ]
+
+
+def uncommitted() -> list[str]:
+    """Return a line if files of the checkout are not as in the commit that is released.
+
+    Files that git does not know count in folders of packages, where a forgotten one would be."""
+    done = subprocess.run(
+        ["git", "status", "--porcelain", "--no-renames", "--untracked-files=all", "-z"],
+        cwd=ROOT, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    rows = [(line[:2], line[3:]) for line in done.stdout.split("\0") if line]
+    modules = tuple(
+        f"{(folder / table_of(folder)['name'].replace('-', '_')).relative_to(ROOT).as_posix()}/"
+        for folder in folders()
+    )
+    changed = [path for state, path in rows if state != "??" or path.startswith(modules)]
+    if not changed:
+        return []
+    named = ", ".join(changed[:5]) + (", ..." if len(changed) > 5 else "")
+    return [f"checkout: {len(changed)} files are not committed: {named}. Commit or remove them."]
 
 
 def same_version(
@@ -403,15 +425,27 @@ def build_all(checked: Checked, work: Path) -> Path:
 
 
 def judge(
-    checked: Checked, dist: Path, tag: str | None, versions: Mapping[str, str], *, whole: bool
-) -> None:
-    """Judge the built files, the citation and the versions."""
-    checked.say(f"judge {len(contents_of(dist))} files")
-    places = (str(ROOT), str(dist.parent), f"{Path.home()}/")
+    checked: Checked, dist: Path, tag: str | None, versions: Mapping[str, str], only: Sequence[str]
+) -> bool:
+    """Judge the built files, the citation, the versions and the checkout.
+
+    Args:
+        checked: takes the defects.
+        dist: folder of the files.
+        tag: the tag of the release, or None.
+        versions: package -> version.
+        only: packages of which the folder has compiled wheels; if empty, it has all packages.
+
+    Returns:
+        Whether no file is missing.
+    """
     files = sorted(one for one in dist.iterdir() if one.name != ".gitignore")
+    checked.say(f"judge {len(files)} files")
+    places = (str(ROOT), str(dist.parent), f"{Path.home()}/")
     projects = [read_project(one, repository=published.REPOSITORY) for one in folders()]
-    modules = {one.module for one in projects}
-    checked.add(incomplete([one.name for one in files], modules, whole=whole))
+    modules = {one.module for one in projects if not only or one.name in only}
+    lacking = incomplete([one.name for one in files], modules, compiled=bool(only))
+    checked.add(lacking)
     for project in projects:
         for path in files:
             if path.name.startswith(f"{project.module}-"):
@@ -423,7 +457,9 @@ def judge(
     checked.run("twine check", *twine, *files, cwd=dist)
     checked.add(citation((ROOT / "CITATION.cff").read_text("utf-8"), versions[CORE]))
     checked.add(since_the_last_release(versions))
+    checked.add(uncommitted())
     checked.add(wrong_tag(tag, versions) if tag else [])
+    return not lacking
 
 
 def install_all(checked: Checked, dist: Path, only: Sequence[str]) -> None:
@@ -526,30 +562,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Check, and return 0 if all can be released."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--before-names", action="store_true", help="accept the placeholders")
-    parser.add_argument("--only", nargs="*", metavar="NAME", help="install only these packages")
+    parser.add_argument(
+        "--only", nargs="+", metavar="NAME", default=[],
+        help="install only these packages; with --judge, expect wheels of these alone",
+    )  # fmt: skip
     parser.add_argument("--tag", help="the tag of the release: v1.2.0, or NAME-v1.1.0")
     parser.add_argument("--dist", type=Path, metavar="FOLDER", help="copy the files there")
     parser.add_argument("--judge", type=Path, metavar="FOLDER", help="only judge the files there")
     options = parser.parse_args(arguments)
     checked = Checked()
     versions = {one["name"]: one["version"] for one in map(table_of, folders())}
+    if unknown := sorted({*options.only} - {*versions}):
+        parser.error(
+            f"{', '.join(unknown)}: no package of this project. Expected names such as {CORE}."
+            " See the table in docs/publishing.md."
+        )
     if options.judge:
-        judge(checked, options.judge.resolve(), options.tag, versions, whole=False)
+        judge(checked, options.judge.resolve(), options.tag, versions, options.only)
     else:
         with tempfile.TemporaryDirectory(prefix="neurogym-release-") as work:
             dist = build_all(checked, Path(work))
-            judge(checked, dist, options.tag, versions, whole=True)
-            install_all(checked, dist, options.only or ())
-            if options.dist:
-                hand_over(dist, options.dist)
-                checked.say(f"the files are in {options.dist}")
+            if judge(checked, dist, options.tag, versions, ()):
+                install_all(checked, dist, options.only)
+                if options.dist:
+                    hand_over(dist, options.dist)
+                    checked.say(f"the files are in {options.dist}")
     waiting = placeholders(
         (ROOT / "CITATION.cff").read_text("utf-8"), published.REPOSITORY, published.PUBLISHED,
         (ROOT / ".github" / "CODEOWNERS").read_text("utf-8"),
         {str(one): (one / "README.md").read_text("utf-8") for one in folders()},
-        len(subprocess.run(
-            ["git", "status", "--porcelain"], cwd=ROOT, check=True, capture_output=True, text=True
-        ).stdout.splitlines()),
     )  # fmt: skip
     return report(checked, waiting, before_names=options.before_names)
 

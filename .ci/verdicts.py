@@ -13,6 +13,7 @@ import subprocess
 import tarfile
 import tomllib
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -21,11 +22,13 @@ from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from links import relative_targets
 from neurogym_registry.contents import ContentsError, read_contents
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from packaging.markers import Marker
-from packaging.requirements import Requirement
+from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parent.parent
 CORE = "neurogym-core"
@@ -53,21 +56,33 @@ _BROUGHT = {
 }
 """Package -> files and folders of the repository that a build brings -> their places in its wheel
 and in its sdist."""
-_KERNEL = re.compile(r"neurogym_core/play/_kernel\.[\w.-]+\.(so|pyd)")
+_KERNEL = re.compile(r"neurogym_core/play/_kernel\.(cpython-|cp)(?P<python>3\d+)-[\w.-]+\.(so|pyd)")
 _NOT_PUBLISHED = ("*.h", "*.pxd")  # sources of the kernel: in the sdist, in no wheel
 _PARTS = {"tests", "test", "docs", "__pycache__", "build", "dist", "node_modules", "tests_common"}
 _CACHES = re.compile(r"\.(py[co]|orig|rej|bak|swp|tmp|log)$|~$|(^|/)\.(DS_Store|coverage)$")
 _BUILDERS = re.compile(rb"/(?:home|root|tmp|Users|private|var/folders|builds?|work)/[\w.+/-]+")
+_HIDDEN = re.compile(r"(^|/)\.(?!gitignore$)")
 _SECRETS = re.compile(
-    r"(^|/)(\.env(\.\w+)?|\.netrc|\.pypirc|credentials(\.json)?|id_(rsa|dsa|ecdsa|ed25519))$"
-    r"|\.(pem|key|p12|pfx)$"
+    r"(^|/)(\.?env|\.env[.-][^/]*|[^/]+\.env|\.(netrc|npmrc|pgpass|pypirc|htpasswd|git-credentials)"
+    r"|(credentials|secrets?)(\.(ini|json|toml|txt|ya?ml))?|id_(rsa|dsa|ecdsa|ed25519)(\.\w+)?"
+    r"|[^/]*\.(pem|key|p8|p12|pfx|jks|keystore|kdbx|gpg))$",
+    re.I,
 )
-_PRIVATE = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY")
+"""Names of files with passwords and keys."""
+_KEYS = re.compile(
+    rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY|\bgh[oprsu]_[A-Za-z0-9]{36}|\bgithub_pat_\w{40}"
+    rb"|\bglpat-[\w-]{20}|\bpypi-AgE[\w-]{50}|\bAKIA[0-9A-Z]{16}\b"
+)
+"""Beginnings of private keys, and of tokens of hosts of sources, of the index and of a cloud."""
 _OWNER = re.compile(r"@[\w-]+(/[\w-]+)?|[^@\s]+@[^@\s]+\.[a-z]+")
-_NO_DOI = re.compile(
-    r"placeholder|todo|tbd|reserve|example|x{3}|\D0+$|^10\.(1234|5072|9999)/", re.I
+_WORDS = re.compile(
+    r"placeholder|to-?do\b|\btbd\b|fixme|change-?me|reserve|\byour\b|example|x{3}", re.I
 )
-"""DOIs that are not registered: words, zeros, prefixes of examples and tests."""
+"""Words in place of a value."""
+_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"',\]}]+")
+_NO_DOI = re.compile(r"\D(\d)\1{4,}$|\D0+$|^10\.(1234|5072|5555|9999)/")
+"""DOIs that are not registered: zeros, one digit alone, prefixes of examples and tests."""
+_ADDRESS = re.compile(r"https://(?!localhost\b)[\w-]+(\.[\w-]+)+/\S+")
 _INFO = {"METADATA", "WHEEL", "RECORD", "entry_points.txt"}
 _OF_SDISTS = {"PKG-INFO", "pyproject.toml", "README.md", ".gitignore", "hatch_build.py"}
 _OF_THE_CORE = {"LICENSE", "CHANGELOG.md", "CITATION.cff"}
@@ -183,14 +198,21 @@ def read_archive(path: Path) -> Archive:
             f"{path.name} is no wheel and no sdist. Expected NAME.whl or NAME.tar.gz."
         )
     top, files = f"{path.name.removesuffix('.tar.gz')}/", {}
-    with tarfile.open(path) as archive:
-        for one in archive:
-            if not one.isfile() or not one.name.startswith(top) or ".." in one.name.split("/"):
-                raise ArchiveError(
-                    f"{path.name} has {one.name!r}. Expected plain files in the folder {top}, as"
-                    " `python -m build --sdist` makes them."
-                )
-            files[one.name.removeprefix(top)] = archive.extractfile(one).read()
+    try:
+        with tarfile.open(path, "r:gz") as archive:
+            for one in archive:
+                name = one.name.removeprefix(top)
+                inside = one.name.startswith(top) and ".." not in name.split("/")
+                if not one.isfile() or not inside or name in files:
+                    raise ArchiveError(
+                        f"{path.name} has {one.name!r}. Expected plain files in the folder {top},"
+                        " each once, as `python -m build --sdist` makes them."
+                    )
+                files[name] = archive.extractfile(one).read()
+    except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
+        raise ArchiveError(
+            f"{path.name} cannot be read: {error}. Expected an sdist. Build it again."
+        ) from error
     return Archive(
         name=path.name, size=path.stat().st_size, kind="sdist", files=files,
         metadata=_message(files.get("PKG-INFO", b"")),
@@ -199,20 +221,21 @@ def read_archive(path: Path) -> Archive:
 
 def _message(content: bytes) -> Message:
     """Return METADATA or PKG-INFO, which are in UTF-8."""
-    return email.message_from_string(content.decode())
+    return email.message_from_string(content.decode("utf-8", "replace"))
 
 
 def _read_wheel(path: Path) -> Archive:
+    wrong = ""
     try:
         with zipfile.ZipFile(path) as archive:
             files = {one: archive.read(one) for one in archive.namelist() if not one.endswith("/")}
-    except zipfile.BadZipFile as error:
-        raise ArchiveError(f"{path.name} cannot be read: {error}. Expected a wheel.") from error
-    wrong = ""
-    try:
         read_contents(path)
     except ContentsError as error:
         wrong = str(error)
+    except (zipfile.BadZipFile, RuntimeError, OSError, EOFError, zlib.error) as error:
+        raise ArchiveError(
+            f"{path.name} cannot be read: {error}. Expected a wheel. Build it again."
+        ) from error
     found = Archive(
         name=path.name, size=path.stat().st_size, kind="wheel", files=files, wrong=wrong,
         metadata=Message(),
@@ -272,11 +295,9 @@ def contents(archive: Archive, project: Project) -> Iterator[str]:
         yield f"{project.module}/__init__.py is missing: there is nothing to import"
     for one in sorted(archive.files):
         parts = {part.lower() for part in one.split("/")} & _PARTS
-        compiled = _KERNEL.fullmatch(one) and not archive.name.endswith("-none-any.whl")
-        if _CACHES.search(one) or (parts and one not in brought):
-            yield f"{one} is a file of tests, pages, tools or caches"
-        elif _SECRETS.search(one) or _PRIVATE.search(archive.files[one]):
-            yield f"{one} is a file of secrets"
+        compiled = project.name == CORE and _KERNEL.fullmatch(one)
+        if _CACHES.search(one) or ((parts or _HIDDEN.search(one)) and one not in brought):
+            yield f"{one} is a hidden file, or one of tests, pages, tools or caches"
         elif one in wanted:
             if archive.files[one] != wanted[one]:
                 yield f"{one} differs from the checkout"
@@ -292,6 +313,15 @@ def _of_installers(path: str, archive: Archive, project: Project) -> bool:
         return path in _OF_SDISTS
     rest = path.removeprefix(archive.under(""))
     return rest != path and (rest in _INFO or rest.removeprefix("licenses/") in _licences(project))
+
+
+def secrets(archive: Archive, project: Project) -> Iterator[str]:
+    """No file has a name of files with passwords and keys, or a private key or token in it.
+
+    git knows such a file if it was committed by mistake."""
+    for one, content in archive.files.items():
+        if _SECRETS.search(one) or _KEYS.search(content):
+            yield f"{one} looks like a file with a password or a key"
 
 
 def paths(archive: Archive, project: Project, places: tuple[str, ...] = ()) -> Iterator[str]:
@@ -323,7 +353,7 @@ def metadata(archive: Archive, project: Project) -> Iterator[str]:
     if stem != [canonicalize_name(table["name"]).replace("-", "_"), table["version"]]:
         yield "the name of the file is not that of the package and its version"
     text = str(said.get_payload())
-    readme = project.tracked["README.md"].decode()
+    readme = project.tracked.get("README.md", b"").decode()
     if not readme.strip() or text.strip() != readme.strip():
         yield "the description is not README.md"
     if not (said["Author"] or said["Author-email"]):
@@ -347,13 +377,15 @@ def tags(archive: Archive, project: Project) -> Iterator[str]:
     if archive.kind == "sdist":
         return
     tag = "-".join(archive.name.removesuffix(".whl").split("-")[2:])
-    kernels = [one for one in archive.files if _KERNEL.fullmatch(one)]
-    if kernels and not re.fullmatch(r"(cp3\d+)-(\1t?|abi3)-(?!any$)[\w.]+", tag):
-        yield f"the tag is {tag!r}; expected one for one Python and system: it has a kernel"
+    kernels = [match["python"] for match in map(_KERNEL.fullmatch, archive.files) if match]
     if not kernels and tag != "py3-none-any":
         yield f"the tag is {tag!r}; expected 'py3-none-any': it has no compiled file"
+    if kernels:
+        (python, *others) = (f"cp{one}" for one in kernels)
+        if others or not re.fullmatch(rf"{python}-{python}-(?!any$)[\w.]+", tag):
+            yield f"the tag is {tag!r}; expected {python}-{python}-SYSTEM, of its one kernel"
     said = _message(archive.files.get(archive.under("WHEEL"), b""))
-    made = {f"{a}-{b}-{c}" for a, b, c in product(*(one.split(".") for one in tag.split("-")))}
+    made = set(map("-".join, product(*(one.split(".") for one in tag.split("-")))))
     if set(said.get_all("Tag", [])) != made:
         yield f"WHEEL has the tags {said.get_all('Tag', [])}; the name has {sorted(made)}"
     if (said["Root-Is-Purelib"] == "true") is bool(kernels):
@@ -361,7 +393,7 @@ def tags(archive: Archive, project: Project) -> Iterator[str]:
 
 
 def entry_points(archive: Archive, project: Project) -> Iterator[str]:
-    """The commands and plug-ins of a wheel are those of pyproject.toml."""
+    """The commands and plug-ins of a wheel are those of pyproject.toml, and lead into it."""
     if archive.kind == "sdist":
         return
     parser = configparser.RawConfigParser(delimiters=("=",))
@@ -381,25 +413,50 @@ def entry_points(archive: Archive, project: Project) -> Iterator[str]:
     for group, key, one in sorted(there ^ wanted):
         said = "is not in pyproject.toml" if (group, key, one) in there else "is missing"
         yield f"[{group}] {key} = {one} {said}"
+    for group, key, one in sorted(wanted):
+        place = re.split(r"[:\[ ]", one)[0].replace(".", "/")
+        if not {f"{place}.py", f"{place}/__init__.py"} & set(archive.files):
+            yield f"[{group}] {key} = {one} leads to no module of the package"
 
 
-def _stated(project: Project) -> set[str]:
-    """Return the requirements of pyproject.toml as METADATA has them."""
+def _stated(project: Project) -> tuple[set[str], set[str]]:
+    """Return the requirements and the extras of pyproject.toml, as METADATA has them."""
     found = {str(Requirement(one)) for one in project.table.get("dependencies", [])}
-    for extra, rows in project.table.get("optional-dependencies", {}).items():
+    groups = project.table.get("optional-dependencies", {})
+    for extra, rows in groups.items():
         for one in map(Requirement, rows):
             also = f"({one.marker}) and " if one.marker else ""
-            one.marker = Marker(f'{also}extra == "{extra}"')
+            one.marker = Marker(f'{also}extra == "{canonicalize_name(extra)}"')
             found.add(str(one))
-    return found
+    return found, set(map(canonicalize_name, groups))
+
+
+def _required(archive: Archive) -> tuple[list[Requirement], list[str]]:
+    """Return the requirements of an archive, and those that are none."""
+    found, wrong = list[Requirement](), list[str]()
+    for one in archive.metadata.get_all("Requires-Dist", []):
+        try:
+            found.append(Requirement(one))
+        except InvalidRequirement:
+            wrong.append(one)
+    return found, wrong
+
+
+def declared(archive: Archive, project: Project) -> Iterator[str]:
+    """Requirements and extras are those of pyproject.toml."""
+    found, wrong = _required(archive)
+    for one in wrong:
+        yield f"{one!r} is no requirement"
+    wanted, groups = _stated(project)
+    said = {str(one) for one in found}, set(archive.metadata.get_all("Provides-Extra", []))
+    for there, here, what in zip(said, (wanted, groups), ("requirement", "extra"), strict=True):
+        for one in sorted(there ^ here):
+            yield f"the {what} {one} is only in {'METADATA' if one in there else 'pyproject.toml'}"
 
 
 def requirements(archive: Archive, project: Project) -> Iterator[str]:
-    """Requirements are those of the sources, and have bounds: of our packages on both sides, of
-    others a lowest version."""
-    found = [Requirement(one) for one in archive.metadata.get_all("Requires-Dist", [])]
-    for other in sorted({str(one) for one in found} ^ _stated(project)):
-        yield f"{other} is only in {'METADATA' if other in map(str, found) else 'pyproject.toml'}"
+    """Requirements have bounds: of our packages on both sides, of others a lowest version."""
+    found, _ = _required(archive)
     if project.name != CORE and CORE not in {canonicalize_name(one.name) for one in found}:
         yield f"{CORE} is not required"
     bounded = {
@@ -416,6 +473,8 @@ def requirements(archive: Archive, project: Project) -> Iterator[str]:
                 yield f"{one} lacks bounds; expected {name}>=X,<Y"
             elif not one.specifier.contains(project.own[name]):
                 yield f"{one} leaves out {project.own[name]}, which is released with it"
+            elif one.specifier.contains(after := f"{Version(project.own[name]).major + 1}"):
+                yield f"{one} lets {after} in, a major version that may break it"
         elif name.startswith("neurogym-"):
             yield f"{one} is no package of this project: another could own the name"
         elif name not in bounded:
@@ -445,8 +504,8 @@ def record(archive: Archive, project: Project) -> Iterator[str]:
 VERDICTS: dict[str, Callable[[Archive, Project], Iterator[str]]] = {
     one.__name__: one
     for one in (
-        licence, typed, contents, paths, metadata, tags, entry_points, requirements, extras, size,
-        record,
+        licence, typed, contents, secrets, paths, metadata, tags, entry_points, declared,
+        requirements, extras, size, record,
     )
 }  # fmt: skip
 
@@ -488,16 +547,18 @@ def citation(text: str, version: str) -> list[str]:
 
 def is_placeholder(doi: str) -> bool:
     """Return whether a DOI is not registered; those of Zenodo end in a number."""
-    zenodo = doi.lower().startswith("10.5281/")
-    return bool(
-        _NO_DOI.search(doi) or (zenodo and not re.fullmatch(r"10\.5281/zenodo\.[1-9]\d+", doi))
-    )
+    zenodo = doi.startswith("10.5281/")
+    form = re.fullmatch(r"10\.5281/zenodo\.[1-9]\d+", doi, re.I)
+    return bool(_WORDS.search(doi) or _NO_DOI.search(doi) or (zenodo and not form))
+
+
+def _is_owner(account: str) -> bool:
+    return bool(_OWNER.fullmatch(account)) and not _WORDS.search(account)
 
 
 def placeholders(
-    citation: str, repository: str, published: bool, owners: str, readmes: Mapping[str, str],
-    changes: int = 0,
-) -> list[str]:  # fmt: skip
+    citation: str, repository: str, published: bool, owners: str, readmes: Mapping[str, str]
+) -> list[str]:
     """Return a line for each value that only its future owners can give.
 
     Args:
@@ -506,18 +567,14 @@ def placeholders(
         published: whether the names are registered on the package index.
         owners: .github/CODEOWNERS.
         readmes: path -> text of each README.md.
-        changes: number of files of the checkout that are not committed.
     """
     found = []
-    doi = _cited(citation).get("doi", "")
-    if is_placeholder(doi):
+    for doi in filter(is_placeholder, dict.fromkeys(_DOI.findall(citation))):
         found.append(f"CITATION.cff: {doi} is a placeholder. Reserve a DOI (docs/publishing.md).")
-    if changes:
-        found.append(f"{changes} files of the checkout are not committed. Commit them.")
-    if not repository:
+    if not _ADDRESS.fullmatch(repository) or _WORDS.search(repository):
         found.append(
-            "published.py: REPOSITORY is empty. Give the public address of the sources, also as"
-            " [project.urls] Repository of each pyproject.toml."
+            f"published.py: REPOSITORY is {repository or 'empty'}. Give the public address of the"
+            " sources, also as [project.urls] Repository of each pyproject.toml."
         )
     if not published:
         found.append(
@@ -525,34 +582,19 @@ def placeholders(
         )
     rows = [line.partition("#")[0].split() for line in owners.splitlines()]
     rows = [row for row in rows if row]
-    without = [row for row in rows if len(row) < 2 or not all(map(_OWNER.fullmatch, row[1:]))]
+    without = [row for row in rows if len(row) < 2 or not all(map(_is_owner, row[1:]))]
     if without or not rows:
         found.append(
             f".github/CODEOWNERS: {len(without)} of {len(rows)} paths have no owner. Add an account"
             " to each."
         )
-    related = {path: len(relative_links(text)) for path, text in readmes.items()}
+    related = {path: len(relative_targets(text)) for path, text in readmes.items()}
     if count := sum(related.values()):
         found.append(
             f"README.md: {count} links of {sum(map(bool, related.values()))} files are relative,"
             " and lead nowhere from the package index. Run .ci/absolute_links.py."
         )
     return found
-
-
-_TARGETS = re.compile(
-    r"""\]\(\s*(?:<(?P<angle>[^>\n]*)>|(?P<plain>[^)\s]+))"""
-    r"""|^\s{0,3}\[[^\]\n]+\]:\s*<?(?P<reference>[^\s>]+)"""
-    r"""|<(?:img|a|source|link)\b[^>]*?\b(?:src|href|srcset)\s*=\s*["']?(?P<tag>[^"'\s>]+)""",
-    flags=re.M | re.I,
-)
-
-
-def relative_links(text: str) -> list[str]:
-    """Return the targets in a Markdown text that are paths, without those in code."""
-    prose = re.sub(r"^```.*?^```$|`[^`\n]*`(?!\])", "", text, flags=re.S | re.M)
-    targets = [one[one.lastgroup] for one in _TARGETS.finditer(prose)]
-    return [one for one in targets if not re.match(r"https?://|#|mailto:", one, flags=re.I)]
 
 
 def reproducible(first: Mapping[str, bytes], second: Mapping[str, bytes]) -> list[str]:

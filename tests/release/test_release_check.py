@@ -117,16 +117,75 @@ def test_a_tag_names_a_package_and_its_version(tag: str, right: bool) -> None:
 
 def test_a_release_has_each_package_and_no_other_file() -> None:
     good = ["a-1-py3-none-any.whl", "a-1.tar.gz", "b-1-py3-none-any.whl", "b-1.tar.gz"]
-    assert checker.incomplete(good, {"a", "b"}, whole=True) == []
+    assert checker.incomplete(good, {"a", "b"}) == []
     for missing in good:
         rest = [one for one in good if one != missing]
-        (line,) = checker.incomplete(rest, {"a", "b"}, whole=True)
+        (line,) = checker.incomplete(rest, {"a", "b"})
         assert "no file" in line
     for strange in ("c-1.tar.gz", "a-1.zip", "evil.whl"):
-        (line,) = checker.incomplete([*good, strange], {"a", "b"}, whole=True)
+        (line,) = checker.incomplete([*good, strange], {"a", "b"})
         assert line.startswith(f"{strange}: archive: is no wheel")
-    assert checker.incomplete(["a-1-cp311-cp311-win_amd64.whl"], {"a", "b"}, whole=False) == []
-    assert checker.incomplete([], {"a", "b"}, whole=False) == ["archive: there are no files"]
+    assert checker.incomplete(["a-1-cp311-cp311-win_amd64.whl"], {"a"}, compiled=True) == []
+    assert len(checker.incomplete(["a-1-cp311-cp311-win_amd64.whl"], {"a"})) == 2
+    assert len(checker.incomplete([], {"a"}, compiled=True)) == 1
+
+
+@pytest.mark.parametrize(
+    ("only", "said"),
+    [
+        ([], "neurogym_core: archive: no file neurogym_core-...-py3-none-any.whl"),
+        (["neurogym-core"], "neurogym_core: archive: no file neurogym_core-....whl"),
+    ],
+)
+def test_a_folder_that_lacks_a_package_is_refused(
+    tmp_path: Path, monkeypatch, capsys, only: list[str], said: str
+) -> None:
+    (tmp_path / "neurogym_study-1.0.0.tar.gz").write_bytes(b"no archive")
+    monkeypatch.setattr(checker.Checked, "run", lambda *_, **__: True)  # twine
+    words = ["--judge", str(tmp_path), *(["--only", *only] if only else [])]
+    assert checker.main([*words, "--before-names"]) == 1
+    out = capsys.readouterr().out
+    assert said in out
+    assert "neurogym_study-1.0.0.tar.gz: archive: neurogym_study-1.0.0.tar.gz cannot be" in out
+    assert out.rstrip().endswith("Nothing can be released.")
+
+
+def test_a_name_of_no_package_is_refused(capsys) -> None:
+    with pytest.raises(SystemExit):
+        checker.main(["--only", "neurogym-nothing"])
+    assert "neurogym-nothing: no package of this project. Expected" in capsys.readouterr().err
+
+
+def test_a_checkout_that_is_not_committed_is_refused(tmp_path: Path, monkeypatch) -> None:
+    def git(*words: str) -> None:
+        who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        subprocess.run(["git", *who, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    monkeypatch.setattr(checker, "ROOT", tmp_path)
+    monkeypatch.setattr(checker, "folders", lambda: [tmp_path])
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "neurogym-core"\n', "utf-8")
+    (tmp_path / "neurogym_core").mkdir()
+    code = tmp_path / "neurogym_core" / "a.py"
+    code.write_text("x = 1\n", "utf-8")
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-qm", "a")
+    (tmp_path / "wheelhouse").mkdir()
+    (tmp_path / "wheelhouse" / "notes.txt").touch()  # in no archive
+    assert checker.uncommitted() == []
+    code.write_text("x = 2\n", "utf-8")
+    (line,) = checker.uncommitted()
+    assert line.startswith("checkout: 1 files are not committed: neurogym_core/a.py.")
+    git("add", "-A", "neurogym_core")
+    assert len(checker.uncommitted()) == 1
+    git("commit", "-qm", "b")
+    forgotten = tmp_path / "neurogym_core" / "b.py"
+    forgotten.touch()
+    (line,) = checker.uncommitted()
+    assert "neurogym_core/b.py" in line
+    forgotten.unlink()
+    code.unlink()
+    assert len(checker.uncommitted()) == 1
 
 
 def test_a_changed_package_needs_another_version() -> None:

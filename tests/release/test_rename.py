@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -33,7 +34,9 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy2(ROOT / one, root / one)
     for words in (["init", "-q"], ["add", "-A"]):
         subprocess.run(["git", *words], cwd=root, check=True)
-    assert script.rename(root, NEW) > 500
+    command = [sys.executable, root / ".ci" / "rename.py", NEW]
+    done = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)
+    assert int(done.stdout.split()[0]) > 500
     return root
 
 
@@ -78,6 +81,17 @@ def test_every_package_has_the_new_prefix(checkout: Path) -> None:
         entry = tomllib.loads(path.read_text("utf-8"))
         assert entry["name"] == path.stem
         assert (checkout / entry["folder"] / "pyproject.toml").is_file()
+
+
+def test_the_table_of_names_is_fresh_under_the_new_prefix(checkout: Path) -> None:
+    page = checkout / "docs" / "publishing.md"
+    before = page.read_text("utf-8")
+    assert before.count(f" | `{NEW}_") == 1 + len(list(ROOT.glob("plugins/*/pyproject.toml")))
+    reader = checkout / "plugins" / f"{NEW}-registry"
+    variables = os.environ | {"PYTHONPATH": f"{checkout}{os.pathsep}{reader}"}
+    command = [sys.executable, checkout / "docs" / "_make" / "publishing.py"]
+    subprocess.run(command, check=True, env=variables)
+    assert page.read_text("utf-8") == before
 
 
 @pytest.mark.slow

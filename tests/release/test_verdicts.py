@@ -19,6 +19,7 @@ from neurogym_core.ecosystem import published
 
 ROOT = Path(__file__).resolve().parents[2]
 verdicts = loaded(ROOT / ".ci" / "verdicts.py")
+links = loaded(ROOT / ".ci" / "links.py")
 Archive, Project = verdicts.Archive, verdicts.Project
 SMALL = ROOT / "plugins" / "neurogym-task-motor"
 PLACES = (str(ROOT), f"{Path.home()}/")
@@ -111,6 +112,7 @@ def renamed(archive, tag: str):
     return dataclasses.replace(changed, name=changed.name.replace("py3-none-any", tag))
 
 
+KERNEL = "neurogym_core/play/_kernel.cpython-311-x86_64-linux-gnu.so"
 OF_WHEELS = {"tags", "entry_points"}
 """Verdicts on facts that an sdist does not have."""
 CHEATS: dict[str, dict[str, Callable]] = {
@@ -144,12 +146,40 @@ CHEATS: dict[str, dict[str, Callable]] = {
         "a key beside the licence": lambda one: also(one, one.under("licenses/id_rsa")),
         "another dist-info": lambda one: also(one, "other-1.0.dist-info/METADATA"),
         "scripts": lambda one: also(one, "neurogym_task_motor-1.0.0.data/scripts/x"),
+        "any file beside the licence": lambda one: also(one, one.under("licenses/notes.txt")),
+        "a kernel of the core": lambda one: also(one, KERNEL),
+    },
+    "secrets": {
+        path: lambda one, path=path: also(one, f"neurogym_task_motor/{path}")
+        for path in (
+            ".env",
+            ".env.local",
+            "prod.env",
+            "data/.netrc",
+            ".npmrc",
+            "key.pem",
+            "Server.KEY",
+            "id_ed25519",
+            "id_rsa.bak",
+            "credentials.json",
+            "secrets.toml",
+        )
+    }
+    | {
+        text.decode()[:16]: lambda one, text=text: also(one, "neurogym_task_motor/a.py", text)
+        for text in (
+            b'KEY = "-----BEGIN RSA PRIVATE KEY-----"',
+            b"-----BEGIN OPENSSH PRIVATE KEY-----",
+            b"ghp_" + b"a1B2" * 9,
+            b"pypi-AgEIcHlwaS5vcmc" + b"a1B2" * 12,
+            b"AKIA" + b"ABCD" * 4,
+        )
     },
     "paths": {
         "the checkout": lambda one: files(one, top__a_dot_py=f"x = '{ROOT}/a'".encode()),
         "the home": lambda one: files(one, top__a_dot_py=f"# {Path.home()}/.cache".encode()),
         "debugging information": lambda one: dataclasses.replace(
-            one, files={"neurogym_core/play/_kernel.cp311.so": b"\x7f/tmp/neurogym-kernel-x/c.c\0"}
+            one, files={KERNEL: b"\x7f/tmp/neurogym-kernel-x/c.c\0"}
         ),
     },
     "metadata": {
@@ -175,7 +205,10 @@ CHEATS: dict[str, dict[str, Callable]] = {
         "every Python": lambda one: renamed(one, "py2.py3-none-any"),
         "WHEEL says another": lambda one: said_by_wheel(one, b"py3-none-any", b"cp311-none-any"),
         "no pure Python": lambda one: said_by_wheel(one, b"lib: true", b"lib: false"),
-        "a kernel for all": lambda one: also(one, "neurogym_core/play/_kernel.cp311.so"),
+        "a kernel for all": lambda one: also(one, KERNEL),
+        "a build number": lambda one: dataclasses.replace(
+            one, name=one.name.replace("py3", "1-py3")
+        ),
     },
     "entry_points": {
         "a command": lambda one: also(
@@ -183,13 +216,28 @@ CHEATS: dict[str, dict[str, Callable]] = {
         ),
         "none": lambda one: without(one, one.under("entry_points.txt")),
         "no INI": lambda one: also(one, one.under("entry_points.txt"), b"pip = a:b\n"),
+        "twice": lambda one: also(
+            one, one.under("entry_points.txt"), one.files[one.under("entry_points.txt")] * 2
+        ),
+        "its module is gone": lambda one: without(one, "neurogym_task_motor/reaching_1d.py"),
     },
-    "requirements": {
+    "declared": {
         "a further one": lambda one: more(one, "Requires-Dist", "numpi>=1"),
+        "one left out": lambda one: header(one, "Requires-Dist", "neurogym-core>=1.0,<2"),
         "wider bounds": lambda one: header(
             one, "Requires-Dist", "neurogym-core>=1.0,<9999", "numpy>=1.26"
         ),
+        "no lowest version": lambda one: header(
+            one, "Requires-Dist", "neurogym-core>=0,<2", "numpy>=1.26"
+        ),
         "in an extra": lambda one: more(one, "Requires-Dist", 'scipy>=1; extra == "x"'),
+        "an extra": lambda one: more(one, "Provides-Extra", "x"),
+        "no requirement": lambda one: more(one, "Requires-Dist", "numpy is needed"),
+    },
+    "requirements": {
+        "the next major version": lambda one: header(
+            one, "Requires-Dist", "neurogym-core>=1.0,<9999", "numpy>=1.26"
+        ),
         "no core": lambda one: header(one, "Requires-Dist", "numpy>=1.26"),
         "any core": lambda one: header(one, "Requires-Dist", "neurogym-core", "numpy>=1.26"),
         "no upper bound": lambda one: header(one, "Requires-Dist", "neurogym-core>=1.0"),
@@ -236,27 +284,80 @@ def test_the_address_of_the_sources_is_asked_for_when_there_is_one(ideal, projec
     assert list(verdicts.metadata(good, here)) == []
 
 
+@pytest.mark.parametrize("verdict", ["secrets", "contents"])
+def test_a_secret_is_refused_also_if_git_knows_it(ideal, project, verdict: str) -> None:
+    place = "neurogym_task_motor/.env"
+    known = dataclasses.replace(project, tracked={**project.tracked, place: b"x"})
+    assert len([*verdicts.VERDICTS[verdict](also(ideal, place), known)]) == 1
+
+
+def test_a_public_key_and_words_about_keys_are_no_secrets(ideal, project) -> None:
+    content = b"-----BEGIN PUBLIC KEY-----\n# AKIA is the beginning of a key, ghp_ of a token\n"
+    for path in ("keys.py", "secrets.py", "environment.py", "a.pub"):
+        good = also(ideal, f"neurogym_task_motor/{path}", content)
+        assert list(verdicts.secrets(good, project)) == []
+
+
+def test_a_package_without_a_module_is_refused(ideal, project) -> None:
+    def typed_alone(files):
+        return {
+            path: content
+            for path, content in files.items()
+            if not path.startswith("neurogym_task_motor/") or path.endswith("py.typed")
+        }
+
+    bare = dataclasses.replace(ideal, files=typed_alone(ideal.files))
+    known = dataclasses.replace(project, tracked=typed_alone(project.tracked))
+    (line,) = verdicts.contents(bare, known)
+    assert line == "neurogym_task_motor/__init__.py is missing: there is nothing to import"
+
+
+def test_a_package_without_a_readme_is_a_line(ideal, project) -> None:
+    tracked = {path: one for path, one in project.tracked.items() if path != "README.md"}
+    bare = dataclasses.replace(project, tracked=tracked)
+    assert list(verdicts.metadata(ideal, bare)) == ["the description is not README.md"]
+
+
 @pytest.mark.parametrize(
-    ("path", "content"),
+    ("name", "kernels", "right"),
     [
-        (".env", b"TOKEN=abc"),
-        (".env.local", b""),
-        ("data/.netrc", b""),
-        ("key.pem", b""),
-        ("keys.py", b'KEY = "-----BEGIN RSA PRIVATE KEY-----"'),
+        ("cp311-cp311-manylinux2014_x86_64.manylinux_2_17_x86_64", [KERNEL], True),
+        ("cp311-cp311-win_amd64", ["neurogym_core/play/_kernel.cp311-win_amd64.pyd"], True),
+        ("cp312-cp312-linux_x86_64", [KERNEL], False),
+        ("cp311-abi3-linux_x86_64", [KERNEL], False),
+        ("cp311-cp311-any", [KERNEL], False),
+        ("cp311-cp311-linux_x86_64", [KERNEL, KERNEL.replace("311", "312")], False),
+        ("cp311-cp311-linux_x86_64", [], False),
     ],
 )
-def test_a_secret_is_refused_also_if_git_knows_it(ideal, project, path: str, content) -> None:
-    place = f"neurogym_task_motor/{path}"
-    known = dataclasses.replace(project, tracked={**project.tracked, place: content})
-    found = also(ideal, place, content)
-    assert list(verdicts.contents(found, known)) == [f"{place} is a file of secrets"]
+def test_a_wheel_with_a_kernel_is_for_the_python_and_system_of_it(
+    name: str, kernels: list[str], right: bool
+) -> None:
+    python, abi, systems = name.split("-")
+    lines = "".join(f"Tag: {python}-{abi}-{one}\n" for one in systems.split("."))
+    one = Archive(
+        name=f"neurogym_core-1.0.0-{name}.whl", size=1, kind="wheel",
+        files=dict.fromkeys(kernels, b""), metadata=verdicts._message(b""),
+    )  # fmt: skip
+    wheel = also(one, one.under("WHEEL"), f"Root-Is-Purelib: false\n{lines}".encode())
+    assert ([*verdicts.tags(wheel, None)] == []) is right
 
 
-def test_a_file_that_is_no_archive_is_said(tmp_path: Path) -> None:
-    path = tmp_path / "neurogym_task_motor-1.0.0-py3-none-any.whl"
-    path.write_bytes(b"no zip")
-    with pytest.raises(verdicts.ArchiveError, match="cannot be read"):
+def test_a_second_dist_info_is_a_line(small, project, tmp_path: Path) -> None:
+    (path,) = [one for one in small if one.suffix == ".whl"]
+    cheat = tmp_path / path.name
+    cheat.write_bytes(path.read_bytes())
+    with zipfile.ZipFile(cheat, "a") as archive:
+        archive.writestr("other-1.0.dist-info/METADATA", "Name: other\n")
+    lines = verdicts.defects(verdicts.read_archive(cheat), project, PLACES)
+    assert {line.split(": ")[1] for line in lines} == {"record", "contents"}
+
+
+@pytest.mark.parametrize("end", ["-py3-none-any.whl", ".tar.gz"])
+def test_a_file_that_is_no_archive_is_said(tmp_path: Path, end: str) -> None:
+    path = tmp_path / f"neurogym_task_motor-1.0.0{end}"
+    path.write_bytes(b"no archive")
+    with pytest.raises(verdicts.ArchiveError, match=r"cannot be read: .* Build it again\."):
         verdicts.read_archive(path)
 
 
@@ -271,14 +372,16 @@ def test_a_wheel_whose_record_leaves_out_a_file_is_refused(small, project, tmp_p
     assert {line.split(": ")[1] for line in lines} == {"record", "contents"}
 
 
-@pytest.mark.parametrize("cheat", ["link", "outside", "parent"])
+@pytest.mark.parametrize("cheat", ["link", "outside", "parent", "twice"])
 def test_an_sdist_with_more_than_plain_files_in_its_folder_is_refused(tmp_path, cheat) -> None:
     path = tmp_path / "a-1.tar.gz"
     with tarfile.open(path, "w:gz") as archive:
-        one = tarfile.TarInfo({"link": "a-1/x", "outside": "b/x", "parent": "a-1/../x"}[cheat])
+        one = tarfile.TarInfo({"outside": "b/x", "parent": "a-1/../x"}.get(cheat, "a-1/x"))
         if cheat == "link":
             one.type, one.linkname = tarfile.SYMTYPE, "/etc/passwd"
         archive.addfile(one, io.BytesIO(b""))
+        if cheat == "twice":
+            archive.addfile(one, io.BytesIO(b""))
     with pytest.raises(verdicts.ArchiveError, match="Expected plain files in the folder a-1/"):
         verdicts.read_archive(path)
 
@@ -338,13 +441,28 @@ def test_a_citation_may_have_quotes_comments_and_a_round_number(old: str, new: s
     [
         "10.5281/zenodo.0000000", "10.5281/ZENODO.0000000", "10.5281/zenodo.XXXXXXX",
         "10.5281/zenodo.000000", "10.5281/zenodo.TODO", "10.1234/placeholder", "10.5281/other",
-        '"10.5281/zenodo.0000000"', "10.5072/zenodo.12345",
+        '"10.5281/zenodo.0000000"', "10.5072/zenodo.12345", "10.5281/zenodo.0123456",
+        "10.5281/zenodo.9999999", "10.5281/zenodo.12345xxx", "10.5281/zenodo.", "10.5555/12345678",
+        "10.17605/OSF.IO/XXXXX", "10.6084/m9.your-number", "10.6084/m9.figshare.00000",
     ],
 )  # fmt: skip
 def test_a_doi_that_nobody_registered_is_a_placeholder(doi: str) -> None:
     text = CITATION.replace("10.5281/zenodo.1234567", doi)
     (line,) = verdicts.placeholders(**GIVEN | {"citation": text})
     assert "is a placeholder" in line
+
+
+@pytest.mark.parametrize("doi", ["10.6084/m9.figshare.1234567", "10.17605/OSF.IO/AB3XY"])
+def test_a_doi_of_another_archive_may_have_letters(doi: str) -> None:
+    text = CITATION.replace("10.5281/zenodo.1234567", doi)
+    assert verdicts.citation(text, "1.0.0") == []
+    assert verdicts.placeholders(**GIVEN | {"citation": text}) == []
+
+
+def test_a_placeholder_beside_the_doi_is_named() -> None:
+    more = "identifiers:\n  - type: doi\n    value: 10.5281/zenodo.0000000\n"
+    (line,) = verdicts.placeholders(**GIVEN | {"citation": CITATION + more})
+    assert "10.5281/zenodo.0000000 is a placeholder" in line
 
 
 def test_the_citation_is_that_of_the_core() -> None:
@@ -354,7 +472,7 @@ def test_the_citation_is_that_of_the_core() -> None:
 
 GIVEN = {
     "citation": CITATION,
-    "repository": "https://example.org/neurogym",
+    "repository": "https://code.lab.edu/ana/tasks",
     "published": True,
     "owners": "# Owners\n/registry/ @ana\n",
     "readmes": {"README.md": "See [the tour](https://example.org/tour) and `[a](b)`."},
@@ -365,8 +483,10 @@ GIVEN = {
     ("key", "cheat", "said"),
     [
         ("citation", "doi: 10.5281/zenodo.0000000\n", "is a placeholder"),
-        ("changes", 2, "2 files of the checkout are not committed"),
         ("repository", "", "REPOSITORY is empty"),
+        ("repository", "https://example.org/neurogym", "REPOSITORY is https://example.org"),
+        ("repository", "http://code.lab.edu/ana/tasks", "Give the public address"),
+        ("repository", "https://code.lab.edu/TODO", "Give the public address"),
         ("published", False, "PUBLISHED is False"),
         ("owners", "/registry/\n", "1 of 1 paths have no owner"),
         ("owners", "", "0 of 0 paths have no owner"),
@@ -374,6 +494,7 @@ GIVEN = {
         ("owners", "* \n/a @ana\n", "1 of 2 paths have no owner"),
         ("owners", "/a #@todo\n", "1 of 1 paths have no owner"),
         ("owners", "/a someone@\n", "1 of 1 paths have no owner"),
+        ("owners", "/a @todo\n/b @your-account\n", "2 of 2 paths have no owner"),
         ("readmes", {"README.md": "[a](docs/a.md)", "b": "b"}, "1 links of 1 files are relative"),
     ],
 )
@@ -394,10 +515,36 @@ def test_each_placeholder_is_named(key: str, cheat: object, said: str) -> None:
         ('<a href="docs/x.md">x</a>', ["docs/x.md"]),
         ("[a](https://example.org) [b](#c) `[a](b)` <img src=https://example.org/x.png>", []),
         ("```\n[a](b)\n<img src=x>\n```\n", []),
+        ('[a](docs/x.md "A title")', ["docs/x.md"]),
+        ("[`a`](docs/x.md) and [![b](b.png)](c_(d).md)", ["docs/x.md", "b.png", "c_(d).md"]),
+        ("[a]: <docs/x y.md>", ["docs/x y.md"]),
+        ('<img src="https://code.lab.edu/x" srcset="a.png 1x, b.png 2x">', ["a.png", "b.png"]),
+        ("<IMG SRC=docs/x.png>", ["docs/x.png"]),
+        ("a list[int](x, y) and a[^1]\n\n[^1]: A note.", []),
+        ("<!-- [a](b) --> ~~~x~~~ ``[a](b) ` `` [b](HTTPS://code.lab.edu)", []),
+        ("One ` mark.\n\n[a](b) and another ` mark.", ["b"]),
     ],
 )
 def test_relative_links_are_found_in_each_form(text: str, found: list[str]) -> None:
-    assert verdicts.relative_links(text) == found
+    targets = links.relative_targets(text)
+    assert [one.text for one in targets] == found
+    assert [text[one.start :][: len(one.text)] for one in targets] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("[a](docs/index.md 'x')", "[a](A/blob/main/docs/index.md 'x')"),
+        ("[a]: docs#b", "[a]: A/tree/main/docs#b"),
+        ("<img src='docs/x.png'>", "<img src='A/raw/main/docs/x.png'>"),
+        ("`[a](docs)` [a](docs)", "`[a](docs)` [a](A/tree/main/docs)"),
+        ("[a](<docs/x y.md>)", "[a](<A/blob/main/docs/x y.md>)"),
+    ],
+)
+def test_each_form_of_a_link_becomes_absolute(text: str, made: str) -> None:
+    script = loaded(ROOT / ".ci" / "absolute_links.py")
+    address = "https://code.lab.edu/tasks"
+    assert script.absolute(text, ROOT, address) == made.replace("A/", f"{address}/")
 
 
 def test_relative_links_become_addresses_of_files_that_exist() -> None:
@@ -406,9 +553,9 @@ def test_relative_links_become_addresses_of_files_that_exist() -> None:
     for folder in verdicts.folders():
         text = (folder / "README.md").read_text("utf-8")
         made = script.absolute(text, folder, address)
-        assert verdicts.relative_links(made) == []
+        assert links.relative_targets(made) == []
         places = [part.split(")")[0].split("#")[0] for part in made.split(f"({address}/")[1:]]
-        assert len(places) == len(verdicts.relative_links(text))
+        assert len(places) == len(links.relative_targets(text))
         for place in places:
             kind, branch, path = place.split("/", 2)
             assert branch == "main"

@@ -123,7 +123,7 @@ def test_nothing_is_uploaded_that_the_release_check_has_not_accepted() -> None:
     (checked,) = [one for one in commands["check"] if "release_check.py" in one]
     (judged,) = [one for one in commands["judge"] if "release_check.py" in one]
     assert checked.endswith('--tag "$GITHUB_REF_NAME" --dist dist')
-    assert judged.endswith('--tag "$GITHUB_REF_NAME" --judge wheelhouse')
+    assert judged.endswith('--tag "$GITHUB_REF_NAME" --judge wheelhouse --only neurogym-core')
     assert not any("--before-names" in line for lines in commands.values() for line in lines)
     assert jobs["judge"]["needs"] == "wheels"
 
@@ -134,9 +134,12 @@ def test_git_changes_no_line_ends_on_windows() -> None:
     assert [line.rpartition(": ")[2] for line in done.stdout.splitlines()] == ["unset", "unset"]
 
 
-def test_the_release_of_a_new_package_has_the_tools_of_this_project_s_constraints() -> None:
-    (path,) = ROOT.glob("cookiecutter-task/*/.github/workflows/release.yml")
-    (line,) = [one for one in path.read_text("utf-8").splitlines() if "pip install build" in one]
-    pins = line.partition("pip install ")[2].split()
-    assert [one.partition("==")[0] for one in pins] == ["build", "twine"]
-    assert set(pins) <= set((ROOT / "constraints.txt").read_text("utf-8").splitlines())
+@pytest.mark.parametrize("name", ["release", "test"])
+def test_workflows_of_a_new_package_pin_their_tools_as_the_constraints_do(name: str) -> None:
+    (path,) = ROOT.glob(f"cookiecutter-task/*/.github/workflows/{name}.yml")
+    installed = re.findall(r"(?<!uv )pip install (.+)", path.read_text("utf-8"))
+    pins = {one for line in installed if "$NEUROGYM_SOURCES" not in line for one in line.split()}
+    assert {one.partition("==")[0] for one in pins} == (
+        {"build", "twine"} if name == "release" else {"uv"}
+    )
+    assert pins <= set((ROOT / "constraints.txt").read_text("utf-8").splitlines())
