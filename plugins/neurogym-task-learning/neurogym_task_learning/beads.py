@@ -62,19 +62,19 @@ class Beads(Task):
         self.correct_choice("jar")
 
     def new_trial(self, trial: TrialBuilder) -> None:
-        trial.periods("draw", draw=self.most * self.bead)
+        names = [f"bead{k + 1}" for k in range(self.most)]
+        trial.periods(*names, **dict.fromkeys(names, self.bead))
         typical = trial["luck"] < self.share
         blue = np.where(typical, trial["jar"][:, None], 1 - trial["jar"][:, None])
         right = trial["jar"][:, None] == (0, 1)
         trial.record(beads=blue)
-        trial.show("offer", 1, during="draw")
-        for k in range(self.most):
+        trial.show("offer", 1, during=names)
+        for k, name in enumerate(names):
             paid = right - self.cost * (k + 1)
-            trial.offer("jar", paid, "draw", start=k * self.bead, stop=(k + 1) * self.bead,
-                        worth=np.maximum(paid, 0), miss=-self.cost * self.most)  # fmt: skip
+            worth = np.maximum(paid, 0)
+            trial.offer("jar", paid, name, worth=worth, miss=-self.cost * self.most)
 
     def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
-        drawn = np.minimum((now.elapsed / self.bead + 1e-9).astype(int), self.most - 1)
-        blue = now.conditions["beads"][np.arange(now.n), drawn]
+        blue = now.conditions["beads"][np.arange(now.n), now.period]
         obs[:, self.channels["bead"]] = blue[:, None] == (0, 1)
         return obs
