@@ -1,0 +1,1 @@
+"""Tasks of learning from rewards and outcomes, across trials."""
