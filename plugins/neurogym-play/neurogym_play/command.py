@@ -32,6 +32,11 @@ from neurogym_core.tools import (
 @click.option("--wrap", multiple=True, metavar="NAME[:KEY=VALUE,...]",
               shell_complete=partial(complete, ("wrappers",)),
               help="Apply a task wrapper, e.g. ReactionTime; innermost first.")  # fmt: skip
+@click.option("--practice", default=0, show_default=True, metavar="N",
+              type=click.IntRange(0, 10_000),
+              help="Number of practice trials before, with feedback, not recorded.")  # fmt: skip
+@click.option("--feedback", is_flag=True,
+              help="Say after each trial whether it was correct.")  # fmt: skip
 @click.option("--csv", type=click.Path(dir_okay=False, path_type=Path),
               help="Write the trials to this CSV file.  [default: NAME-person.csv]")  # fmt: skip
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path),
@@ -46,6 +51,8 @@ def command(
     timing: tuple[str, ...],
     conditions: tuple[str, ...],
     wrap: tuple[str, ...],
+    practice: int,
+    feedback: bool,
     csv: Path | None,
     out: Path | None,
     browser: bool,
@@ -56,12 +63,16 @@ def command(
       ngym play PerceptualDecisionMaking-v0
       ngym play PerceptualDecisionMaking-v0 --wrap ReactionTime --set dt=20
       ngym play GoNogo-v0 --timing decision=1500 --n-trials 100 --csv me.csv
+      ngym play GoNogo-v0 --practice 10 --feedback
       ngym play GoNogo-v0 --out page
 
     The page shows the inputs of a network as lamps, and has keys, buttons or sliders for the
     actions. At the end it shows accuracy and the psychometric curve. The trials are written to a
     CSV file with the columns of `ngym run --csv`; the subject is "person". `ngym evaluate` and
     `ngym compare` read it.
+
+    The reward is shown after each trial; --feedback adds whether the trial was correct. Practice
+    trials occur in no record: they are of the stream "train".
 
     A server on this machine (127.0.0.1) serves the page, under an address with a secret token,
     until you have played, or press Ctrl-C.
@@ -79,17 +90,19 @@ def command(
         )
     from neurogym_core import make_task  # these import NumPy
     from neurogym_core.players import resolve
-    from neurogym_play import page, playing, tables
+    from neurogym_play import page, playing
 
     with usage_errors():
         found = resolve(task)
         settings = task_settings(found, parameters, timing)
         made = make_task(found, wrap=[read_wrap(one) for one in wrap], **settings)
         imposed = read_conditions(conditions)
-        trials = tables.trial_tables(made, n_trials, seed=seed, conditions=imposed)
+        blocks = page.played_blocks(made, n_trials, practice, seed=seed, conditions=imposed)
     if out is not None:
-        page.write_files(page.page_files(made, task, trials), out)
+        page.write_files(page.page_files(made, task, blocks, feedback=feedback), out)
         click.echo(f"The page is in {clean(str(out))}. Serve the folder with any web server.")
     else:
         target = csv or playing.free_name(made.name)
-        playing.play(made, task, trials, target, browser=browser, conditions=imposed)
+        playing.play(
+            made, task, blocks, target, feedback=feedback, browser=browser, conditions=imposed
+        )

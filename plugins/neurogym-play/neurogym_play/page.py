@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ WEB = (
     "index.html", "page.css", "page.js", "kernel.js", "controls.js", "view.js", "results.js",
 )  # fmt: skip
 """Files of every page, in the folder `web`."""
+PRACTICE = "train"
+"""The split of practice trials, so that none of them is recorded."""
 
 
 def write_page(
@@ -24,6 +27,8 @@ def write_page(
     folder: str | Path,
     n_trials: int = 60,
     *,
+    practice: int = 0,
+    feedback: bool = False,
     seed: int = 0,
     conditions: Mapping[str, Any] | None = None,
     wrap: Any = (),
@@ -39,6 +44,10 @@ def write_page(
         folder: the folder; it is made if it does not exist, and files of an earlier page are
             replaced.
         n_trials: number of trials.
+        practice: number of practice trials before them, which have feedback and are not recorded.
+            They are of the split "train".
+        feedback: whether the page says after each trial if it was correct. The reward is always
+            shown.
 
     Returns:
         The folder.
@@ -48,10 +57,19 @@ def write_page(
         FileNotWrittenError (OSError): a file cannot be written.
     """
     made = make_task(task, wrap=wrap, **params)
-    contents = page_files(
-        made, task, trial_tables(made, n_trials, seed=seed, conditions=conditions)
-    )
-    return write_files(contents, Path(folder))
+    blocks = played_blocks(made, n_trials, practice, seed=seed, conditions=conditions)
+    return write_files(page_files(made, task, blocks, feedback=feedback), Path(folder))
+
+
+def played_blocks(
+    made: Task, n_trials: int, practice: int, *, seed: int, conditions: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Return the tables of the trials that count, "trials", and of "practice", or None."""
+    deal = partial(trial_tables, made, seed=seed, conditions=conditions)
+    return {
+        "trials": deal(n_trials),
+        "practice": deal(practice, split=PRACTICE) if practice else None,
+    }
 
 
 def write_files(contents: Mapping[str, bytes], folder: Path) -> Path:
@@ -64,17 +82,23 @@ def write_files(contents: Mapping[str, bytes], folder: Path) -> Path:
 
 
 def page_files(
-    made: Task, task: Any, trials: Mapping[str, Any], save: str | None = None
+    made: Task,
+    task: Any,
+    blocks: Mapping[str, Any],
+    *,
+    feedback: bool = False,
+    save: str | None = None,
 ) -> dict[str, bytes]:
     """Return the files of a page, name -> content.
 
     Args:
         made: the task.
         task: as it was named; an id has title and summary of its manifest.
-        trials: its tables.
+        blocks: the tables of its trials, from `played_blocks`.
+        feedback: whether the page says after each trial if it was correct.
         save: the address that takes the record; None: it is downloaded.
     """
-    page = {**_about(made, task), "save": save, "trials": trials}
+    page = {**_about(made, task), "save": save, "feedback": feedback, **blocks}
     return {
         **{name: files(__package__).joinpath("web", name).read_bytes() for name in WEB},
         "task.json": json.dumps(page, separators=(",", ":"), allow_nan=False).encode(),

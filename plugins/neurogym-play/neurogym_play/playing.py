@@ -27,9 +27,10 @@ def free_name(name: str) -> Path:
 def play(
     made: Task,
     task: str,
-    trials: Mapping[str, Any],
+    blocks: Mapping[str, Any],
     csv: Path,
     *,
+    feedback: bool = False,
     browser: bool = True,
     conditions: Mapping[str, Any] | None = None,
 ) -> None:
@@ -38,20 +39,22 @@ def play(
     Args:
         made: the task.
         task: as it was named.
-        trials: its tables.
+        blocks: the tables of its trials, from `played_blocks`.
         csv: the file of the record.
+        feedback: whether the page says after each trial if it was correct.
         browser: whether to open the page in the browser.
         conditions: the imposed conditions of the trials.
     """
 
     def keep(sent: Any) -> str:
-        record = person_record(made, trials, sent, conditions)
+        record = person_record(made, blocks["trials"], sent, conditions)
         record.to_csv(csv)
         line = f"Saved {len(record)} trials in {csv}."
         click.echo(clean(line))
         return line
 
-    with PlayServer(page_files(made, task, trials, RECORD), keep) as server:
+    files = page_files(made, task, blocks, feedback=feedback, save=RECORD)
+    with PlayServer(files, keep) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         click.echo(f"Play at {server.address} (Ctrl-C ends it without a record).")
         if browser:

@@ -45,18 +45,21 @@ def trial_tables(
     n_trials: int = 100,
     *,
     seed: int = 0,
+    split: str | None = None,
     conditions: Mapping[str, Any] | None = None,
     wrap: Any = (),
     **params: Any,
 ) -> dict[str, Any]:
     """Return the first trials of a seed as plain data, from which they can be played anywhere.
 
-    They are the trials that ``make(task)`` plays after ``reset(seed=seed)``, with the same noise.
+    They are the trials that ``make(task, split=split)`` plays after ``reset(seed=seed)``, with the
+    same noise.
 
     Args:
         task, wrap, params: as in `neurogym_core.make_task`.
         n_trials: number of trials.
         seed: determines trials and noise.
+        split: stream of trials: None, "train", "validation" or "test", as in `neurogym_core.make`.
         conditions: imposed on all trials; of (m,) values the trials take one after the other.
 
     Returns:
@@ -73,7 +76,7 @@ def trial_tables(
         )
     made = make_task(task, wrap=wrap, **params)
     _check(made)
-    dealer = Dealer(made, 1, seed)
+    dealer = Dealer(made, 1, seed, split)
     dealer.impose(conditions or {})
     dealer.new_sessions()
     blocks: list[Block] = []

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 import replaying
 from neurogym_play import trial_tables, write_page
+from neurogym_play.page import played_blocks
 from neurogym_play.playing import free_name, person_record, play
 from neurogym_play.server import MOST, PlayServer
 
@@ -51,6 +52,19 @@ def test_the_command_writes_a_page(ngym: Callable[..., Any], tmp_path: Path) -> 
     page = json.loads((tmp_path / "p" / "task.json").read_text("utf-8"))
     assert page["trials"]["columns"]["coherence"] == [51.2] * 4
     assert set(page["trials"]["evidence"]) <= {-51.2, 51.2}
+
+
+def test_practice_trials_are_other_trials_with_the_same_settings(
+    ngym: Callable[..., Any], tmp_path: Path
+) -> None:
+    words = ("--practice", 3, "--feedback", "-n", 4, "--condition", "coherence=51.2")
+    done = ngym("play", DOTS, "--out", tmp_path, *words)
+    assert done.exit_code == 0, done.output
+    page = json.loads((tmp_path / "task.json").read_text("utf-8"))
+    assert (page["practice"]["n_trials"], page["trials"]["n_trials"]) == (3, 4)
+    assert page["practice"]["columns"]["coherence"] == [51.2] * 3
+    assert page["practice"]["key"] != page["trials"]["key"]  # of the noise
+    assert page["feedback"] is True
 
 
 @pytest.mark.parametrize(
@@ -228,8 +242,9 @@ def test_a_person_plays_with_the_keyboard_and_the_record_is_saved(
     monkeypatch.setattr("webbrowser.open", opened.append)
     timing = {"fixation": 100, "stimulus": 200, "delay": 0, "decision": 300}
     task = make_task(DOTS, timing=timing)
-    trials, csv = trial_tables(task, 3, seed=4), tmp_path / "me.csv"
-    playing = threading.Thread(target=play, args=(task, DOTS, trials, csv), daemon=True)
+    blocks, csv = played_blocks(task, 3, 0, seed=4, conditions=None), tmp_path / "me.csv"
+    trials = blocks["trials"]
+    playing = threading.Thread(target=play, args=(task, DOTS, blocks, csv), daemon=True)
     playing.start()
     browser.get_log("browser")
     browser.get(wait_for(lambda: opened and opened[0]))
@@ -284,6 +299,65 @@ def static(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path
     yield f"http://127.0.0.1:{server.server_port}", folder
     server.shutdown()
     server.server_close()
+
+
+@pytest.mark.parametrize("feedback", [False, True])
+def test_practice_has_feedback_and_is_not_recorded(
+    browser: Any, static: tuple[str, Path], feedback: bool
+) -> None:
+    """Two practice trials, then three: the page says what it has to, and the record has three.
+
+    A wrong answer, a right one, and again; the steps are the same with and without feedback."""
+    address, folder = static
+    name = f"practice-{feedback}"
+    write_page(DOTS, folder / name, 3, practice=2, feedback=feedback, seed=1, timing={"delay": 0})
+    browser.get_log("browser")
+    browser.get(f"{address}/{name}/")
+    wait_for(lambda: browser.find_element("id", "begin").is_displayed())
+    assert "2 for practice" in browser.find_element("id", "length").text
+    browser.find_element("css selector", "[name=clock][value=waits]").click()
+    browser.find_element("id", "begin").click()
+    play_one = """
+        const { kernel } = game;
+        game.paused = true;
+        if (game.rests > 0) game.next();
+        if (kernel.done) return null;
+        const trial = kernel.trial;
+        while (kernel.trial === trial) {
+          game.pending = kernel.isAsked ? (trial % 2 ? kernel.target : 3 - kernel.target) : 0;
+          game.step();
+        }
+        const { textContent, className } = document.getElementById("feedback");
+        return [textContent, className, document.getElementById("progress").textContent];
+    """
+
+    def played() -> list[Any]:
+        return list(iter(lambda: browser.execute_script(play_one), None))
+
+    assert played() == [
+        ["Wrong, reward 0", "error", "Practice trial 1 of 2, 0 correct"],
+        ["Correct, reward 1", "correct", "Practice trial 2 of 2, 0 correct"],
+    ]
+    over = browser.find_element("id", "practised").text
+    assert over.startswith("1 of 2 trials were correct. The next 3 trials are recorded")
+    assert ("does not say" in over) is not feedback
+    browser.find_element("id", "go").click()
+    told = played()
+    assert [one[0] for one in told] == (
+        ["Wrong, reward 0", "Correct, reward 1", "Wrong, reward 0"]
+        if feedback
+        else ["reward 0", "reward 1", "reward 0"]
+    )
+    correct = ", 0 correct" if feedback else ""
+    assert told[0][1:] == ["error" if feedback else "", f"Trial 1 of 3{correct}"]
+    rows, actions = browser.execute_script("return [game.kernel.rows, game.actions]")
+    assert [row["outcome"] for row in rows] == ["error", "correct", "error"]
+    made = make_task(DOTS, timing={"delay": 0})
+    sent = {"actions": actions, "trials": 3}
+    record = person_record(made, trial_tables(made, 3, seed=1), sent)
+    assert record["outcome"].tolist() == ["error", "correct", "error"]
+    assert browser.find_element("id", "report").text.startswith("1 of 3 trials correct")
+    assert browser.get_log("browser") == []
 
 
 @pytest.mark.parametrize(

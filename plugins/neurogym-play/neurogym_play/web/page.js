@@ -7,6 +7,7 @@ import { report } from "./results.js";
 
 const PAUSE = 700; // ms between trials, with the feedback
 const QUICK = 700; // a shorter response window is too short for a person: the clock waits
+const SAID = { correct: "Correct", error: "Wrong", abort: "Wrong: an action that was not asked", miss: "Wrong: no answer", other: "Answered" };
 const $ = (id) => document.getElementById(id);
 
 /** The shortest response window of the trials, ms. */
@@ -26,21 +27,31 @@ export function shortestWindow(trials) {
 }
 
 class Game {
-  constructor(trials, lines, save) {
-    Object.assign(this, { trials, lines, save, view: new View($("lamps"), trials) });
+  constructor({ trials, practice, feedback, save }, lines) {
+    Object.assign(this, { trials, practice, feedback, lines, save, view: new View($("lamps"), trials) });
     this.controls = new Controls($("controls"), trials, (action) => this.press(action));
     addEventListener("keydown", (event) => this.key(event));
     document.addEventListener("visibilitychange", () => { if (document.hidden) this.pause(true); });
     $("begin").onclick = () => this.begin();
     $("pause").onclick = () => this.pause(!this.paused);
     $("stop").onclick = () => this.finish();
+    $("go").onclick = () => this.play(trials);
     $("again").onclick = () => location.reload();
     $("download").onclick = () => this.download();
   }
 
   begin() {
-    this.kernel = new Kernel(this.trials, this.lines);
     this.waits = document.querySelector("[name=clock]:checked").value === "waits";
+    this.play(this.practice ?? this.trials);
+  }
+
+  /** Play a block: the practice trials, or those of the record. */
+  play(trials) {
+    this.kernel = new Kernel(trials, this.lines);
+    this.practising = trials === this.practice;
+    $("stop").textContent = this.practising ? "End the practice" : "Stop and see the results";
+    $("ready").hidden = true;
+    this.say("");
     Object.assign(this, { actions: [], pending: undefined, budget: 0, rests: 0, paused: false, running: true });
     $("start").hidden = true;
     $("game").hidden = false;
@@ -72,10 +83,23 @@ class Game {
     if (!this.running) return;
     this.paused = paused;
     $("pause").firstChild.textContent = paused ? "Continue " : "Pause ";
-    $("feedback").textContent = paused ? "Paused." : "";
+    this.say(paused ? "Paused." : "");
+  }
+
+  /** Say what a trial paid, and whether it was correct if the page tells. */
+  tell({ outcome, reward }) {
+    const kind = this.saysOutcome ? outcome : "", paid = `reward ${+reward.toFixed(2)}`;
+    this.say(SAID[kind] ? `${SAID[kind]}, ${paid}` : paid, kind);
+  }
+
+  say(text, kind = "") {
+    [$("feedback").textContent, $("feedback").className] = [text, kind];
   }
 
   // ------------------------------------------------------------ the clock
+
+  /** Whether the page says if a trial was correct. */
+  get saysOutcome() { return this.feedback || this.practising; }
 
   /** Whether the clock stands until the person acts. */
   get stands() {
@@ -109,17 +133,16 @@ class Game {
     this.actions.push(action);
     const { reward, ended } = this.kernel.step(action);
     if (!ended) {
-      if (reward) $("feedback").textContent = `reward ${+reward.toFixed(2)}`;
+      if (reward) this.say(`reward ${+reward.toFixed(2)}`);
       return this.show();
     }
-    const row = this.kernel.rows.at(-1);
-    $("feedback").textContent = `${row.outcome}, reward ${+row.reward.toFixed(2)}`;
+    this.tell(this.kernel.rows.at(-1));
     [this.rests, this.budget] = [PAUSE, 0];
   }
 
   next() {
     if (this.kernel.done) return this.finish();
-    $("feedback").textContent = "";
+    this.say("");
     this.rests = 0;
     this.show();
   }
@@ -127,14 +150,23 @@ class Game {
   show() {
     this.view.show(this.kernel.observe());
     const correct = this.kernel.rows.filter((row) => row.outcome === "correct").length;
-    $("progress").textContent = `Trial ${this.kernel.trial + 1} of ${this.trials.n_trials}, ${correct} correct`;
+    $("progress").textContent = `${this.practising ? "Practice trial" : "Trial"} ${this.kernel.trial + 1} of ${this.kernel.trials.n_trials}${this.saysOutcome ? `, ${correct} correct` : ""}`;
   }
 
   // ------------------------------------------------------------ the end
 
+  /** The practice trials are over; those of the record follow. */
+  practised() {
+    const correct = this.kernel.rows.filter((row) => row.outcome === "correct").length;
+    $("practised").textContent = `${correct} of ${this.kernel.rows.length} trials were correct. The next ${this.trials.n_trials} trials are recorded${this.feedback ? "" : ", and the page does not say whether they are correct"}.`;
+    $("ready").hidden = false;
+    $("over").focus();
+  }
+
   async finish() {
     this.running = false;
     $("game").hidden = true;
+    if (this.practising) return this.practised();
     $("end").hidden = false;
     $("report").replaceChildren(...report(this.trials, this.kernel.rows, this.waits));
     $("download").disabled = !this.kernel.rows.length;
@@ -158,11 +190,11 @@ class Game {
   }
 }
 
-function introduce({ title, summary, trials }, game) {
+function introduce({ title, summary, trials, practice }, game) {
   document.title = `${title}: play`;
   $("title").textContent = title;
   $("summary").textContent = summary;
-  $("length").textContent = `There are ${trials.n_trials} trials.`;
+  $("length").textContent = `There are ${trials.n_trials} trials${practice ? `, and ${practice.n_trials} for practice before them, which say whether you were right and are not recorded` : ""}.`;
   $("keys").replaceChildren(...game.controls.said.map(([label, keys]) => element("li", {},
     ...keys.flatMap((key) => [element("kbd", { textContent: key }), " "]), label)));
   const least = shortestWindow(trials), waits = least < QUICK;
@@ -186,7 +218,7 @@ async function load() {
   const [task, noise] = await Promise.all([
     fetched("task.json").then((answer) => answer.json()), fetched("noise.f32").then((answer) => answer.arrayBuffer()),
   ]);
-  const game = new Game(task.trials, new Float32Array(noise), task.save);
+  const game = new Game(task, new Float32Array(noise));
   introduce(task, game);
   return game;
 }
