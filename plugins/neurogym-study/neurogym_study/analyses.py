@@ -5,7 +5,6 @@ Each takes a `Behaviour`, and raises `CannotTellError` if the record lacks somet
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
@@ -48,7 +47,7 @@ from neurogym_study.proportions import (
     difference_interval,
 )
 from neurogym_study.psychometric import PsychometricFit, fit_psychometric
-from neurogym_study.standard import FEWEST, standard_measures
+from neurogym_study.standard import FEWEST, last_choices, standard_measures
 
 LEVELS = 12
 """Conditions with more distinct values are not tabulated."""
@@ -570,7 +569,7 @@ def _said_of(fit: Any) -> list[str]:
             "At each strength, either all answers or none are of one kind: many curves fit equally"
             " well, and only the intervals have a meaning."
         )
-    return [*notes, *misfit_of(fit)]
+    return [*notes, *(f"WARNING: {one}" for one in fit.cautions), *misfit_of(fit)]
 
 
 def misfit_of(fit: Any) -> list[str]:
@@ -806,25 +805,30 @@ def _histogram(behaviour: Behaviour, times: np.ndarray) -> Any:
 
 
 def history(behaviour: Behaviour) -> Result:
-    """Logistic regression of the choice on the evidence and on the last choice.
+    """Logistic regression of the choice on the evidence and on the last choice, with lapses.
 
-    The last choice has separate weights after correct and incorrect trials.
+    The last choice has separate weights after correct and incorrect trials; blocks and a slow drift
+    of the bias have their own: see `measures.choice_glm`.
     """
     behaviour = between_choices(behaviour)
-    used, left_out = 0, dict[str, None]()
+    used, lapses, limits = 0, [], dict[str, None]()
 
     def rows_of(part: Behaviour) -> list[dict[str, Any]]:
         nonlocal used
-        x, y, names, without_errors = _history_design(part)
-        rows = _history_rows(x, y, names)
-        used += len(y)
-        left_out.update(dict.fromkeys(without_errors))
-        return rows
+        found = last_choices(part, 1)
+        used += found["lapse"].n
+        lapses.append(found["lapse"].value)
+        limits.update(dict.fromkeys(found.notes))
+        return [
+            {**row, "regressor": AFTER.get(row["regressor"], row["regressor"])}
+            for row in found.table.to_dict("records")
+        ]
 
     table = pd.DataFrame(over_subjects(behaviour, rows_of, ("regressor",), "weight"))
-    names, weights = table["regressor"].tolist(), table["weight"].to_numpy()
-    ends = table[["low", "high"]].to_numpy().T
-    made, (axes,) = figure()
+    shown = table[~table["regressor"].str.startswith(("evidence", "block"))]
+    names, weights = shown["regressor"].tolist(), shown["weight"].to_numpy()
+    ends = shown[["low", "high"]].to_numpy().T
+    made, (axes,) = figure(height=1.6)
     at = np.arange(len(names))[::-1]
     axes.errorbar(weights, at, xerr=np.abs(ends - weights), fmt="o", color=BLUE, capsize=2)
     axes.axvline(0, color=GREY, linewidth=0.8)
@@ -835,118 +839,20 @@ def history(behaviour: Behaviour) -> Result:
         table,
         made,
         [
-            f"{used} trials that follow the trial before. Evidence and last choice are +1 for"
-            " right and -1 for left. A positive weight of the last choice means that it is"
-            " repeated."
-            + (f" Left out where a subject never erred: {', '.join(left_out)}." * bool(left_out)),
+            f"{used} trials that follow the trial before. The last choice is +1 for right and -1"
+            " for left. A positive weight of the last choice means that it is repeated. Lapses:"
+            f" {np.mean(lapses):.2g} of the trials, half of them errors.",
+            *([] if is_population(behaviour) else limits),
             *_right_means(behaviour),
         ],
     )
 
 
-def _history_rows(x: np.ndarray, y: np.ndarray, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the weights of the regression with normal intervals."""
-    from scipy.stats import norm
-
-    weights, errors = _logit(x, y)
-    z = weights / errors
-    table = pd.DataFrame(
-        {
-            "regressor": names,
-            "weight": weights,
-            "standard error": errors,
-            "low": weights - 1.96 * errors,
-            "high": weights + 1.96 * errors,
-            "z": z,
-            "p": 2 * norm.sf(np.abs(z)),
-        }
-    )
-    return table.to_dict("records")
-
-
-def _history_design(
-    behaviour: Behaviour,
-) -> tuple[np.ndarray, np.ndarray, list[str], list[str]]:
-    after, answered = behaviour.after, behaviour.answered
-    last_right = np.where(behaviour.before(behaviour.chose_right), 1.0, -1.0)
-    last_correct = behaviour.before(behaviour.correct)
-    used = after & answered & behaviour.before(answered)
-    if used.sum() < 50:
-        raise CannotTellError(
-            f"{int(used.sum())} answered trials follow an answered trial; at least 50 are needed"
-        )
-    evidence, used, left_out = _evidence_columns(behaviour, used)
-    columns = {
-        "bias to the right": np.ones(len(behaviour)),
-        **evidence,
-        "last choice, if correct": last_right * last_correct,
-        "last choice, if wrong": last_right * ~last_correct,
-    }
-    kept = {key: values[used] for key, values in columns.items() if values[used].any()}
-    if not kept or not used.any():
-        raise CannotTellError(
-            "the evidence predicts the choices without error, so the weights are not determined"
-        )
-    return (
-        np.column_stack(list(kept.values())),
-        behaviour.chose_right[used].astype(float),
-        list(kept),
-        left_out,
-    )
-
-
-def _evidence_columns(
-    behaviour: Behaviour, used: np.ndarray
-) -> tuple[dict[str, np.ndarray], np.ndarray, list[str]]:
-    """Return the regressors of the evidence, the trials to use, and the strengths left out.
-
-    A few strengths have a regressor each, +1 for right and -1 for left, because choices saturate; a
-    linear regressor would bias the other weights. Where the subject never errs, choices say
-    nothing about the last trial, so that such strengths are left out.
-    """
-    try:
-        evidence, name = behaviour.signed, _plain(behaviour.strength)
-    except CannotTellError:
-        side = np.where(behaviour.right, 1.0, -1.0)
-        return {f"side ({_plain(behaviour.side)})": side}, used, []
-    levels = np.unique(np.abs(evidence[used]))
-    if len(levels) > LEVELS:
-        return {f"evidence ({name})": evidence / max(evidence[used].std(), 1e-12)}, used, []
-    columns, left_out, kept = {}, [], used.copy()
-    for level in levels[levels > 0]:
-        here = used & (np.abs(evidence) == level)
-        if (behaviour.chose_right == (evidence > 0))[here].all():
-            kept &= ~here
-            left_out.append(_short(level))
-        else:
-            columns[f"{name} {_short(level)}"] = np.where(
-                np.abs(evidence) == level, np.sign(evidence), 0.0
-            )
-    return columns, kept, left_out
-
-
-def _logit(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weights and their standard errors, (k,) each.
-
-    Raises:
-        CannotTellError: the choices are predicted so well that the weights diverge.
-    """
-    import statsmodels.api as sm
-
-    if len(np.unique(y)) < 2:
-        raise CannotTellError("all choices are the same")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            fit = sm.GLM(y, x, family=sm.families.Binomial()).fit()
-        except Exception as error:  # statsmodels raises several types for this
-            raise CannotTellError(f"the regression failed: {error}") from error
-    if not (np.isfinite(fit.bse).all() and np.abs(fit.params).max() < 15 and fit.bse.max() < 100):
-        raise CannotTellError(
-            "the evidence predicts the choices (almost) without error, so the weights are not"
-            " determined"
-        )
-    return np.asarray(fit.params), np.asarray(fit.bse)
+AFTER = {
+    "rewarded, 1 back": "last choice, if correct",
+    "unrewarded, 1 back": "last choice, if wrong",
+}
+"""Regressors of `measures.choice_glm` -> their names in the section on history."""
 
 
 def side_bias(behaviour: Behaviour) -> Result:

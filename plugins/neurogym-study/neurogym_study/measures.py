@@ -14,17 +14,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize_scalar
 from scipy.special import i0e, ive
-from scipy.stats import norm
+from scipy.stats import norm, ttest_ind
 
 from neurogym_core import InvalidValueError
 from neurogym_study.intervals import wilson_interval
+from neurogym_study.lapsing import fit_lapsing
+from neurogym_study.proportions import difference_interval
 from neurogym_study.psychometric import PsychometricFit, fit_curve
 
 Z = float(norm.ppf(0.975))
 EACH = 5
 """Fewest values on each side of a difference of means."""
+STOPPED = (0.25, 0.75)
+"""Shares of failed stops between which there is a stop-signal reaction time, and"""
+STOPS = 50
+"""fewest stop trials without a warning; Verbruggen et al. (2019)."""
+BLOCKS = 12
+"""Blocks with more values have no regressors."""
+FEW = 0.03
+"""Lapse rate above which the weights of the last choices have a note."""
+DRIFT, MOST_WAVES = 100, 20
+"""Trials for each cosine of a drifting bias, and the largest number of cosines."""
+LARGEST = 50_000
+"""Trials after which a regression with lapses is precise enough: later ones are left out."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +64,15 @@ class Measure:
 
 @dataclass(frozen=True)
 class Measured:
-    """Numbers by name, and the table that they come from."""
+    """Numbers by name, and the table that they come from.
+
+    Attributes:
+        notes: what limits the numbers, and why others are left out, in sentences.
+    """
 
     measures: Mapping[str, Measure]
     table: pd.DataFrame = field(default_factory=pd.DataFrame)
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Measure:
         return self.measures[name]
@@ -122,12 +141,20 @@ def _weights(names: Sequence[str], weights: np.ndarray, covariance: np.ndarray, 
 def _ratio(
     weights: np.ndarray, covariance: np.ndarray, top: int, bottom: int, n: int, unit: str = ""
 ) -> Measure:
-    """Return weights[top] / weights[bottom], with an interval by the delta method."""
-    value = weights[top] / weights[bottom]
-    slope = np.zeros(len(weights))
-    slope[top], slope[bottom] = 1 / weights[bottom], -value / weights[bottom]
-    error = float(np.sqrt(slope @ covariance @ slope))
-    return Measure(float(value), float(value - Z * error), float(value + Z * error), n, unit)
+    """Return weights[top] / weights[bottom], with the interval of Fieller (1954).
+
+    It is unbounded where the weight below may be 0.
+    """
+    one, other = weights[top], weights[bottom]
+    # Ratios r for which weights[top] - r weights[bottom] is within Z standard errors of 0.
+    square = other**2 - Z**2 * covariance[bottom, bottom]
+    half = one * other - Z**2 * covariance[top, bottom]
+    rest = one**2 - Z**2 * covariance[top, top]
+    low, high = -np.inf, np.inf
+    if square > 0:
+        root = np.sqrt(max(half**2 - square * rest, 0))
+        low, high = (half - root) / square, (half + root) / square
+    return Measure(float(one / other), float(low), float(high), n, unit)
 
 
 def psychophysical_kernel(evidence: ArrayLike, chose: ArrayLike) -> Measured:
@@ -211,13 +238,71 @@ def _shifted(values: np.ndarray, lag: int, fill: Any) -> np.ndarray:
 
 
 def choice_glm(
-    evidence: ArrayLike, choice: ArrayLike, rewarded: ArrayLike, after: ArrayLike, lags: int = 3
+    evidence: ArrayLike,
+    choice: ArrayLike,
+    rewarded: ArrayLike,
+    after: ArrayLike,
+    lags: int = 3,
+    *,
+    block: ArrayLike | None = None,
+    drift: bool = True,
 ) -> Measured:
-    """Return the weights of evidence and of the last choices, by outcome and lag; see above."""
+    """Return the weights of evidence and of the last choices, by outcome and lag, with lapses.
+
+    A logistic function of the evidence, linear and saturating, of the last choices (see
+    `lagged_choices`), of the block, and of a slow drift of the bias, with lapses: `fit_lapsing`.
+    Without lapses and saturation, weights of the last choices are too small; without block and
+    drift, a subject that follows either seems to repeat its choices (Busse et al. 2011; Roy et al.
+    2021, doi:10.1016/j.neuron.2020.12.004). ``lapse`` has no interval.
+
+    Args:
+        evidence: signed, (n,).
+        choice: bool (n,).
+        rewarded: bool (n,).
+        after: whether the row follows the trial before it, bool (n,).
+        lags: number of trials back.
+        block: of each trial, (n,), at most `BLOCKS` values; None: no blocks.
+        drift: whether the bias may drift: cosines over the rows, one for each `DRIFT` rows.
+    """
     columns, used = lagged_choices(choice, rewarded, after, lags)
-    columns = {"evidence": np.asarray(evidence, float), **columns}
-    kept = {name: values[used] for name, values in columns.items() if values[used].any()}
-    return logistic_regression(kept, np.asarray(choice, bool)[used])
+    if not used.any():
+        raise InvalidValueError(
+            f"No trial has {lags} trials before it. Expected some. Give trials in their order."
+        )
+    values = np.asarray(evidence, float)
+    typical = float(np.median(np.abs(values[values != 0]))) if values.any() else 1.0
+    shown = {"evidence": values, "evidence, saturating": np.tanh(values / typical)}
+    if block is not None:
+        names, which = np.unique(np.asarray(block), return_inverse=True)
+        if len(names) <= BLOCKS:
+            columns |= {f"block {one}": which == k for k, one in enumerate(names[1:], 1)}
+    used[np.flatnonzero(used)[LARGEST:]] = False
+    surprising = used & ((values == 0) | ((values > 0) != np.asarray(choice, bool)))
+    if surprising.sum() < EACH:
+        raise InvalidValueError(
+            f"the evidence predicts all choices but {int(surprising.sum())}, so that other weights"
+            f" are not determined. Expected at least {EACH} without evidence or against it. Play"
+            " harder trials."
+        )
+    kept = {name: one[used] for name, one in columns.items() if one[used].any()}
+    rows = np.flatnonzero(used) / len(used)
+    waves = range(1, min(len(used) // DRIFT, MOST_WAVES) + 1) if drift else ()
+    slow = {f"drift {k}": np.cos(np.pi * k * rows) for k in waves}
+    fit = fit_lapsing({name: one[used] for name, one in shown.items()},
+                      {**kept, **slow}, np.asarray(choice, bool)[used])  # fmt: skip
+    found, table = {}, []
+    for name in (*shown, *kept):
+        value, low, high, p = fit.weight(name)
+        found[name] = Measure(value, low, high, int(used.sum()))
+        table.append({"regressor": name, "weight": value, "low": low, "high": high, "p": p})
+    found["lapse"] = Measure(fit.lapse, np.nan, np.nan, int(used.sum()))
+    notes = ()
+    if fit.lapse > FEW:
+        notes = (
+            f"Lapses in {fit.lapse:.0%} of the trials: weights of the last choices may be up to a"
+            " quarter too close to 0, and 95 % intervals contain the truth in 82 to 97 %.",
+        )
+    return Measured(found, pd.DataFrame(table), notes)
 
 
 def win_stay_lose_switch(choice: ArrayLike, rewarded: ArrayLike, after: ArrayLike) -> Measured:
@@ -439,8 +524,9 @@ def conditional_accuracy(times: ArrayLike, correct: ArrayLike, bins: int = 5) ->
     """Return the fraction correct by quantile bin of the reaction time.
 
     Gratton et al. (1988). ``slow - fast`` is the accuracy in the slowest bin minus that in the
-    fastest; ``error - correct`` the mean time of errors minus that of correct answers. Either is
-    left out with fewer than `EACH` trials on a side.
+    fastest, with Newcombe's interval; ``error - correct`` the mean time of errors minus that of
+    correct answers, with Welch's. Either is left out, and a note says so, with fewer than `EACH`
+    trials on a side.
     """
     values, hit = np.asarray(times, float), np.asarray(correct, bool)
     known = ~np.isnan(values)
@@ -454,19 +540,23 @@ def conditional_accuracy(times: ArrayLike, correct: ArrayLike, bins: int = 5) ->
     table = pd.DataFrame(
         {"mean time": mean, "n": n, "correct": k / np.maximum(n, 1), "low": low, "high": high}
     )
-    found = {
-        name: mean_difference(one, other, unit)
-        for name, one, other, unit in (
-            ("slow - fast", hit[which == bins - 1], hit[which == 0], ""),
-            ("error - correct", values[~hit], values[hit], "ms"),
-        )
-        if min(len(one), len(other)) >= EACH
-    }
-    return Measured(found, table)
+    found, notes = {}, []
+    if min(n[0], n[-1]) >= EACH:
+        ends = difference_interval(int(k[-1]), int(n[-1]), int(k[0]), int(n[0]))
+        found["slow - fast"] = Measure(*ends, int(n[0] + n[-1]))
+    for name, one, other in (("error - correct", values[~hit], values[hit]),):
+        if min(len(one), len(other)) >= EACH:
+            found[name] = mean_difference(one, other, "ms")
+        else:
+            notes.append(
+                f"{name}: cannot tell from {len(one)} errors and {len(other)} correct answers; at"
+                f" least {EACH} of each are needed."
+            )
+    return Measured(found, table, tuple(notes))
 
 
 def mean_difference(one: np.ndarray, other: np.ndarray, unit: str = "") -> Measure:
-    """Return the difference of two means, with a normal interval.
+    """Return the difference of two means, with the interval of Welch (1947), Biometrika 34:28.
 
     Raises:
         InvalidValueError: fewer than `EACH` values on a side, whose variance says little.
@@ -476,10 +566,12 @@ def mean_difference(one: np.ndarray, other: np.ndarray, unit: str = "") -> Measu
             f"The means of {len(one)} and of {len(other)} values were to be compared. Expected at"
             f" least {EACH} of each. Give more trials."
         )
-    error = float(np.sqrt(sum(part.var(ddof=1) / len(part)
-                              for part in (one.astype(float), other.astype(float)))))  # fmt: skip
-    value = float(one.mean() - other.mean())
-    return Measure(value, value - Z * error, value + Z * error, len(one) + len(other), unit)
+    parts = [part.astype(float) for part in (one, other)]
+    value = float(parts[0].mean() - parts[1].mean())
+    if not any(np.ptp(part) for part in parts):
+        return Measure(value, value, value, len(one) + len(other), unit)
+    low, high = ttest_ind(*parts, equal_var=False).confidence_interval(0.95)
+    return Measure(value, float(low), float(high), len(one) + len(other), unit)
 
 
 def stop_signal(
@@ -487,21 +579,23 @@ def stop_signal(
     responded: ArrayLike,
     times: ArrayLike,
     *,
-    longest: float | None = None,
     resamples: int = 500,
     seed: int = 0,
 ) -> Measured:
     """Return the inhibition function, and the stop-signal reaction time by integration.
 
-    Logan & Cowan (1984); Verbruggen et al. (2019), doi:10.7554/eLife.46323: go trials without an
-    answer get the longest time. ``slope`` is the change of P(respond) in log odds per ms of delay;
-    ``race`` the mean time of failed stops minus that of go trials, negative in a race.
+    The stop-signal reaction time is that at which go times shorter than delay plus it are, summed
+    over the stop trials, as frequent as failed stops (Logan & Cowan 1984, with the delay of each
+    trial). Go trials without an answer are never shorter, as if they had the longest time
+    (Verbruggen et al. 2019, doi:10.7554/eLife.46323). It is left out where that paper advises
+    against it: failed stops slower than go trials (no race), or a share of failed stops outside
+    `STOPPED`. ``slope`` is the change of P(respond) in log odds per ms of delay; ``race`` the mean
+    time of failed stops minus that of go trials, negative in a race.
 
     Args:
         delay: of the stop signal, ms, (n,); NaN in go trials.
         responded: bool (n,).
         times: reaction times, ms, (n,), NaN without an answer.
-        longest: time of go trials without an answer; by default the longest time.
         resamples: of the bootstrap of the stop-signal reaction time.
         seed: of the bootstrap.
     """
@@ -513,20 +607,7 @@ def stop_signal(
             "There are only go trials, or only stop trials. Expected both. Give NaN as the delay of"
             " go trials."
         )
-    limit = float(np.nanmax(spent)) if longest is None else longest
-
-    def ssrt(go: np.ndarray, went: np.ndarray, delays: np.ndarray) -> float:
-        return float(np.quantile(np.where(np.isnan(go), limit, go), went.mean()) - delays.mean())
-
-    value = ssrt(spent[~stop], said[stop], when[stop])
-    rng = np.random.default_rng(seed)
-    drawn = []
-    for _ in range(resamples):
-        a = rng.integers(0, (~stop).sum(), int((~stop).sum()))
-        b = rng.integers(0, stop.sum(), int(stop.sum()))
-        drawn.append(ssrt(spent[~stop][a], said[stop][b], when[stop][b]))
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    found = {"SSRT": Measure(value, float(low), float(high), int(stop.sum()), "ms")}
+    found = {}
     delays = np.unique(when[stop])
     if len(delays) > 1 and 0 < said[stop].mean() < 1:
         found["slope"] = logistic_regression({"delay": when[stop]}, said[stop])["delay"]
@@ -534,6 +615,13 @@ def stop_signal(
     failed = failed[~np.isnan(failed)]
     if min(len(failed), len(went)) >= EACH:
         found["race"] = mean_difference(failed, went, "ms")
+    go = np.sort(np.where(np.isnan(spent[~stop]), np.inf, spent[~stop]))
+    against, notes = _about_stops(go, said[stop], failed, went)
+    if against:
+        notes.insert(0, f"No SSRT: {against}.")
+    else:
+        ends = _stop_times(go, said[stop], when[stop], resamples, np.random.default_rng(seed))
+        found = {"SSRT": Measure(*ends, int(stop.sum()), "ms"), **found}
     counts = [(int(said[when == one].sum()), int((when == one).sum())) for one in delays]
     ends = [wilson_interval(k, n) for k, n in counts]
     table = pd.DataFrame(
@@ -545,7 +633,69 @@ def stop_signal(
             "high": [high for _, high in ends],
         }
     )
-    return Measured(found, table)
+    return Measured(found, table, tuple(notes))
+
+
+def _about_stops(
+    go: np.ndarray, failed: np.ndarray, slow: np.ndarray, went: np.ndarray
+) -> tuple[str, list[str]]:
+    """Return why there is no stop-signal reaction time ("": there is one), and warnings."""
+    share, omitted = float(failed.mean()), float(np.isinf(go).mean())
+    against = ""
+    if not STOPPED[0] <= share <= STOPPED[1]:
+        against = (
+            f"{share:.0%} of the stops failed, and the method needs {STOPPED[0]:.0%} to"
+            f" {STOPPED[1]:.0%}"
+        )
+    elif share >= 1 - omitted:
+        against = "failed stops are as frequent as answers in go trials"
+    elif len(slow) and len(went) and slow.mean() > went.mean():
+        against = (
+            f"failed stops took {slow.mean():.0f} ms and go trials {went.mean():.0f} ms, which"
+            " contradicts a race of two independent processes"
+        )
+    notes = []
+    if len(failed) < STOPS:
+        notes.append(f"WARNING: {len(failed)} stop trials; at least {STOPS} are recommended.")
+    if len(failed) < 2 * STOPS:
+        notes.append(
+            f"With fewer than {2 * STOPS} stop trials, the 95 % interval of the SSRT contains the"
+            " truth in 84 to 90 % of the cases."
+        )
+    if omitted > 0:
+        notes.append(
+            f"{omitted:.1%} of the go trials had no answer. The SSRT counts them as the slowest; if"
+            " omissions are more or less frequent in stop trials, it is wrong."
+        )
+    return against, notes
+
+
+def _stop_times(
+    go: np.ndarray, failed: np.ndarray, delays: np.ndarray, resamples: int, rng: Any
+) -> tuple[float, float, float]:
+    """Return the stop-signal reaction time, ms, and the ends of its interval by a bootstrap.
+
+    Args:
+        go: times of go trials, ascending; inf without an answer.
+        failed: whether each stop trial was answered, bool (m,).
+        delays: of the stop trials, ms, (m,).
+    """
+
+    def integrated(go: np.ndarray, failed: np.ndarray, delays: np.ndarray) -> float:
+        low, high = -float(delays.max()), float(go[np.isfinite(go)][-1])
+        values, counts = np.unique(delays, return_counts=True)
+        for _ in range(30):
+            middle = (low + high) / 2
+            faster = counts @ np.searchsorted(go, values + middle) / len(go)
+            low, high = (middle, high) if faster < failed.sum() else (low, middle)
+        return (low + high) / 2
+
+    drawn = []
+    for _ in range(resamples):
+        a, b = (rng.integers(0, len(one), len(one)) for one in (go, failed))
+        drawn.append(integrated(np.sort(go[a]), failed[b], delays[b]))
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return integrated(go, failed, delays), float(low), float(high)
 
 
 def scalar_timing(interval: ArrayLike, produced: ArrayLike) -> Measured:
@@ -588,46 +738,122 @@ def fitted_line(x: ArrayLike, y: ArrayLike) -> Measure:
 # ---- continuous reports ----
 
 
-def circular_mixture(error: ArrayLike, *, resamples: int = 200, seed: int = 0) -> Measured:
+def circular_mixture(error: ArrayLike) -> Measured:
     """Return P(in memory) and the SD of the memories, from errors on a circle.
 
     Zhang & Luck (2008), doi:10.1038/nature06860: a mixture of a von Mises distribution and a
-    uniform one, by maximum likelihood; intervals from a bootstrap.
+    uniform one, by maximum likelihood; intervals from the profile likelihood. An SD whose interval
+    is open is not determined: nearly all reports may be guesses.
 
     Args:
         error: report minus true value, radians, (n,); wrapped to a circle.
-        resamples: of the bootstrap.
-        seed: of the bootstrap.
     """
     values = np.asarray(error, float)
-    values = np.angle(np.exp(1j * values[~np.isnan(values)]))
+    fit = _Mixture(np.cos(values[~np.isnan(values)]))
+    notes = []
+    share, low, high = fit.share_interval()
+    if high == 1:
+        notes.append(
+            "P(memory) may be 1: an interval that ends there contains the truth more often than in"
+            " 95 %."
+        )
+    sd = fit.sd_interval()
+    if np.isinf(sd[2]):
+        notes.append("The SD of the memories is not determined: its interval is open.")
+    found = {
+        "P(memory)": Measure(share, low, high, len(fit.cosines)),
+        "SD": Measure(*sd, len(fit.cosines), "rad"),
+    }
+    return Measured(found, notes=tuple(notes))
 
-    def fit(sample: np.ndarray, starts: Sequence[tuple[float, float]]) -> tuple[float, float]:
-        def loss(point: np.ndarray) -> float:
-            share, kappa = 1 / (1 + np.exp(-point[0])), np.exp(point[1])
-            density = np.exp(kappa * (np.cos(sample) - 1)) / (2 * np.pi * i0e(kappa))
-            return -float(np.log(share * density + (1 - share) / (2 * np.pi)).sum())
 
-        ends = [
-            minimize(loss, start, method="L-BFGS-B", bounds=[(-7, 7), (-3, 9)]) for start in starts
-        ]
-        best = min(ends, key=lambda end: end.fun).x
-        kappa = float(np.exp(best[1]))
-        return float(1 / (1 + np.exp(-best[0]))), float(
-            np.sqrt(-2 * np.log(ive(1, kappa) / ive(0, kappa)))
+class _Mixture:
+    """Likelihood of a von Mises distribution with a concentration, and a uniform one.
+
+    Args:
+        cosines: of the errors, (n,).
+    """
+
+    PRECISE = np.linspace(-3, 9, 61)
+    """Logs of concentrations, at which the likelihood is tabulated."""
+
+    def __init__(self, cosines: np.ndarray) -> None:
+        self.cosines = cosines
+        self._table = np.stack([self._ratio(one) for one in self.PRECISE])
+        shares = [self._share_at(row) for row in self._table]
+        logs = [self._log(row, one) for row, one in zip(self._table, shares, strict=True)]
+        self.precise = self._refined(int(np.argmax(logs)), lambda one: self._at(one)[1])
+        self.share, self.most = self._at(self.precise)
+
+    def _ratio(self, precise: float) -> np.ndarray:
+        """Return the density of each error relative to the uniform one, (n,)."""
+        kappa = np.exp(precise)
+        return np.asarray(np.exp(kappa * (self.cosines - 1)) / i0e(kappa))
+
+    def _log(self, ratio: np.ndarray, share: float) -> float:
+        return float(np.log(np.maximum(share * ratio + (1 - share), 1e-300)).sum())
+
+    def _share_at(self, ratio: np.ndarray) -> float:
+        """Return the best share, where the derivative of the concave likelihood is 0."""
+
+        def slope(share: float) -> float:
+            return float(((ratio - 1) / np.maximum(share * ratio + 1 - share, 1e-300)).sum())
+
+        if slope(0) <= 0:
+            return 0.0
+        return 1.0 if slope(1) >= 0 else float(brentq(slope, 0, 1, xtol=1e-6))
+
+    def _at(self, precise: float) -> tuple[float, float]:
+        """Return the best share at a log concentration, and the likelihood there."""
+        ratio = self._ratio(precise)
+        share = self._share_at(ratio)
+        return share, self._log(ratio, share)
+
+    def _refined(self, row: int, height: Callable[[float], float]) -> float:
+        """Return the log concentration near a row of the table at which `height` is largest."""
+        ends = self.PRECISE[max(row - 1, 0)], self.PRECISE[min(row + 1, len(self.PRECISE) - 1)]
+        return float(minimize_scalar(lambda one: -height(one), bounds=ends, method="bounded").x)
+
+    def share_interval(self) -> tuple[float, float, float]:
+        """Return the share of memories and the ends of its interval."""
+
+        def beyond(share: float) -> float:
+            row = int(
+                np.argmax(np.log(np.maximum(share * self._table + (1 - share), 1e-300)).sum(axis=1))
+            )
+            near = self._refined(row, lambda one: self._log(self._ratio(one), share))
+            return 2 * (self.most - self._log(self._ratio(near), share)) - Z**2
+
+        return self.share, _end(beyond, self.share, 0.0, 20), _end(beyond, self.share, 1.0, 20)
+
+    def sd_interval(self) -> tuple[float, float, float]:
+        """Return the circular SD of the memories, rad, and its ends; open ends are 0 and inf."""
+
+        def beyond(precise: float) -> float:
+            return 2 * (self.most - self._at(precise)[1]) - Z**2
+
+        first, last = self.PRECISE[[0, -1]]
+        low, high = _end(beyond, self.precise, last, 40), _end(beyond, self.precise, first, 40)
+        return (
+            _circular_sd(self.precise),
+            0.0 if low == last else _circular_sd(low),
+            np.inf if high == first else _circular_sd(high),
         )
 
-    wide = [(0.0, 1.0), (2.0, 2.5), (2.0, 0.0)]
-    whole = fit(values, wide)
-    rng = np.random.default_rng(seed)
-    drawn = np.array([fit(rng.choice(values, len(values)), wide[1:2]) for _ in range(resamples)])
-    ends = np.quantile(drawn, [0.025, 0.975], axis=0)
-    return Measured(
-        {
-            name: Measure(whole[k], float(ends[0, k]), float(ends[1, k]), len(values), unit)
-            for k, (name, unit) in enumerate((("P(memory)", ""), ("SD", "rad")))
-        }
-    )
+
+def _circular_sd(precise: float) -> float:
+    kappa = np.exp(precise)
+    return float(np.sqrt(-2 * np.log(ive(1, kappa) / ive(0, kappa))))
+
+
+def _end(beyond: Callable[[float], float], start: float, limit: float, steps: int) -> float:
+    """Return where `beyond` first rises above 0 on the way to the limit, or the limit."""
+    inner = start
+    for outer in np.linspace(start, limit, steps + 1)[1:].tolist():
+        if beyond(outer) > 0:
+            return float(brentq(beyond, inner, outer, xtol=1e-4)) if beyond(inner) < 0 else inner
+        inner = outer
+    return limit
 
 
 def serial_dependence(

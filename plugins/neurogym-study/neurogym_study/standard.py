@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ FEWEST = 50
 
 def standard_measures(behaviour: Behaviour) -> Result:
     """Numbers of the standard analyses that the record supports, with 95 % intervals."""
-    rows = []
+    rows, notes = [], []
     for title, compute in MEASURES.items():
         try:
             found = compute(behaviour)
@@ -37,12 +38,13 @@ def standard_measures(behaviour: Behaviour) -> Result:
             }
             for name, one in found.measures.items()
         ]
+        notes += [f"{title}: {note}" for note in found.notes]
     if not rows:
         raise CannotTellError("the record supports none of them")
     said = [f"{row['analysis']}: {row['number']} {row['value']:.3g}"
             f" ({row['low']:.3g} to {row['high']:.3g})" for row in rows
             if row["number"] in SAID]  # fmt: skip
-    notes = [f"{'; '.join(said)}."] if said else []
+    notes = [*([f"{'; '.join(said)}."] if said else []), *notes]
     try:
         behaviour.check_sequence()
     except CannotTellError as error:
@@ -50,15 +52,34 @@ def standard_measures(behaviour: Behaviour) -> Result:
     return Result(pd.DataFrame(rows), notes=notes)
 
 
-def _lags(behaviour: Behaviour) -> Measured:
+def last_choices(behaviour: Behaviour, lags: int) -> Measured:
+    """Return the weights of evidence and of the last choices, see `measures.choice_glm`.
+
+    Without a strength, the evidence is the side.
+
+    Raises:
+        CannotTellError: no side, no order of the trials, too few trials, or one choice.
+    """
     given = behaviour.answered
     linked = behaviour.after & given & behaviour.before(given)
-    scale = max(float(np.std(behaviour.signed)), 1e-12)
-    columns, used = measures.lagged_choices(behaviour.chose_right, behaviour.correct, linked)
-    used = _enough(used & given)
-    columns = {"evidence": behaviour.signed / scale, **columns}
-    kept = {name: values[used] for name, values in columns.items() if values[used].any()}
-    return measures.logistic_regression(kept, behaviour.chose_right[used])
+    _enough(linked)
+    try:
+        evidence = behaviour.signed
+    except CannotTellError:
+        evidence = np.where(behaviour.right, 1.0, -1.0)
+    block = None
+    with suppress(CannotTellError):
+        block = behaviour.record[behaviour.block]
+    try:
+        return measures.choice_glm(
+            evidence, behaviour.chose_right, behaviour.correct, linked, lags, block=block
+        )
+    except InvalidValueError as error:
+        raise CannotTellError(str(error).rstrip(".")) from error
+
+
+def _lags(behaviour: Behaviour) -> Measured:
+    return last_choices(behaviour, 3)
 
 
 def _win_stay(behaviour: Behaviour) -> Measured:
@@ -90,8 +111,8 @@ def _two_steps(behaviour: Behaviour) -> Measured:
 def _speed(behaviour: Behaviour) -> Measured:
     times = behaviour.column("reaction_time").astype(float)
     used = _enough(behaviour.answered & ~np.isnan(times))
-    if len(np.unique(times[used])) < 5 or behaviour.correct[used].all():
-        raise CannotTellError("reaction times, or outcomes, do not vary")
+    if len(np.unique(times[used])) < 5:
+        raise CannotTellError("reaction times do not vary")
     return measures.conditional_accuracy(times[used], behaviour.correct[used])
 
 
@@ -129,11 +150,12 @@ def _memories(behaviour: Behaviour) -> Measured:
     from neurogym_study.signatures.published import report_errors
 
     error, used = report_errors(behaviour)
-    sizes, found = behaviour.record["set_size"], {}
+    sizes, found, notes = behaviour.record["set_size"], {}, []
     for size in np.unique(sizes[_enough(used)]).tolist():
-        part = measures.circular_mixture(error[used & (sizes == size)], resamples=50)
+        part = measures.circular_mixture(error[used & (sizes == size)])
         found |= {f"{name}, {size} items": one for name, one in part.measures.items()}
-    return Measured(found)
+        notes += [f"{size} items: {note}" for note in part.notes]
+    return Measured(found, notes=tuple(notes))
 
 
 def _stopping(behaviour: Behaviour) -> Measured:

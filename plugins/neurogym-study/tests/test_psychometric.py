@@ -317,6 +317,15 @@ class TestProfileIntervals:
     def test_ordinary_answers_are_not_separable(self):
         assert not fit_curve([-10, -5, 5, 10], [1, 10, 40, 50], [50] * 4).separable
 
+    def test_few_strengths_beyond_the_threshold_are_a_caution(self):
+        for threshold, said in ((8, False), (45, True), (150, True)):
+            k, n = expected_counts(weibull(COHERENCES, threshold, 1.3, 0.02), 400)
+            assert bool(fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5).cautions) == said
+        levels = np.array([-100, -25, -12.5, -6.25, 0, 6.25, 12.5, 25, 100.0])
+        for bias, said in ((0, False), (10, False), (40, True), (-40, True)):
+            k = np.round(1000 * logistic(levels, bias, 0.1, 0.05, 0.05))
+            assert bool(fit_curve(levels, k, [1000] * 9, guess="symmetric").cautions) == said
+
     def test_one_parameter_has_one_verdict(self):
         fit = fit_curve(SIGNED, [150] * 11, [300] * 11, guess="symmetric")
         assert ("guess" in fit.undetermined) == ("lapse" in fit.undetermined)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +12,6 @@ from neurogym_core import TrialRecord
 from neurogym_study import measures
 from neurogym_study.analyses import MISFIT, block_shift
 from neurogym_study.behaviour import (
-    MOST,
     Behaviour,
     CannotTellError,
     clicks_over_time,
@@ -23,6 +21,7 @@ from neurogym_study.measures import Measure
 from neurogym_study.proportions import difference_interval
 from neurogym_study.psychometric import PsychometricFit, fit_psychometric
 from neurogym_study.signatures.model import signature
+from neurogym_study.standard import last_choices
 
 RESAMPLES = 100
 """Resamples of the bootstrap of statistics without a formula."""
@@ -246,21 +245,10 @@ def contrast_lapses(behaviour: Behaviour) -> Measure:
 @signature("repeating-after-reward.toml")
 def repeating_after_reward(behaviour: Behaviour) -> Measure:
     """Return the weight of the last choice after a correct answer, log odds."""
-    right, correct = behaviour.chose_right, behaviour.correct
-    last = behaviour.before(np.where(right, 1.0, -1.0))
-    paid = behaviour.before(correct)
-    used = behaviour.answered & behaviour.after & behaviour.before(behaviour.answered)
-    columns = {"evidence": np.tanh(behaviour.signed / max(np.median(behaviour.level), 1e-9)),
-               "correct": last * paid, "error": last * ~paid}  # fmt: skip
-    # A subject that follows the blocks repeats choices without remembering any.
-    with suppress(CannotTellError):
-        blocks, which = np.unique(behaviour.record[behaviour.block], return_inverse=True)
-        if len(blocks) <= MOST:
-            columns |= {f"block {k}": which == k for k in range(1, len(blocks))}
-    columns = {name: values[used] for name, values in columns.items() if values[used].any()}
-    if "correct" not in columns:
-        raise CannotTellError("no two successive trials were answered")
-    return measures.logistic_regression(columns, right[used])["correct"]
+    found = last_choices(behaviour, 1).measures
+    if "rewarded, 1 back" not in found:
+        raise CannotTellError("no correct answer was followed by another answer")
+    return found["rewarded, 1 back"]
 
 
 # ---- reward ----
