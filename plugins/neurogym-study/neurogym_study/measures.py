@@ -67,7 +67,7 @@ class Measured:
     """Numbers by name, and the table that they come from.
 
     Attributes:
-        notes: what limits the numbers, and why others are left out, in sentences.
+        notes: sentences about limits of the numbers, and why others are left out.
     """
 
     measures: Mapping[str, Measure]

@@ -62,7 +62,7 @@ class PsychometricFit:
         undetermined: names of parameters that the data do not determine: their
             profile-likelihood interval reaches a limit of the search (for asymptotes: `max_lapse`).
             Such values have no meaning.
-        cautions: what makes the intervals too narrow, in sentences.
+        cautions: sentences about causes of intervals that are too narrow.
         intervals: parameter -> (low, high). Fixed parameters have none. Ends of threshold and slope
             that the data do not determine are 0, -inf or inf.
         confidence: confidence level of the intervals.

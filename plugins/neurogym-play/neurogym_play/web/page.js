@@ -86,7 +86,7 @@ class Game {
     this.say(paused ? "Paused." : "");
   }
 
-  /** Say what a trial paid, and whether it was correct if the page tells. */
+  /** Say what a trial paid, and whether it was correct if the page says so. */
   tell({ outcome, reward }) {
     const kind = this.saysOutcome ? outcome : "", paid = `reward ${+reward.toFixed(2)}`;
     this.say(SAID[kind] ? `${SAID[kind]}, ${paid}` : paid, kind);
