@@ -274,3 +274,23 @@ class Waiting(Task):
         trial.show("light", trial["side"][:, None] == [0, 1], during="light")
         trial.answer("press", 0, during="wait", start=200, then="light", slot="start")
         trial.answer("choose", trial["side"], during="go", then="light")
+
+
+class Halved(Task):
+    """A continuous answer whose reward is a function of the author."""
+
+    timing = {"point": 300}
+
+    def define(self):
+        self.observe(place=1)
+        self.act(go=Axis(-1, 1, rest=-1, trigger=0), place=Axis(-1, 1))
+        self.vary(place=Uniform(-1, 1))
+
+    def new_trial(self, trial):
+        trial.periods("point")
+        trial.show("place", trial["place"], during="point")
+        trial.answer("place", trial["place"], during="point", tolerance=0.5, pays=halved)
+
+
+def halved(error: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
+    return 1 - error / tolerance / 2

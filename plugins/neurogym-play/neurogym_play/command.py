@@ -78,26 +78,30 @@ def command(
     until you have played, or press Ctrl-C.
 
     --out writes the page as files instead. Any web server can serve them, and the record is
-    downloaded from the page.
-
-    Tasks with hooks, and those that draw a trial after the outcome of the one before, cannot be
-    played so: their trials are no tables.
+    downloaded from the page. Tasks with hooks, and those that draw a trial after the outcome of the
+    one before, need Python while they are played, and have no such page.
     """
     if out is not None and csv is not None:
         raise click.UsageError(
             "--out and --csv were both given. Expected one of them: a page in a folder has a button"
             " to download its record. Leave one out."
         )
-    from neurogym_core import make_task  # these import NumPy
+    from neurogym_core import NotSupportedError, make_task  # these import NumPy
     from neurogym_core.players import resolve
-    from neurogym_play import page, playing
+    from neurogym_play import page, playing, stepwise
 
     with usage_errors():
         found = resolve(task)
         settings = task_settings(found, parameters, timing)
         made = make_task(found, wrap=[read_wrap(one) for one in wrap], **settings)
         imposed = read_conditions(conditions)
-        blocks = page.played_blocks(made, n_trials, practice, seed=seed, conditions=imposed)
+        given = (made, n_trials, practice)
+        try:
+            blocks = page.played_blocks(*given, seed=seed, conditions=imposed)
+        except NotSupportedError:  # its trials are no tables
+            if out is not None:
+                raise
+            blocks = stepwise.stepwise_blocks(*given, seed=seed, conditions=imposed)
     if out is not None:
         page.write_files(page.page_files(made, task, blocks, feedback=feedback), out)
         click.echo(f"The page is in {clean(str(out))}. Serve the folder with any web server.")

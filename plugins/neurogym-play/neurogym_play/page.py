@@ -15,7 +15,8 @@ from neurogym_core.tools import describe, find_task, is_file_reference, replacin
 from neurogym_play.tables import trial_tables
 
 WEB = (
-    "index.html", "page.css", "page.js", "kernel.js", "controls.js", "view.js", "results.js",
+    "index.html", "page.css", "page.js", "kernel.js", "remote.js", "controls.js", "view.js",
+    "results.js",
 )  # fmt: skip
 """Files of every page, in the folder `web`."""
 PRACTICE = "train"

@@ -16,6 +16,7 @@ from neurogym_core import Task, TrialRecord, run
 from neurogym_core.tools import clean
 from neurogym_play.page import page_files
 from neurogym_play.server import RECORD, PlayServer
+from neurogym_play.stepwise import Stepwise, checked_actions
 
 
 def free_name(name: str) -> Path:
@@ -39,7 +40,7 @@ def play(
     Args:
         made: the task.
         task: as it was named.
-        blocks: the tables of its trials, from `played_blocks`.
+        blocks: its trials, from `played_blocks` or `stepwise_blocks`.
         csv: the file of the record.
         feedback: whether the page says after each trial if it was correct.
         browser: whether to open the page in the browser.
@@ -53,8 +54,11 @@ def play(
         click.echo(clean(line))
         return line
 
-    files = page_files(made, task, blocks, feedback=feedback, save=RECORD)
-    with PlayServer(files, keep) as server:
+    stepwise = {name: one for name, one in blocks.items() if isinstance(one, Stepwise)}
+    doors = {one.door: one.answer for one in stepwise.values()}
+    shown = {**blocks, **{name: one.page() for name, one in stepwise.items()}}
+    files = page_files(made, task, shown, feedback=feedback, save=RECORD)
+    with PlayServer(files, keep, doors) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         click.echo(f"Play at {server.address} (Ctrl-C ends it without a record).")
         if browser:
@@ -64,50 +68,58 @@ def play(
 
 
 def person_record(
-    task: Task, trials: Mapping[str, Any], sent: Any, conditions: Mapping[str, Any] | None = None
+    task: Task,
+    trials: Mapping[str, Any] | Stepwise,
+    sent: Any,
+    conditions: Mapping[str, Any] | None = None,
 ) -> TrialRecord:
     """Return the record of the trials that a person played, with the columns of `run`.
 
-    The kernel of the core plays the actions again. The column ``subject`` is "person"; ``clock`` is
-    "waits" if the clock stood while an answer was open, so that reaction times mean nothing.
+    The kernel of the core plays the actions on tables again. The column ``subject`` is "person";
+    ``clock`` is "waits" if the clock stood while an answer was open, so that reaction times mean
+    nothing.
 
     Args:
         task: the task.
-        trials: the tables that the person played.
-        sent: the record of the page: "actions", a list with an id or values for each step;
-            "trials", the number of trials that ended; "waits", whether the clock waited.
+        trials: the tables that the person played, or a block that Python played.
+        sent: the record of the page: "waits", whether the clock waited; for tables also "actions",
+            a list with an id or values for each step, and "trials", the number of trials that
+            ended.
         conditions: the imposed conditions of the trials.
 
     Raises:
         ValueError: the record has another form, or has actions that the task does not have.
     """
-    n = sent.get("trials") if isinstance(sent, dict) else None
+    if not isinstance(sent, dict):
+        raise ValueError(f"it is {type(sent).__name__}; expected an object")
+    if isinstance(trials, Stepwise):
+        record = trials.record()
+    else:
+        record = _played_again(task, trials, sent, conditions)
+    if not len(record):
+        raise ValueError("no trial ended")
+    columns: dict[str, Any] = {**record, "subject": ["person"] * len(record)}
+    if sent.get("waits") is True:
+        columns["clock"] = ["waits"] * len(record)
+    return TrialRecord(columns, meta=record.meta, events=record.event_log)
+
+
+def _played_again(
+    task: Task,
+    trials: Mapping[str, Any],
+    sent: Mapping[str, Any],
+    conditions: Mapping[str, Any] | None,
+) -> TrialRecord:
+    """Play the actions that a page sent, and return the record."""
+    n = sent.get("trials")
     if type(n) is not int or not 1 <= n <= trials["n_trials"]:
         raise ValueError(f"it has {n!r} trials; expected 1 to {trials['n_trials']}")
-    left = iter(_checked(task, sent.get("actions")))
+    left = iter(checked_actions(task, sent.get("actions")))
 
     def person(env: Any, observations: np.ndarray) -> np.ndarray:
         return _next(left)
 
-    record = run(task, person, n, num_envs=1, seed=trials["seed"], conditions=conditions)
-    columns: dict[str, Any] = {**record, "subject": ["person"] * n}
-    if sent.get("waits") is True:
-        columns["clock"] = ["waits"] * n
-    return TrialRecord(columns, meta=record.meta, events=record.event_log)
-
-
-def _checked(task: Task, actions: Any) -> np.ndarray:
-    """Return the actions, (steps,) ids or (steps, D) values in [-1, 1]."""
-    array, size = np.asarray(actions), task.actions.size
-    if task.actions.continuous:
-        known = array.dtype.kind in "if" and array.ndim == 2 and array.shape[1] == size
-        known = known and bool((np.abs(array) <= 1).all())
-    else:
-        known = array.dtype.kind == "i" and array.ndim == 1
-        known = known and bool(((array >= 0) & (array < size)).all())
-    if not known:
-        raise ValueError("it has other actions than the task")
-    return array
+    return run(task, person, n, num_envs=1, seed=trials["seed"], conditions=conditions)
 
 
 def _next(actions: Iterator[Any]) -> np.ndarray:

@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event
+from types import MappingProxyType
 from typing import Any
 
 TYPES = {
@@ -31,6 +32,8 @@ class PlayServer(ThreadingHTTPServer):
         files: name -> content of each file of the page.
         keep: called with the record, the parsed JSON; returns a line for the page. A `ValueError`
             refuses it, with its text.
+        doors: name -> a function that answers the JSON that the page sends under this name with
+            JSON. A `ValueError` refuses it.
         port: the port; 0: any free one.
 
     Attributes:
@@ -41,10 +44,14 @@ class PlayServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(
-        self, files: Mapping[str, bytes], keep: Callable[[Any], str], port: int = 0
+        self,
+        files: Mapping[str, bytes],
+        keep: Callable[[Any], str],
+        doors: Mapping[str, Callable[[Any], Any]] = MappingProxyType({}),
+        port: int = 0,
     ) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
-        self.files, self.keep, self.played = files, keep, Event()
+        self.files, self.keep, self.doors, self.played = files, keep, doors, Event()
         self.token = secrets.token_urlsafe(24)
         self.address = f"http://127.0.0.1:{self.server_port}/{self.token}/"
 
@@ -52,6 +59,9 @@ class PlayServer(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: PlayServer
     timeout = 30
+    # A page that plays step by step asks many times: one connection, without waiting for more.
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
         name = self._name()
@@ -62,19 +72,32 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(200, content, TYPES[(name or "index.html").rpartition(".")[2]])
 
     def do_POST(self) -> None:
-        size = self.headers.get("Content-Length", "")
-        if self._name() != RECORD:
+        size, name = self.headers.get("Content-Length", ""), self._name()
+        if name != RECORD and name not in self.server.doors:
             self._answer(404, b"There is nothing here.")
         elif not size.isdecimal() or int(size) > MOST:
             self._answer(413, f"A record has at most {MOST} bytes.".encode())
+        elif name == RECORD:
+            self._keep(int(size))
         else:
-            try:
-                said = self.server.keep(json.loads(self.rfile.read(int(size))))
-            except (ValueError, RecursionError, OSError) as error:
-                self._answer(400, f"The record was not saved: {error}".encode())
-            else:
-                self._answer(200, said.encode())
-                self.server.played.set()
+            self._ask(self.server.doors[str(name)], int(size))
+
+    def _keep(self, size: int) -> None:
+        try:
+            said = self.server.keep(json.loads(self.rfile.read(size)))
+        except (ValueError, RecursionError, OSError) as error:
+            self._answer(400, f"The record was not saved: {error}".encode())
+        else:
+            self._answer(200, said.encode())
+            self.server.played.set()
+
+    def _ask(self, door: Callable[[Any], Any], size: int) -> None:
+        try:
+            said = door(json.loads(self.rfile.read(size)))
+        except (ValueError, RecursionError) as error:
+            self._answer(400, f"The step was not played: {error}".encode())
+        else:
+            self._answer(200, json.dumps(said, allow_nan=False).encode(), TYPES["json"])
 
     def _name(self) -> str | None:
         """The name behind the token; None without the token, or for another site's requests."""
@@ -86,12 +109,15 @@ class _Handler(BaseHTTPRequestHandler):
         return name[0] if known and name else None
 
     def _answer(self, status: int, content: bytes, kind: str = "text/plain; charset=utf-8") -> None:
+        self.close_connection |= status != 200  # the body of a refused request is not read
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
         self.send_header("Cache-Control", "no-store")
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Referrer-Policy", "no-referrer")
+        if self.close_connection:
+            self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(content)
 

@@ -89,7 +89,7 @@ def trial_tables(
         "key": [dealer.key & 0xFFFFFFFF, dealer.key >> 32],
         "first_serial": blocks[0].first_serial,
         "trials_per_session": made.trials_per_session,
-        **_interface(made),
+        **interface(made),
         **_trials(made, blocks, n_trials),
     }
 
@@ -104,13 +104,13 @@ def _check(task: Task) -> None:
     if reason:
         raise NotSupportedError(
             f"{task.name} cannot be exported: it {reason}, and a page has tables only. Expected a"
-            " task whose trials can be built before they are played. Play it in Python, with make()"
-            " or run()."
+            " task whose trials can be built before they are played. Play it on this machine, with"
+            " `ngym play`."
         )
 
 
-def _interface(task: Task) -> dict[str, Any]:
-    """Channels, actions and rewards of a task."""
+def interface(task: Task) -> dict[str, Any]:
+    """Return channels, actions and rewards of a task."""
     said = describe(task)
     return {
         "dt": float(task.dt),
@@ -137,17 +137,17 @@ def _trials(task: Task, blocks: list[Block], n: int) -> dict[str, Any]:
     used, kind = np.unique(kind, return_inverse=True)
     tables = tables.take(used)
     drawn = _joined([block.conditions for block in blocks], n)
-    evidence = _evidence(task, drawn)
+    signed = evidence(task, drawn)
     return {
         "n_trials": n,
         "kind": kind.tolist(),
         "conditions": list(drawn),
-        "evidence": None if evidence is None else _plain(evidence),
+        "evidence": None if signed is None else _plain(signed),
         "columns": _columns(drawn, blocks, tables, kind),
         "names": {name: list(names) for name, names in blocks[0].names.items()},
         "period_names": list(tables.period_names),
         "slots": _slots(tables),
-        "trigger": tables.interface.actions.trigger if tables.target.ndim == 3 else None,
+        "trigger": trigger(tables),
         "shared": {name: getattr(tables, name).tolist() for name in OF_ALL},
         "segments": {
             name: _packed(getattr(tables, name), 2)
@@ -172,8 +172,10 @@ def _columns(
     return {name: _plain(values) for name, values in columns.items()}
 
 
-def _evidence(task: Task, drawn: Mapping[str, np.ndarray]) -> np.ndarray | None:
-    """The signed evidence of each trial: as declared, or strength towards the right answer."""
+def evidence(task: Task, drawn: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    """Return the signed evidence of trials: as declared, or strength towards the right answer.
+
+    None: there is none. `drawn` has the conditions of n trials, name -> (n, …)."""
     view = TaskView(task)
     declared = view.evidence(drawn)
     strengths = [name for name in STRENGTHS if name in drawn]
@@ -188,20 +190,32 @@ def _joined(parts: list[Mapping[str, np.ndarray]], n: int) -> dict[str, np.ndarr
     return {name: np.concatenate([part[name] for part in parts])[:n] for name in parts[0]}
 
 
+def trigger(tables: Tables) -> tuple[int, float] | None:
+    """Return the axis of continuous actions that triggers an answer, and its threshold."""
+    return tables.interface.actions.trigger if tables.target.ndim == 3 else None
+
+
+def named_slots(tables: Tables) -> list[dict[str, Any]]:
+    """Return the answer slots with their actions."""
+    slots = tables.slots
+    return [
+        {"name": name, "start": units.start, "stop": units.stop}
+        for name, units in zip(slots.names, slots.units, strict=True)
+    ]
+
+
 def _slots(tables: Tables) -> list[dict[str, Any]]:
-    """The answer slots: their actions, and the reward of graded continuous answers."""
-    slots, rows = tables.slots, []
-    for name, units, pays in zip(slots.names, slots.units, slots.pays, strict=True):
-        row: dict[str, Any] = {"name": name, "start": units.start, "stop": units.stop}
+    """The answer slots, with the reward of graded continuous answers."""
+    rows = named_slots(tables)
+    for row, pays in zip(rows, tables.slots.pays, strict=True):
         if pays is not None and tables.target.ndim == 3:
             if type(pays) not in GRADED:
                 raise NotSupportedError(
-                    f"{tables.interface.name} cannot be exported: it grades the slot {name!r} by"
-                    f" {pays!r}, which is Python code. Expected PowerLaw or InverseSquare. Play it"
-                    " in Python, with make() or run()."
+                    f"{tables.interface.name} cannot be exported: it grades the slot"
+                    f" {row['name']!r} by {pays!r}, which is Python code. Expected PowerLaw or"
+                    " InverseSquare. Play it on this machine, with `ngym play`."
                 )
             row["pays"] = {"kind": GRADED[type(pays)], **asdict(pays)}
-        rows.append(row)
     return rows
 
 

@@ -1,11 +1,16 @@
-"""Fixtures: `ngym` runs commands in this process, `browser` is a headless Chromium."""
+"""Fixtures: `ngym` runs commands in this process, `browser` is a headless Chromium, `static` is
+a plain web server."""
 
 from __future__ import annotations
 
+import http.server
 import importlib.util
 import os
 import shutil
+import threading
 from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,3 +44,20 @@ def browser() -> Iterator[Any]:
     made = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
     yield made
     made.quit()
+
+
+@pytest.fixture(scope="module")
+def static(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The address of a plain web server, and its folder."""
+    folder = tmp_path_factory.mktemp("static")
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            """Write nothing."""
+
+    handler = partial(Quiet, directory=str(folder))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}", folder
+    server.shutdown()
+    server.server_close()

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import replaying
 from neurogym_play import trial_tables
+from small_tasks import Halved
 
 from neurogym_core import (
     Angle,
@@ -249,26 +250,6 @@ def spread(record: TrialRecord) -> dict[str, object]:
 def test_a_task_that_needs_its_code_is_refused_with_the_reason(task: str, reason: str) -> None:
     with pytest.raises(NotSupportedError, match=re.escape(reason)):
         trial_tables(task, 5)
-
-
-class Halved(Task):
-    """A continuous answer whose reward is a function of the author."""
-
-    timing = {"point": 300}
-
-    def define(self):
-        self.observe(place=1)
-        self.act(go=Axis(-1, 1, rest=-1, trigger=0), place=Axis(-1, 1))
-        self.vary(place=Uniform(-1, 1))
-
-    def new_trial(self, trial):
-        trial.periods("point")
-        trial.show("place", trial["place"], during="point")
-        trial.answer("place", trial["place"], during="point", tolerance=0.5, pays=halved)
-
-
-def halved(error: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
-    return 1 - error / tolerance / 2
 
 
 def test_a_graded_reward_of_the_author_is_refused() -> None:

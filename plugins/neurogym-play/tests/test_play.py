@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import http.client
-import http.server
 import json
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import replaying
+from browsing import wait_for
 from neurogym_play import trial_tables, write_page
 from neurogym_play.page import played_blocks
 from neurogym_play.playing import free_name, person_record, play
@@ -25,8 +23,8 @@ from neurogym_core import Choice, Task, TrialRecord, make_task, run
 
 DOTS = "perceptual/PerceptualDecisionMaking-v0"
 FILES = {
-    "index.html", "page.css", "page.js", "kernel.js", "controls.js", "view.js", "results.js",
-    "task.json", "noise.f32",
+    "index.html", "page.css", "page.js", "kernel.js", "remote.js", "controls.js", "view.js",
+    "results.js", "task.json", "noise.f32",
 }  # fmt: skip
 
 
@@ -70,10 +68,11 @@ def test_practice_trials_are_other_trials_with_the_same_settings(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["control/StopSignal-v1"], "draws each trial after the outcome"),
+        (["control/StopSignal-v1", "--out", "a"], "draws each trial after the outcome"),
         ([DOTS, "--set", "foo=1"], "Unknown parameter 'foo'"),
         ([DOTS, "--out", "a", "--csv", "b.csv"], "--out and --csv were both given"),
         ([DOTS, "--wrap", "PassReward"], "wraps envs, not tasks"),
+        (["value/LeverPress-v0", "--out", "a"], "runs code on every step"),
         (["visual/RandomDotMotion-v0"], "plain Gymnasium env"),
     ],
 )
@@ -217,14 +216,6 @@ def test_a_record_is_taken_behind_the_token_and_within_its_size(
 # ---------------------------------------------------------------------- in Chromium
 
 
-def wait_for(condition: Callable[[], Any], seconds: float = 20) -> Any:
-    end = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.02)
-    return found
-
-
 def keys(browser: Any, *pressed: str) -> None:
     from selenium.webdriver import ActionChains
 
@@ -284,23 +275,6 @@ def test_a_person_plays_with_the_keyboard_and_the_record_is_saved(
     }
 
 
-@pytest.fixture(scope="module")
-def static(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """The address of a plain web server, and its folder."""
-    folder = tmp_path_factory.mktemp("static")
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: Any) -> None:
-            """Write nothing."""
-
-    handler = partial(Quiet, directory=str(folder))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}", folder
-    server.shutdown()
-    server.server_close()
-
-
 @pytest.mark.parametrize("feedback", [False, True])
 def test_practice_has_feedback_and_is_not_recorded(
     browser: Any, static: tuple[str, Path], feedback: bool
@@ -318,21 +292,23 @@ def test_practice_has_feedback_and_is_not_recorded(
     browser.find_element("css selector", "[name=clock][value=waits]").click()
     browser.find_element("id", "begin").click()
     play_one = """
-        const { kernel } = game;
-        game.paused = true;
-        if (game.rests > 0) game.next();
-        if (kernel.done) return null;
-        const trial = kernel.trial;
-        while (kernel.trial === trial) {
-          game.pending = kernel.isAsked ? (trial % 2 ? kernel.target : 3 - kernel.target) : 0;
-          game.step();
-        }
-        const { textContent, className } = document.getElementById("feedback");
-        return [textContent, className, document.getElementById("progress").textContent];
+        const done = arguments[0], { kernel } = game, { trial } = kernel;
+        const play = async () => {
+          game.paused = true;
+          if (game.rests > 0) game.next();
+          if (kernel.done) return null;
+          while (kernel.trial === trial) {
+            game.pending = kernel.isAsked ? (trial % 2 ? kernel.target : 3 - kernel.target) : 0;
+            await game.step();
+          }
+          const { textContent, className } = document.getElementById("feedback");
+          return [textContent, className, document.getElementById("progress").textContent];
+        };
+        play().then(done);
     """
 
     def played() -> list[Any]:
-        return list(iter(lambda: browser.execute_script(play_one), None))
+        return list(iter(lambda: browser.execute_async_script(play_one), None))
 
     assert played() == [
         ["Wrong, reward 0", "error", "Practice trial 1 of 2, 0 correct"],

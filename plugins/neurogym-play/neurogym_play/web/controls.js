@@ -12,7 +12,8 @@ const SHOWN = { ArrowRight: "→", ArrowLeft: "←", ArrowUp: "↑", ArrowDown: 
 
 /** The part of an action that one control gives: buttons for choices, dials for circles, sliders for axes. */
 export class Controls {
-  /** `act` is called with each action of a person; continuous ones are read with `current`. */
+  /** `act` is called with each action of a person; continuous ones are read with `current`. While a
+   * key or a button is held, `held` is its action. */
   constructor(host, trials, act) {
     [this.host, this.trials, this.act, this.keys, this.said] = [host, trials, act, new Map(), []];
     host.replaceChildren();
@@ -48,7 +49,7 @@ export class Controls {
     const hints = free.map((key) => SHOWN[key] ?? key);
     const button = element("button", { type: "button" }, label.replaceAll("_", " "), " ");
     if (hints.length) button.append(element("kbd", { textContent: hints[0] }));
-    button.addEventListener("pointerdown", (event) => { event.preventDefault(); action(); });
+    button.addEventListener("pointerdown", (event) => { event.preventDefault(); action(); this.held = action; });
     button.addEventListener("click", (event) => { if (!event.detail) action(); }); // by a key of the keyboard, or a screen reader
     this.host.append(button);
     this.said.push([label.replaceAll("_", " "), hints]);

@@ -1,6 +1,7 @@
 // The page: start, game, results. The trials are in task.json, the table of the noise in noise.f32.
 
 import { Kernel, toCSV } from "./kernel.js";
+import { RemoteKernel } from "./remote.js";
 import { Controls } from "./controls.js";
 import { View, element } from "./view.js";
 import { report } from "./results.js";
@@ -26,11 +27,18 @@ export function shortestWindow(trials) {
   return least * trials.dt;
 }
 
+/** How often a second the lamps can change within a period. */
+function mostChanges({ segments, frames, dt }) {
+  const changes = segments.sd.rows.some((row) => row.some(Boolean)) || frames.script.rows.length;
+  return changes ? 1000 / dt : 0;
+}
+
 class Game {
   constructor({ trials, practice, feedback, save }, lines) {
     Object.assign(this, { trials, practice, feedback, lines, save, view: new View($("lamps"), trials) });
     this.controls = new Controls($("controls"), trials, (action) => this.press(action));
     addEventListener("keydown", (event) => this.key(event));
+    for (const kind of ["keyup", "pointerup", "pointercancel", "blur"]) addEventListener(kind, () => { this.controls.held = undefined; });
     document.addEventListener("visibilitychange", () => { if (document.hidden) this.pause(true); });
     $("begin").onclick = () => this.begin();
     $("pause").onclick = () => this.pause(!this.paused);
@@ -46,8 +54,8 @@ class Game {
   }
 
   /** Play a block: the practice trials, or those of the record. */
-  play(trials) {
-    this.kernel = new Kernel(trials, this.lines);
+  async play(trials) {
+    this.kernel = trials.door ? await RemoteKernel.begin(trials) : new Kernel(trials, this.lines);
     this.practising = trials === this.practice;
     $("stop").textContent = this.practising ? "End the practice" : "Stop and see the results";
     $("ready").hidden = true;
@@ -58,7 +66,7 @@ class Game {
     $("view").focus();
     this.show();
     this.last = performance.now();
-    requestAnimationFrame((now) => this.frame(now));
+    requestAnimationFrame((now) => this.frame(now).catch(fail));
   }
 
   // ------------------------------------------------------------ input
@@ -77,6 +85,7 @@ class Game {
     if (!action || native?.test(event.key)) return;
     event.preventDefault();
     if (!event.repeat || action.repeats) action(); // a key that is held answers once
+    if (!action.repeats) this.controls.held = action;
   }
 
   pause(paused) {
@@ -107,7 +116,7 @@ class Game {
     return this.pending === undefined && ((rest === null && !continuous) || (this.waits && this.kernel.isAsked));
   }
 
-  frame(now) {
+  async frame(now) {
     if (!this.running) return;
     const passed = Math.min(now - this.last, 250); // a page in the background does not catch up
     this.last = now;
@@ -117,21 +126,22 @@ class Game {
       this.budget += passed;
       const quick = this.waits && this.kernel.isAsked && this.pending !== undefined;
       if (quick) this.budget = Math.max(this.budget, this.trials.dt);
-      while (this.budget >= this.trials.dt && this.running && this.rests <= 0) {
+      while (this.budget >= this.trials.dt && this.running && !this.paused && this.rests <= 0) {
         if (this.stands) { this.budget = 0; break; }
         this.budget -= this.trials.dt;
-        this.step();
+        await this.step();
       }
     }
-    requestAnimationFrame((later) => this.frame(later));
+    requestAnimationFrame((later) => this.frame(later).catch(fail));
   }
 
-  step() {
-    const { rest, continuous } = this.trials;
+  async step() {
+    const { rest, continuous, holds } = this.trials;
+    if (holds) this.controls.held?.();
     const action = this.pending ?? (continuous ? this.controls.current() : rest);
     this.pending = undefined;
     this.actions.push(action);
-    const { reward, ended } = this.kernel.step(action);
+    const { reward, ended } = await this.kernel.step(action);
     if (!ended) {
       if (reward) this.say(`reward ${+reward.toFixed(2)}`);
       return this.show();
@@ -168,9 +178,10 @@ class Game {
     $("game").hidden = true;
     if (this.practising) return this.practised();
     $("end").hidden = false;
-    $("report").replaceChildren(...report(this.trials, this.kernel.rows, this.waits));
+    $("report").replaceChildren(...report(this.kernel.trials, this.kernel.rows, this.waits));
     $("download").disabled = !this.kernel.rows.length;
     $("results").focus();
+    $("download").hidden = Boolean(this.trials.door); // Python has the record
     $("again").hidden = this.save && this.kernel.rows.length; // its server stops with the record
     if (!this.save || !this.kernel.rows.length) return;
     const body = JSON.stringify({ actions: this.actions, trials: this.kernel.rows.length, waits: this.waits });
@@ -197,14 +208,15 @@ function introduce({ title, summary, trials, practice }, game) {
   $("length").textContent = `There are ${trials.n_trials} trials${practice ? `, and ${practice.n_trials} for practice before them, which say whether you were right and are not recorded` : ""}.`;
   $("keys").replaceChildren(...game.controls.said.map(([label, keys]) => element("li", {},
     ...keys.flatMap((key) => [element("kbd", { textContent: key }), " "]), label)));
-  const least = shortestWindow(trials), waits = least < QUICK;
+  $("held").hidden = !trials.holds;
+  const least = trials.door ? trials.shortest_window ?? Infinity : shortestWindow(trials), waits = least < QUICK;
   document.querySelector(`[name=clock][value=${waits ? "waits" : "runs"}]`).checked = true;
   $("pace").textContent = Number.isFinite(least)
     ? `The shortest time for an answer is ${Math.round(least)} ms${waits ? ", which is short for a person" : ""}.` : "";
-  const changes = trials.segments.sd.rows.some((row) => row.some(Boolean)) || trials.frames.script.rows.length;
-  if (changes && 1000 / trials.dt > 3) {
+  const changes = trials.door ? trials.changes : mostChanges(trials);
+  if (changes > 3) {
     $("flicker").hidden = false;
-    $("flicker").querySelector("span").textContent = `The lamps can change ${Math.round(1000 / trials.dt)} times a second.`;
+    $("flicker").querySelector("span").textContent = `The lamps can change ${Math.round(changes)} times a second.`;
   }
   $("start").hidden = false;
 }
@@ -221,6 +233,13 @@ async function load() {
   const game = new Game(task, new Float32Array(noise));
   introduce(task, game);
   return game;
+}
+
+/** The server did not answer: the game cannot go on. */
+function fail(error) {
+  window.game.running = false;
+  $("problem").hidden = false;
+  $("problem").textContent = `${error.message}. Expected an answer of the command that serves this page. Start it again, and load its new address.`;
 }
 
 load().then((game) => { window.game = game; }, (error) => {

@@ -23,7 +23,7 @@ export class View {
     host.replaceChildren();
     this.lamps = [];
     for (const channel of trials.channels) {
-      const scale = largest(trials, channel), places = layout(channel);
+      const scale = trials.largest?.[channel.name] ?? largest(trials, channel), places = layout(channel);
       const { radius, box } = places;
       const svg = drawn("svg", { viewBox: box.join(" "), width: box[2], "aria-hidden": "true" });
       for (const [i, [x, y]] of places.at.entries()) {

@@ -1,0 +1,222 @@
+"""Trials that Python plays while a page shows them: tasks whose trials are no tables.
+
+The page asks for each step with one request to the server of this machine. The kernel of the core
+plays it with the hooks of the task."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from functools import partial
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from neurogym_core import Task, TrialRecord
+from neurogym_core.players import Game, Tables, TaskView
+from neurogym_play.page import PRACTICE
+from neurogym_play.tables import evidence, interface, named_slots, trigger
+
+REHEARSED, REHEARSED_TRIALS = 1000, 50
+"""Steps and trials that each of two subjects plays at most; from them the page knows how bright its
+lamps become."""
+REHEARSAL = "validation"
+"""The split of these steps, so that no trial of a person is seen before."""
+CHANGED = 0.1
+"""Part of the largest value of a channel by which a lamp has to change for it to be seen."""
+
+
+class Stepwise:
+    """A block of trials of one person, played by the kernel of the core one step at a time.
+
+    Args:
+        task: the task.
+        n_trials: number of trials.
+        door: the name under which the server answers for this block.
+        seed, split, conditions: as in `neurogym_core.run`.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        n_trials: int,
+        door: str,
+        *,
+        seed: int,
+        split: str | None = None,
+        conditions: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.task, self.n_trials, self.door = task, n_trials, door
+        self._given: dict[str, Any] = {"seed": seed, "split": split, "conditions": conditions}
+        self._lock = Lock()  # a page that is loaded again may ask while the last answer is made
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin with the first trial."""
+
+        def person(env: Any, observations: np.ndarray) -> np.ndarray:
+            return self._action
+
+        self.game = Game(self.task, person, self.n_trials, num_envs=1, params={}, **self._given)
+        self._drawn = self._conditions()
+
+    def page(self) -> dict[str, Any]:
+        """Return the facts that the page needs, with the names of `trial_tables`."""
+        stepper = self.game.env.unwrapped.stepper
+        tables: Tables = stepper.any_block.tables
+        signed, moves = evidence(self.task, self._drawn), "step_action" in TaskView(self.task).hooks
+        return {
+            "door": self.door,
+            "task": self.task.name,
+            "n_trials": self.n_trials,
+            **interface(self.task),
+            "conditions": list(self._drawn),
+            "evidence": None if signed is None else [],
+            "names": {name: list(names) for name, names in stepper.any_block.names.items()},
+            "slots": named_slots(tables),
+            "trigger": trigger(tables),
+            # Where each action moves something, a key that is held acts on every step, and the
+            # window of the answer that the task reports says nothing about the pace.
+            "holds": moves,
+            "shortest_window": None if moves else shortest_window(tables),
+            **rehearsed(self.task, self._given["seed"]),
+        }
+
+    def answer(self, sent: Any) -> dict[str, Any]:
+        """Play the step that a page asks for, or begin, and return the next observation.
+
+        Args:
+            sent: None: begin. Else "step", the number of steps before this one, and "action", an id
+                or values in [-1, 1].
+
+        Returns:
+            "seen", the observation; "asked", whether an answer is open; "reward" of the step; "row"
+            of the record if a trial ended, else None; "evidence" of that trial.
+
+        Raises:
+            ValueError: it asks for another step than the next one, or for an action that the task
+                does not have.
+        """
+        with self._lock:
+            if sent is None:
+                self.begin()
+                return {**self._shown(), "reward": 0.0, "row": None}
+            step = sent.get("step") if isinstance(sent, dict) else None
+            if type(step) is not int or step != self.game.steps or self.over:
+                raise ValueError(f"it asks for step {step!r}; expected {self.game.steps}")
+            self._action = checked_actions(self.task, [sent.get("action")])
+            ended = self.game.step()
+            return {
+                "reward": self.game.rewards.item(0),
+                **(self._ended() if ended else {"row": None}),
+                **self._shown(),
+            }
+
+    @property
+    def over(self) -> bool:
+        """Whether all trials have ended."""
+        return self.game.played.count >= self.n_trials
+
+    def record(self) -> TrialRecord:
+        """Return the record of the trials that ended."""
+        return self.game.record()
+
+    def _shown(self) -> dict[str, Any]:
+        asked = self.game.env.unwrapped.is_asked.item(0)
+        return {"seen": self.game.observations[0].tolist(), "asked": bool(asked)}
+
+    def _ended(self) -> dict[str, Any]:
+        signed = evidence(self.task, self._drawn)
+        self._drawn = self._conditions()
+        row = self.game.info["trial"].finished.record(timed=True).row(0)
+        return {"row": finite(row), "evidence": None if signed is None else signed.item(0)}
+
+    def _conditions(self) -> dict[str, np.ndarray]:
+        """The conditions of the current trial, name -> (1, …)."""
+        conditions = self.game.env.unwrapped.stepper.conditions
+        return {name: np.array(conditions[name]) for name in conditions}
+
+
+def stepwise_blocks(
+    task: Task, n_trials: int, practice: int, *, seed: int, conditions: Mapping[str, Any] | None
+) -> dict[str, Stepwise | None]:
+    """Return the trials that count, "trials", and those of "practice", or None."""
+    deal = partial(Stepwise, task, seed=seed, conditions=conditions)
+    return {
+        "trials": deal(n_trials, "step/trials"),
+        "practice": deal(practice, "step/practice", split=PRACTICE) if practice else None,
+    }
+
+
+def finite(value: Any) -> Any:
+    """Return a value for JSON: numbers that are not finite are None."""
+    if isinstance(value, dict):
+        return {name: finite(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def checked_actions(task: Task, actions: Any) -> np.ndarray:
+    """Return the actions that a page sent, (steps,) ids or (steps, D) values in [-1, 1].
+
+    Raises:
+        ValueError: the task has no such actions.
+    """
+    array, size = np.asarray(actions), task.actions.size
+    if task.actions.continuous:
+        known = array.dtype.kind in "if" and array.ndim == 2 and array.shape[1] == size
+        known = known and bool((np.abs(array) <= 1).all())
+    else:
+        known = array.dtype.kind == "i" and array.ndim == 1
+        known = known and bool(((array >= 0) & (array < size)).all())
+    if not known:
+        raise ValueError("it has other actions than the task")
+    return array
+
+
+# ---------------------------------------------------------------------- facts for the page
+
+
+def shortest_window(tables: Tables) -> float | None:
+    """Return the shortest response window of some trials, ms; None: none, or without an end."""
+    least = math.inf
+    for open_slots, duration in zip(tables.window, tables.duration, strict=True):
+        steps = np.where(tables.endless, math.inf, duration)
+        for is_open in open_slots.T.astype(bool):
+            lasting = [float(steps[one].sum()) for one in _runs(is_open)]
+            least = min([least, *filter(None, lasting)])
+    return least * float(tables.dt) if math.isfinite(least) else None
+
+
+def _runs(is_open: np.ndarray) -> Iterator[slice]:
+    """The runs of True."""
+    edges = np.flatnonzero(np.diff(is_open.astype(int), prepend=0, append=0))
+    return (slice(*edges[i : i + 2]) for i in range(0, len(edges), 2))
+
+
+def rehearsed(task: Task, seed: int) -> dict[str, Any]:
+    """Let two subjects play, and describe their observations.
+
+    Returns:
+        "largest": the largest value of each channel; "changes": how often a second a lamp changes
+        visibly.
+    """
+    seen: list[np.ndarray] = []
+
+    def watched(subject: str) -> None:
+        game = Game(task, subject, None, seed=seed, split=REHEARSAL, params={})
+        while game.steps < REHEARSED and game.played.count < REHEARSED_TRIALS:
+            seen.append(game.observations[0].copy())
+            game.step()
+
+    for subject in ("oracle", "random"):
+        watched(subject)
+    values = np.abs(np.array(seen))
+    largest = {name: float(values[:, units].max()) or 1.0 for name, units in task.channels.items()}
+    scale = np.concatenate(
+        [np.full(units.stop - units.start, largest[name]) for name, units in task.channels.items()]
+    )
+    changed = (np.abs(np.diff(seen, axis=0)) > CHANGED * scale).any(axis=1)
+    return {"largest": largest, "changes": float(changed.mean()) * 1000 / float(task.dt)}
