@@ -1,4 +1,4 @@
-"""The page on coverage has the counts that were simulated last; reports say where intervals are too narrow."""
+"""The page on coverage has the latest counts; reports say where intervals are too narrow."""
 
 from __future__ import annotations
 
