@@ -45,6 +45,15 @@ class TrialLog:
                 self._header = next(csv.reader(lines), None)
         else:
             self._file.touch()
+        self._beside = self._file.with_suffix(".events.csv")
+        if self._beside.is_file():
+            if not exists:
+                raise InvalidValueError(
+                    f"RecordTrials was given file={str(self._file)!r}, and {str(self._beside)!r},"
+                    " the events of other trials, exists. Expected neither. Choose another name, or"
+                    " remove it."
+                )
+            cut_half_line(self._beside)
 
     def add(self, record: TrialRecord) -> None:
         """Add trials."""
@@ -52,6 +61,8 @@ class TrialLog:
             self._parts.append(record)
         if self._file is not None:
             self._write(dict(record._spread()))
+            if len(record.event_log.row):
+                self._write_events(record.events)
 
     def _write(self, columns: dict[str, np.ndarray]) -> None:
         text = io.StringIO()
@@ -78,6 +89,15 @@ class TrialLog:
         )
         writer.writerows(rows)
         with self._file.open("a", newline="", encoding="utf-8") as file:  # type: ignore[union-attr]
+            file.write(text.getvalue())
+
+    def _write_events(self, events: TrialRecord) -> None:
+        text = io.StringIO()
+        writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+        if not self._beside.is_file():
+            writer.writerow(events.columns)
+        writer.writerows(zip(*(values.tolist() for values in events.values()), strict=True))
+        with self._beside.open("a", newline="", encoding="utf-8") as file:
             file.write(text.getvalue())
 
     @property
@@ -193,7 +213,8 @@ class RecordTrials(_Recording, gymnasium.Wrapper):
     """Record every finished trial: ``env.record`` is a `TrialRecord`.
 
     With a file, each trial is written as soon as it ends, so that an interrupted run loses nothing.
-    The file has the format of ``TrialRecord.to_csv``; ``neurogym_study.read_csv`` reads it.
+    The file has the format of ``TrialRecord.to_csv``; ``neurogym_study.read_csv`` reads it. Events
+    go to a second file, ``trials.events.csv`` beside ``trials.csv``.
 
     Args:
         env: any env whose `info` has the record of finished trials.
@@ -203,8 +224,8 @@ class RecordTrials(_Recording, gymnasium.Wrapper):
         memory: whether to keep the trials in memory, for ``env.record``.
 
     Raises:
-        InvalidValueError: the file exists and `append` is not set; the file has other columns; or
-            there is neither a file nor memory.
+        InvalidValueError: the file, or one of events beside it, exists and `append` is not set; the
+            file has other columns; or there is neither a file nor memory.
         OSError: the file cannot be written.
     """
 

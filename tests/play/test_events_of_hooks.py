@@ -168,3 +168,30 @@ def test_wrong_events_are_errors_that_name_the_call(given, says):
 def test_events_of_no_trial_are_refused(events):
     with pytest.raises(InvalidValueError, match=r"events= of a TrialRecord"):
         TrialRecord({"trial": [0, 1]}, events=events)
+
+
+@pytest.mark.parametrize("num_envs", [None, 3])
+def test_a_recorded_session_has_its_events_in_a_file_beside_the_trials(tmp_path, num_envs):
+    file = tmp_path / "run" / "trials.csv"
+    beside = file.with_suffix(".events.csv")
+
+    def play(append):
+        if num_envs is None:
+            env = RecordTrials(make(Pecks), file=file, append=append)
+        else:
+            env = RecordTrials.vector(make_vec(Pecks, num_envs), file=file, append=append)
+        env.reset(seed=1)
+        for step in range(60):
+            env.step(step % 3 if num_envs is None else np.full(num_envs, step % 3))
+        return env.record
+
+    record = play(append=False)
+    record.events.to_csv(tmp_path / "expected.csv")
+    assert len(record.events)
+    assert beside.read_text() == (tmp_path / "expected.csv").read_text()
+    lines = len(beside.read_text().splitlines())
+    play(append=True)
+    assert len(beside.read_text().splitlines()) == 2 * lines - 1
+    file.unlink()
+    with pytest.raises(InvalidValueError, match=r"trials\.events\.csv"):
+        play(append=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurogym_core import Subject, TaskVectorEnv
+from neurogym_task_cognition.attentional_blink import LAGS
 from neurogym_task_cognition.change_detection import PLACES
 from neurogym_task_cognition.price import BIN
 from neurogym_task_cognition.pvt import EARLY, FIRST, LAST
@@ -410,3 +411,37 @@ __all__ = [
     "Searcher",
     "Watcher",
 ]
+
+
+class BlinkObserver(Subject):
+    """The ideal observer of `AttentionalBlink`, which knows on which steps each letter is shown.
+
+    It names the letter with the most evidence while the target is white. Of the letters that
+    follow, it compares how likely the evidence is with an X at one of the lags, and without.
+    """
+
+    carries_state = False
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        units = env.task.channels["letter"]
+        self._seen = np.zeros((env.num_envs, LAGS + 1, units.stop - units.start))
+        self._step = np.full(env.num_envs, -1)
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        task, actions = env.task, env.task.actions
+        part = {name: observations[:, units] for name, units in task.channels.items()}
+        asked = part["question"].max(axis=1) > 0
+        begins = (part["white"][:, 0] > 0) & (self._step < 0)
+        self._step = np.where(begins | (self._step >= 0), self._step + 1, -1)
+        self._seen[begins] = 0
+        item = self._step // round(task.soa / task.dt)
+        rows = np.flatnonzero((item >= 0) & (item <= LAGS) & ~asked)
+        self._seen[rows, item[rows]] += part["letter"][rows]
+        self._step[asked] = -1
+        odds = self._seen * task.dt / task.sigma**2
+        target = odds[:, 0, :-1].argmax(axis=1)
+        others = np.exp(odds[:, 1:, :-1]).mean(axis=2)
+        probe = (np.exp(odds[:, 1:, -1]) / others).mean(axis=1) > 1
+        report, detect = (actions[name].start for name in ("report", "detect"))
+        answer = np.where(part["question"][:, 0] > 0, report + target, detect + probe)
+        return np.where(asked, answer, 0)
