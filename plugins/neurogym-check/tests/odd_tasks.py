@@ -166,6 +166,38 @@ class Tracks(Task):
         return now.conditions["goal"][:, None]
 
 
+class NamesItsSides(Task):
+    """The correct choice is a name, not a number."""
+
+    timing = {"stimulus": 300}
+
+    def define(self):
+        self.observe(light=2)
+        self.act(rest=1, choose=("left", "right"))
+        self.vary(side=Choice(("left", "right")))
+        self.correct_choice("side")
+
+    def new_trial(self, trial):
+        trial.periods("stimulus")
+        trial.show("light", np.eye(2)[(trial["side"] == "right") * 1], during="stimulus")
+        trial.answer("choose", trial["side"], during="stimulus")
+
+
+class AlwaysLeft(NamesItsSides):
+    """The correct choice is one number for all trials: detection of a light."""
+
+    def define(self):
+        self.observe(light=2)
+        self.act(rest=1, choose=("left", "right"))
+        self.vary(strength=Choice((0.5, 1.0)))
+        self.correct_choice(lambda known: 0)
+
+    def new_trial(self, trial):
+        trial.periods("stimulus")
+        trial.show("light", np.eye(2)[[0]] * trial["strength"][:, None], during="stimulus")
+        trial.answer("choose", 0, during="stimulus")
+
+
 class PushesBack(Task):
     """A hook pays on every step and reports the first push: pushing early is no false start."""
 

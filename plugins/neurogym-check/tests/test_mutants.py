@@ -65,6 +65,7 @@ QUICK = {
     "PaysErrorsOnTheLeft": ("B007", ()),
     "ShowsTheNextAnswer": ("B008", ()),
     "DeclaresTheOtherChoice": ("T013", ()),
+    "NamesTheOtherChoice": ("T013", ()),
     "FavoursTheOtherChoice": ("T013", ()),
 }
 FULL = {"WatchesTheOthers": "G004", "DrawsNothing": "G005"}
@@ -86,6 +87,8 @@ ODD = (
     "CountsHits",
     "Tracks",
     "PushesBack",
+    "AlwaysLeft",
+    "NamesItsSides",
     "DictEnv",
     "NothingRandom",
     "ReadsInManyWays",

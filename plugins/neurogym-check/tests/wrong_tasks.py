@@ -376,6 +376,16 @@ class DeclaresTheOtherChoice(Right):
         self.correct_choice(lambda known: 1 - known["side"])
 
 
+class NamesTheOtherChoice(Right):
+    """The declared correct choice has the name of the wrong one."""
+
+    def define(self):
+        self.observe(fixation=1, stimulus=2)
+        self.act(fixate=1, choose=("left", "right"))
+        self.vary(side=Choice(2), strength=Choice((0.5, 1.0)))
+        self.correct_choice(lambda known: np.where(known["side"] == 0, "right", "left"))
+
+
 class FavoursTheOtherChoice(Right):
     """The declared evidence is positive on the left."""
 

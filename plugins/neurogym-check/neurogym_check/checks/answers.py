@@ -204,7 +204,9 @@ def declared_answers_are_right(candidate: Candidate) -> dict[str, float]:
     view = TaskView(task)
     if not view.has_answer:
         raise NotApplicable("it declares no correct choice")
-    declared = np.asarray(view.answer(batch.conditions), float)
+    declared = _indices(task, view.answer(batch.conditions), len(batch))
+    if declared is None:
+        raise NotApplicable("the names of its correct choices are no names of actions")
     found = {}
     agreement = _agreement(task, batch, declared)
     if agreement is not None:
@@ -227,6 +229,18 @@ def declared_answers_are_right(candidate: Candidate) -> dict[str, float]:
     if not found:
         raise NotApplicable("no single action is its correct choice, and it declares no evidence")
     return found
+
+
+def _indices(task: Task, declared: Any, n: int) -> np.ndarray | None:
+    """Return the declared choices of n trials as numbers; None for names that no action has."""
+    values = np.broadcast_to(np.asarray(declared), (n,))
+    if values.dtype.kind not in "US":
+        return values.astype(float)
+    for name in task.actions.parts:
+        units = list(task.actions.units(name))
+        if set(values.tolist()) <= set(units):
+            return np.array([units.index(one) for one in values.tolist()], float)
+    return None
 
 
 def _agreement(task: Task, batch: TrialBatch, declared: np.ndarray) -> tuple[float, float] | None:
