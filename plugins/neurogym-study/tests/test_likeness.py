@@ -30,6 +30,7 @@ from neurogym_study.measures import Measure
 from neurogym_study.playing import play_task
 from neurogym_study.signatures import Animal, signature_names, signatures
 from neurogym_study.signatures.model import read_signature
+from neurogym_task_learning import observers as learning
 
 from neurogym_core import InvalidValueError, TrialRecord, UnknownNameError, make_task, run
 
@@ -411,6 +412,48 @@ def test_cues_that_are_combined_are_told_from_one_cue_alone(optimal):
     assert (gain.low > 0) == optimal
     ratio = KNOWN["cues-as-the-optimum"].measured(behaviour)
     assert sign_of(ratio, KNOWN["cues-as-the-optimum"]) == ("yes" if optimal else "no")
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "subject", "sign"),
+    [
+        ("matching-of-choices", "BaitedForaging-v0", learning.ForagingFilter(), "yes"),
+        ("matching-of-choices", "BaitedForaging-v0", learning.Alternation(), "no"),
+        ("matching-of-choices", "BaitedForaging-v0", "random", "no"),
+        (
+            "faster-learning-when-volatile",
+            "VolatileReversal-v0",
+            learning.VolatilityFilter(),
+            "yes",
+        ),
+        ("faster-learning-when-volatile", "VolatileReversal-v0", learning.DeltaRule(), "no"),
+        ("exploration-with-horizon", "Horizon-v0", learning.MeanOfBandits(0, 6, 4, 4), "yes"),
+        ("exploration-with-horizon", "Horizon-v0", learning.MeanOfBandits(), "no"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_signatures_of_learning_are_found_where_they_are(name, task, subject, sign):
+    """A bonus for the unknown makes a horizon count, and noise in all choices does not."""
+    n = 2000 if task == "Horizon-v0" else 3000  # games of up to ten steps
+    assert scored(name, task, subject, n=n).subject.sign == sign
+
+
+def test_noise_with_the_horizon_is_no_exploration_of_the_less_known_option():
+    found = scored("exploration-with-horizon", "Horizon-v0", learning.MeanOfBandits(0, 0, 4, 8))
+    assert found.subject.sign != "yes"
+
+
+def test_a_subject_that_ignores_the_outcomes_has_no_learning_rate():
+    for subject in ("random", learning.DeltaRule(rate=0)):
+        found = scored("faster-learning-when-volatile", "VolatileReversal-v0", subject, seeds=2)
+        assert "do not follow the outcomes" in found.why_not
+
+
+def test_a_learning_rate_between_two_of_the_grid_does_not_differ_between_phases():
+    for rate in (0.13, 0.31):
+        subject = learning.DeltaRule(rate=rate)
+        found = scored("faster-learning-when-volatile", "VolatileReversal-v0", subject)
+        assert found.subject.sign != "yes"
 
 
 def test_a_leaky_listener_has_no_flat_kernel_and_lapses_are_found():
