@@ -43,7 +43,8 @@ def validate_change(folder: Path, base: str, actor: int | None) -> list[Violatio
     start = _git(folder, "rev-parse", "--verify", "--end-of-options", f"{base}^{{commit}}").strip()
     merged = _merged(folder, start)
     inside = _git(folder, "rev-parse", "--show-prefix").removesuffix("\n")
-    listed = _git(folder, "diff-tree", "-r", "-z", "--name-only", "--no-renames", start, merged)
+    listed = _git(folder, "diff-tree", "-r", "-z", "--name-only", "--no-renames",
+                  "--ignore-submodules=none", start, merged)  # fmt: skip
     changed = [path for path in listed.split("\0") if path]
     paths = [path.removeprefix(inside) for path in changed if path.startswith(inside)]
     outside = [path for path in changed if not path.startswith(inside)]
@@ -123,7 +124,11 @@ def _part(folder: Path, commit: str, names: set[str], paths: list[str], target: 
     tree = _git(folder, "ls-tree", "-r", "-z", commit, "--", *wanted)
     there = [row.partition("\t") for row in tree.split("\0") if row]
     files = [(*head.split(" "), path) for head, _, path in there]
-    plain = [(number, path) for mode, _, number, path in files if mode in ("100644", "100755")]
+    plain = [
+        (number, path)
+        for mode, _, number, path in files
+        if mode == "100644" or (mode == "100755" and _package(path) is None)
+    ]
     target.mkdir()
     data = io.BytesIO(
         _git_bytes(folder, "cat-file", "--batch", text="".join(f"{one}\n" for one, _ in plain))
@@ -134,7 +139,7 @@ def _part(folder: Path, commit: str, names: set[str], paths: list[str], target: 
         data.read(1)
     for path in {path for *_, path in files} - {path for _, path in plain}:
         (target / path).parent.mkdir(parents=True, exist_ok=True)
-        (target / path).symlink_to("a-link-or-submodule")  # which `read_registry` reports
+        (target / path).symlink_to("a-link-program-or-submodule")  # which `read_registry` reports
     return read_registry(target)
 
 
@@ -157,8 +162,10 @@ def _owners(
         if name is None:
             yield _of_keepers(path, actor)
             continue
+        # What cannot be read any more has an owner, too.
+        unknown = name not in old.entries and os.path.lexists(old.folder / entry_file(name))
         entry = old.entries.get(name) or new.entries.get(name, {})
-        ids = _ids(entry)
+        ids = set() if unknown else _ids(entry)
         if actor not in ids:
             who = ", ".join(map(str, sorted(ids))) or "none has a github_id"
             message = (

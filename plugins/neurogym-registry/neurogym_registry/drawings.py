@@ -76,11 +76,12 @@ def fault_of(data: bytes) -> str | None:
 
 
 def _faults(root: ElementTree.Element) -> Iterator[str]:
-    described = {
-        inner for one in root.iter(f"{_SVG}metadata") for inner in one.iter() if inner is not one
-    }
-    for element in root.iter():
-        if element in described:
+    pending = [(root, False)]  # elements, and whether they are within metadata
+    while pending:
+        element, described = pending.pop()
+        within = described or element.tag == f"{_SVG}metadata"
+        pending += [(one, within) for one in reversed(element)]
+        if described:
             if element.tag not in _DESCRIBING:
                 yield f"has {element.tag.removeprefix(_SVG)[:60]!r} in its metadata"
             for key in element.attrib.keys() - _DESCRIBED_BY:
@@ -143,7 +144,8 @@ def _fault_of_size(root: ElementTree.Element) -> str | None:
         parts = [*element, *_named_by(element, named)]
         if seen:
             open_.discard(element)
-            sizes[element] = 1 + len(styled) + sum(sizes[part] for part in parts)
+            size = 1 + len(styled) + sum(sizes[part] for part in parts)
+            sizes[element] = min(size, MOST_DRAWN + 1)  # doubled a thousand times, it is a long one
             continue
         if element in sizes:
             continue
@@ -155,7 +157,7 @@ def _fault_of_size(root: ElementTree.Element) -> str | None:
         if any(part in open_ for part in parts):
             return "repeats a part within itself"
     if sizes[root] > MOST_DRAWN:
-        return f"has {sizes[root]:,} elements with those that it repeats; at most {MOST_DRAWN:,}"
+        return f"has more than {MOST_DRAWN:,} elements, with those that it repeats"
     return None
 
 

@@ -1,6 +1,6 @@
 """Limit this process as bubblewrap cannot, and become bubblewrap.
 
-``python -I -S enter_sandbox.py bwrap …`` runs before the sandbox is made, without any package."""
+``python -I -S enter_sandbox.py BWRAP …`` runs before the sandbox is made, without any package."""
 
 from __future__ import annotations
 
@@ -13,19 +13,24 @@ MOST = 32_000_000
 """Bytes of a file that the process writes, e.g. its answers and errors on the disk of the keeper;
 the figure of a task has some 70,000."""
 _X32 = 0x40000000  # of x86_64: the same calls under other numbers
-_KEYS = {
-    "x86_64": (0xC000003E, (248, 249, 250)),
-    "aarch64": (0xC00000B7, (217, 218, 219)),
+_RINGS = (425, 426, 427)  # io_uring_setup, _enter, _register: other ways to make a socket
+_CALLS = {
+    "x86_64": (0xC000003E, (248, 249, 250, *_RINGS), 41),
+    "aarch64": (0xC00000B7, (217, 218, 219, *_RINGS), 198),
 }
-"""Machine -> its number in the kernel, and the numbers of add_key, request_key and keyctl."""
-MACHINES = tuple(_KEYS)
+"""Machine -> its number in the kernel, the numbers of add_key, request_key, keyctl and the rings,
+and that of socket."""
+_FAMILIES = (1, 2, 10, 16)
+"""Sockets that a namespace of the network hides: of files, IPv4, IPv6 and of routes. Those between
+a virtual machine and its host (vsock) have no namespace."""
+MACHINES = tuple(_CALLS)
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
-_NUMBER, _MACHINE = 0, 4  # places of a call's number and machine, see seccomp(2)
-_ALLOW, _NO_SUCH_CALL = 0x7FFF0000, 0x00050000 | 38
+_NUMBER, _MACHINE, _FIRST = 0, 4, 16  # places of number, machine, first argument, see seccomp(2)
+_ALLOW, _NO_SUCH_CALL, _NO_SUCH_FAMILY = 0x7FFF0000, 0x00050000 | 38, 0x00050000 | 97
 
 
 def without_keys(machine: str) -> bytes:
-    """Return the filter of system calls without those that read keys of the kernel.
+    """Return the filter of system calls without those that no namespace hides: keys, and vsock.
 
     A process of the same account can read the keys of the keeper's session: tokens of Kerberos,
     passwords of encrypted folders. A namespace does not hide them. To the process, the kernel
@@ -37,7 +42,7 @@ def without_keys(machine: str) -> bytes:
     Returns:
         instructions of the kernel's packet filter, 8 bytes each.
     """
-    own, calls = _KEYS[machine]
+    own, calls, socket = _CALLS[machine]
     rows = [
         (_LOAD, 0, 0, _MACHINE),
         (_IF_EQUAL, 1, 0, own),
@@ -47,7 +52,10 @@ def without_keys(machine: str) -> bytes:
     # A condition skips the next row if it does not hold.
     for test, number in ((_IF_AT_LEAST, _X32), *((_IF_EQUAL, number) for number in calls)):
         rows += [(test, 0, 1, number), (_RETURN, 0, 0, _NO_SUCH_CALL)]
-    rows.append((_RETURN, 0, 0, _ALLOW))
+    last = len(_FAMILIES)
+    rows += [(_IF_EQUAL, 0, last + 2, socket), (_LOAD, 0, 0, _FIRST)]  # any other call: to the end
+    rows += [(_IF_EQUAL, last - at, 0, family) for at, family in enumerate(_FAMILIES)]
+    rows += [(_RETURN, 0, 0, _NO_SUCH_FAMILY), (_RETURN, 0, 0, _ALLOW)]
     return b"".join(struct.pack("HBBI", *row) for row in rows)
 
 
@@ -60,7 +68,8 @@ def main(command: list[str]) -> None:
     os.write(target, without_keys(platform.machine()))
     os.close(target)
     os.set_inheritable(source, True)
-    os.execvp(command[0], [command[0], "--seccomp", str(source), *command[1:]])
+    # Without the variables of the keeper: the sandbox can read those of its first process.
+    os.execve(command[0], [command[0], "--seccomp", str(source), *command[1:]], {})
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ SECONDS = 120.0
 CHECK_SECONDS = 300.0  # for one check: each answer starts the time again
 PACKAGE_SECONDS = 2700.0  # for all code of a package in one command: 82 tasks need about 1000
 MAX_DEPTH = 20  # of lists and tables in the description of a task; an ordinary one has five
+MAX_DESCRIPTION = 200_000  # characters of JSON; those of this project have at most 20,000
 MAX_INTEGER = 2**63
 MAX_TEXT = 2000  # characters of a failure
 Level = Literal["quick", "full"]
@@ -268,6 +269,9 @@ def _fault(row: Mapping[str, Any]) -> str:
         return f"its figure is no text, or has more than {MAX_FILE:,} characters"
     if not isinstance(description, dict):
         return "its description is no table"
+    length = len(json.dumps([description, digest]))
+    if length > MAX_DESCRIPTION:
+        return f"its description has {length:,} characters, more than {MAX_DESCRIPTION:,}"
     said = {**plain(description), "digest": plain(digest)}
     found = part_breaches(said, "common.schema.json#/$defs/description")
     return f"its {found[0].field} {found[0].message}" if found else ""

@@ -51,7 +51,8 @@ def sandbox(site: Path) -> list[str]:
         command += ["--size", str(most), "--tmpfs", folder]
     for path in _readable(site):
         command += ["--ro-bind-try", path, path]
-    command += ["--remount-ro", "/dev", "--remount-ro", "/"]
+    # A sandbox of root could set the kernel's values in /proc/sys, a program to run among them.
+    command += [word for name in ("/proc", "/dev", "/") for word in ("--remount-ro", name)]
     variables = {
         "PATH": "/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8",
         "MPLCONFIGDIR": "/tmp/matplotlib", "PYTHONDONTWRITEBYTECODE": "1",
@@ -66,7 +67,7 @@ def _start() -> list[str]:
     """Return the start of each command: the program, without all that namespaces can hide."""
     enter = str(Path(__file__).with_name("enter_sandbox.py"))
     return [
-        sys.executable, "-I", "-S", enter, PROGRAM,
+        sys.executable, "-I", "-S", enter, shutil.which(PROGRAM) or PROGRAM,
         "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
     ]  # fmt: skip
 

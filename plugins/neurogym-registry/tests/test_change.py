@@ -242,6 +242,35 @@ def test_files_beside_a_registry_in_a_subfolder_are_of_keepers(repository) -> No
     assert repository.rules(KIM) == set()
 
 
+@pytest.mark.parametrize("text", ["not TOML", "maintainers = 3\n", 'name = "x"\n[[maintainers]]\n'])
+def test_an_entry_that_cannot_be_read_is_not_of_its_first_reader(repository, text: str) -> None:
+    repository.keeper.entry(DOTS, text)
+    repository.base = repository.commit()
+    repository.entry(DOTS, "Bo", BO)
+    assert "owners" in repository.rules(BO)
+    assert "owners" not in repository.rules(KIM)
+
+
+def test_a_submodule_that_git_is_told_to_ignore_is_seen(repository, tmp_path: Path) -> None:
+    start = repository.base
+    text = '[submodule "tool"]\n\tpath = tool\n\turl = https://example.org/a\n\tignore = all\n'
+    write_text(repository.folder / ".gitmodules", text)
+    for one in (start, repository.git("rev-parse", "HEAD^{tree}")):
+        repository.git("update-index", "--add", "--cacheinfo", f"160000,{one},tool")
+        repository.git("add", ".gitmodules")
+        repository.git("commit", "--quiet", "--allow-empty", "--message", "A module")
+        if one == start:
+            repository.base = repository.git("rev-parse", "HEAD")
+    found = validate_change(repository.folder, repository.base, BO)
+    assert "owners" in {one.rule for one in found if one.level == "error"}
+
+
+def test_a_release_is_no_program(repository) -> None:
+    yank(repository)
+    (repository.folder / "releases" / DOTS / "1.0.0.json").chmod(0o755)
+    assert "readable" in repository.rules(ANA)
+
+
 @pytest.mark.parametrize(
     "edit",
     [

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import platform
 import shutil
+import struct
 import sys
 import tempfile
 import time
@@ -143,12 +145,100 @@ FOUND = [[_key(ring) for ring in (-1, -2, -3, -4, -5)], _names()]
     assert key not in said
 
 
-def test_the_filter_of_system_calls_knows_each_machine() -> None:
-    """The rows after the test of the machine refuse three calls, and those of x32."""
-    for machine in enter_sandbox.MACHINES:
-        made = enter_sandbox.without_keys(machine)
-        assert len(made) % 8 == 0
-        assert len(made) // 8 == 4 + 2 * 4 + 1
+@boxed
+def test_code_in_the_sandbox_reads_no_variable_of_any_process(
+    none: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first process of the sandbox is bubblewrap, which the keeper's command started."""
+    monkeypatch.setenv("KEEPERS_TOKEN", SECRET)
+    code = (
+        READ.format(paths=())
+        + """
+FOUND = [_read(f"/proc/{one}/environ") for one in _os.listdir("/proc") if one.isdigit()]
+FOUND = ["KEEPERS_TOKEN" in text for text in FOUND]
+"""
+    )
+    wheel = telling(tmp_path / "wheels", code)
+    assert "True" in said_by_task(wheel, boxed=False)  # the control
+    said = said_by_task(wheel, boxed=True)
+    assert "False" in said
+    assert "True" not in said
+
+
+@boxed
+def test_code_in_the_sandbox_sets_no_value_of_the_kernel(none: None, tmp_path: Path) -> None:
+    """Files are opened for writing, and nothing is written."""
+    code = """
+def _opens(path):
+    try:
+        _os.close(_os.open(path, _os.O_WRONLY))
+        return True
+    except OSError:
+        return False
+
+FOUND = [
+    path
+    for folder, _, files in _os.walk("/proc/sys")
+    for path in (_os.path.join(folder, name) for name in files)
+    if _opens(path)
+]
+FOUND = (len(FOUND), FOUND[:3])
+"""
+    assert said_by_task(telling(tmp_path / "wheels", code), boxed=True) == "(0, [])"
+
+
+@boxed
+def test_code_in_the_sandbox_has_no_socket_between_machines(none: None, tmp_path: Path) -> None:
+    code = """
+import socket as _socket
+
+def _made(family):
+    try:
+        _socket.socket(family, 1).close()
+        return 0
+    except OSError as error:
+        return error.errno
+
+FOUND = [_made(family) for family in (1, 2, 40)]
+"""
+    said = said_by_task(telling(tmp_path / "wheels", code), boxed=True)
+    assert said == str([0, 0, errno.EAFNOSUPPORT])
+
+
+def filtered(program: bytes, machine: int, number: int, first: int = 0) -> int:
+    """What the kernel's packet filter returns for a system call."""
+    rows, at, value = list(struct.iter_unpack("HBBI", program)), 0, 0
+    while True:
+        code, if_true, if_false, operand = rows[at]
+        at += 1
+        if code == 0x06:
+            return operand
+        if code == 0x20:
+            value = {0: number, 4: machine, 16: first}[operand]
+        else:
+            holds = value == operand if code == 0x15 else value >= operand
+            at += if_true if holds else if_false
+
+
+@pytest.mark.parametrize(
+    ("name", "machine", "keyctl", "socket", "ordinary"),
+    [("x86_64", 0xC000003E, 250, 41, 0), ("aarch64", 0xC00000B7, 219, 198, 63)],
+)
+def test_the_filter_of_system_calls_knows_each_machine(
+    name: str, machine: int, keyctl: int, socket: int, ordinary: int
+) -> None:
+    assert name in enter_sandbox.MACHINES
+    program = enter_sandbox.without_keys(name)
+    allow, no_call, no_family = 0x7FFF0000, 0x00050000 | 38, 0x00050000 | 97
+    assert filtered(program, machine, ordinary) == allow
+    assert filtered(program, machine, keyctl) == no_call
+    assert filtered(program, machine, 425) == no_call  # io_uring_setup
+    assert filtered(program, machine, ordinary | 0x40000000) == no_call
+    assert filtered(program, 0x40000003, ordinary) == no_call  # of 32 bits
+    for family in range(50):
+        expected = allow if family in (1, 2, 10, 16) else no_family
+        assert filtered(program, machine, socket, family) == expected, family
+    assert filtered(program, machine, ordinary, 40) == allow
 
 
 def test_without_a_filter_for_the_machine_there_is_no_sandbox(
@@ -215,6 +305,8 @@ def nested(depth: int) -> str:
 
 
 ATTACKS = {
+    "many parameters": described(description={"parameters": {str(k): [] for k in range(20_000)}}),
+    "a long text": described(description={"docstring": "y" * 300_000}),
     "a list": described(description=["docstring", "dt"]),
     "a text as digest": described(digest="abc"),
     "a number as digest": described(digest={"a": 5}),

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from neurogym_check.digest import agree
+from neurogym_registry.drawings import fault_of
 from neurogym_registry.folder import dumps
 from neurogym_registry.names import MANY, Similar, distance, likeness, might_resemble
 from neurogym_registry.rules import RULES, validate
@@ -306,6 +307,17 @@ def test_revoking_what_is_not_there(keeper) -> None:
     keeper.package(NAME, "1.0.0")
     keeper.revoke({"name": NAME, "versions": ["2.0.0"], "reason": "Steals.", "date": "2026-11-21"})
     assert keeper.rules() == {("error", "revocation")}
+
+
+def test_a_drawing_that_doubles_itself_or_nests_its_metadata_is_judged_soon() -> None:
+    """Both took the time of all other packages: minutes, or a number too long to be written."""
+    uses = "".join(
+        f'<g id="g{k}"><use href="#g{k - 1}"/><use href="#g{k - 1}"/></g>' for k in range(1, 20_000)
+    )
+    doubled = svg(f'<defs><g id="g0"/>{uses}</defs><use href="#g19999"/>')
+    assert "more than 100,000 elements" in str(fault_of(doubled.encode()))
+    nested = svg("<metadata>" * 30_000 + "</metadata>" * 30_000)
+    assert fault_of(nested.encode()) is not None
 
 
 HEAD = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -155,6 +156,8 @@ def accept_releases(
         for name in read_registry(folder).entries
         for version in asked_for(folder, name)
     ]
+    if not releases:  # a package that takes all the time does not keep the same others waiting
+        random.shuffle(pending)
     if not pending:
         click.echo("No maintainer asks for a version that is not released.")
     for text in pending:
