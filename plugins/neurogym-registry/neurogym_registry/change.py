@@ -162,7 +162,7 @@ def _owners(
         if name is None:
             yield _of_keepers(path, actor)
             continue
-        # What cannot be read any more has an owner, too.
+        # An entry that cannot be read any more has an owner, too.
         unknown = name not in old.entries and os.path.lexists(old.folder / entry_file(name))
         entry = old.entries.get(name) or new.entries.get(name, {})
         ids = set() if unknown else _ids(entry)

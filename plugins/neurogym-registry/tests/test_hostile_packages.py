@@ -206,7 +206,7 @@ FOUND = [_made(family) for family in (1, 2, 40)]
 
 
 def filtered(program: bytes, machine: int, number: int, first: int = 0) -> int:
-    """What the kernel's packet filter returns for a system call."""
+    """Return the answer of the kernel's packet filter to a system call."""
     rows, at, value = list(struct.iter_unpack("HBBI", program)), 0, 0
     while True:
         code, if_true, if_false, operand = rows[at]
