@@ -29,9 +29,14 @@ TASKS = {info.id: info for info in installed().tasks if "pixels" not in info.tag
 assert TASKS, "no task package is installed: there would be nothing to test"
 
 pytestmark = pytest.mark.filterwarnings("ignore:Period .* lasts:UserWarning")
-# Tasks that one rule generates: every ninth one is tested each time, and the others in slow tests.
-GENERATED = sorted(name for name in TASKS if name.startswith("modcog/"))
-LATER = {name for number, name in enumerate(GENERATED) if number % 9}
+# Families of tasks that share one class: some are tested each time, and the others in slow tests.
+FAMILIES = {"modcog/": 9, "driscoll24/": 3, "yang19/": 3}
+LATER = {
+    name
+    for family, step in FAMILIES.items()
+    for number, name in enumerate(sorted(one for one in TASKS if one.startswith(family)))
+    if number % step
+}
 every_task = pytest.mark.parametrize(
     "task_id",
     [pytest.param(one, marks=[pytest.mark.slow] if one in LATER else []) for one in sorted(TASKS)],
