@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import InvalidValueError, MissingDependencyError, TrialRecord
-from neurogym_core.tools import listed, unknown
+from neurogym_core import InvalidValueError, TrialRecord
+from neurogym_core.tools import listed, optional, unknown
 
 KINDS = ("rate", "count")
 AXES = ("trial", "time", "unit")
@@ -402,13 +402,7 @@ class Activity:
         Raises:
             MissingDependencyError: xarray is not installed.
         """
-        try:
-            import xarray
-        except ImportError as error:
-            raise MissingDependencyError(
-                "to_xarray() needs xarray, which is not installed. Install it:"
-                " `pip install xarray`."
-            ) from error
+        xarray = optional("xarray", needed_for="to_xarray()")
         columns = {f"trial_{name}": column for name, column in self.record.items()}
         return xarray.DataArray(
             self.rates,

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import InvalidValueError, MissingDependencyError, TrialRecord
+from neurogym_core import InvalidValueError, TrialRecord
+from neurogym_core.tools import optional
 from neurogym_neural.activity import Activity
 
 NETWORK = "network"
@@ -231,7 +232,7 @@ def add_to_nwb(activity: Activity, path: str | Path, *, seed: int = 0) -> None:
             f"add_to_nwb() was given activity aligned to {activity.event!r}. Expected time 0 at"
             " the start of the trials, as recorded. Give the activity before align()."
         )
-    pynwb = _pynwb()
+    pynwb = optional("pynwb", needed_for="NWB")
     with _opened(path, "a") as io:
         file = io.read()
         count = 0 if file.trials is None else len(file.trials)
@@ -337,18 +338,8 @@ def _texts(values: np.ndarray) -> Iterable[Any]:
     return (one.decode() if isinstance(one, bytes) else one for one in values.tolist())
 
 
-def _pynwb() -> Any:
-    try:
-        import pynwb
-    except ImportError as error:
-        raise MissingDependencyError(
-            "NWB files need pynwb, which is not installed. Install it: `pip install pynwb`."
-        ) from error
-    return pynwb
-
-
 def _opened(path: str | Path, mode: str) -> Any:
-    pynwb = _pynwb()
+    pynwb = optional("pynwb", needed_for="NWB")
     if not Path(path).is_file():
         raise InvalidValueError(
             f"{str(path)!r} is not a file. Expected an NWB file. Correct the path."

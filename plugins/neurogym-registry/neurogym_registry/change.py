@@ -13,14 +13,13 @@ from __future__ import annotations
 import io
 import os
 import subprocess
-import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from neurogym_core.tools import RegistryError, clean
+from neurogym_core.tools import RegistryError, clean, read_toml
 from neurogym_registry.folder import Registry, Violation, dumps, entry_file, read_registry
 from neurogym_registry.rules import changed_registry
 from neurogym_registry.writing import write_bytes
@@ -86,20 +85,24 @@ def _rewritten(old: Registry, new: Registry, paths: list[str]) -> Iterator[Viola
 
     The index has the hash of each, and a key that is there twice has two meanings."""
     for path in paths:
-        match path.split("/"):
-            case ["releases", name, file] if file.endswith(".json"):
-                version = file.removesuffix(".json")
-                after = new.releases.get(name, {}).get(version)
-                if after is None:
-                    continue  # removed or unreadable, which is an error already
-                before = old.releases.get(name, {}).get(version)
-                expected = after if before is None else {**before, "yanked": after.get("yanked")}
-                if (new.folder / path).read_bytes() != dumps(expected).encode():
-                    message = (
-                        "has other bytes than `ngym` writes. Expected a file of `ngym registry"
-                        " accept` or `ngym registry yank`. Write it again with them."
-                    )
-                    yield Violation(rule="add-only", file=clean(path), message=message)
+        before, after = _release(old, path), _release(new, path)
+        if after is None:
+            continue  # no release; or removed or unreadable, which is an error already
+        expected = after if before is None else {**before, "yanked": after.get("yanked")}
+        if (new.folder / path).read_bytes() != dumps(expected).encode():
+            message = (
+                "has other bytes than `ngym` writes. Expected a file of `ngym registry accept` or"
+                " `ngym registry yank`. Write it again with them."
+            )
+            yield Violation(rule="add-only", file=clean(path), message=message)
+
+
+def _release(registry: Registry, path: str) -> dict[str, Any] | None:
+    """Return the release in a file, or None."""
+    match path.split("/"):
+        case ["releases", name, file] if file.endswith(".json"):
+            return registry.releases.get(name, {}).get(file.removesuffix(".json"))
+    return None
 
 
 def _package(path: str) -> str | None:
@@ -146,7 +149,7 @@ def _part(folder: Path, commit: str, names: set[str], paths: list[str], target: 
 def _keepers(folder: Path) -> set[int]:
     """Return the ids in ``keepers.toml`` before the change."""
     try:
-        rows = tomllib.loads((folder / KEEPERS).read_text("utf-8"))["keepers"]
+        rows = read_toml((folder / KEEPERS).read_text("utf-8"))["keepers"]
         return {row["github_id"] for row in rows if isinstance(row["github_id"], int)}
     except (OSError, ValueError, KeyError, TypeError):
         return set()
@@ -192,13 +195,7 @@ def _owners(
 
 def _is_yank(old: Registry, new: Registry, path: str) -> bool:
     """Whether a file is a release that was there, and is yanked; `rules` compares all else."""
-    match path.split("/"):
-        case [_, name, file]:
-            version = file.removesuffix(".json")
-            before = old.releases.get(name, {}).get(version)
-            after = new.releases.get(name, {}).get(version)
-            return before is not None and after is not None
-    return False
+    return _release(old, path) is not None and _release(new, path) is not None
 
 
 def _ids(entry: dict[str, Any]) -> set[int]:

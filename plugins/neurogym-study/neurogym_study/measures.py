@@ -544,14 +544,14 @@ def conditional_accuracy(times: ArrayLike, correct: ArrayLike, bins: int = 5) ->
     if min(n[0], n[-1]) >= EACH:
         ends = difference_interval(int(k[-1]), int(n[-1]), int(k[0]), int(n[0]))
         found["slow - fast"] = Measure(*ends, int(n[0] + n[-1]))
-    for name, one, other in (("error - correct", values[~hit], values[hit]),):
-        if min(len(one), len(other)) >= EACH:
-            found[name] = mean_difference(one, other, "ms")
-        else:
-            notes.append(
-                f"{name}: cannot tell from {len(one)} errors and {len(other)} correct answers; at"
-                f" least {EACH} of each are needed."
-            )
+    wrong, right = values[~hit], values[hit]
+    if min(len(wrong), len(right)) >= EACH:
+        found["error - correct"] = mean_difference(wrong, right, "ms")
+    else:
+        notes.append(
+            f"error - correct: cannot tell from {len(wrong)} errors and {len(right)} correct"
+            f" answers; at least {EACH} of each are needed."
+        )
     return Measured(found, table, tuple(notes))
 
 
