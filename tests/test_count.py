@@ -116,6 +116,7 @@ def test_only_a_number_above_its_aim_is_missed(count):
     assert count.Count("a", 1, 0).missed
 
 
+@pytest.mark.slow
 def test_the_script_prints_every_count_and_marks_those_that_miss(count, monkeypatch):
     pytest.importorskip("neurogym_task_perceptual")
     walks = count.walks()

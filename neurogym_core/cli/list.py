@@ -22,7 +22,12 @@ from neurogym_core.terminal.output import Page, print_json
 Entry: TypeAlias = TaskInfo | WrapperInfo
 
 
+MANY = 40  # tasks; more than fit on two screens are counted, not listed
+
+
 @click.command()
+@click.argument("groups", metavar="[GROUP]...", nargs=-1,
+                shell_complete=partial(complete, ("groups",)))  # fmt: skip
 @click.option("--tag", "tags", multiple=True, metavar="TAG",
               shell_complete=partial(complete, ("tags",)),
               help="Only tasks with this tag. Repeat it for tasks with all of the"
@@ -31,6 +36,11 @@ Entry: TypeAlias = TaskInfo | WrapperInfo
               shell_complete=partial(complete, ("species",)),
               help="Only tasks for this species. Repeat it for tasks of any of the"
               " species.")  # fmt: skip
+@click.option("--paper", metavar="TEXT",
+              help="Only tasks with a reference that has all words of TEXT: authors, year, title,"
+              " journal or DOI.")  # fmt: skip
+@click.option("--tasks", "each", is_flag=True,
+              help=f"List each task, also where there are more than {MANY}.")  # fmt: skip
 @click.option("--wrappers", is_flag=True, help="List wrappers, which modify tasks, instead.")
 @click.option("--all", "everything", is_flag=True,
               help="List tasks, wrappers and other offers, also those that NGYM_BLOCK"
@@ -38,8 +48,11 @@ Entry: TypeAlias = TaskInfo | WrapperInfo
 @click.option("--broken", is_flag=True, help="Only tasks and wrappers with a problem.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array, for programs.")
 def command(
+    groups: tuple[str, ...],
     tags: tuple[str, ...],
     species: tuple[str, ...],
+    paper: str | None,
+    each: bool,
     wrappers: bool,
     everything: bool,
     broken: bool,
@@ -49,18 +62,26 @@ def command(
 
     \b
       ngym list
+      ngym list memory value
       ngym list --tag working-memory --species monkey
+      ngym list --paper "mante 2013"
 
-    Tasks are grouped by package. An exclamation mark (!) marks a problem found in a package's
-    metadata. No package is imported; `ngym doctor` imports them and finds more."""
+    A group is a package, under its name or its short name in ids of tasks. Where more than 40 tasks
+    are installed and nothing selects some, the groups are counted. An exclamation mark (!) marks a
+    problem found in a package's metadata. No package is imported; `ngym doctor` imports them and
+    finds more."""
     tags = tuple(map(partial(_word, "tags"), tags))
     species = tuple(map(partial(_word, "species"), species))
     kinds: tuple[str, ...] = ("wrappers",) if wrappers else ("tasks",)
     if everything or (broken and not wrappers):
         kinds = ("tasks", "wrappers")
     found = installed()
+    selected = {_package(group, found.packages) for group in groups}
+    words = paper.casefold().split() if paper else []
     shown: dict[PackageInfo, list[Entry]] = {}
     for package in found.packages:
+        if selected and package not in selected:
+            continue
         entries = []
         for kind in kinds:
             for one in getattr(package, kind):
@@ -69,11 +90,12 @@ def command(
                     and not (broken and one.status == "ok")
                     and set(tags).issubset(one.tags)
                     and not (species and set(species).isdisjoint(one.species))
+                    and (not words or _cites(one, words))
                 ):
                     entries.append(one)
         # A broken package is shown even if it has no entries, and all packages with --all.
         too = mark_of(package.problems) or (everything and not broken)
-        if entries or (too and "tasks" in kinds and not tags and not species):
+        if entries or (too and "tasks" in kinds and not (tags or species or words)):
             shown[package] = entries
     if as_json:
         print_json([_row(entry) for entries in shown.values() for entry in entries])
@@ -82,6 +104,10 @@ def command(
         click.echo(_nothing("wrappers" if wrappers else "tasks"))
         return
     page, problem = Page(), False
+    filtered = groups or tags or species or words or each or wrappers or everything or broken
+    if not filtered and sum(map(len, shown.values())) > MANY:
+        _counts(page, shown)
+        shown = {}
     often = Counter(map(attrgetter("name"), (*found.tasks, *found.wrappers)))
     for package, entries in shown.items():
         title = f"{package.distribution} {package.version} ({package.namespace})"
@@ -96,10 +122,52 @@ def command(
             if names and kind not in ("tasks", "wrappers"):
                 page.text(f"{clean(kind)}: {', '.join(map(clean, names))}", indent=2)
         problem = problem or bool(worst_of(package.all_problems))
-    if problem:
+    if problem or (not shown and any(worst_of(one.all_problems) for one in found.packages)):
         page.text("")
         page.text("!: a problem. `ngym doctor` describes it and its remedy.")
     page.show()
+
+
+def _counts(page: Page, shown: dict[PackageInfo, list[Entry]]) -> None:
+    """Add a row for each package, with its number of tasks and their most frequent tags."""
+    rows = []
+    for package, entries in shown.items():
+        often = Counter(tag for one in entries for tag in one.tags).most_common(4)
+        about = ", ".join(tag for tag, _ in often)
+        mark = mark_of(package.all_problems)
+        rows.append((package.namespace, mark, package.distribution, len(entries), about))
+    page.table(("group", "!", "package", "tasks", "most frequent tags"), rows)
+    total, first = sum(map(len, shown.values())), next(iter(shown)).namespace
+    page.text("")
+    page.text(
+        f"{total} tasks in {len(shown)} packages. `ngym list {clean(first)}` lists those of a"
+        " group, `ngym list --tag`, `--species` and `--paper` those that match, `ngym list --tasks` all,"
+        " and `ngym search TEXT` those with a word."
+    )
+
+
+def _package(group: str, packages: tuple[PackageInfo, ...]) -> PackageInfo:
+    """Return the package of a namespace or distribution; a usage error if there is none."""
+    known = {name: one for one in packages for name in (one.distribution, one.namespace)}
+    if group in known:
+        return known[group]
+    with_tasks = sorted(one.namespace for one in packages if one.tasks or one.wrappers)
+    task = next((one for one in installed().tasks if group in (one.name, one.id)), None)
+    means = f" `ngym info {clean(group)}` describes this task." if task else ""
+    message = (
+        f"{clean(group)!r} is no group of tasks.{means or did_you_mean(group, sorted(known))}"
+        f" Expected one of: {', '.join(map(clean, with_tasks))}."
+    )
+    raise click.BadParameter(message, param_hint="GROUP")
+
+
+def _cites(entry: Entry, words: list[str]) -> bool:
+    """Return whether one reference of an entry has all words, which are in lower case."""
+    for one in entry.references:
+        text = f"{one.authors} {one.year or ''} {one.title} {one.journal} {one.doi}".casefold()
+        if all(word in text for word in words):
+            return True
+    return False
 
 
 def _nothing(kind: str) -> str:

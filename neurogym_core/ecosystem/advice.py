@@ -82,11 +82,17 @@ def tasks() -> tuple[ListedTask, ...]:
             f"{row['namespace']}/{task['name']}", task["name"], task["title"], row["name"],
             " ".join(
                 (row["name"], task["name"], task["title"], task["summary"], *task["tags"],
-                 *task["species"], *task.get("aliases", ()))
+                 *task["species"], *task.get("aliases", ()), *_papers(task))
             ).casefold(),
         )
         for row in rows() for task in row["tasks"]
     )  # fmt: skip
+
+
+def _papers(task: dict[str, Any]) -> list[str]:
+    """Return the authors, year, title and DOI of each reference."""
+    fields = ("authors", "year", "title", "doi")
+    return [str(one.get(field, "")) for one in task.get("references", ()) for field in fields]
 
 
 def searched(text: str) -> list[ListedTask]:

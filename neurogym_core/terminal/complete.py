@@ -22,8 +22,8 @@ def complete(
 
     Args:
         kinds: "tasks" (usable ones by id and unique bare name; else files), "wrappers" (usable
-            ones), "packages" (also broken ones), "other packages" (without the core), or "tags" and
-            "species" of the vocabulary.
+            ones), "packages" (also broken ones), "other packages" (without the core), "groups" (of
+            tasks), or "tags" and "species" of the vocabulary.
         ctx, param, incomplete: as click gives them.
     """
     names = {name for kind in kinds for name in _names(kind) if name.startswith(incomplete)}
@@ -38,6 +38,8 @@ def _names(kind: str) -> Sequence[str]:
     if kind in ("packages", "other packages"):
         found = [one.distribution for one in installed().packages]
         return found if kind == "packages" else [one for one in found if canonical(one) != CORE]
+    if kind == "groups":
+        return [one.namespace for one in installed().packages if one.tasks]
     if kind == "wrappers":
         return [one.name for one in installed().wrappers if one.usable]
     tasks = [task for task in installed().tasks if task.usable]

@@ -21,6 +21,16 @@ def tasks(site) -> None:
         species='["monkey"]',
     )
     rows += site.row("Odours-v0", title='"Odours"', tags='["working-memory"]', species='["mouse"]')
+    rows += "\n".join(
+        (
+            "",
+            "[[task.reference]]",
+            'doi = "10.1126/science.1169405"',
+            'authors = "Kiani, Roozbeh and Shadlen, Michael N."',
+            "year = 2009",
+            "",
+        )
+    )
     site.add("neurogym-task-foo", tasks={"Dots-v0": "", "Odours-v0": ""}, manifest=rows)
     site.add(
         "foolab",
@@ -74,10 +84,52 @@ def test_json_rows_hold_what_a_program_needs(ngym) -> None:
         (["--species", "mouse", "--species", "macaque"], ["foo/Dots-v0", "foo/Odours-v0"]),
         (["--tag", "bandit"], []),
         (["--broken"], ["x-foolab/Dots-v0"]),
+        (["foo"], ["foo/Dots-v0", "foo/Odours-v0"]),
+        (["foolab", "neurogym-task-foo"], ["x-foolab/Dots-v0", "foo/Dots-v0", "foo/Odours-v0"]),
+        (["foo", "--species", "mouse"], ["foo/Odours-v0"]),
+        (["--paper", "KIANI 2009"], ["foo/Odours-v0"]),
+        (["--paper", "10.1126/science.1169405"], ["foo/Odours-v0"]),
+        (["--paper", "kiani 2008"], []),
     ],
 )
 def test_filters(ngym, options: list[str], found: list[str]) -> None:
     assert ids(ngym("list", "--json", *options)) == found
+
+
+def test_a_group_that_is_not_installed_is_a_usage_error_with_the_nearest(ngym) -> None:
+    result = ngym("list", "foolap")
+    assert result.exit_code == 2
+    assert "Did you mean 'foolab'?" in " ".join(result.stderr.split())
+    text = " ".join(ngym("list", "foo/Dots-v0").stderr.split())
+    assert "`ngym info foo/Dots-v0` describes this task" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "counted"),
+    [
+        ([], True),
+        (["--tasks"], False),
+        (["many"], False),
+        (["--tag", "bandit"], False),
+        (["--species", "mouse"], False),
+        (["--paper", "nobody"], False),
+        (["--all"], False),
+    ],
+)
+def test_many_tasks_are_counted_by_group_where_nothing_selects_some(
+    ngym, site, options: list[str], counted: bool
+) -> None:
+    names = [f"Task{number}-v0" for number in range(40)]
+    rows = "\n".join(site.row(name, tags='["bandit"]') for name in names)
+    site.add("neurogym-task-many", tasks=dict.fromkeys(names, ""), manifest=rows)
+    text = ngym("list", *options).stdout
+    assert ("43 tasks in 3 packages" in text) == counted
+    assert ("Task7-v0" in text) == (not counted and options[-1] not in ("mouse", "nobody"))
+    if counted:
+        assert ["many", "neurogym-task-many", "40", "bandit"] in map(str.split, text.splitlines())
+        assert "! incompatible" in text
+        assert "`ngym doctor` describes it" in text
+    assert len(ids(ngym("list", "--json"))) == 43
 
 
 def test_wrappers_and_all(ngym) -> None:

@@ -52,6 +52,7 @@ def test_no_cheat_passes_and_every_ideal_does(maker):
     assert all(row["score"] < 0.2 and not row["verdict"].startswith("5 ") for row in guesses)
 
 
+@pytest.mark.slow
 def test_only_commands_without_a_score_are_run(maker, tmp_path, monkeypatch):
     monkeypatch.setattr(maker, "SUBJECTS", {"durations-people": ()})
     monkeypatch.setattr(maker, "NETWORKS", {})

@@ -32,7 +32,6 @@ from click.testing import CliRunner
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = (
-    "analyse-behaviour.md",
     "assemble-a-task.md",
     "bring-your-task.md",
     "conformance.md",
@@ -66,6 +65,7 @@ SLOW = (
     "../plugins/neurogym-sb3/README.md",
     "../plugins/neurogym-sweep/README.md",
     "../plugins/neurogym-torch/README.md",
+    "analyse-behaviour.md",
     "animals-and-people.md",
     "beside-two-monkeys.md",
     "gpu.md",

@@ -144,6 +144,7 @@ def test_wrappers_on_a_page_fit_the_task(maker: Any) -> None:
         assert (MAKE.parent / "wrappers" / f"{page}.md").is_file()
 
 
+@pytest.mark.slow
 def test_a_task_with_published_subjects_has_them_on_its_page(maker: Any, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     section = "\n".join(maker.task_context.animals(installed_task("RoitmanShadlen-v0"), tmp_path))

@@ -111,6 +111,7 @@ def test_a_hundred_thousand_trials_of_continuous_conditions_leave_nothing_behind
     assert late < early + 2
 
 
+@pytest.mark.slow
 def test_sessions_of_unequal_pace_side_by_side_do_not_pile_up_trials():
     """One env acts at once, and the others rest, so that its sessions are far ahead."""
     env = TaskVectorEnv(Uneven(), 16)
@@ -152,6 +153,7 @@ def test_the_pace_of_one_env_does_not_change_the_trials_of_the_others():
         assert a[:common] == b[:common]
 
 
+@pytest.mark.slow
 def test_infos_that_are_kept_do_not_keep_the_observations():
     """They may take more than plain dicts, but not the 5 kB of the observations of a trial."""
     n = 2000

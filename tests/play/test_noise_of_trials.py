@@ -90,6 +90,7 @@ def test_tasks_that_come_later_in_a_sequence_keep_their_noise(name):
         assert len(np.unique(np.array(values[200:]))) > 500, channel
 
 
+@pytest.mark.slow
 def test_the_last_stage_of_a_curriculum_is_as_noisy_as_the_task_itself():
     """An integrator at a coherence of 3.2 % within 400 ms is correct in two thirds of the
     trials.

@@ -167,6 +167,7 @@ def test_both_kernels_say_the_same_bits_of_several_tasks_in_one_session(task, n,
     assert_kernels_agree(n, task, seed)
 
 
+@pytest.mark.slow
 @held(20)
 @given(task=random_tasks.sequences(), seed=SEEDS)
 def test_several_tasks_in_one_session_are_the_same_in_a_vector_env_of_one(kernel, task, seed):

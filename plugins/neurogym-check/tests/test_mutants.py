@@ -348,6 +348,7 @@ def test_the_effects_of_a_library_are_not_those_of_the_task(package, site):
     assert failing(check_task(package(source=f"import lib\n{SOURCE}"), select=["M005"])) == set()
 
 
+@pytest.mark.slow
 def test_a_slow_import_is_a_warning(package):
     lines = "import time\ntime.sleep(2.2)\n"
     (result,) = check_task(package(source=SOURCE + lines), select=["M005"])

@@ -65,6 +65,7 @@ def test_blind_policies_score_what_they_must(wrong):
     assert measures["all"].score > 0.7
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_numbers_and_another_seed_others(wrong):
     one, same = (measure_shortcuts(make_task(wrong.Right)) for _ in range(2))
     assert one == same
@@ -83,6 +84,7 @@ def test_wilson_intervals_are_those_of_the_table():
     assert wilson(0 / 20, 20) == pytest.approx((0.0, 0.1611), abs=5e-5)
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_true_performance_in_most_seeds(leaky):
     task = make_task(leaky.SometimesMatches)
     held = [

@@ -15,6 +15,7 @@ DOTS = "perceptual/PerceptualDecisionMaking-v0"
 TASKS = [info.id for info in installed().tasks if "pixels" not in info.tags]
 
 
+@pytest.mark.slow
 def test_every_installed_task_with_choices_can_be_read_from_its_text():
     read = refused = 0
     for name in TASKS:
@@ -101,6 +102,7 @@ class Reader:
         return Reply("right" if seen[:, 1].sum() >= seen[:, 2].sum() else "left")
 
 
+@pytest.mark.slow
 def test_the_ideal_reader_of_the_text_earns_the_ideal_and_a_blind_one_does_not():
     """The ideal is the integrator's 0.81; SE of 800 trials 0.014, false alarm below 1 in 10,000."""
     task = make_task(DOTS)

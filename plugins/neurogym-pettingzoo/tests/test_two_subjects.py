@@ -217,6 +217,7 @@ def joint(first, second):
     return (mine["joint.outcome"] == "correct").mean(), record
 
 
+@pytest.mark.slow
 def test_a_pair_that_shares_its_confidence_is_better_than_one_of_them():
     criterion = 8 * S  # the mean of the sum of 8 looks
     correct, record = joint(
@@ -236,6 +237,7 @@ def test_a_pair_that_shares_its_confidence_is_better_than_one_of_them():
     assert phi(D) + 3 * error < correct < phi(np.sqrt(2) * D) + 3 * error
 
 
+@pytest.mark.slow
 def test_a_pair_that_does_not_listen_is_paid_only_where_both_are_right():
     own = [Observer(lambda own, other: side(own), 0.0) for _ in range(2)]
     correct, record = joint(*own)

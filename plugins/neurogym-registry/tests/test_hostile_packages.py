@@ -250,6 +250,7 @@ def test_without_a_filter_for_the_machine_there_is_no_sandbox(
         sandbox.require_sandbox()
 
 
+@pytest.mark.slow
 @boxed
 def test_of_a_folder_with_modules_the_sandbox_has_the_installed_ones_only(
     none: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -274,6 +275,7 @@ def test_of_a_folder_with_modules_the_sandbox_has_the_installed_ones_only(
     assert said == repr(["FileNotFoundError"] * len(paths + own))
 
 
+@pytest.mark.slow
 def test_of_an_environment_in_a_checkout_the_sandbox_has_its_own_folders_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -379,6 +381,7 @@ def test_texts_that_are_no_unicode_are_written_without_the_rest(tmp_path: Path) 
     json.dumps(make_release(wheel, Examination(tasks=tasks, figures=figures))).encode()
 
 
+@pytest.mark.slow
 @boxed
 @pytest.mark.parametrize("attack", ["a list", "nested folders"])
 def test_no_package_stops_the_acceptance_of_others(
@@ -455,6 +458,7 @@ if {module!r} in _CALL:
 """
 
 
+@pytest.mark.slow
 def test_a_package_that_answers_for_ever_is_stopped(
     tmp_path: Path, keeper, ngym, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -466,6 +470,7 @@ def test_a_package_that_answers_for_ever_is_stopped(
     assert released(keeper) == [OTHER]
 
 
+@pytest.mark.slow
 def test_checks_that_answer_for_ever_are_stopped(tmp_path: Path) -> None:
     wheel = read_wheel(hostile(tmp_path / "wheels", FOR_EVER.format(module="examine_task")))
     end = time.monotonic() + 5
@@ -489,6 +494,7 @@ def test_all_versions_of_a_package_have_one_time(
     assert done.stderr.count("was stopped") == 2
 
 
+@pytest.mark.slow
 @boxed
 def test_code_in_the_sandbox_fills_no_disk(
     none: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

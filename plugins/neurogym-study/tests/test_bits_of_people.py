@@ -60,6 +60,7 @@ def scores():
     return likeness_in_bits(subjects, each)
 
 
+@pytest.mark.slow
 def test_people_predict_each_other(scores):
     assert not scores.doubts
     assert all(0.85 < one.score < 1.15 for one in scores.animals)

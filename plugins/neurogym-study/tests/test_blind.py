@@ -84,6 +84,7 @@ def test_the_task_object_is_out_of_reach(path):
         played(Reads(path))
 
 
+@pytest.mark.slow
 def test_a_search_through_the_memory_of_its_process_finds_no_task():
     assert len(played(Searches(), 2)) == 2
 
@@ -165,6 +166,7 @@ class Mirror(Subject):
         return self.actions
 
 
+@pytest.mark.slow
 def test_the_trials_of_a_score_cannot_be_made_again():
     known = benchmark("heading-people")
     few = dataclasses.replace(known, number=40)

@@ -219,6 +219,7 @@ def test_a_single_animal_has_no_range_of_others():
 # ---- controls ----
 
 
+@pytest.mark.slow
 def test_a_diffusion_observer_is_slower_when_weak_and_one_model_fits_it():
     behaviours = {str(k): behaved("RoitmanShadlen-v0", "diffusion", seed=k) for k in range(3)}
     verdicts = {}
@@ -231,6 +232,7 @@ def test_a_diffusion_observer_is_slower_when_weak_and_one_model_fits_it():
     assert slow.subject.sign != "yes"
 
 
+@pytest.mark.slow
 def test_a_random_subject_is_not_better_when_the_evidence_is_strong():
     found = scored("better-when-strong", "RoitmanShadlen-v0", "guess", n=4000)
     assert found.subject.sign == "no"
@@ -264,6 +266,7 @@ def test_only_a_subject_with_a_model_rewards_by_the_transition():
     assert "yes" not in verdicts["guess"]
 
 
+@pytest.mark.slow
 def test_a_planner_responds_to_reward_by_the_transition_alone():
     subject = "hybrid:weight=1"
     assert scored("two-step-interaction", "DawTwoStep-v0", subject, seeds=4).subject.sign == "yes"
@@ -294,6 +297,7 @@ def test_a_subject_that_times_no_interval_is_not_drawn_to_the_mean():
         assert "times none" in found.why_not, name
 
 
+@pytest.mark.slow
 def test_a_subject_that_never_withholds_an_answer_has_no_inhibition_function():
     found = {
         (name, subject): scored(name, "StopSignal-v0", subject, seeds=1, n=300).why_not
@@ -414,6 +418,7 @@ def test_cues_that_are_combined_are_told_from_one_cue_alone(optimal):
     assert sign_of(ratio, KNOWN["cues-as-the-optimum"]) == ("yes" if optimal else "no")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "task", "subject", "sign"),
     [
@@ -438,17 +443,20 @@ def test_signatures_of_learning_are_found_where_they_are(name, task, subject, si
     assert scored(name, task, subject, n=n).subject.sign == sign
 
 
+@pytest.mark.slow
 def test_noise_with_the_horizon_is_no_exploration_of_the_less_known_option():
     found = scored("exploration-with-horizon", "Horizon-v0", learning.MeanOfBandits(0, 0, 4, 8))
     assert found.subject.sign != "yes"
 
 
+@pytest.mark.slow
 def test_a_subject_that_ignores_the_outcomes_has_no_learning_rate():
     for subject in ("random", learning.DeltaRule(rate=0)):
         found = scored("faster-learning-when-volatile", "VolatileReversal-v0", subject, seeds=2)
         assert "do not follow the outcomes" in found.why_not
 
 
+@pytest.mark.slow
 def test_a_learning_rate_between_two_of_the_grid_does_not_differ_between_phases():
     for rate in (0.13, 0.31):
         subject = learning.DeltaRule(rate=rate)

@@ -133,6 +133,7 @@ def test_a_fit_finds_the_parameters_of_the_subject(task, subject, n, expected):
     assert found.bic == pytest.approx(k * np.log(found.n) - 2 * found.log_likelihood)
 
 
+@pytest.mark.slow
 def test_simulations_of_a_fit_give_its_parameters_back():
     """12 simulations: their mean is within 4 standard errors of it."""
     for task, name in ((FIXED, "integrator"), (DOTS, "diffusion")):
@@ -145,6 +146,7 @@ def test_simulations_of_a_fit_give_its_parameters_back():
                 assert apart < 4 * values.std(ddof=1) / np.sqrt(12), parameter
 
 
+@pytest.mark.slow
 def test_the_model_of_the_subject_wins_and_another_loses():
     planner = played(TWO_STEP, ("hybrid", {"weight": 0.8}), 400)
     fits = {name: fit_model(name, planner, starts=1, folds=2) for name in ("q_learner", "hybrid")}
@@ -177,6 +179,7 @@ def test_standard_errors_cover_the_truth():
     assert covered / 200 > 0.89
 
 
+@pytest.mark.slow
 def test_simulations_of_the_right_model_do_as_the_subject_and_of_a_wrong_one_do_not():
     """Cheat: a planner, fitted as a learner without a model."""
     planner = played(TWO_STEP, ("hybrid", {"weight": 0.9}), 400)

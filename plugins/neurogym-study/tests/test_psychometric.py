@@ -242,6 +242,7 @@ def world(shape, lapse):
 
 
 class TestProfileIntervals:
+    @pytest.mark.slow
     @pytest.mark.parametrize("shape", ["weibull", "logistic"])
     def test_they_cover_the_truth(self, shape):
         """At least 24 of 30 intervals of 200 trials contain the truth.

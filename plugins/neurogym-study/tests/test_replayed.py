@@ -51,6 +51,7 @@ def better(one, other):
     return difference.mean() > 4 * difference.std(ddof=1) / np.sqrt(len(difference))
 
 
+@pytest.mark.slow
 def test_the_model_that_made_the_record_wins(played):
     task, record = played
     assert (record["choice"] == "right").mean() not in (0, 1)

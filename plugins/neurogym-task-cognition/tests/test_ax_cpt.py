@@ -48,6 +48,7 @@ def test_pairs_are_as_likely_as_in_the_paper(task, shares):
         assert (pairs == pair).mean() == pytest.approx(share, abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "ignores", "earned"),
     [
@@ -72,6 +73,7 @@ def test_without_noise_either_half_of_the_pair_alone_is_right_in_nine_tenths(ign
     assert (record["outcome"] == "correct").mean() == pytest.approx(0.9, abs=0.012)
 
 
+@pytest.mark.slow
 def test_who_prepares_errs_in_ay_and_who_forgets_errs_in_bx():
     """4 SEs of 1,000 trials of a pair are 0.06: false alarms 2 in 10,000."""
     prepared, forgetful = errors(played(AXCPT())), errors(played(AXCPT(), "cue"))

@@ -72,6 +72,7 @@ def test_a_feature_is_one_blue_letter_or_one_s():
     assert not pairs(units, BLUE, S).any()
 
 
+@pytest.mark.slow
 def test_searches_sizes_targets_and_places_are_as_likely_as_said():
     """5 SEs of 6,000 trials, or of 1,500: false alarms 1 in 10**5."""
     drawn = ConjunctionSearch().sample(6000, seed=3).conditions
@@ -105,6 +106,7 @@ def test_the_ideal_observer_earns_1_and_is_as_fast_in_large_displays():
         np.testing.assert_allclose(slopes(record, search), 0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_who_looks_at_letters_in_turn_takes_twice_as_long_for_displays_without_a_target():
     """The SE of the slope with a target is about 0.7 ms."""
     absent, present = slopes(played(), "conjunction")
@@ -113,6 +115,7 @@ def test_who_looks_at_letters_in_turn_takes_twice_as_long_for_displays_without_a
     np.testing.assert_allclose(slopes(played(), "feature"), 0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_who_looks_at_all_letters_does_not_show_the_slopes_of_the_paper():
     np.testing.assert_allclose(slopes(played(stops=False), "conjunction"), 60)
 

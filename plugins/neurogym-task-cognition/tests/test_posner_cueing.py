@@ -68,6 +68,7 @@ def test_the_ideal_observer_reaches_the_ideal_and_shows_no_effect_of_the_arrow()
     assert np.ptp(errors) < 0.03
 
 
+@pytest.mark.slow
 def test_with_a_loss_invalid_trials_are_the_slowest_and_valid_ones_the_fastest():
     """4 SEs as above: false alarms 2 in 10,000."""
     times, errors = means(played(PosnerCueing(lost=0.4)))
@@ -109,6 +110,7 @@ class Look(BestPlaces):
         self.bounds = np.where(np.arange(len(self.bounds)) < 4, np.inf, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("subject", "earned"), [(Follow, 0.805), (Left, 0.681), (Look, 0.77)])
 def test_shortcuts_earn_what_the_page_says(subject, earned):
     """4 SEs of 10,000 trials (SD below 0.47): false alarms 6 in 10**5."""

@@ -44,6 +44,7 @@ def hastening(record):
     return record["reaction_time"][soon].mean() - record["reaction_time"][late].mean()
 
 
+@pytest.mark.slow
 def test_the_light_comes_at_any_time_from_2_to_10_s():
     """5 SEs of 8,000 trials: false alarms 1 in 10**5."""
     wait = watched(True)["duration.wait"]
@@ -70,6 +71,7 @@ def test_the_ideal_observer_earns_1_and_always_takes_the_same_time():
         assert (record["aborts"] == 0).all()
 
 
+@pytest.mark.slow
 def test_with_noise_who_knows_when_to_expect_the_light_is_faster_the_later_it_comes():
     """4 SEs of two times 2,000 presses (SDs below 100 ms) are 13 ms."""
     assert hastening(watched(True)) == pytest.approx(34, abs=13)

@@ -68,6 +68,7 @@ def test_the_ideal_observer_reaches_the_ideal_and_shows_no_cost_of_switches():
         assert abs(errors) < 0.032
 
 
+@pytest.mark.slow
 def test_with_inertia_switches_cost_less_the_earlier_the_cue_comes():
     """4 SEs as above: false alarms 2 in 10,000."""
     record = played(TaskSwitching(inertia=0.6))
@@ -96,6 +97,7 @@ class Look(BestSwitch):
         self.bounds = np.where(np.arange(len(self.bounds)) < 4, np.inf, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("subject", "earned"),
     [(BestSwitch("height"), 0.657), (BestSwitch("side"), 0.657), (Both(), 0.683), (Look(), 0.77)],

@@ -160,6 +160,7 @@ def test_without_a_price_of_time_waiting_for_the_signal_is_the_best_policy(at, p
     assert (record.codes()[record["stop"]] >= 0).mean() == fails
 
 
+@pytest.mark.slow
 def test_waiting_earns_less_than_going_as_the_docstring_says():
     """Five SEs of the proportion of stop trials are 0.061: false alarms 1 in 10**6."""
     earned = [pressed(StopSignal(), at)["performance"].mean() for at in (60, 1210)]

@@ -78,6 +78,7 @@ def test_not_turning_is_a_miss():
     assert (record["reward"] == 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dt", [10, 20, 100])
 def test_the_wheel_oracle_is_at_its_maximum(dt):
     record = run(IBLWheel(dt=dt), "oracle", 100, seed=4)
@@ -136,6 +137,7 @@ class FirstLook:
         return self.way
 
 
+@pytest.mark.slow
 def test_the_record_has_the_psychometric_curve_of_the_paper():
     """Without the outcome: choices and reaction times come from the movement of the grating."""
     record = run(IBLWheel(), FirstLook(), 1200, seed=5)

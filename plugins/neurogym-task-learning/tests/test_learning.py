@@ -124,6 +124,7 @@ def test_subjects_earn_what_the_pages_say(task, subject, expected):
     assert mean == pytest.approx(expected, abs=4 * np.hypot(error, 0.003) + 0.001)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", IDEALS)
 def test_policies_that_see_nothing_stay_below_half_of_the_way_to_the_ideal(task):
     """From guessing: always the same action, and one action after the other."""
@@ -239,6 +240,7 @@ def test_the_chance_is_the_probability_of_an_armed_side_given_the_choices():
         assert armed[here].mean() == pytest.approx(chance[here].mean(), abs=error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("baited", "subject", "expected"),
     [

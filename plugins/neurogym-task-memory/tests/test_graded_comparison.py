@@ -50,6 +50,7 @@ def test_frequencies_are_shown_from_0_to_1_and_the_delay_is_empty():
     assert not shown[:, batch.period == 2].any()
 
 
+@pytest.mark.slow
 def test_neither_frequency_alone_gives_the_difference():
     record = run(GradedComparison(), "oracle", 4000, seed=4)
     base, difference = record["base"], record["difference"]
@@ -58,6 +59,7 @@ def test_neither_frequency_alone_gives_the_difference():
     assert np.corrcoef(base + difference, difference)[0, 1] ** 2 == pytest.approx(0.48, abs=0.08)
 
 
+@pytest.mark.slow
 def test_reporting_the_direction_alone_earns_half():
     record = run(GradedComparison(), "oracle", 4000, seed=5)
     # Rewards are 0.25 or 0.75: five SDs of their mean are 0.02.

@@ -42,6 +42,7 @@ def test_the_answer_is_whether_the_letter_repeats_that_of_some_trials_ago(back):
     assert (record["performance"] == 1).all()
 
 
+@pytest.mark.slow
 def test_a_third_of_the_letters_are_repetitions_and_others_are_all_equally_likely():
     """The shares within 4.5 standard errors, 22 of them: false alarms 2 in 10,000."""
     record = run(NBackWithoutLures(trials_per_session=None), "oracle", 6000, num_envs=1, seed=2)

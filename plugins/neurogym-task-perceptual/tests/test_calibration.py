@@ -180,6 +180,7 @@ def test_rates_are_as_hard_to_tell_apart_as_for_the_published_networks(modality,
     assert published[0] - 0.08 < sd < published[1] + 0.08
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dt", [5, 10, 100])
 def test_summed_pulses_are_as_informative_as_for_rats_at_any_dt(dt):
     task = PulseDecisionMaking(dt=dt)

@@ -115,6 +115,7 @@ class Sums:
         return action
 
 
+@pytest.mark.slow
 def test_clicks_are_noisy_and_a_sum_is_right_in_85_percent():
     """Five SEs of 3,000 trials are 0.033 and 0.01: false alarms 1 in 10**6."""
     for kind, right, margin in (

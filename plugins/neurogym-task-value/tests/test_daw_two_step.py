@@ -156,6 +156,7 @@ def test_a_seed_reproduces_the_rewards_and_a_new_session_redraws_them():
     assert env.conditions != after
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dt", [10, 100])
 def test_the_oracle_is_at_its_maximum(dt):
     record = run(DawTwoStep(dt=dt), "oracle", 3000, seed=8)

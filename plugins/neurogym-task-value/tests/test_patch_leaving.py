@@ -55,6 +55,7 @@ def test_a_visit_takes_the_travel_and_the_harvests():
     assert (record.codes() == 1).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("travel", [6000, 12000])
 def test_no_fixed_number_of_harvests_earns_more_per_time_than_the_oracle(travel):
     task = TreePatchLeaving(timing={"travel": travel})
@@ -90,6 +91,7 @@ def test_wrong_numbers_are_refused():
             TreePatchLeaving(**wrong)
 
 
+@pytest.mark.slow
 def test_performance_rises_with_staying_and_is_no_measure_of_success():
     """The oracle's mean of 2,000 trees has an SE of 0.003."""
     stays = run(TreePatchLeaving(), lambda env, obs: np.where(env.is_asked, 1, 0), 40, seed=1)

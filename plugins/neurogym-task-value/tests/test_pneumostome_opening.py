@@ -73,6 +73,7 @@ def test_a_session_has_three_phases():
     assert phases == ["before"] * 10 + ["training"] * 30 + ["after"] * 10 + ["before"] * 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dt", [10, 20, 100])
 def test_going_up_and_staying_open_is_best(dt):
     record = run(PneumostomeOpening(dt=dt), "oracle", 60, seed=3)

@@ -60,6 +60,7 @@ def test_holes_pay_with_the_probabilities_of_the_block(block):
     assert abs(record["reward"].mean() - p) < 3.5 * np.sqrt(p * (1 - p) / 800)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_envs", [1, 4])
 def test_blocks_change_when_16_of_the_last_20_choices_were_better(num_envs):
     record = run(SelfInitiatedChoice(), Mixed(), 250 * num_envs, num_envs=num_envs, seed=3)
