@@ -141,8 +141,8 @@ def _counts(page: Page, shown: dict[PackageInfo, list[Entry]]) -> None:
     page.text("")
     page.text(
         f"{total} tasks in {len(shown)} packages. `ngym list {clean(first)}` lists those of a"
-        " group, `ngym list --tag`, `--species` and `--paper` those that match, `ngym list --tasks` all,"
-        " and `ngym search TEXT` those with a word."
+        " group, `ngym list --tag`, `--species` and `--paper` those that match, `ngym list --tasks`"
+        " all, and `ngym search TEXT` those with a word."
     )
 
 
