@@ -111,6 +111,13 @@ def test_every_check_has_a_task_that_it_must_catch():
 
 
 @pytest.mark.parametrize("name", QUICK)
+def test_a_wrong_task_is_caught_by_its_check(wrong, name):
+    [result] = check_task(getattr(wrong, name), select=[QUICK[name][0]])
+    assert not result.ok
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", QUICK)
 def test_a_wrong_task_is_caught_by_its_check_and_no_other(wrong, name):
     code, also = QUICK[name]
     found = failing(check_task(getattr(wrong, name)))

@@ -254,6 +254,7 @@ def test_a_fixed_answer_earns_what_it_earns_by_playing():
     assert abs(found["guess"].score - 0.5) < 0.05
 
 
+@pytest.mark.slow
 def test_no_classifier_is_fitted_where_trials_depend_on_outcomes():
     assert not {"all", "durations", "last"} & set(measures(Opposed))
     assert "all" in measures(Sides)

@@ -254,6 +254,7 @@ def added(animals_file, ngym):
     return said
 
 
+@pytest.mark.slow
 def test_a_file_of_a_laboratory_becomes_a_benchmark(added, ngym):
     assert "six, version 1" in added
     code, said = ngym("benchmark", "list")

@@ -96,6 +96,7 @@ def test_without_noise_the_ideal_observer_shows_neither():
     assert (record["performance"] == 1).all()
 
 
+@pytest.mark.slow
 def test_sensitivity_to_context_tells_the_cue_from_its_neglect():
     """Hits in AX minus false alarms in BX; 4 SEs of the latter are 0.013."""
     for ignores, low, high in (("", 0.98, 1.0), ("cue", -0.03, 0.03)):

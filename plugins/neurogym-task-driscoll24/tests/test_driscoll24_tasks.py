@@ -97,6 +97,7 @@ def test_one_direction_can_be_reported_without_errors(name):
     assert goes(ALL[name]()) > 0.995
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INTEGRATIONS)
 def test_the_ideal_of_integration_is_that_of_the_sheet(name):
     """0.984, simulated elsewhere for one modality; 4 SEs of 4,000 trials are 0.008."""
@@ -133,6 +134,7 @@ def test_with_a_wider_mean_the_first_stimulus_alone_earns_less():
     assert "earns 0.80." in ALL["IntegrationModality1"].__doc__
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MATCHES)
 def test_never_answering_is_right_in_half_of_the_matching_trials(name):
     """1,500 trials, five SDs are 6.5 %."""

@@ -65,6 +65,7 @@ def test_the_ideal_observer_reaches_the_ideal_of_the_manifest(task):
     assert mean == pytest.approx(stated, abs=4 * error + 0.0006)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arms", "ideal", "winstay"),
     [

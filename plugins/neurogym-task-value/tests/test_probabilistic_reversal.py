@@ -191,6 +191,7 @@ def test_a_hazard_of_one_is_the_fixed_version():
     np.testing.assert_array_equal(reverses, np.arange(1, 200) % 8 == 0)
 
 
+@pytest.mark.slow
 def test_from_the_criterion_on_each_correct_choice_may_reverse_the_sides():
     """Rows of correct choices are 8 + 19 long on average, cut by the end of 1,000 trials.
 

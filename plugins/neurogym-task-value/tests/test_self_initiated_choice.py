@@ -51,6 +51,7 @@ def test_the_forced_tone_pays_after_a_second_without_a_choice():
     assert (forced["duration.wait"] == 1000).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(4))
 def test_holes_pay_with_the_probabilities_of_the_block(block):
     """False alarms: below 1e-3 (3.5 standard errors of about 800 choices)."""

@@ -217,6 +217,7 @@ def test_always_the_same_direction_earns_a_fifth(name):
     assert "earns 0.2." in getattr(tasks, name).__doc__
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MATCHES)
 @pytest.mark.parametrize(("action", "earns"), [(0, 0.5), (9, 0.1)])
 def test_never_answering_a_match_task_earns_a_half_and_one_direction_a_tenth(name, action, earns):

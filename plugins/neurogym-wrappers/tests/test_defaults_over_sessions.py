@@ -132,6 +132,7 @@ def test_variable_choices_shows_every_number_of_choices(play):
         assert set(shown["side"][shown["block"] == block]) == possible
 
 
+@pytest.mark.slow
 @PLAYERS
 def test_contexts_of_evolving_history_alternate_and_are_replaced_for_good(play):
     shown = play(EvolvingHistory(Short()))
@@ -153,6 +154,7 @@ def test_a_schedule_takes_blocks_in_turn_or_advances_with_performance(play):
     )
 
 
+@pytest.mark.slow
 @PLAYERS
 def test_a_mixture_interleaves_tasks_or_advances_with_performance(play):
     mixture = play(Mixture(Short(), other_tasks=(Withholding(),)))
@@ -189,6 +191,7 @@ def test_a_mapping_changes_and_does_not_return_with_each_session(play):
     assert 1 <= len(changes) <= 40  # 2,000 / 129 on average
 
 
+@pytest.mark.slow
 @PLAYERS
 def test_adaptive_noise_rises_to_its_highest_level(play):
     shown = play(AdaptiveNoise(Short()), 1000)
@@ -203,6 +206,7 @@ def test_one_trial_in_ten_is_a_catch_trial(play):
 # ---------------------------------------------------------------------- longer than a session
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wrap", "column"),
     [
