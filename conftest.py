@@ -67,7 +67,7 @@ SAMPLED = {
 
 def pytest_collection_modifyitems(items):
     """Mark as slow the checks that measure the shortcuts of installed tasks (up to a minute each),
-    and what SAMPLED leaves out: of conformance every check of every n-th task.
+    and the parameters that SAMPLED leaves out. Conformance is sampled by task.
     """
     seen: dict[str, dict] = {}
     for item in items:
