@@ -6,6 +6,7 @@ from neurogym_core.tools import lazy_names
 
 _HOMES = {
     "trial_tables": "tables",
+    "write_experiment": "page",
     "write_page": "page",
 }
 

@@ -17,6 +17,9 @@ from neurogym_core.tools import (
 )
 
 
+QUICK = 700  # ms; as in page.js
+
+
 @click.command(short_help="Play a task yourself, in a browser.")
 @click.argument("task", metavar="TASK", shell_complete=partial(complete, ("tasks",)))
 @click.option("-n", "--n-trials", default=60, show_default=True, metavar="N",
@@ -41,6 +44,8 @@ from neurogym_core.tools import (
               help="Write the trials to this CSV file.  [default: NAME-person.csv]")  # fmt: skip
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path),
               help="Write the page into this folder, for any web server.")  # fmt: skip
+@click.option("--to", default="web", show_default=True, type=click.Choice(("web", "jspsych")),
+              help="With --out: a page to play, or an experiment in jsPsych.")  # fmt: skip
 @click.option("--browser/--no-browser", default=True,
               help="Open the page in the browser, or print its address only.")  # fmt: skip
 def command(
@@ -55,6 +60,7 @@ def command(
     feedback: bool,
     csv: Path | None,
     out: Path | None,
+    to: str,
     browser: bool,
 ) -> None:
     """Play a task yourself, in a browser.
@@ -65,6 +71,7 @@ def command(
       ngym play GoNogo-v0 --timing decision=1500 --n-trials 100 --csv me.csv
       ngym play GoNogo-v0 --practice 10 --feedback
       ngym play GoNogo-v0 --out page
+      ngym play GoNogo-v0 --out study --to jspsych --practice 10
 
     The page shows the inputs of a network as lamps, and has keys, buttons or sliders for the
     actions. At the end it shows accuracy and the psychometric curve. The trials are written to a
@@ -80,7 +87,16 @@ def command(
     --out writes the page as files instead. Any web server can serve them, and the record is
     downloaded from the page. Tasks with hooks, and those that draw a trial after the outcome of the
     one before, need Python while they are played, and have no such page.
+
+    --to jspsych writes an experiment for participants: consent, a check of the screen, keys,
+    practice, trials and attention checks, with the times of frames and keys in the data. It needs
+    `npm install` in the folder. `ngym evaluate` reads its data with --recipe neurogym-jspsych.
     """
+    if to != "web" and out is None:
+        raise click.UsageError(
+            f"--to {to} was given without --out. Expected a folder for the files of the experiment."
+            " Add --out FOLDER."
+        )
     if out is not None and csv is not None:
         raise click.UsageError(
             "--out and --csv were both given. Expected one of them: a page in a folder has a button"
@@ -102,7 +118,20 @@ def command(
             if out is not None:
                 raise
             blocks = stepwise.stepwise_blocks(*given, seed=seed, conditions=imposed)
-    if out is not None:
+    if to == "jspsych" and out is not None:
+        page.write_experiment_files(made, task, blocks, out, feedback=feedback)
+        click.echo(
+            f"The experiment is in {clean(str(out))}. Run `npm install` in it once, and serve the"
+            " folder with any web server."
+        )
+        least = blocks["trials"]["shortest_window"]
+        if least is not None and least < QUICK:
+            click.echo(
+                f"Note: the shortest time for an answer is {least:g} ms, which is short for a"
+                " person. --timing PERIOD=MS makes a period longer.",
+                err=True,
+            )
+    elif out is not None:
         page.write_files(page.page_files(made, task, blocks, feedback=feedback), out)
         click.echo(f"The page is in {clean(str(out))}. Serve the folder with any web server.")
     else:

@@ -19,6 +19,14 @@ WEB = (
     "results.js",
 )  # fmt: skip
 """Files of every page, in the folder `web`."""
+EXPERIMENT = ("page.css", "kernel.js", "controls.js", "view.js")
+"""Of them, those of an experiment in jsPsych; its own are in the folder `jspsych`."""
+OWN = (
+    "index.html", "experiment.css", "experiment.js", "trial.js", "save.js", "consent.html",
+    "package.json",
+)  # fmt: skip
+KEPT = ("consent.html", "save.js", "experiment.js", "experiment.css")
+"""Files that a laboratory changes: an experiment that is written again keeps them."""
 PRACTICE = "train"
 """The split of practice trials, so that none of them is recorded."""
 
@@ -105,6 +113,58 @@ def page_files(
         "task.json": json.dumps(page, separators=(",", ":"), allow_nan=False).encode(),
         "noise.f32": noise_table().astype("<f4").tobytes(),
     }
+
+
+def write_experiment(
+    task: Any,
+    folder: str | Path,
+    n_trials: int = 60,
+    *,
+    practice: int = 0,
+    feedback: bool = False,
+    seed: int = 0,
+    conditions: Mapping[str, Any] | None = None,
+    wrap: Any = (),
+    **params: Any,
+) -> Path:
+    """Write an experiment in jsPsych 8 whose trials are those of a task.
+
+    The experiment needs ``npm install`` in the folder, once, and any web server. It asks no other
+    server. Files that a laboratory changes, such as ``consent.html``, are kept if they exist.
+
+    Args:
+        task, folder, n_trials, practice, feedback, seed, conditions, wrap, params: as in
+            `write_page`. All participants play the same trials.
+
+    Returns:
+        The folder.
+
+    Raises:
+        NotSupportedError: the tables do not hold all that happens in a trial of this task.
+        FileNotWrittenError (OSError): a file cannot be written.
+    """
+    made = make_task(task, wrap=wrap, **params)
+    blocks = played_blocks(made, n_trials, practice, seed=seed, conditions=conditions)
+    return write_experiment_files(made, task, blocks, Path(folder), feedback=feedback)
+
+
+def write_experiment_files(
+    made: Task, task: Any, blocks: Mapping[str, Any], folder: Path, *, feedback: bool = False
+) -> Path:
+    """Write the files of an experiment into a folder, and return it.
+
+    Args:
+        made, task, blocks, feedback: as in `page_files`.
+        folder: the folder.
+    """
+    pages = page_files(made, task, blocks, feedback=feedback)
+    shared = {name: pages[name] for name in (*EXPERIMENT, "task.json", "noise.f32")}
+    here = files(__package__).joinpath("jspsych")
+    own = {name: here.joinpath(name).read_bytes() for name in OWN}
+    kept = {name for name in KEPT if (folder / name).exists()}
+    return write_files(
+        {name: content for name, content in {**shared, **own}.items() if name not in kept}, folder
+    )
 
 
 def _about(made: Task, task: Any) -> dict[str, str]:

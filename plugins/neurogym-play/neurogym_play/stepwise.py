@@ -6,7 +6,7 @@ plays it with the hooks of the task."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from threading import Lock
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 from neurogym_core import Task, TrialRecord
 from neurogym_core.players import Game, Tables, TaskView
 from neurogym_play.page import PRACTICE
-from neurogym_play.tables import evidence, interface, named_slots, trigger
+from neurogym_play.tables import evidence, interface, named_slots, shortest_window, trigger
 
 REHEARSED, REHEARSED_TRIALS = 1000, 50
 """Steps and trials that each of two subjects plays at most; from them the page knows how bright its
@@ -177,23 +177,6 @@ def checked_actions(task: Task, actions: Any) -> np.ndarray:
 
 
 # ---------------------------------------------------------------------- facts for the page
-
-
-def shortest_window(tables: Tables) -> float | None:
-    """Return the shortest response window of some trials, ms; None: none, or without an end."""
-    least = math.inf
-    for open_slots, duration in zip(tables.window, tables.duration, strict=True):
-        steps = np.where(tables.endless, math.inf, duration)
-        for is_open in open_slots.T.astype(bool):
-            lasting = [float(steps[one].sum()) for one in _runs(is_open)]
-            least = min([least, *filter(None, lasting)])
-    return least * float(tables.dt) if math.isfinite(least) else None
-
-
-def _runs(is_open: np.ndarray) -> Iterator[slice]:
-    """The runs of True."""
-    edges = np.flatnonzero(np.diff(is_open.astype(int), prepend=0, append=0))
-    return (slice(*edges[i : i + 2]) for i in range(0, len(edges), 2))
 
 
 def rehearsed(task: Task, seed: int) -> dict[str, Any]:

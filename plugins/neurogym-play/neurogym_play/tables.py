@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -140,6 +140,7 @@ def _trials(task: Task, blocks: list[Block], n: int) -> dict[str, Any]:
     signed = evidence(task, drawn)
     return {
         "n_trials": n,
+        "shortest_window": shortest_window(tables),
         "kind": kind.tolist(),
         "conditions": list(drawn),
         "evidence": None if signed is None else _plain(signed),
@@ -235,3 +236,20 @@ def _plain(values: np.ndarray) -> list[Any]:
     if values.dtype.kind != "f":
         return values.tolist()  # type: ignore[no-any-return]
     return np.where(np.isnan(values), None, values.astype(object)).tolist()  # type: ignore[no-any-return]
+
+
+def shortest_window(tables: Tables) -> float | None:
+    """Return the shortest response window of some trials, ms; None: none, or without an end."""
+    least = math.inf
+    for open_slots, duration in zip(tables.window, tables.duration, strict=True):
+        steps = np.where(tables.endless, math.inf, duration)
+        for is_open in open_slots.T.astype(bool):
+            lasting = [float(steps[one].sum()) for one in _runs(is_open)]
+            least = min([least, *filter(None, lasting)])
+    return least * float(tables.dt) if math.isfinite(least) else None
+
+
+def _runs(is_open: np.ndarray) -> Iterator[slice]:
+    """The runs of True."""
+    edges = np.flatnonzero(np.diff(is_open.astype(int), prepend=0, append=0))
+    return (slice(*edges[i : i + 2]) for i in range(0, len(edges), 2))

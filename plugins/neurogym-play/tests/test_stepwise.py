@@ -17,7 +17,8 @@ from browsing import wait_for
 from neurogym_play import trial_tables
 from neurogym_play.playing import person_record, play
 from neurogym_play.server import PlayServer
-from neurogym_play.stepwise import Stepwise, rehearsed, shortest_window, stepwise_blocks
+from neurogym_play.stepwise import Stepwise, rehearsed, stepwise_blocks
+from neurogym_play.tables import shortest_window
 from small_tasks import Halved
 
 from neurogym_core import NotSupportedError, Task, TrialRecord, make_task, run

@@ -101,8 +101,8 @@ json_option = click.option(
 
 recipe_options = _with_options(
     click.option("--recipe", metavar="NAME|FILE",
-                 help="Columns of a lab's file: ibl, bids, jspsych, psychopy, pycontrol, bpod, or a"
-                 " .toml file with expressions."),
+                 help="Columns of a lab's file: ibl, bids, jspsych, neurogym-jspsych, psychopy,"
+                 " pycontrol, bpod, or a .toml file with expressions."),
     click.option("--map", "columns", multiple=True, metavar="OURS=THEIRS",
                  help="A column, or an expression, of a lab's file, e.g. coherence='100 * coh',"
                  " correct='feedback > 0', subject=monkey."),

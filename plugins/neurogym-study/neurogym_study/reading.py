@@ -48,7 +48,7 @@ def read_record(
             first sheet), .json (jsPsych), .mat (Bpod, or a vector per column), or .nwb (its
             trials).
         recipe: a `Recipe`, the name of one of this package ("ibl", "bids", "jspsych", "psychopy",
-            "pycontrol", "bpod"), a .toml file, or name -> expression.
+            "pycontrol", "bpod", "neurogym-jspsych"), a .toml file, or name -> expression.
         scales: name -> factor, such as 1000 for reaction times in s; after the recipe.
 
     Raises:

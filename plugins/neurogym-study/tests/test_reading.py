@@ -143,7 +143,9 @@ def test_seconds_are_noticed(tmp_path):
 
 
 def test_every_recipe_is_read():
-    assert recipe_names() == ["bids", "bpod", "ibl", "jspsych", "psychopy", "pycontrol"]
+    assert recipe_names() == [
+        "bids", "bpod", "ibl", "jspsych", "neurogym-jspsych", "psychopy", "pycontrol",
+    ]  # fmt: skip
     for name in recipe_names():
         assert read_recipe(name).title
 

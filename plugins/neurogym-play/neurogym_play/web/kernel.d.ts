@@ -26,6 +26,8 @@ export interface Trials {
   first_serial: number;
   trials_per_session: number | null;
   n_trials: number;
+  /** The shortest response window, ms; null: none, or without an end. */
+  shortest_window: number | null;
   dt: number;
   channels: Part[];
   actions: Part[];

@@ -11,22 +11,6 @@ const QUICK = 700; // a shorter response window is too short for a person: the c
 const SAID = { correct: "Correct", error: "Wrong", abort: "Wrong: an action that was not asked", miss: "Wrong: no answer", other: "Answered" };
 const $ = (id) => document.getElementById(id);
 
-/** The shortest response window of the trials, ms. */
-export function shortestWindow(trials) {
-  const at = ({ rows, at: places }, place) => rows[places ? places[place] : 0];
-  const S = trials.shared.period.length, { window: open, duration } = trials.segments;
-  let least = Infinity;
-  for (const type of new Set(trials.kind))
-    trials.slots.forEach((_, k) => {
-      let steps = 0;
-      for (let s = 0; s <= S; s++) {
-        if (s < S && at(open, type * S + s)[k]) steps += trials.shared.endless[s] ? Infinity : at(duration, type * S + s);
-        else if (steps) [least, steps] = [Math.min(least, steps), 0];
-      }
-    });
-  return least * trials.dt;
-}
-
 /** How often a second the lamps can change within a period. */
 function mostChanges({ segments, frames, dt }) {
   const changes = segments.sd.rows.some((row) => row.some(Boolean)) || frames.script.rows.length;
@@ -209,7 +193,7 @@ function introduce({ title, summary, trials, practice }, game) {
   $("keys").replaceChildren(...game.controls.said.map(([label, keys]) => element("li", {},
     ...keys.flatMap((key) => [element("kbd", { textContent: key }), " "]), label)));
   $("held").hidden = !trials.holds;
-  const least = trials.door ? trials.shortest_window ?? Infinity : shortestWindow(trials), waits = least < QUICK;
+  const least = trials.shortest_window ?? Infinity, waits = least < QUICK;
   document.querySelector(`[name=clock][value=${waits ? "waits" : "runs"}]`).checked = true;
   $("pace").textContent = Number.isFinite(least)
     ? `The shortest time for an answer is ${Math.round(least)} ms${waits ? ", which is short for a person" : ""}.` : "";

@@ -1,0 +1,221 @@
+"""Experiments in jsPsych: their files, and a scripted person who plays them in a browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from browsing import wait_for
+from neurogym_play import write_experiment
+from neurogym_play.page import KEPT
+
+from neurogym_core import TrialRecord, make_task, run
+
+DOTS = "perceptual/PerceptualDecisionMaking-v0"
+QUICKLY = {"fixation": 100, "stimulus": 100, "decision": 150}
+FRAME = 1000 / 60
+
+
+# ---------------------------------------------------------------------- files
+
+
+def test_an_experiment_names_no_host_and_pins_jspsych(tmp_path: Path) -> None:
+    folder = write_experiment(DOTS, tmp_path / "a" / "study", 5, practice=2, seed=3)
+    texts = [path.read_text("utf-8") for path in folder.iterdir() if path.suffix != ".f32"]
+    allowed = "http://www.w3.org/2000/svg"  # a name, which is not fetched
+    assert not any("://" in text.replace(allowed, "") for text in texts)
+    needed = json.loads((folder / "package.json").read_text("utf-8"))["dependencies"]
+    assert all(version[0].isdigit() for version in needed.values())
+    page = (folder / "index.html").read_text("utf-8")
+    assert all(f"node_modules/{name}/" in page for name in needed)
+    assert json.loads((folder / "task.json").read_text("utf-8"))["practice"]["n_trials"] == 2
+
+
+def test_files_that_a_laboratory_changes_are_kept(tmp_path: Path) -> None:
+    write_experiment(DOTS, tmp_path, 5)
+    for name in (*KEPT, "task.json", "trial.js"):
+        (tmp_path / name).write_text("ours", "utf-8")
+    write_experiment(DOTS, tmp_path, 6)
+    assert {(tmp_path / name).read_text("utf-8") for name in KEPT} == {"ours"}
+    assert json.loads((tmp_path / "task.json").read_text("utf-8"))["trials"]["n_trials"] == 6
+    assert "NeurogymTrial" in (tmp_path / "trial.js").read_text("utf-8")
+
+
+def test_the_command_writes_an_experiment(ngym: Callable[..., Any], tmp_path: Path) -> None:
+    done = ngym("play", DOTS, "--out", tmp_path / "s", "--to", "jspsych", "-n", 4)
+    assert done.exit_code == 0, done.output
+    assert "Run `npm install` in it once" in done.output
+    assert "300 ms, which is short for a person" in " ".join(done.stderr.split())
+    assert (tmp_path / "s" / "experiment.js").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([DOTS, "--to", "jspsych"], "--to jspsych was given without --out"),
+        ([DOTS, "--to", "psychopy"], "'psychopy' is not one of"),
+        (["value/LeverPress-v0", "--out", "a", "--to", "jspsych"], "runs code on every step"),
+        (["control/StopSignal-v1", "--out", "a", "--to", "jspsych"], "after the outcome"),
+    ],
+)
+def test_impossible_experiments_are_refused(
+    ngym: Callable[..., Any], words: list[str], said: str, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = ngym("play", *words)
+    assert done.exit_code != 0
+    assert said in " ".join(done.stderr.split())
+    assert not list(tmp_path.iterdir())
+
+
+# ---------------------------------------------------------------------- a scripted person
+
+
+@pytest.fixture(scope="session")
+def jspsych(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder node_modules with the real jsPsych, of the versions that an experiment pins."""
+    if shutil.which("npm") is None:
+        pytest.skip("npm installs jsPsych, and is not installed")
+    folder = write_experiment(DOTS, tmp_path_factory.mktemp("jspsych"), 1)
+    command = ["npm", "install", "--silent", "--no-audit", "--no-fund"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    if done.returncode:
+        reason = f"npm cannot install jsPsych: {done.stderr[-300:]}"
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
+    return folder / "node_modules"
+
+
+@pytest.fixture
+def study(
+    jspsych: Path, static: tuple[str, Path], request: pytest.FixtureRequest
+) -> Callable[..., str]:
+    """Write an experiment on the web server, and return its address."""
+
+    def made(task: Any, n: int, **settings: Any) -> str:
+        address, root = static
+        name = f"study{len(list(root.iterdir()))}"
+        folder = write_experiment(task, root / name, n, **settings)
+        (folder / "node_modules").symlink_to(jspsych)
+        return f"{address}/{name}/"
+
+    return made
+
+
+PERSON = """
+// Presses the key of the answer some ms after the window opens, and notes when.
+window.pressed = [];
+window.delays = arguments[0];
+(function look() {
+  const blocks = window.experiment?.blocks ?? [];
+  const block = blocks.find(({ kernel }) => !kernel.done);
+  if (!block) return requestAnimationFrame(look);
+  const { kernel } = block, trial = `${block.practice}-${kernel.trial}`;
+  if (document.getElementById("lamps") && kernel.isAsked && window.last !== trial) {
+    window.last = trial;
+    const key = (kernel.trial * 7) % 3 ? "ArrowRight" : "ArrowLeft", opened = performance.now();
+    setTimeout(() => {
+      window.pressed.push([performance.now(), block.practice, kernel.trial, key]);
+      document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    }, window.delays[kernel.trial % window.delays.length]);
+  }
+  requestAnimationFrame(look);
+})();
+"""
+
+
+def played(browser: Any, address: str, delays: list[float], seconds: float) -> list[dict]:
+    """Play an experiment to its end, and return the rows of its data."""
+    browser.get(f"{address}?subject=p1")
+
+    def press_buttons() -> bool:
+        return browser.execute_script(
+            """
+            const buttons = [...document.querySelectorAll("#experiment button:not(#controls button)")];
+            const text = document.getElementById("experiment").textContent;
+            if (document.getElementById("saved")?.textContent) return true;
+            const wanted = /Please press the button “(\\w+)”/.exec(text)?.[1];
+            (wanted ? buttons.find((one) => one.textContent.trim() === wanted) : buttons[0])?.click();
+            return false;
+            """
+        )
+
+    wait_for(lambda: browser.execute_script("return Boolean(window.experiment)"))
+    browser.execute_script(PERSON, delays)
+    wait_for(press_buttons, seconds)
+    return json.loads(browser.execute_script("return experiment.jsPsych.data.get().json()"))
+
+
+def of_kernel(made: Any, rows: list[dict], seed: int) -> TrialRecord:
+    """Let the kernel of the core play the actions of the rows."""
+    actions = iter([action for row in rows for action in json.loads(row["actions"])])
+    return run(
+        made, lambda env, seen: np.array([next(actions)]), len(rows), num_envs=1, seed=seed
+    )
+
+
+def compare(made: Any, rows: list[dict], pressed: list, seed: int) -> None:
+    """Fail if the rows are not what the person did and what the kernel makes of it."""
+    record = of_kernel(made, rows, seed)
+    for name, column in record.items():
+        for row, value in zip(rows, column.tolist(), strict=True):
+            said = np.nan if row[name] is None else row[name]
+            assert said == value or (said != said and value != value), (name, row["trial"])
+    asked = {"ArrowRight": "right", "ArrowLeft": "left"}
+    assert [row["trial"] for row in rows] == list(range(len(rows)))
+    keys = {trial: key for _, practice, trial, key in pressed if not practice}
+    assert [row["choice"] for row in rows] == [asked[keys[row["trial"]]] for row in rows]
+    late = []
+    for row in rows:
+        for _, nominal, at in json.loads(row["onsets"]):
+            late.append(at - nominal)
+        assert abs(row["rt"] - row["reaction_time"]) <= made.dt + FRAME + 1
+    assert np.mean(np.abs(late) <= FRAME + 1) >= 0.9
+    assert np.median(late) <= FRAME
+    times = {trial: at for at, practice, trial, _ in pressed if not practice}
+    opened = {row["trial"]: json.loads(row["onsets"]) for row in rows}
+    errors = [
+        times[row["trial"]] - (row["shown_at"] + opened[row["trial"]][-1][2]) - row["rt"]
+        for row in rows
+    ]
+    assert np.percentile(np.abs(errors), 90) <= 5
+
+
+CASES = [
+    pytest.param(DOTS, {"timing": QUICKLY, "dt": 10}, 8, id="short"),
+    pytest.param(
+        DOTS, {"timing": {**QUICKLY, "decision": 600}, "dt": 20}, 200, id="long",
+        marks=pytest.mark.slow,
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("task", "settings", "n"), CASES)
+def test_the_data_are_what_a_person_did_and_what_the_kernel_makes_of_it(
+    browser: Any, study: Callable[..., str], tmp_path: Path, task: str, settings: Any, n: int
+) -> None:
+    made = make_task(task, **settings)
+    address = study(task, n, seed=5, practice=2, **settings)
+    delays = [40.0, 75.0, 110.0]
+    rows = played(browser, address, delays, 30 + 2.5 * n)
+    trials = [row for row in rows if row["trial_type"] == "neurogym-trial"]
+    assert [row["practice"] for row in trials] == [True, True] + [False] * n
+    checks = [row for row in rows if row.get("check") == "attention"]
+    assert len(checks) == (n - 1) // 50
+    assert all(row["passed"] for row in checks)
+    pressed = browser.execute_script("return pressed")
+    compare(made, trials[2:], pressed, seed=5)
+    study_ = pytest.importorskip("neurogym_study.reading")
+    (tmp_path / "p1.json").write_text(json.dumps(rows), "utf-8")
+    record = study_.read_record(tmp_path / "p1.json", "neurogym-jspsych")
+    expected = of_kernel(made, trials[2:], 5)
+    assert record["outcome"].tolist() == expected["outcome"].tolist()
+    assert record["choice"].tolist() == expected["choice"].tolist()
+    np.testing.assert_array_equal(record["reaction_time"], expected["reaction_time"])
+    assert set(record["subject"]) == {"p1"}
