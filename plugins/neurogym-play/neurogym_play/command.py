@@ -16,7 +16,6 @@ from neurogym_core.tools import (
     usage_errors,
 )
 
-
 QUICK = 700  # ms; as in page.js
 
 

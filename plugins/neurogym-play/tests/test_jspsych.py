@@ -20,6 +20,8 @@ from neurogym_core import TrialRecord, make_task, run
 
 DOTS = "perceptual/PerceptualDecisionMaking-v0"
 QUICKLY = {"fixation": 100, "stimulus": 100, "decision": 150}
+UNEVEN = {"fixation": 110, "stimulus": 130, "decision": 600}
+"""No multiples of a frame."""
 FRAME = 1000 / 60
 
 
@@ -92,17 +94,30 @@ def jspsych(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "node_modules"
 
 
+BRIEFLY = [
+    ("experiment.js", "feedback: says }", "feedback: says, pause: 50 }"),
+    ("experiment.js", "{ type: NeurogymFrames,", "{ type: NeurogymFrames, frames: 30,"),
+]
+"""A laboratory's changes, by which the tests take less time."""
+
+
 @pytest.fixture
 def study(
     jspsych: Path, static: tuple[str, Path], request: pytest.FixtureRequest
 ) -> Callable[..., str]:
-    """Write an experiment on the web server, and return its address."""
+    """Write an experiment on the web server, and return its address; `changes` are (file, former
+    text, new text).
+    """
 
-    def made(task: Any, n: int, **settings: Any) -> str:
+    def made(task: Any, n: int, changes: Any = (), **settings: Any) -> str:
         address, root = static
         name = f"study{len(list(root.iterdir()))}"
         folder = write_experiment(task, root / name, n, **settings)
         (folder / "node_modules").symlink_to(jspsych)
+        for file, former, new in (*BRIEFLY, *changes):
+            text = (folder / file).read_text("utf-8")
+            assert text.count(former) == 1, former
+            (folder / file).write_text(text.replace(former, new), "utf-8")
         return f"{address}/{name}/"
 
     return made
@@ -137,11 +152,13 @@ def played(browser: Any, address: str, delays: list[float], seconds: float) -> l
     def press_buttons() -> bool:
         return browser.execute_script(
             """
-            const buttons = [...document.querySelectorAll("#experiment button:not(#controls button)")];
+            const found = document.querySelectorAll("#experiment button:not(#controls button)");
+            const buttons = [...found];
             const text = document.getElementById("experiment").textContent;
             if (document.getElementById("saved")?.textContent) return true;
             const wanted = /Please press the button “(\\w+)”/.exec(text)?.[1];
-            (wanted ? buttons.find((one) => one.textContent.trim() === wanted) : buttons[0])?.click();
+            const named = buttons.find((one) => one.textContent.trim() === wanted);
+            (wanted ? named : buttons[0])?.click();
             return false;
             """
         )
@@ -155,15 +172,15 @@ def played(browser: Any, address: str, delays: list[float], seconds: float) -> l
 def of_kernel(made: Any, rows: list[dict], seed: int) -> TrialRecord:
     """Let the kernel of the core play the actions of the rows."""
     actions = iter([action for row in rows for action in json.loads(row["actions"])])
-    return run(
-        made, lambda env, seen: np.array([next(actions)]), len(rows), num_envs=1, seed=seed
-    )
+    return run(made, lambda env, seen: np.array([next(actions)]), len(rows), num_envs=1, seed=seed)
 
 
 def compare(made: Any, rows: list[dict], pressed: list, seed: int) -> None:
     """Fail if the rows are not what the person did and what the kernel makes of it."""
     record = of_kernel(made, rows, seed)
     for name, column in record.items():
+        if name == "subject":
+            continue  # of the participant
         for row, value in zip(rows, column.tolist(), strict=True):
             said = np.nan if row[name] is None else row[name]
             assert said == value or (said != said and value != value), (name, row["trial"])
@@ -173,24 +190,30 @@ def compare(made: Any, rows: list[dict], pressed: list, seed: int) -> None:
     assert [row["choice"] for row in rows] == [asked[keys[row["trial"]]] for row in rows]
     late = []
     for row in rows:
-        for _, nominal, at in json.loads(row["onsets"]):
-            late.append(at - nominal)
-        assert abs(row["rt"] - row["reaction_time"]) <= made.dt + FRAME + 1
-    assert np.mean(np.abs(late) <= FRAME + 1) >= 0.9
-    assert np.median(late) <= FRAME
+        # The clock goes on while frames are missing, and pictures come with the next one.
+        longest = max(row["longest_frame"], FRAME) + 1
+        errors = [at - nominal for _, nominal, at in json.loads(row["onsets"])]
+        assert all(-FRAME <= error <= longest for error in errors)
+        assert abs(row["rt"] - row["reaction_time"]) <= made.dt + longest
+        late += errors
     times = {trial: at for at, practice, trial, _ in pressed if not practice}
     opened = {row["trial"]: json.loads(row["onsets"]) for row in rows}
     errors = [
         times[row["trial"]] - (row["shown_at"] + opened[row["trial"]][-1][2]) - row["rt"]
         for row in rows
     ]
-    assert np.percentile(np.abs(errors), 90) <= 5
+    assert np.percentile(np.abs(errors), 90) <= FRAME
+    print(f"{len(rows)} trials, {sum(row['dropped_frames'] for row in rows)} frames dropped")
+    longer = [row["reaction_time"] - row["rt"] for row in rows]
+    for name, ms in (("onsets", late), ("rt", errors), ("reaction_time beside rt", longer)):
+        quantiles = np.percentile(ms, (2.5, 50, 97.5)).round(1)
+        print(f"error of {name}, ms: mean {np.mean(ms):.1f}, SD {np.std(ms):.1f}, {quantiles}")
 
 
 CASES = [
-    pytest.param(DOTS, {"timing": QUICKLY, "dt": 10}, 8, id="short"),
+    pytest.param(DOTS, {"timing": QUICKLY, "dt": 10}, 5, id="short"),
     pytest.param(
-        DOTS, {"timing": {**QUICKLY, "decision": 600}, "dt": 20}, 200, id="long",
+        DOTS, {"timing": UNEVEN, "dt": 10}, 200, id="long",
         marks=pytest.mark.slow,
     ),
 ]  # fmt: skip
@@ -201,21 +224,114 @@ def test_the_data_are_what_a_person_did_and_what_the_kernel_makes_of_it(
     browser: Any, study: Callable[..., str], tmp_path: Path, task: str, settings: Any, n: int
 ) -> None:
     made = make_task(task, **settings)
-    address = study(task, n, seed=5, practice=2, **settings)
+    address = study(task, n, seed=5, practice=1, **settings)
     delays = [40.0, 75.0, 110.0]
     rows = played(browser, address, delays, 30 + 2.5 * n)
     trials = [row for row in rows if row["trial_type"] == "neurogym-trial"]
-    assert [row["practice"] for row in trials] == [True, True] + [False] * n
+    assert [row["practice"] for row in trials] == [True] + [False] * n
     checks = [row for row in rows if row.get("check") == "attention"]
     assert len(checks) == (n - 1) // 50
     assert all(row["passed"] for row in checks)
     pressed = browser.execute_script("return pressed")
-    compare(made, trials[2:], pressed, seed=5)
+    compare(made, trials[1:], pressed, seed=5)
     study_ = pytest.importorskip("neurogym_study.reading")
     (tmp_path / "p1.json").write_text(json.dumps(rows), "utf-8")
     record = study_.read_record(tmp_path / "p1.json", "neurogym-jspsych")
-    expected = of_kernel(made, trials[2:], 5)
+    expected = of_kernel(made, trials[1:], 5)
     assert record["outcome"].tolist() == expected["outcome"].tolist()
     assert record["choice"].tolist() == expected["choice"].tolist()
     np.testing.assert_array_equal(record["reaction_time"], expected["reaction_time"])
     assert set(record["subject"]) == {"p1"}
+
+
+CHEATS = {
+    "late pictures": (
+        "steps * dt, now - start]",
+        "steps * dt, now - start + 3 * frame]",
+    ),
+    "late keys": (
+        "rt = answeredAt - openedAt;",
+        "rt = answeredAt - openedAt + 60;",
+    ),
+    "the row of the trial before": (
+        "const row = kernel.rows.at(-1);",
+        "const row = kernel.rows.at(kernel.trial > 3 ? -2 : -1);",
+    ),
+    "choices swapped": (
+        "...row, rt,",
+        "...row, choice: row.choice === 'left' ? 'right' : 'left', rt,",
+    ),
+    "other actions": (
+        "JSON.stringify(actions)",
+        "JSON.stringify(actions.map((one) => (one === 1 ? 2 : one)))",
+    ),
+}
+"""Changes of trial.js by which its data are wrong."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CHEATS)
+def test_a_wrong_plugin_is_found(browser: Any, study: Callable[..., str], name: str) -> None:
+    settings: dict[str, Any] = {"timing": QUICKLY, "dt": 10}
+    made = make_task(DOTS, **settings)
+    address = study(DOTS, 12, [("trial.js", *CHEATS[name])], seed=5, **settings)
+    rows = played(browser, address, [40.0, 75.0], 60)
+    trials = [row for row in rows if row["trial_type"] == "neurogym-trial"]
+    with pytest.raises(AssertionError):
+        compare(made, trials, browser.execute_script("return pressed"), seed=5)
+
+
+def test_without_jspsych_the_page_says_what_to_do(browser: Any, static: tuple[str, Path]) -> None:
+    address, root = static
+    write_experiment(DOTS, root / "bare", 2)
+    browser.get(f"{address}/bare/")
+    wait_for(lambda: "Run npm install" in browser.find_element("id", "problem").text)
+
+
+def test_who_does_not_agree_plays_no_trial(browser: Any, study: Callable[..., str]) -> None:
+    browser.get(study(DOTS, 2))
+    wait_for(
+        lambda: (
+            browser.execute_script("return document.querySelectorAll('.jspsych-btn').length") == 2
+        )
+    )
+    browser.execute_script("document.querySelectorAll('.jspsych-btn')[1].click()")
+    wait_for(lambda: "You did not agree" in browser.find_element("id", "experiment").text)
+    rows = json.loads(browser.execute_script("return experiment.jsPsych.data.get().json()"))
+    assert [row["trial_type"] for row in rows] == ["html-button-response"]
+
+
+AXE = Path(os.environ.get("NGYM_AXE", Path(__file__).parents[3] / ".venv/axe-core/axe.min.js"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("broken", [False, True])
+def test_an_experiment_can_be_read_by_everybody(
+    browser: Any, study: Callable[..., str], theme: str, broken: bool
+) -> None:
+    """axe finds nothing in consent, instructions and trial, and a text without contrast."""
+    if not AXE.is_file():
+        reason = "pages are checked with axe-core, which `make test-site` gets"
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
+    changes = [("page.css", "color: var(--text);", "color: #777;")] if broken else []
+    features = [{"name": "prefers-color-scheme", "value": theme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    browser.get(study(DOTS, 2, changes))
+    run_axe = (
+        f"{AXE.read_text('utf-8')}; axe.run().then(({{violations}}) => arguments[0](violations))"
+    )
+    found = []
+    for shown, button in (("Consent", "I agree"), ("Continue", "Continue"), ("Keys", "Begin")):
+        text = "return document.getElementById('experiment').textContent"
+        wait_for(lambda text=text, shown=shown: shown in browser.execute_script(text))
+        found += browser.execute_async_script(run_axe)
+        browser.execute_script(
+            "[...document.querySelectorAll('#experiment button')]"
+            ".find((one) => one.textContent.trim() === arguments[0]).click()",
+            button,
+        )
+    wait_for(lambda: browser.execute_script("return Boolean(document.getElementById('lamps'))"))
+    found += browser.execute_async_script(run_axe)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert {each["id"] for each in found} == ({"color-contrast"} if broken else set())

@@ -17,7 +17,7 @@ const page = (stimulus, choices, data = {}) => ({ type: jsPsychHtmlButtonRespons
 function keys(trials) {
   const { said } = new Controls(element("div"), trials, () => {});
   const lines = said.map(([label, names]) => `<li>${names.map((key) => `<kbd>${escaped(key)}</kbd> `).join("")}${escaped(label)}</li>`);
-  return `<h2>Keys</h2><ul>${lines.join("")}</ul>`;
+  return `<h3>Keys</h3><ul>${lines.join("")}</ul>`;
 }
 
 function attention() {
@@ -39,7 +39,7 @@ async function begin() {
   const { title, summary, trials, practice, feedback } = await (await fetched("task.json")).json();
   const lines = new Float32Array(await (await fetched("noise.f32")).arrayBuffer());
   const consent = await (await fetched("consent.html")).text();
-  document.title = title;
+  document.title = document.getElementById("title").textContent = title;
 
   const jsPsych = initJsPsych({ display_element: "experiment", on_finish: () => end() });
   const address = new URLSearchParams(location.search);
@@ -49,14 +49,14 @@ async function begin() {
   async function end() {
     const said = element("p", { role: "status", id: "saved" });
     const download = element("button", { id: "download", textContent: "Download the data", onclick: () => jsPsych.data.get().localSave("json", `${subject}.json`) });
-    jsPsych.getDisplayElement().replaceChildren(element("h1", { textContent: "The end" }), element("p", { textContent: "Thank you." }), element("p", {}, download), said);
+    jsPsych.getDisplayElement().replaceChildren(element("h2", { textContent: "The end" }), element("p", { textContent: "Thank you." }), element("p", {}, download), said);
     said.textContent = await save(jsPsych.data.get(), subject);
   }
 
   const block = (some, isPractice) => ({ kernel: new Kernel(some, lines), frame: 1000 / 60, practice: isPractice });
   const blocks = [practice && block(practice, true), block(trials, false)].filter(Boolean);
   const noted = { ...page(
-    "<h1>Your screen</h1><p>Your screen shows pictures slowly or irregularly. Close other programs and pages. If this stays, times of your answers are less exact.</p>",
+    "<h2>Your screen</h2><p>Your screen shows pictures slowly or irregularly. Close other programs and pages. If this stays, times of your answers are less exact.</p>",
     ["Continue"], { check: "screen" }) };
   let screen;
   const timeline = [
@@ -68,7 +68,7 @@ async function begin() {
       for (const one of blocks) one.frame = data.frame;
     } },
     { timeline: [noted], conditional_function: () => screen.frame > SLOW || screen.irregular > IRREGULAR },
-    page(`<h1>${escaped(title)}</h1><p>${escaped(summary)}</p><p>The lamps show the inputs of the network that does this task. Yellow is above zero, blue below;
+    page(`<h2>${escaped(title)}</h2><p>${escaped(summary)}</p><p>The lamps show the inputs of the network that does this task. Yellow is above zero, blue below;
       the larger, the farther.</p>${keys(trials)}`, ["Begin"], { check: "instructions" }),
   ];
   for (const one of blocks) {
