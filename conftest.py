@@ -31,8 +31,8 @@ def pytest_report_teststatus(report):
     return None
 
 
-# Of the parameters of these tests, every n-th is a fast test, and the others are slow ones: they are
-# many of one kind, and the fast tests have to end within ten minutes.
+# Of the parameters of these tests, every n-th is a fast test, and the others are slow ones: they
+# are many of one kind, and the fast tests have to end within ten minutes.
 SAMPLED = {
     "test_task_conforms": 2,
     "test_a_dataset_shows_what_the_env_plays_under_the_oracle": 2,

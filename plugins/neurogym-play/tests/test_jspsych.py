@@ -176,7 +176,7 @@ def of_kernel(made: Any, rows: list[dict], seed: int) -> TrialRecord:
 
 
 def compare(made: Any, rows: list[dict], pressed: list, seed: int) -> None:
-    """Fail if the rows are not what the person did and what the kernel makes of it."""
+    """Fail if the rows are other than the acts of the person, played by the kernel."""
     record = of_kernel(made, rows, seed)
     for name, column in record.items():
         if name == "subject":

@@ -64,7 +64,7 @@ export function trialPlugin(block) {
       const count = `${practice ? "Practice trial" : "Trial"} ${kernel.trial + 1} of ${trials.n_trials}`;
       display.replaceChildren(
         element("p", { id: "progress", textContent: count }),
-        element("figure", { id: "view" }, element("figcaption", { textContent: "What the network sees" }), lamps), buttons, said);
+        element("figure", { id: "view" }, element("figcaption", { textContent: "Inputs of the network" }), lamps), buttons, said);
       const view = new View(lamps, trials);
       let pending, at = 0, answeredAt = null, openedAt = null, rt = null, now = 0; // at: time of the event that acts
       const controls = new Controls(buttons, trials, (action) => { [pending, answeredAt] = [action, at]; });
