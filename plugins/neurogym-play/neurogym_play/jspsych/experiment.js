@@ -13,7 +13,7 @@ const escaped = (text) => element("p", { textContent: text }).innerHTML;
 
 const page = (stimulus, choices, data = {}) => ({ type: jsPsychHtmlButtonResponse, stimulus, choices, data });
 
-/** What the keys do, as a list. */
+/** The keys and their actions, as a list. */
 function keys(trials) {
   const { said } = new Controls(element("div"), trials, () => {});
   const lines = said.map(([label, names]) => `<li>${names.map((key) => `<kbd>${escaped(key)}</kbd> `).join("")}${escaped(label)}</li>`);
