@@ -127,6 +127,7 @@ def test_tit_for_tat_reads_what_the_other_did():
     assert set(np.concatenate(both)) == {3}
 
 
+@pytest.mark.slow
 def test_a_habit_is_exploited_in_matching_pennies_and_chance_is_not():
     def alternates(others, own):
         return len(own) % 2

@@ -165,6 +165,7 @@ class Matcher:
         return self.last
 
 
+@pytest.mark.slow
 def test_a_subject_that_matches_matches_and_one_that_ignores_the_food_does_not():
     ideal = matching_slope(run(ConcurrentVI(), Matcher(), 60, seed=1, num_envs=20), SIDES, FOOD)
     cheat = matching_slope(run(ConcurrentVI(), "random", 60, seed=1), SIDES, FOOD)

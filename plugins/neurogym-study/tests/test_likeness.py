@@ -203,6 +203,7 @@ def test_a_subject_without_the_effect_has_the_sign_in_2_5_percent():
     assert alarms / 400 < 0.025 + 4 * 0.008
 
 
+@pytest.mark.slow
 def test_animals_are_scored_against_the_other_animals():
     found = scored("motion-threshold-people", "RoitmanShadlen-v0", "diffusion", seeds=1)
     animals = [row for row in found.rows if row.kind == "animal"]
@@ -272,6 +273,7 @@ def test_a_planner_responds_to_reward_by_the_transition_alone():
     assert scored("two-step-interaction", "DawTwoStep-v0", subject, seeds=4).subject.sign == "yes"
 
 
+@pytest.mark.slow
 def test_win_stay_lose_shift_is_predictable_in_a_game():
     found = scored("unpredictable-in-a-game", "MatchingPennies-v0", "win_stay_lose_shift")
     assert found.subject.sign == "no"
@@ -688,6 +690,7 @@ def blocked(kind, seed, n=2000):
     return Behaviour(TrialRecord({**columns, **more}, meta={}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["knows the block", "has no history"])
 def test_a_subject_that_knows_the_block_does_not_repeat_rewarded_choices(kind):
     """Of reports on 3 seeds, 2.5 % have the sign by chance: 5 of 12 or more, 1 in 400,000."""

@@ -104,6 +104,7 @@ def test_an_observer_is_likely_under_itself_and_unlikely_under_others():
 # ---- fits ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "subject", "n", "expected"),
     [

@@ -431,6 +431,7 @@ class TestTheFit:
         assert fit.predict(0.0) == 0.5
         assert fit.predict([[1e9]]).shape == (1, 1)
 
+    @pytest.mark.slow
     @given(st.floats(0.51, 0.97))
     def test_a_threshold_inverts_the_prediction(self, p):
         k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 1000)

@@ -52,6 +52,7 @@ def test_the_arrow_is_valid_in_four_fifths_and_says_nothing_about_the_letter():
         assert drawn["letter"][drawn["validity"] == kind].mean() == pytest.approx(0.5, abs=0.08)
 
 
+@pytest.mark.slow
 def test_the_letter_comes_100_300_600_or_1000_ms_after_the_arrow():
     record = played(PosnerCueing())
     after = np.unique((record["onset.stimulus"] - record["onset.cue"]).round())

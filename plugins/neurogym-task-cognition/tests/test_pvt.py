@@ -93,6 +93,7 @@ def test_a_press_at_a_fixed_time_after_the_ready_signal_earns_what_the_page_says
     assert found == pytest.approx(0.12, abs=0.017)
 
 
+@pytest.mark.slow
 def test_with_noise_presses_take_about_as_long_as_those_of_people():
     """The median of people is about 250 ms; that of the observer is ours."""
     record = watched(True)

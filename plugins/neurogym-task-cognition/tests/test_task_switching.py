@@ -38,6 +38,7 @@ def test_the_cue_says_whether_height_or_side_is_asked(cue, asked, left, kind, ot
     np.testing.assert_allclose(seen[task.channels["cue"]], np.eye(4)[cue])
 
 
+@pytest.mark.slow
 def test_the_task_switches_in_half_of_the_trials_and_the_cue_repeats_in_a_quarter():
     """4 SEs of 10,000 trials: false alarms 2 in 10,000."""
     record = played(TaskSwitching(), "guess")
@@ -57,6 +58,7 @@ def test_the_record_names_the_transition_from_the_trial_before():
     np.testing.assert_array_equal(transition, np.where(fresh, "first", expected))
 
 
+@pytest.mark.slow
 def test_the_ideal_observer_reaches_the_ideal_and_shows_no_cost_of_switches():
     """4 SEs of mean, time and errors (SDs 0.23, 140 ms, 0.22): false alarms 2 in 10,000."""
     record = played(TaskSwitching())

@@ -74,6 +74,7 @@ def test_the_ideal_observer_earns_1_whatever_the_number_of_pairs():
     assert (record["aborts"] == 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ignores", "earned"), [("digit", 0.694), ("first", 0.889), ("second", 0.889)]
 )
