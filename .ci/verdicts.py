@@ -11,12 +11,13 @@ import hashlib
 import re
 import subprocess
 import tarfile
+import time
 import tomllib
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import UTC, date, datetime
 from email.message import Message
 from itertools import product
 from pathlib import Path, PurePosixPath
@@ -58,7 +59,17 @@ _BROUGHT = {
 and in its sdist."""
 _KERNEL = re.compile(r"neurogym_core/play/_kernel\.(cpython-|cp)(?P<python>3\d+)-[\w.-]+\.(so|pyd)")
 _NOT_PUBLISHED = ("*.h", "*.pxd")  # sources of the kernel: in the sdist, in no wheel
-_PARTS = {"tests", "test", "docs", "__pycache__", "build", "dist", "node_modules", "tests_common"}
+_PARTS = {
+    "tests", "test", "docs", "__pycache__", "build", "dist", "node_modules", "tests_common",
+    "examples", "wandb",
+}  # fmt: skip
+_KINDS = {
+    ".py", ".pyi", ".typed", ".toml", ".js", ".ts", ".html", ".css", ".md", ".json", ".txt", ".yml",
+    ".gz", ".h", ".pxd", ".cff",
+}  # fmt: skip
+"""Ends of the names of published files; others, and names without one, are no part of a package."""
+_OF_TESTS = re.compile(r"(^|/)(test_\w+|\w+_test|conftest|setup|noxfile)\.py$")
+_NAME = re.compile(r"[A-Za-z0-9_.{}/+-]{1,150}")
 _CACHES = re.compile(r"\.(py[co]|orig|rej|bak|swp|tmp|log)$|~$|(^|/)\.(DS_Store|coverage)$")
 _BUILDERS = re.compile(rb"/(?:home|root|tmp|Users|private|var/folders|builds?|work)/[\w.+/-]+")
 _HIDDEN = re.compile(r"(^|/)\.(?!gitignore$)")
@@ -69,11 +80,18 @@ _SECRETS = re.compile(
     re.I,
 )
 """Names of files with passwords and keys."""
+_SECRET_WORDS = re.compile(
+    r"credential|secret|token|passw|service.?account|gha-creds|(api|private|access).?key|keytab",
+    re.I,
+)
+"""Words in the names of such files, if they are no modules."""
 _KEYS = re.compile(
     rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY|\bgh[oprsu]_[A-Za-z0-9]{36}|\bgithub_pat_\w{40}"
-    rb"|\bglpat-[\w-]{20}|\bpypi-AgE[\w-]{50}|\bAKIA[0-9A-Z]{16}\b"
+    rb"|\bglpat-[\w-]{20}|\bpypi-AgE[\w-]{50}|\bA(KIA|SIA)[0-9A-Z]{16}\b|PuTTY-User-Key-File-\d"
+    rb"|AGE-SECRET-KEY-1|\bsk-(ant|proj)-[\w-]{20}|\bhf_[A-Za-z0-9]{30}|\bxox[abprs]-[\w-]{10}"
+    rb"|\bAIza[\w-]{35}|\bnpm_[A-Za-z0-9]{36}|\beyJ[\w-]{20,}\.eyJ[\w-]{20,}\."
 )
-"""Beginnings of private keys, and of tokens of hosts of sources, of the index and of a cloud."""
+"""Beginnings of private keys, and of tokens of hosts of sources, indexes and other services."""
 _OWNER = re.compile(r"@[\w-]+(/[\w-]+)?|[^@\s]+@[^@\s]+\.[a-z]+")
 _WORDS = re.compile(
     r"placeholder|to-?do\b|\btbd\b|fixme|change-?me|reserve|\byour\b|example|x{3}", re.I
@@ -83,6 +101,12 @@ _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"',\]}]+")
 _NO_DOI = re.compile(r"\D(\d)\1{4,}$|\D0+$|^10\.(1234|5072|5555|9999)/")
 """DOIs that are not registered: zeros, one digit alone, prefixes of examples and tests."""
 _ADDRESS = re.compile(r"https://(?!localhost\b)[\w-]+(\.[\w-]+)+/\S+")
+_HEADERS = {
+    "Metadata-Version", "Name", "Version", "Summary", "Project-URL", "Author", "Author-email",
+    "License-Expression", "License-File", "Classifier", "Keywords", "Requires-Python",
+    "Requires-Dist", "Provides-Extra", "Description-Content-Type",
+}  # fmt: skip
+_REPEATED = {"Project-URL", "License-File", "Classifier", "Requires-Dist", "Provides-Extra"}
 _INFO = {"METADATA", "WHEEL", "RECORD", "entry_points.txt"}
 _OF_SDISTS = {"PKG-INFO", "pyproject.toml", "README.md", ".gitignore", "hatch_build.py"}
 _OF_THE_CORE = {"LICENSE", "CHANGELOG.md", "CITATION.cff"}
@@ -128,6 +152,8 @@ class Archive:
         files: path -> bytes; of an sdist within its one folder.
         metadata: METADATA or PKG-INFO.
         wrong: why pip would not write a wheel as it looks: RECORD, names, hashes; or "".
+        odd: what the archive says about its files, beside names and bytes, that a build of these
+            sources does not say: other dates, owners, rights, comments.
     """
 
     name: str
@@ -136,6 +162,7 @@ class Archive:
     files: Mapping[str, bytes]
     metadata: Message
     wrong: str = ""
+    odd: tuple[str, ...] = ()
 
     def under(self, end: str) -> str:
         """Return the .dist-info folder of a wheel, with `end`."""
@@ -197,7 +224,8 @@ def read_archive(path: Path) -> Archive:
         raise ArchiveError(
             f"{path.name} is no wheel and no sdist. Expected NAME.whl or NAME.tar.gz."
         )
-    top, files = f"{path.name.removesuffix('.tar.gz')}/", {}
+    top, files, odd = f"{path.name.removesuffix('.tar.gz')}/", {}, []
+    dates = set[float]()
     try:
         with tarfile.open(path, "r:gz") as archive:
             for one in archive:
@@ -209,13 +237,24 @@ def read_archive(path: Path) -> Archive:
                         " each once, as `python -m build --sdist` makes them."
                     )
                 files[name] = archive.extractfile(one).read()
+                dates.add(one.mtime)
+                owner = one.uid, one.gid, one.uname, one.gname
+                if one.mode not in (0o644, 0o755) or owner != (0, 0, "", ""):
+                    odd.append(f"{name} has the rights {one.mode:o} and the owner {owner}")
+                if more := sorted(set(one.pax_headers) - {"path"}):
+                    odd.append(f"{name} has the headers {', '.join(more)}")
+        packed, unpacked = path.read_bytes(), zlib.decompressobj(wbits=31)
+        unpacked.decompress(packed)
+        if unpacked.unused_data:
+            odd.append("it has bytes after its end")
+        odd += _dated({*dates, int.from_bytes(packed[4:8], "little") or max(dates, default=0)})
     except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
         raise ArchiveError(
             f"{path.name} cannot be read: {error}. Expected an sdist. Build it again."
         ) from error
     return Archive(
         name=path.name, size=path.stat().st_size, kind="sdist", files=files,
-        metadata=_message(files.get("PKG-INFO", b"")),
+        metadata=_message(files.get("PKG-INFO", b"")), odd=tuple(odd),
     )  # fmt: skip
 
 
@@ -224,11 +263,39 @@ def _message(content: bytes) -> Message:
     return email.message_from_string(content.decode("utf-8", "replace"))
 
 
+def _dated(dates: set[float]) -> list[str]:
+    """Return a line if files have several dates, or one that is to come; a build gives them one."""
+    if len(dates) > 1 or max(dates, default=0) > time.time():
+        said = ", ".join(f"{datetime.fromtimestamp(one, UTC):%Y-%m-%d %H:%M:%S}" for one in dates)
+        return [f"its files have the dates {said}; expected one, of the past"]
+    return []
+
+
+def _when(one: zipfile.ZipInfo) -> float:
+    """Return the date of a file in a wheel, s; of one that is no date, the end of time."""
+    try:
+        return datetime(*one.date_time, tzinfo=UTC).timestamp()
+    except ValueError:
+        return datetime.max.replace(tzinfo=UTC).timestamp() - 86_400
+
+
+def _oddities(one: zipfile.ZipInfo) -> Iterator[str]:
+    """Yield what a wheel says about a file that a build of the sources does not say."""
+    if (one.external_attr >> 16) & 0o7777 not in (0o644, 0o755):
+        yield f"{one.filename} has the rights {(one.external_attr >> 16) & 0o7777:o}"
+    if one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        yield f"{one.filename} is compressed with method {one.compress_type}"
+    if one.extra or one.comment:
+        yield f"{one.filename} has a comment or an extra field"
+
+
 def _read_wheel(path: Path) -> Archive:
-    wrong = ""
+    wrong, odd = "", tuple[str, ...]()
     try:
         with zipfile.ZipFile(path) as archive:
             files = {one: archive.read(one) for one in archive.namelist() if not one.endswith("/")}
+            listed = archive.infolist()
+            odd = (*_dated(set(map(_when, listed))), *(x for one in listed for x in _oddities(one)))
         read_contents(path)
     except ContentsError as error:
         wrong = str(error)
@@ -237,7 +304,7 @@ def _read_wheel(path: Path) -> Archive:
             f"{path.name} cannot be read: {error}. Expected a wheel. Build it again."
         ) from error
     found = Archive(
-        name=path.name, size=path.stat().st_size, kind="wheel", files=files, wrong=wrong,
+        name=path.name, size=path.stat().st_size, kind="wheel", files=files, wrong=wrong, odd=odd,
         metadata=Message(),
     )  # fmt: skip
     return replace(found, metadata=_message(files.get(found.under("METADATA"), b"")))
@@ -277,8 +344,9 @@ def _licences(project: Project) -> dict[str, bytes]:
 
 def typed(archive: Archive, project: Project) -> Iterator[str]:
     """Type checkers read the annotations (PEP 561)."""
-    if f"{project.module}/py.typed" not in archive.files:
-        yield f"{project.module}/py.typed is missing"
+    mark = archive.files.get(f"{project.module}/py.typed")
+    if mark is None or mark.strip():
+        yield f"{project.module}/py.typed is missing, or says that the annotations are partial"
 
 
 def contents(archive: Archive, project: Project) -> Iterator[str]:
@@ -298,6 +366,8 @@ def contents(archive: Archive, project: Project) -> Iterator[str]:
         compiled = project.name == CORE and _KERNEL.fullmatch(one)
         if _CACHES.search(one) or ((parts or _HIDDEN.search(one)) and one not in brought):
             yield f"{one} is a hidden file, or one of tests, pages, tools or caches"
+        elif one not in brought and (_OF_TESTS.search(one) or not _is_kind(one, wheel, project)):
+            yield f"{one} is no file of a package: of tests, of another kind, or with an odd name"
         elif one in wanted:
             if archive.files[one] != wanted[one]:
                 yield f"{one} differs from the checkout"
@@ -305,6 +375,16 @@ def contents(archive: Archive, project: Project) -> Iterator[str]:
             yield f"{one} is a stray file: git does not know it"
     for one in sorted(set(wanted) - set(archive.files)):
         yield f"{one} is missing"
+
+
+def _is_kind(path: str, wheel: bool, project: Project) -> bool:
+    """Return whether a file has a name as files of packages have."""
+    name = PurePosixPath(path).name
+    plain = name in {"LICENSE", ".gitignore", "PKG-INFO"} or path in _licences(project)
+    info = wheel and ".dist-info/" in path
+    compiled = project.name == CORE and _KERNEL.fullmatch(path)
+    known = plain or info or compiled or PurePosixPath(path).suffix in _KINDS
+    return bool(known and (_NAME.fullmatch(path) or info))
 
 
 def _of_installers(path: str, archive: Archive, project: Project) -> bool:
@@ -320,7 +400,8 @@ def secrets(archive: Archive, project: Project) -> Iterator[str]:
 
     git knows such a file if it was committed by mistake."""
     for one, content in archive.files.items():
-        if _SECRETS.search(one) or _KEYS.search(content):
+        named = _SECRET_WORDS.search(one.rpartition("/")[2]) and not one.endswith((".py", ".pyi"))
+        if _SECRETS.search(one) or named or _KEYS.search(content):
             yield f"{one} looks like a file with a password or a key"
 
 
@@ -343,6 +424,24 @@ def paths(archive: Archive, project: Project, places: tuple[str, ...] = ()) -> I
 def metadata(archive: Archive, project: Project) -> Iterator[str]:
     """The metadata is complete, and that of the sources."""
     said, table = archive.metadata, project.table
+    for key in sorted(set(said.keys()) - _HEADERS):
+        yield f"{key} is no header of a build of these sources"
+    for key in _HEADERS - _REPEATED:
+        if len(said.get_all(key, [])) > 1:
+            yield f"{key} is there twice"
+    if said["Metadata-Version"] not in ("2.4", "2.5"):
+        yield f"Metadata-Version is {said['Metadata-Version']!r}; expected '2.4'"
+    keywords = ",".join(sorted(table.get("keywords", [])))
+    if (said["Keywords"] or "") != keywords:
+        yield f"Keywords are {said['Keywords']!r}; expected {keywords!r}"
+    if set(said.get_all("Classifier", [])) != set(table.get("classifiers", [])):
+        yield "the classifiers are not those of pyproject.toml"
+    names = {one["name"] for one in table.get("authors", []) if "name" in one}
+    if said["Author"] and set(said["Author"].split(", ")) != names:
+        yield f"Author is {said['Author']!r}; expected {', '.join(sorted(names))}"
+    labels = {one.partition(", ")[0] for one in said.get_all("Project-URL", [])}
+    for label in sorted(labels - set(table.get("urls", {}))):
+        yield f"the Project-URL {label!r} is not in pyproject.toml"
     for key, wanted in {
         "Name": table["name"], "Version": table["version"], "Summary": table["description"],
         "Requires-Python": table["requires-python"], "Description-Content-Type": "text/markdown",
@@ -501,11 +600,16 @@ def record(archive: Archive, project: Project) -> Iterator[str]:
         yield archive.wrong
 
 
+def form(archive: Archive, project: Project) -> Iterator[str]:
+    """The archive says nothing about its files that another build would not say."""
+    yield from archive.odd
+
+
 VERDICTS: dict[str, Callable[[Archive, Project], Iterator[str]]] = {
     one.__name__: one
     for one in (
         licence, typed, contents, secrets, paths, metadata, tags, entry_points, declared,
-        requirements, extras, size, record,
+        requirements, extras, size, record, form,
     )
 }  # fmt: skip
 

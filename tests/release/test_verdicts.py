@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import io
 import os
 import subprocess
@@ -129,7 +130,10 @@ CHEATS: dict[str, dict[str, Callable]] = {
             },
         ),
     },
-    "typed": {"no mark": lambda one: files(one, top__py_dot_typed=None)},
+    "typed": {
+        "no mark": lambda one: files(one, top__py_dot_typed=None),
+        "in part": lambda one: files(one, top__py_dot_typed=b"partial\n"),
+    },
     "contents": {
         "a test": lambda one: files(one, tests__test_x_dot_py=b""),
         "a page": lambda one: files(one, top__docs__a_dot_md=b"# A"),
@@ -162,7 +166,14 @@ CHEATS: dict[str, dict[str, Callable]] = {
             "id_ed25519",
             "id_rsa.bak",
             "credentials.json",
+            "credentials.csv",
             "secrets.toml",
+            "client_secret.json",
+            "service-account.json",
+            "gha-creds-1.json",
+            "token.txt",
+            "passwords.md",
+            "a.keytab",
         )
     }
     | {
@@ -173,6 +184,15 @@ CHEATS: dict[str, dict[str, Callable]] = {
             b"ghp_" + b"a1B2" * 9,
             b"pypi-AgEIcHlwaS5vcmc" + b"a1B2" * 12,
             b"AKIA" + b"ABCD" * 4,
+            b"ASIA" + b"ABCD" * 4,
+            b"PuTTY-User-Key-File-3: ssh-ed25519",
+            b"AGE-SECRET-KEY-1QQ",
+            b"sk-ant-" + b"a1B2" * 6,
+            b"hf_" + b"a1B2" * 8,
+            b"xoxb-" + b"123456789012",
+            b"AIza" + b"a1B2c" * 7,
+            b"npm_" + b"a1B2" * 9,
+            b"eyJ" + b"a1B2" * 6 + b".eyJ" + b"a1B2" * 6 + b".x",
         )
     },
     "paths": {
@@ -195,6 +215,29 @@ CHEATS: dict[str, dict[str, Callable]] = {
         "no author": lambda one: header(one, "Author"),
         "http": lambda one: more(one, "Project-URL", "Repository, http://example.org/a"),
         "file name": lambda one: dataclasses.replace(one, name=f"x{one.name}"),
+        "a second name": lambda one: more(one, "Name", one.metadata["Name"]),
+        "another author": lambda one: header(one, "Author", "Somebody Else"),
+        "further keywords": lambda one: more(one, "Keywords", "casino"),
+        "a further address": lambda one: more(one, "Project-URL", "Donate, https://example.org/a"),
+        "an old format": lambda one: header(one, "Metadata-Version", "1.2"),
+        "no format": lambda one: header(one, "Metadata-Version"),
+        **{
+            f"{key}: {value}": lambda one, key=key, value=value: more(one, key, value)
+            for key, value in (
+                ("Obsoletes-Dist", "numpy"),
+                ("Provides-Dist", "numpy"),
+                ("Requires", "os"),
+                ("Requires-External", "evil"),
+                ("Dynamic", "Requires-Dist"),
+                ("Home-page", "http://example.org"),
+                ("Platform", "win32"),
+                ("Maintainer", "Somebody Else"),
+                ("License", "Proprietary"),
+                ("Import-Name", "numpy"),
+                ("Classifier", "Private :: Do Not Upload"),
+                ("Classifier", "Programming Language :: Python :: 2.7"),
+            )
+        },
         "no text": lambda one: dataclasses.replace(
             one, metadata=verdicts._message(one.metadata.as_bytes().partition(b"\n\n")[0] + b"\n\n")
         ),
@@ -256,6 +299,7 @@ CHEATS: dict[str, dict[str, Callable]] = {
     },
     "size": {"large": lambda one: dataclasses.replace(one, size=5_000_001)},
     "record": {"refused": lambda one: dataclasses.replace(one, wrong="RECORD lacks a file")},
+    "form": {"a date to come": lambda one: dataclasses.replace(one, odd=("it has a date",))},
 }
 
 
@@ -277,7 +321,10 @@ def test_a_cheat_fails_its_verdict(verdict: str, cheat: str, ideal, project) -> 
 
 
 def test_the_address_of_the_sources_is_asked_for_when_there_is_one(ideal, project) -> None:
-    here = dataclasses.replace(project, repository="https://example.org/neurogym")
+    urls = {**project.table.get("urls", {}), "Repository": "https://example.org/neurogym"}
+    here = dataclasses.replace(
+        project, repository=urls["Repository"], table={**project.table, "urls": urls}
+    )
     (line,) = verdicts.metadata(ideal, here)
     assert line == "Project-URL lacks https://example.org/neurogym"
     good = more(ideal, "Project-URL", "Repository, https://example.org/neurogym")
@@ -289,6 +336,86 @@ def test_a_secret_is_refused_also_if_git_knows_it(ideal, project, verdict: str) 
     place = "neurogym_task_motor/.env"
     known = dataclasses.replace(project, tracked={**project.tracked, place: b"x"})
     assert len([*verdicts.VERDICTS[verdict](also(ideal, place), known)]) == 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "_netrc", "pypirc", "id_rsa_work", "kubeconfig", "a.ppk", "a.asc", "terraform.tfstate",
+        "cookies.sqlite", "a.so", "a.pyd", "setup.py", "conftest.py", "test_a.py", "a_test.py",
+        "examples/x.py", "wandb/settings.py", "a b.py", "\u00e4.py", "#a.py#",
+        f"{'a' * 200}.py",
+    ],
+)  # fmt: skip
+def test_a_file_of_another_kind_is_refused_also_if_git_knows_it(ideal, project, name: str) -> None:
+    path = f"neurogym_task_motor/{name}"
+    known = dataclasses.replace(project, tracked={**project.tracked, path: b"x"})
+    assert any(name in line for line in verdicts.contents(also(ideal, path), known))
+
+
+def with_zip(path: Path, target: Path, **changes: object) -> Path:
+    """Write a wheel again, with other facts about its third file."""
+    new = target / path.name
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number, one in enumerate(old.infolist()):
+            data = old.read(one)
+            for key, value in changes.items() if number == 2 else ():
+                setattr(one, key, value)
+            archive.writestr(one, data)
+    return new
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, None),
+        ({"date_time": (2099, 1, 1, 0, 0, 0)}, "expected one, of the past"),
+        ({"date_time": (2021, 1, 1, 0, 0, 0)}, "expected one, of the past"),
+        ({"external_attr": 0o104777 << 16}, "has the rights"),
+        ({"external_attr": 0}, "has the rights"),
+        ({"comment": b"a key"}, "has a comment"),
+        ({"extra": b"\x99\x99\x04\x00evil"}, "has a comment or an extra field"),
+        ({"compress_type": zipfile.ZIP_LZMA}, "is compressed with method"),
+    ],
+)
+def test_a_wheel_of_another_form_is_refused(
+    small, project, tmp_path: Path, changes: dict, said: str | None
+) -> None:
+    (wheel,) = (one for one in small if one.suffix == ".whl")
+    found = verdicts.defects(verdicts.read_archive(with_zip(wheel, tmp_path, **changes)), project)
+    assert found == [] if said is None else any(said in line for line in found)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, None),
+        ({"mtime": 4_070_908_800}, "expected one, of the past"),
+        ({"mtime": 1_600_000_000}, "expected one, of the past"),
+        ({"uname": "ana"}, "the owner"),
+        ({"mode": 0o4777}, "has the rights"),
+        ({"pax_headers": {"comment": "a key"}}, "has the headers"),
+        ("after", "bytes after its end"),
+    ],
+)
+def test_an_sdist_of_another_form_is_refused(
+    small, project, tmp_path: Path, changes: dict | str, said: str | None
+) -> None:
+    (sdist,) = (one for one in small if one.name.endswith(".tar.gz"))
+    new = tmp_path / sdist.name
+    with (
+        tarfile.open(sdist) as old,
+        gzip.GzipFile(new, "wb", mtime=0) as stream,
+        tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        for number, one in enumerate(old):
+            for key, value in changes.items() if number == 2 and changes != "after" else ():
+                setattr(one, key, value)
+            archive.addfile(one, old.extractfile(one))
+    if changes == "after":
+        new.write_bytes(new.read_bytes() + b"a key")
+    found = verdicts.defects(verdicts.read_archive(new), project)
+    assert found == [] if said is None else any(said in line for line in found)
 
 
 def test_a_public_key_and_words_about_keys_are_no_secrets(ideal, project) -> None:
@@ -350,7 +477,7 @@ def test_a_second_dist_info_is_a_line(small, project, tmp_path: Path) -> None:
     with zipfile.ZipFile(cheat, "a") as archive:
         archive.writestr("other-1.0.dist-info/METADATA", "Name: other\n")
     lines = verdicts.defects(verdicts.read_archive(cheat), project, PLACES)
-    assert {line.split(": ")[1] for line in lines} == {"record", "contents"}
+    assert {line.split(": ")[1] for line in lines} == {"record", "contents", "form"}
 
 
 @pytest.mark.parametrize("end", ["-py3-none-any.whl", ".tar.gz"])
@@ -369,7 +496,7 @@ def test_a_wheel_whose_record_leaves_out_a_file_is_refused(small, project, tmp_p
             new.writestr(one, old.read(one))
         new.writestr("neurogym_task_motor/more.py", "x = 1\n")
     lines = verdicts.defects(verdicts.read_archive(cheat), project, PLACES)
-    assert {line.split(": ")[1] for line in lines} == {"record", "contents"}
+    assert {line.split(": ")[1] for line in lines} == {"record", "contents", "form"}
 
 
 @pytest.mark.parametrize("cheat", ["link", "outside", "parent", "twice"])

@@ -13,6 +13,7 @@ from __future__ import annotations
 import io
 import os
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -45,6 +46,7 @@ def validate_change(folder: Path, base: str, actor: int | None) -> list[Violatio
     listed = _git(folder, "diff-tree", "-r", "-z", "--name-only", "--no-renames",
                   "--ignore-submodules=none", start, merged)  # fmt: skip
     changed = [path for path in listed.split("\0") if path]
+    _require_paths(changed)
     paths = [path.removeprefix(inside) for path in changed if path.startswith(inside)]
     outside = [path for path in changed if not path.startswith(inside)]
     names = {name for path in paths if (name := _package(path)) is not None}
@@ -62,6 +64,27 @@ def validate_change(folder: Path, base: str, actor: int | None) -> list[Violatio
             found += _owners(old, new, paths, actor, keepers)
             found += [] if actor in keepers else [_of_keepers(path, actor) for path in outside]
     return sorted(found, key=lambda one: (one.level != "error", one.file, one.field))
+
+
+def _require_paths(paths: list[str]) -> None:
+    """Raise an error for paths that git makes from no folder, but takes from other programs.
+
+    One with ``..`` would be written over another file of the judgement, e.g. its list of keepers.
+
+    Raises:
+        RegistryError: a path leaves its folder, leads into git's own one, or is there twice.
+    """
+    twice = [path for path, number in Counter(paths).items() if number > 1]
+    outside = [
+        path for path in paths
+        if not {"", ".", "..", ".git"}.isdisjoint(path.casefold().replace("\\", "/").split("/"))
+    ]  # fmt: skip
+    for path in (*outside, *twice):
+        raise RegistryError(
+            f"A commit has the path {clean(path)!r}{' twice' if path in twice else ''}. Expected"
+            " paths within the repository, each one once, as git makes them. Make the commit with"
+            " git."
+        )
 
 
 def _merged(folder: Path, base: str) -> str:
@@ -127,6 +150,7 @@ def _part(folder: Path, commit: str, names: set[str], paths: list[str], target: 
     tree = _git(folder, "ls-tree", "-r", "-z", commit, "--", *wanted)
     there = [row.partition("\t") for row in tree.split("\0") if row]
     files = [(*head.split(" "), path) for head, _, path in there]
+    _require_paths([path for *_, path in files])
     plain = [
         (number, path)
         for mode, _, number, path in files
@@ -150,7 +174,7 @@ def _keepers(folder: Path) -> set[int]:
     """Return the ids in ``keepers.toml`` before the change."""
     try:
         rows = read_toml((folder / KEEPERS).read_text("utf-8"))["keepers"]
-        return {row["github_id"] for row in rows if isinstance(row["github_id"], int)}
+        return {row["github_id"] for row in rows if type(row["github_id"]) is int}  # not true
     except (OSError, ValueError, KeyError, TypeError):
         return set()
 
@@ -201,7 +225,7 @@ def _is_yank(old: Registry, new: Registry, path: str) -> bool:
 def _ids(entry: dict[str, Any]) -> set[int]:
     rows = entry.get("maintainers", [])
     rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    return {row["github_id"] for row in rows if isinstance(row.get("github_id"), int)}
+    return {row["github_id"] for row in rows if type(row.get("github_id")) is int}  # not true
 
 
 def ignores(folder: Path, file: str) -> bool:

@@ -13,6 +13,7 @@ import hashlib
 import importlib.metadata
 import re
 import stat
+import struct
 import sys
 import zipfile
 from dataclasses import dataclass
@@ -111,6 +112,7 @@ def refuse_size(archive: zipfile.ZipFile, size: int) -> None:
 def _read(archive: zipfile.ZipFile, size: int, name: str, version: str) -> Contents:
     refuse_size(archive, size)
     _refuse_names(archive)
+    _refuse_gaps(archive, size)
     info = _info_folder(archive, name, version)
     root = _root(archive, info)
     hashes = _hashes(archive, info)
@@ -155,6 +157,36 @@ def _refuse_names(archive: zipfile.ZipFile) -> None:
         if key in seen:
             raise ContentsError(f"{name!r} occurs twice, perhaps in other capitals")
         seen.add(key)
+
+
+def _refuse_gaps(archive: zipfile.ZipFile, size: int) -> None:
+    """Raise an error for bytes of an archive that its list of files does not describe.
+
+    Some installers read the files from the beginning, without the list: they would find others."""
+    assert archive.fp is not None
+    at = 0
+    for one in sorted(archive.infolist(), key=lambda one: one.header_offset):
+        archive.fp.seek(one.header_offset)
+        header = archive.fp.read(30)
+        if one.header_offset != at or len(header) != 30 or header[:4] != b"PK\3\4":
+            raise ContentsError("it has bytes that are of no file in its list")
+        lengths = struct.unpack("<HH", header[26:])
+        if archive.fp.read(lengths[0]) != one.orig_filename.encode(
+            "utf-8" if one.flag_bits & 0x800 else "cp437"
+        ):
+            raise ContentsError(f"{one.filename!r} has another name before its data")
+        at += 30 + sum(lengths) + one.compress_size
+        if one.flag_bits & 0x8:  # the sizes follow the data
+            archive.fp.seek(at)
+            start = archive.fp.read(4)
+            sizes = 16 if one.file_size > 0xFFFFFFFF or one.compress_size > 0xFFFFFFFF else 8
+            at += 4 + sizes + (4 if start == b"PK\7\x08" else 0)
+    rest = archive.start_dir - at  # a list of more than 65,535 files has a longer end
+    archive.fp.seek(archive.start_dir)
+    listed = archive.fp.read(size)
+    end = listed.rfind(b"PK\5\6")
+    if rest or archive.comment or end < 0 or len(listed) - end != 22:
+        raise ContentsError("it has bytes before or after the list of its files")
 
 
 def _info_folder(archive: zipfile.ZipFile, name: str, version: str) -> str:

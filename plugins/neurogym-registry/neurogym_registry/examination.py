@@ -55,8 +55,8 @@ def unpacked(wheel: Wheel, *, boxed: bool, deadline: float | None = None) -> Ite
     Args:
         wheel: the wheel.
         boxed: run its code in a sandbox.
-        deadline: end of the time for its code, of `time.monotonic`; None for `PACKAGE_SECONDS`
-            from now.
+        deadline: end of the time for its downloads and its code, of `time.monotonic`; None for
+            `PACKAGE_SECONDS` from now.
 
     Raises:
         RegistryError: no sandbox can be made, or a requirement is missing.
@@ -66,7 +66,7 @@ def unpacked(wheel: Wheel, *, boxed: bool, deadline: float | None = None) -> Ite
     with TemporaryDirectory(prefix="ngym-") as name:
         bench = Workbench(wheel, Path(name).resolve(), boxed=boxed, deadline=deadline)
         wheel.unpack(bench.site)
-        pip.add_requirements(wheel.path, bench.site)
+        pip.add_requirements(wheel.path, bench.site, deadline=bench.deadline)
         yield bench
 
 

@@ -10,10 +10,12 @@ import importlib.metadata
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+import time
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,10 +32,12 @@ from neurogym_registry.contents import Contents, ContentsError, read_contents, r
 from neurogym_registry.errors import InstallError
 from neurogym_registry.places import Place, user_install
 from neurogym_registry.requirements import CORE
+from neurogym_registry.run_pip import REFUSED
 from neurogym_registry.transaction import replacing
 from neurogym_registry.wheels import read_requirement, sha256_of
 
 SECONDS = 600
+_LINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(\[[A-Za-z0-9._, -]*\])?[A-Za-z0-9<>=!~.*+, ()_-]*")
 SETTINGS = (
     "index-url", "extra-index-url", "find-links", "no-index", "trusted-host", "proxy", "cert",
     "client-cert", "keyring-provider", "timeout", "retries", "cache-dir", "no-cache-dir",
@@ -75,8 +79,18 @@ def look_up(requirements: Iterable[str]) -> list[Candidate]:
     """Return the wheels that pip finds for requirements, without dependencies; nothing is run.
 
     Raises:
-        InstallError: pip is missing, finds no such wheel, or does not report a wheel's hash.
+        InstallError: a requirement is no name with versions, pip is missing, finds no such wheel,
+            or does not report a wheel's hash.
     """
+    requirements = list(requirements)
+    for text in requirements:
+        # pip reads a line of a file as a path, an address or options, too, and ${NAME} as a
+        # variable of this environment.
+        if _LINE.fullmatch(text) is None:
+            raise InstallError(
+                f"{clean(text)[:200]!r} was given to pip. Expected a name, with extras and versions"
+                " if need be. Report this to the maintainers of the package that requires it."
+            )
     with TemporaryDirectory(prefix="ngym-") as folder:
         lines, report = Path(folder) / "requirements.txt", Path(folder) / "report.json"
         lines.write_text("\n".join(requirements), "utf-8")
@@ -86,15 +100,22 @@ def look_up(requirements: Iterable[str]) -> list[Candidate]:
     return [_candidate(row) for row in rows]
 
 
-def fetch(candidates: Sequence[Candidate], folder: Path) -> list[Step]:
+def fetch(
+    candidates: Sequence[Candidate], folder: Path, *, deadline: float | None = None
+) -> list[Step]:
     """Download exactly these wheels, by hash, into a folder; nothing is run.
+
+    Args:
+        candidates: the wheels.
+        folder: the folder.
+        deadline: as in `download`.
 
     Raises:
         InstallError: pip failed, or a file is damaged.
     """
     if not candidates:
         return []
-    _pip("download", *_locked(candidates, folder), "-d", str(folder))
+    _pip("download", *_locked(candidates, folder), "-d", str(folder), deadline=deadline)
     paths = {sha256_of(path): path for path in folder.glob("*.whl")}
     return [_step(one, paths[one.sha256]) for one in candidates]
 
@@ -218,13 +239,14 @@ def _locked(candidates: Iterable[Candidate], folder: Path) -> tuple[str, ...]:
     return ("--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", str(path))
 
 
-def download(requirement: str, folder: Path, *hashes: str) -> Path:
+def download(requirement: str, folder: Path, *hashes: str, deadline: float | None = None) -> Path:
     """Download the wheel of a release into a folder, without dependencies; no code of it runs.
 
     Args:
         requirement: ``name==version``.
         folder: the folder.
         hashes: the SHA-256 that the file may have; any if none are given.
+        deadline: end of its time, of `time.monotonic`, if that is before `SECONDS` are over.
 
     Raises:
         InstallError: pip is missing, finds no such wheel, or only one with another hash.
@@ -235,7 +257,7 @@ def download(requirement: str, folder: Path, *hashes: str) -> Path:
         required = ("--require-hashes",) if hashes else ()
         arguments = ("--no-deps", "--only-binary", ":all:", *required, "-r", str(lines))
         try:
-            _pip("download", *arguments, "-d", name)
+            _pip("download", *arguments, "-d", name, deadline=deadline)
         except InstallError as error:
             if "DO NOT MATCH THE HASHES" not in str(error):
                 raise
@@ -251,12 +273,13 @@ def download(requirement: str, folder: Path, *hashes: str) -> Path:
         return Path(shutil.copy2(path, folder))
 
 
-def add_requirements(wheel: Path, site: Path) -> None:
+def add_requirements(wheel: Path, site: Path, *, deadline: float | None = None) -> None:
     """Put requirements of a wheel that this environment lacks into a folder; no code of them runs.
 
     Args:
         wheel: the wheel.
         site: a folder with modules, which is put on the import path of a child process.
+        deadline: as in `download`.
 
     Raises:
         InstallError: a requirement cannot be found as a wheel, is damaged, or would change files of
@@ -265,11 +288,11 @@ def add_requirements(wheel: Path, site: Path) -> None:
     with TemporaryDirectory(prefix="ngym-") as name:
         folder, report = Path(name), Path(name) / "report.json"
         options = ("--dry-run", "--only-binary", ":all:", "--report", str(report))
-        _pip("install", *options, str(wheel))
+        _pip("install", *options, str(wheel), deadline=deadline)
         rows = [_candidate(row) for row in json.loads(report.read_text("utf-8"))["install"]]
         missing = [one for one in rows if one.sha256 != sha256_of(wheel)]
         if missing:
-            steps = fetch(missing, folder)
+            steps = fetch(missing, folder, deadline=deadline)
             refuse_conflicts(steps)
             _refuse_replacements(steps)
             here = ("--no-index", "--find-links", name, "--no-compile", "--target", str(site))
@@ -441,17 +464,18 @@ def can_download() -> bool:
 
 
 def _program() -> list[str] | None:
-    """Return the start of pip's command line, or None.
+    """Return the start of pip's command line, or None. This pip builds nothing (`run_pip`).
 
     Without pip in the environment, it is the wheel that Python has for `ensurepip`, as a program.
     Some Linux distributions put it elsewhere, or leave it out."""
+    start = [sys.executable, str(Path(__file__).with_name("run_pip.py"))]
     if available():
-        return [sys.executable, "-m", "pip"]
+        return [*start, "pip"]
     spec = importlib.util.find_spec("ensurepip")
     folders = [Path(one) / "_bundled" for one in (spec and spec.submodule_search_locations) or ()]
     folders += [Path(one) for one in (sysconfig.get_config_var("WHEEL_PKG_DIR"),) if one]
     wheels = [wheel for folder in folders for wheel in sorted(folder.glob("pip-*.whl"))]
-    return [sys.executable, str(wheels[-1] / "pip")] if wheels else None
+    return [*start, str(wheels[-1] / "pip")] if wheels else None
 
 
 def _no_pip(command: str, *names: str) -> InstallError:
@@ -463,7 +487,7 @@ def _no_pip(command: str, *names: str) -> InstallError:
     )
 
 
-def _pip(command: str, *arguments: str, show: bool = False) -> None:
+def _pip(command: str, *arguments: str, show: bool = False, deadline: float | None = None) -> None:
     program = _program()
     if program is None:
         raise _no_pip(command)
@@ -471,6 +495,9 @@ def _pip(command: str, *arguments: str, show: bool = False) -> None:
     if not show:
         call.append("--quiet")
     output = None if show else subprocess.PIPE
+    left = float(SECONDS)
+    if deadline is not None:
+        left = min(left, max(deadline - time.monotonic(), 0.0))
     with subprocess.Popen(
         [*call, *arguments],
         stdin=subprocess.DEVNULL,
@@ -482,11 +509,11 @@ def _pip(command: str, *arguments: str, show: bool = False) -> None:
         start_new_session=True,  # Ctrl-C stops this process; pip would leave half of the files
     ) as process:
         try:
-            _, said_by_pip = process.communicate(timeout=SECONDS)
+            _, said_by_pip = process.communicate(timeout=left)
         except subprocess.TimeoutExpired as error:
             process.kill()
             raise InstallError(
-                f"pip {command} did not finish in {SECONDS} s. Expected it to finish. Run pip"
+                f"pip {command} did not finish in {left:.0f} s. Expected it to finish. Run pip"
                 " itself to see its messages, and try again."
             ) from error
         except KeyboardInterrupt:
@@ -497,6 +524,13 @@ def _pip(command: str, *arguments: str, show: bool = False) -> None:
             process.kill()
     if process.returncode:
         said = _errors(said_by_pip or "") or "see its messages above"
+        if REFUSED in (said_by_pip or ""):
+            raise InstallError(
+                "pip found a requirement that is no wheel, e.g. at an address of sources, and did"
+                " not build it. Expected wheels only, because building runs code of a package that"
+                " nobody has seen. Require packages by their names, and ask their maintainers for"
+                " wheels. Nothing was installed."
+            )
         raise InstallError(
             f"pip {command} failed: {said.rstrip('.')}. Expected pip to find and {command} the"
             f" packages. {_remedy(said)}, and try again."

@@ -25,7 +25,9 @@ SYSTEM = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/fonts",
     "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime",
 )  # fmt: skip
-"""Files of the operating system that Python and its libraries read; none of them is secret."""
+"""Files of the operating system that Python and its libraries read."""
+HIDDEN = ("/usr/local/etc",)
+"""Folders in these with settings of programs, tokens of registries among them."""
 ENVIRONMENT = ("bin", "lib", "lib64", "pyvenv.cfg", "share")
 """Parts of a virtual environment that its programs read."""
 SECONDS = 20
@@ -51,8 +53,11 @@ def sandbox(site: Path) -> list[str]:
         command += ["--size", str(most), "--tmpfs", folder]
     for path in _readable(site):
         command += ["--ro-bind-try", path, path]
+    hidden = [folder for folder in HIDDEN if Path(folder).is_dir()]
+    for folder in hidden:
+        command += ["--size", "1", "--tmpfs", folder]
     # A sandbox of root could set the kernel's values in /proc/sys, a program to run among them.
-    command += [word for name in ("/proc", "/dev", "/") for word in ("--remount-ro", name)]
+    command += [word for name in ("/proc", "/dev", *hidden, "/") for word in ("--remount-ro", name)]
     variables = {
         "PATH": "/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8",
         "MPLCONFIGDIR": "/tmp/matplotlib", "PYTHONDONTWRITEBYTECODE": "1",
@@ -69,6 +74,7 @@ def _start() -> list[str]:
     return [
         sys.executable, "-I", "-S", enter, shutil.which(PROGRAM) or PROGRAM,
         "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
+        "--hostname", "sandbox",
     ]  # fmt: skip
 
 

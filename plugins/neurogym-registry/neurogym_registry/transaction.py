@@ -41,14 +41,20 @@ class _Stash:
             shutil.copy2(path, self.away(path), follow_symlinks=False)
             self.paths.append(path)
 
-    def restore(self) -> None:
+    def restore(self) -> list[str]:
+        """Put all files back, and return those that cannot be, which stay in the folder."""
+        left = []
         for path in self.paths:
             place = self.away(path)
             if os.path.lexists(place):  # not if the move itself was interrupted
-                os.makedirs(os.path.dirname(path), exist_ok=True)
-                if os.path.lexists(path):
-                    os.unlink(path)
-                shutil.move(place, path)
+                try:
+                    os.makedirs(os.path.dirname(path), exist_ok=True)
+                    if os.path.lexists(path):
+                        os.unlink(path)
+                    shutil.move(place, path)
+                except OSError:
+                    left.append(path)
+        return left
 
     def prune(self, paths: Iterable[str]) -> None:
         """Remove the folders of files, if they are empty now."""
@@ -61,19 +67,29 @@ class _Stash:
 
 @contextlib.contextmanager
 def _stash(place: Place) -> Iterator[_Stash]:
-    """Give a stash; if the block fails, its files are put back."""
+    """Give a stash; if the block fails, its files are put back.
+
+    Raises:
+        InstallError: the block failed, and a file cannot be put back: it stays in the stash.
+    """
     folders = place.folders
     roots = {*folders.sites, folders.scripts, folders.include, folders.data}
     os.makedirs(folders.purelib, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="~ngym-", dir=folders.purelib))
-    stash = _Stash(folder, roots)
+    stash, left = _Stash(folder, roots), list[str]()
     try:
         yield stash
-    except BaseException:
-        stash.restore()
+    except BaseException as error:
+        if left := stash.restore():
+            raise InstallError(
+                f"{len(left)} files cannot be put back, e.g. {clean(left[0])}, after:"
+                f" {clean(said_by(error))} Expected permission, and no other file or folder in"
+                f" their places. They are kept in {clean(str(folder))}: move them back by hand."
+            ) from error
         raise
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if not left:
+            shutil.rmtree(folder, ignore_errors=True)
         importlib.invalidate_caches()
 
 

@@ -135,7 +135,8 @@ def read_requirement(text: str) -> Requirement:
 
     Raises:
         ValueError: it is not a requirement, or names an address, from which pip would build
-            sources: their build steps run before any question.
+            sources: their build steps run before any question. Nor does it compare versions as
+            texts (``===``): pip reads a text with a slash as a path.
     """
     try:
         found = Requirement(text)
@@ -143,6 +144,8 @@ def read_requirement(text: str) -> Requirement:
         raise ValueError(f"the requirement {clean(text)[:200]!r} cannot be read") from error
     if found.url is not None:
         raise ValueError(f"it requires {clean(text)[:200]!r}, a file at an address")
+    if any(one.operator == "===" for one in found.specifier):
+        raise ValueError(f"it requires {clean(text)[:200]!r}, a version compared as a text")
     return found
 
 

@@ -6,8 +6,10 @@ import json
 import os
 import shutil
 import socket
+import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +20,8 @@ from neurogym_registry.examination import Examination, unpacked
 from neurogym_registry.releases import make_release
 from neurogym_registry.rules import errors, validate
 from neurogym_registry.wheels import read_wheel
+
+from neurogym_core import NeurogymError
 
 makers = sys.modules["ngym_test_registry_makers"]
 NAME = "neurogym-task-dots"
@@ -202,6 +206,86 @@ def test_requirements_of_a_wheel_are_there_for_its_checks(tmp_path: Path) -> Non
     assert tasks["Dots-v0"]["description"]["docstring"] == "Report a side."
     with pytest.raises(ImportError):
         __import__("dots_helper")
+
+
+BUILDS = """
+import pathlib
+pathlib.Path({marker!r}).write_text("built")
+"""
+
+
+@pytest.mark.parametrize("form", ["sdist", "folder", "repository"])
+def test_no_requirement_of_a_requirement_is_built(tmp_path: Path, keeper, ngym, form: str) -> None:
+    """pip built the sources at an address, with all rights, also where only wheels are allowed."""
+    marker, sources, wheels = tmp_path / "built", tmp_path / "evil-1.0", tmp_path / "wheels"
+    for folder in (sources, wheels):
+        folder.mkdir()
+    backend = '[build-system]\nrequires = []\nbuild-backend = "b"\nbackend-path = ["."]\n'
+    (sources / "pyproject.toml").write_text(backend, "utf-8")
+    (sources / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: evil\nVersion: 1.0\n", "utf-8")
+    (sources / "b.py").write_text(BUILDS.format(marker=str(marker)), "utf-8")
+    place = sources.as_uri()
+    if form == "sdist":
+        place = Path(shutil.make_archive(str(sources), "gztar", tmp_path, sources.name)).as_uri()
+    if form == "repository":
+        place = f"git+{place}"
+    needs = ("neurogym-core>=1.0,<2", "helper-of-dots")
+    packages.wheel(makers.dots_package(requires=needs), wheels)
+    helper = packages.Package(name="helper-of-dots", manifest=None, requires=(f"evil @ {place}",))
+    packages.wheel(helper, wheels)
+    keeper.entry(NAME, versions=("1.0.0",))
+    folder = ("--registry", str(keeper.folder), "--no-sandbox")
+    done = ngym("registry", "accept", *folder, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(wheels))
+    assert done.exit_code == 1
+    assert not marker.exists()
+    said = " ".join(done.stderr.split())
+    assert form == "repository" or "Expected wheels only" in said
+
+
+def test_what_would_be_built_would_run(tmp_path: Path) -> None:
+    """The test above would find it: pip builds the same sources if nobody forbids it."""
+    marker = tmp_path / "built"
+    backend = '[build-system]\nrequires = []\nbuild-backend = "b"\nbackend-path = ["."]\n'
+    (tmp_path / "pyproject.toml").write_text(backend, "utf-8")
+    (tmp_path / "b.py").write_text(BUILDS.format(marker=str(marker)), "utf-8")
+    command = [sys.executable, "-m", "pip", "install", "--dry-run", "--no-index", str(tmp_path)]
+    subprocess.run(command, capture_output=True, timeout=120)
+    assert marker.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM")
+def test_at_the_end_of_its_time_the_command_leaves_nothing(tmp_path: Path, keeper) -> None:
+    """`timeout` of the workflow sends SIGTERM, which left folders and a child process."""
+    wheels, place = tmp_path / "wheels", tmp_path / "tmp"
+    for folder in (wheels, place):
+        folder.mkdir()
+    began = place / "began"
+    source = f"import pathlib, time\npathlib.Path({str(began)!r}).touch()\ntime.sleep(60)\n"
+    packages.wheel(makers.dots_package(source=source + makers.TASK), wheels)
+    keeper.entry(NAME, versions=("1.0.0",))
+    variables = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels), "TMPDIR": str(place)}
+    command = [sys.executable, "-m", "neurogym_core", "registry", "accept"]
+    with subprocess.Popen(
+        [*command, "--registry", str(keeper.folder), "--no-sandbox"],
+        env={**os.environ, **variables},
+    ) as process:
+        end = time.monotonic() + 60
+        while not began.exists():
+            assert time.monotonic() < end, "the code of the package did not begin"
+            time.sleep(0.1)
+        process.terminate()
+        assert process.wait(20) == 143
+    assert [path.name for path in place.iterdir()] == ["began"]
+
+
+def test_downloads_count_in_the_time_of_a_package(tmp_path: Path) -> None:
+    wheel = read_wheel(packages.wheel(makers.dots_package(), tmp_path))
+    with (
+        pytest.raises(NeurogymError, match="did not finish in 0 s"),
+        unpacked(wheel, boxed=False, deadline=time.monotonic()),
+    ):
+        pass
 
 
 def test_checks_in_a_sandbox_and_others_are_told_apart(tmp_path: Path) -> None:

@@ -341,6 +341,71 @@ def test_links_are_refused_and_names_with_colons_are_names(repository) -> None:
     assert repository.rules(BO) == {"readable", "owners", "layout"}
 
 
+def written_tree(repository: Repository, rows: list[tuple[str, str, str]]) -> str:
+    """Write a tree of (mode, name, object), which git itself would refuse, and return its id."""
+    raw = b"".join(
+        f"{mode} {name}\0".encode() + bytes.fromhex(number) for mode, name, number in rows
+    )
+    command = ["git", "-C", str(repository.folder), "hash-object", "-w", "-t", "tree"]
+    done = subprocess.run([*command, "--literally", "--stdin"], input=raw, capture_output=True)
+    return done.stdout.decode().strip()
+
+
+def rows_of(repository: Repository, treeish: str) -> list[tuple[str, str, str]]:
+    lines = repository.git("ls-tree", treeish).splitlines()
+    heads = [line.partition("\t") for line in lines]
+    found = [(*head.split(" "), name) for head, _, name in heads]
+    return [(mode.lstrip("0"), name, number) for mode, _, number, name in found]
+
+
+@pytest.mark.parametrize("up", ["..", ".git", "."])
+def test_a_path_that_leads_out_of_its_folder_is_an_error(repository, up: str) -> None:
+    """A stranger wrote the list of keepers by which the change was judged."""
+    take_over(repository)
+    repository.commit()
+    own = repository.folder / "own.toml"
+    own.write_text(f'[[keepers]]\nname = "Bo"\ngithub_id = {BO}\n', "utf-8")
+    number = repository.git("hash-object", "-w", str(own))
+    own.unlink()
+    tree = written_tree(repository, [("100644", "keepers.toml", number)])
+    tree = written_tree(repository, [("40000", "old", tree)])
+    for _ in range(3):
+        tree = written_tree(repository, [("40000", up, tree)])
+    rows = [*rows_of(repository, "HEAD:releases"), ("40000", OTHER, tree)]
+    releases = written_tree(repository, sorted(rows, key=lambda row: row[1]))
+    top = [
+        (mode, name, releases if name == "releases" else one)
+        for mode, name, one in rows_of(repository, "HEAD")
+    ]
+    commit = repository.git(
+        "commit-tree", written_tree(repository, top), "-p", repository.base, "-m", "x"
+    )
+    repository.git("update-ref", "--no-deref", "HEAD", commit)
+    with pytest.raises(RegistryError, match="Expected paths within the repository"):
+        validate_change(repository.folder, repository.base, BO)
+
+
+def test_an_entry_that_a_tree_has_twice_is_an_error(repository) -> None:
+    take_over(repository)
+    repository.commit()
+    bad = repository.git("rev-parse", f"HEAD:packages/{DOTS}.toml")
+    good = repository.git("rev-parse", f"{repository.base}:packages/{DOTS}.toml")
+    for order in ((bad, good), (good, bad)):
+        packages = written_tree(
+            repository, [("100644", f"{DOTS}.toml", number) for number in order]
+        )
+        top = [
+            (mode, name, packages if name == "packages" else one)
+            for mode, name, one in rows_of(repository, repository.base)
+        ]
+        commit = repository.git(
+            "commit-tree", written_tree(repository, top), "-p", repository.base, "-m", "x"
+        )
+        repository.git("update-ref", "--no-deref", "HEAD", commit)
+        with pytest.raises(RegistryError):
+            validate_change(repository.folder, repository.base, BO)
+
+
 @pytest.mark.parametrize("base", ["nowhere", "--output=evil", ""])
 def test_a_commit_that_git_does_not_know_is_an_error(repository, base: str) -> None:
     with pytest.raises(RegistryError, match="git rev-parse failed"):

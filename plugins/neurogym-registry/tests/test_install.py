@@ -241,7 +241,11 @@ def test_the_plan_shows_every_file_and_what_runs_by_itself(town: Town) -> None:
             "helper-1.0.data/data/etc/x": "",
         },
         groups={
-            "console_scripts": {"helper-tool": "helper:main"},
+            "console_scripts": {
+                "helper-tool": "helper:main",
+                **{f"a{number}": "helper:main" for number in range(60)},
+                "ssh": "helper:main",
+            },
             "neurogym.plugins": {"help": "helper.hooks"},
             "pytest11": {"help": "helper.testing"},
         },
@@ -259,7 +263,8 @@ def test_the_plan_shows_every_file_and_what_runs_by_itself(town: Town) -> None:
         "its hooks (watch) run in every `make`",
         "adds commands to ngym: dots",
         "helper runs whenever Python starts: helper.pth",
-        "helper adds the commands: helper-tool",
+        "helper adds the commands: a0, a1",
+        ", helper-tool, ssh",  # none is left out
         "helper: its hooks (help) run in every `make`",
         "helper: it adds parts for other programs (pytest11): help",
         "helper adds the modules: other",

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import struct
 import sys
 import time
 import zipfile
+import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import made_packages as packages
 import pytest
 from click.testing import CliRunner
 from neurogym_check.digest import digest_of, store
-from neurogym_registry import contents, pip
+from neurogym_registry import contents, pip, transaction
 from neurogym_registry.errors import InstallError
 from neurogym_registry.places import Place
 from neurogym_registry.releases import make_release, plain
@@ -231,10 +234,56 @@ def test_a_wheel_with_other_entry_points_is_refused(tmp_path: Path, points: str,
 def test_a_wheel_that_requires_a_file_at_an_address_is_refused(tmp_path: Path) -> None:
     """pip builds sources at an address, even with --only-binary."""
     deep = f"evil; {'(' * 4000}python_version > '3'{')' * 4000}"
-    for requirement in ("evil @ https://127.0.0.1/evil-1.0.tar.gz", "not a requirement !", deep):
+    paths = ("evil===/../../tmp/evil-1.0.tar.gz", "evil===/..", "evil===${TOKEN}")
+    address = "evil @ https://127.0.0.1/evil-1.0.tar.gz"
+    for requirement in (address, "not a requirement !", deep, *paths):
         metadata = f"{METADATA}Requires-Dist: {requirement}\n"
-        with pytest.raises(RegistryError, match=r"at an address|cannot be read"):
+        with pytest.raises(RegistryError, match=r"at an address|cannot be read|as a text"):
             read_wheel(packages.wheel(dots(metadata=metadata), tmp_path))
+
+
+@pytest.mark.parametrize(
+    "line", ["evil===${TOKEN}", "/tmp/evil", "./evil", "-r other", "a\nb @ https://x", "a @ file:b"]
+)
+def test_pip_is_given_names_and_versions_only(line: str) -> None:
+    with pytest.raises(InstallError, match="Expected a name, with extras and versions"):
+        pip.look_up([line])
+
+
+def with_hidden(path: Path, name: str) -> None:
+    """Put a file before those of a wheel, which is not in the list at its end."""
+    old, data = path.read_bytes(), b"import os\n"
+    lengths = struct.pack("<IIIHH", zlib.crc32(data), len(data), len(data), len(name), 0)
+    entry = b"PK\3\4" + struct.pack("<HHHHH", 20, 0, 0, 0, 0x5821) + lengths
+    entry += name.encode() + data
+    at = end = old.rfind(b"PK\5\6")
+    new, at = bytearray(old), struct.unpack("<I", old[end + 16 : end + 20])[0]
+    new[end + 16 : end + 20] = struct.pack("<I", at + len(entry))
+    while new[at : at + 4] == b"PK\1\2":
+        place = struct.unpack("<I", new[at + 42 : at + 46])[0]
+        new[at + 42 : at + 46] = struct.pack("<I", place + len(entry))
+        at += 46 + sum(struct.unpack("<HHH", new[at + 28 : at + 34]))
+    path.write_bytes(entry + bytes(new))
+
+
+@pytest.mark.parametrize("cheat", ["hidden", "second", "before", "after", "comment"])
+def test_a_wheel_that_is_read_otherwise_without_its_list_is_refused(
+    tmp_path: Path, cheat: str
+) -> None:
+    path = packages.wheel(dots(), tmp_path)
+    if cheat in ("hidden", "second"):
+        with_hidden(path, {"hidden": "evil.pth", "second": "neurogym_task_dots/__init__.py"}[cheat])
+    elif cheat == "before":
+        path.write_bytes(b"#!/bin/sh\nexit\n" + path.read_bytes())
+    elif cheat == "after":
+        path.write_bytes(path.read_bytes() + b"PK\3\4")
+    else:
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.comment = b"PK\3\4"
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+    with pytest.raises(RegistryError, match="it has bytes"):
+        read_wheel(path)
 
 
 @pytest.mark.parametrize(
@@ -484,3 +533,28 @@ def test_an_honest_dependency_is_fetched_and_its_code_at_start_is_named(
     (tmp_path / "to").mkdir()
     (step,) = pip.fetch([own], tmp_path / "to")
     assert Place().effects("helper", step.contents).at_start == ("helper.pth",)
+
+
+def test_files_that_cannot_be_put_back_are_kept(tmp_path: Path) -> None:
+    """One of them in the way of another file, and all went with the folder that kept them."""
+    site = tmp_path / "site"
+    site.mkdir()
+    for name in "abc":
+        (site / name).write_text(name, "utf-8")
+    folders = SimpleNamespace(
+        sites=(str(site),), purelib=str(site), scripts=str(tmp_path), include=str(tmp_path),
+        data=str(tmp_path),
+    )  # fmt: skip
+
+    def fail() -> None:
+        with transaction._stash(SimpleNamespace(folders=folders)) as stash:
+            stash.move([str(site / name) for name in "abc"])
+            (site / "a").mkdir()
+            raise RuntimeError("pip failed")
+
+    with pytest.raises(InstallError, match="1 files cannot be put back") as refused:
+        fail()
+    assert {path.name for path in site.iterdir() if path.is_file()} == {"b", "c"}
+    (kept,) = (path for path in tmp_path.rglob("a") if path.is_file())
+    assert kept.read_text("utf-8") == "a"
+    assert str(next(site.glob("~ngym-*"))) in str(refused.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -40,7 +41,7 @@ from neurogym_registry.wheels import (
     read_wheel,
 )
 
-MOST_SHOWN = 8
+MOST_SHOWN = 40
 
 
 @click.command(short_help="Install a package of the registry.")
@@ -279,14 +280,14 @@ def _show_plan(
         for what, names in (("runs whenever Python starts", adds.at_start),
                             ("adds the commands", adds.commands)):  # fmt: skip
             if names:
-                page.text(f"  ! {one.name} {what}: {_some(names)}", style="bold")
+                page.text(f"  ! {one.name} {what}: {', '.join(names)}", style="bold")
         if one.name != listing.name:
             for text in _effects_of_points(one.contents.points):
                 page.text(f"  ! {one.name}: {text}", style="bold")
         modules = [name for name in adds.modules if name != module_of(one.name)]
-        for what, names in (("modules", tuple(modules)), ("files", adds.others)):
+        for what, names in (("modules", modules), ("files", _by_folder(adds.others))):
             if names:
-                page.text(f"  {one.name} adds the {what}: {_some(names)}")
+                page.text(f"  {one.name} adds the {what}: {', '.join(names)}")
     page.show()
 
 
@@ -311,9 +312,14 @@ def _ambiguous(listing: Listing, facts: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else ""
-    return ", ".join(names[:MOST_SHOWN]) + more
+def _by_folder(files: Sequence[str]) -> list[str]:
+    """Return files, or the folders with their numbers of files if there are many; none is left out:
+    decoys could come first.
+    """
+    if len(files) <= MOST_SHOWN:
+        return list(files)
+    folders = Counter(file.rpartition("/")[0] for file in files)
+    return [f"{folder or '.'}/ ({number} files)" for folder, number in sorted(folders.items())]
 
 
 def _effects_of_points(points: Mapping[str, Mapping[str, str]]) -> list[str]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import random
+import signal
+import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, NoReturn
 
 import click
 
@@ -148,8 +152,30 @@ def accept_releases(
     without network, secrets and files (bubblewrap, on Linux). The release is written if no check
     fails and no rule is broken; the others are said, and the exit code is 1.
     """
+    with _ended_by_sigterm():
+        _accept_all(releases, folder, read_excuses(excuses), boxed=boxed)
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Exit at SIGTERM as at Ctrl-C, so that temporary folders and child processes end, too.
+
+    ``timeout`` of the workflow sends it."""
+
+    def end(*_: Any) -> NoReturn:
+        sys.exit(128 + signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _accept_all(
+    releases: tuple[str, ...], folder: Path, reasons: Mapping[str, str], *, boxed: bool
+) -> None:
     require_kit()
-    reasons = read_excuses(excuses)
     refused, ends = 0, dict[str, float]()
     pending = list(releases) or [
         f"{name}=={version}"
@@ -203,7 +229,7 @@ def _accept(
             f" {', '.join(asked) or 'none'}. They use `ngym submit`. Nothing was written."
         )
     with TemporaryDirectory(prefix="ngym-") as place:
-        wheel = download_release(f"{name}=={version}", Path(place))
+        wheel = download_release(f"{name}=={version}", Path(place), deadline=deadline)
         refuse_early(folder, wheel)
         entry = read_package(folder, name).entries[name]
         with busy("Verifying the attestation of the wheel ..."):

@@ -32,15 +32,20 @@ def name_and_version(text: str) -> tuple[str, str]:
     return canonical(name), version
 
 
-def download_release(text: str, folder: Path) -> Wheel:
+def download_release(text: str, folder: Path, *, deadline: float | None = None) -> Wheel:
     """Download the wheel of ``NAME==VERSION`` into a folder, and read it; no code of it runs.
+
+    Args:
+        text: name and version.
+        folder: the folder.
+        deadline: end of its time, of `time.monotonic`, if that is before pip's limit.
 
     Raises:
         RegistryError: the text has another form, there is no such wheel, or it is not allowed.
     """
     name, version = name_and_version(text)
     with busy("Downloading the wheel ..."):
-        wheel = read_wheel(download(f"{name}=={version}", folder))
+        wheel = read_wheel(download(f"{name}=={version}", folder, deadline=deadline))
     if (wheel.name, version_key(wheel.version)) != (name, version_key(version)):
         raise RegistryError(
             f"pip found {wheel.name} {wheel.version} for {clean(text)}. Expected this package and"
