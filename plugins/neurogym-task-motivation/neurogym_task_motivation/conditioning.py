@@ -14,7 +14,7 @@ FREE = "free"
 
 
 class TraceConditioning(Task):
-    """Predict the value of what follows an odour, after a gap without the odour.
+    """Predict the value of an outcome whose odour ended a second before it.
 
     Cohen, Haesler, Vong, Lowell & Uchida (2012), Nature 482:85, doi:10.1038/nature10754; Schultz,
     Dayan & Montague (1997), Science 275:1593, doi:10.1126/science.275.5306.1593.
@@ -96,7 +96,7 @@ class TraceConditioning(Task):
 
 
 class DelayConditioning(TraceConditioning):
-    """Predict the value of what follows an odour that lasts until it comes.
+    """Predict the value of an outcome whose odour lasts until it comes.
 
     Cohen, Haesler, Vong, Lowell & Uchida (2012), Nature 482:85, doi:10.1038/nature10754; Schultz,
     Dayan & Montague (1997), Science 275:1593, doi:10.1126/science.275.5306.1593.

@@ -80,7 +80,7 @@ class _Presser(_Learner):
 
 
 class CueFilter(_Presser):
-    """Follows what each cue asks for, by Bayes' rule over the 24 orders of the four cues."""
+    """Follows the action that each cue asks for, by Bayes' rule over the 24 orders of the cues."""
 
     def __init__(self, seed: int | None = 0) -> None:
         super().__init__(seed)
@@ -320,7 +320,7 @@ class Worker(_Chooser):
 
 
 class Pumper(Subject):
-    """Pumps up each balloon to a number of pumps, which may change with what it sees.
+    """Pumps up each balloon to a number of pumps, which may change with money and bursts.
 
     Args:
         pumps: number of the first balloon.

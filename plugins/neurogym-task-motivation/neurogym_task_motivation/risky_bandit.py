@@ -13,15 +13,15 @@ UNITS = tuple(f"symbol {k + 1}" for k in range(5))
 
 
 class RiskyBandit(Task):
-    """Learn what five symbols pay: four of them pay a sure amount, and one pays all or nothing.
+    """Learn the pay of five symbols: four of them pay a sure amount, and one pays all or nothing.
 
     Niv, Edlund, Dayan & O'Doherty (2012), J. Neurosci. 32:551, doi:10.1523/JNEUROSCI.5498-10.2012.
 
     Symbols pay 0, 20 (two of them) or 40 points for sure, or, the risky one, 0 or 40 with equal
     chances. Two different symbols are on the left and the right in random order; in a third of the
-    trials, only one symbol is shown and has to be chosen: the other side pays 0. Which symbol pays
-    what is new in every session, so that only rewards show it: networks and agents need their last
-    action and reward as inputs (the wrappers `pass_action` and `pass_reward`).
+    trials, only one symbol is shown and has to be chosen: the other side pays 0. Which of them pays
+    which amount is new in every session, so that only rewards show it: networks and agents need
+    their last action and reward as inputs (the wrappers `pass_action` and `pass_reward`).
 
     Rewards are points / 40. Performance is the share of choices with the larger mean; of equal
     means, both are right. The ideal, which follows Bayes' rule over the orders of the five symbols,

@@ -82,7 +82,7 @@ def test_the_ideal_observer_reaches_the_ideal_of_the_manifest(task):
 
 
 class ToldFilter(seen_by.CueFilter):
-    """Learns about each cue alone, and is told what there is to win or lose, as in the sheet."""
+    """Learns about each cue alone, and knows whether it wins or loses, as in another simulation."""
 
     def begin(self, env):
         self.lead, self.env = np.zeros((env.num_envs, 4)), env
@@ -371,7 +371,7 @@ def test_the_odour_is_gone_in_the_gap_of_trace_conditioning_only():
         assert gap[:, :, task.channels["odour"]].any() == stays
 
 
-def test_times_of_rewards_are_those_of_the_sheet():
+def test_times_of_rewards_have_gaussian_weights():
     np.testing.assert_array_equal(DELAYS, np.arange(1200, 2801, 200))
     weights = [0.048, 0.084, 0.125, 0.158, 0.172, 0.158, 0.125, 0.084, 0.048]
     np.testing.assert_allclose(TIMES, weights, atol=0.0006)
