@@ -84,12 +84,10 @@ class TraceConditioning(Task):
         amount = np.where(free, AMOUNTS[0], known @ AMOUNTS) * (trial["comes"] | free)
         trial.show("drop", np.maximum(amount, 0), during="outcome")
         trial.show("puff", np.maximum(-amount, 0), during="outcome")
-        steps, total = (
-            round(sum(self.timing[one].mean for one in names) / self.dt)
-            for names in (played[:2], played)
-        )
-        left = np.maximum(steps - np.arange(total), 0)  # until the outcome
-        course = self.discount ** (left * self.dt / 1000) * (left > 0)
+        until = trial.duration("odour") + trial.duration("gap")  # (n,) ms
+        longest = (until + trial.duration("outcome") + trial.duration("after")).max()
+        left = until[:, None] - self.dt * np.arange(round(longest / self.dt))
+        course = self.discount ** (np.maximum(left, 0) / 1000) * (left > 0)
         expected = (1 - self.omitted) * (known @ AMOUNTS)
         trial.timecourse("value", (expected[:, None] * course)[:, :, None], during=played)
         trial.loss_weight(0, during="interval")

@@ -77,12 +77,16 @@ class VariableISI(Task):
         return self.rewarded * reward / np.maximum(open_, 1e-12)
 
     def new_trial(self, trial: TrialBuilder) -> None:
-        odour, reward, after = (self.timing[one].mean for one in ("odour", "reward", "after"))
-        until = np.where(trial["comes"], trial["isi"], DELAYS[-1])
-        trial.periods("interval", "odour", "gap", "reward", "after", gap=until - odour)
+        drawn = np.where(trial["comes"], trial["isi"], DELAYS[-1])
+        played = ("odour", "gap", "reward", "after")
+        trial.periods(
+            "interval", *played, gap=lambda: np.maximum(drawn - trial.duration("odour"), 0)
+        )
         trial.show("odour", 1, during="odour")
         trial.show("drop", 1, during="reward", where=trial["comes"])
-        ms = self.dt * np.arange(round((until.max() + reward + after) / self.dt))
+        until = trial.duration("odour") + trial.duration("gap")  # as played
+        longest = (until + trial.duration("reward") + trial.duration("after")).max()
+        ms = self.dt * np.arange(round(longest / self.dt))
         values = self.value_at(ms) * (ms < until[:, None])
-        trial.timecourse("value", values[:, :, None], during=("odour", "gap", "reward", "after"))
+        trial.timecourse("value", values[:, :, None], during=played)
         trial.loss_weight(0, during="interval")
