@@ -8,8 +8,7 @@ import numpy as np
 
 from neurogym_core import END, STAY, Choice, InvalidValueError, Session, Task, TrialBuilder
 
-PUMP, CASH = 1, 2
-"""Actions; 0 is resting."""
+PUMP, CASH = 1, 2  # actions; 0 is resting
 CENTS = 5
 
 
@@ -46,7 +45,6 @@ class BART(Task):
     largest: tuple[int, ...] = (128,)
     trials_per_session: int | None = 30
     max_duration: float | None = 30_000  # ms
-
     timing = {"balloon": float("inf")}
     supervised = False
     trial_state = {"pumps": 0, "burst": 0}

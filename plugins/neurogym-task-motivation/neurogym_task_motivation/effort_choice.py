@@ -2,36 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from neurogym_core import Choice, InvalidValueError, Task, TrialBuilder
-
-CHANCES = (0.12, 0.5, 0.88)
-EASY, LEAST, MOST = 1.0, 1.24, 4.30
-"""Dollars of the easy offer, and the smallest and the largest of the hard one."""
-PRESSES = (30, 100)
-
-
-@lru_cache(maxsize=16)
-def best_rate(easy_ms: float, hard_ms: float, effort: float) -> float:
-    """Return the largest mean reward per ms, and so the price of time.
-
-    Args:
-        easy_ms, hard_ms: duration of a trial after each choice.
-        effort: cost of a press, dollars.
-    """
-    amounts = np.arange(124, 431)[:, None] / 100
-    easy = np.array(CHANCES) * EASY - effort * PRESSES[0]
-    hard = np.array(CHANCES) * amounts - effort * PRESSES[1]  # (307, 3)
-    rate = 0.0
-    for _ in range(100):  # a fixed point, from policy to rate
-        works = hard - rate * hard_ms > easy - rate * easy_ms
-        gain = np.where(works, hard, easy).mean()
-        rate = gain / np.where(works, hard_ms, easy_ms).mean()
-    return rate
+from neurogym_task_motivation.price_of_time import CHANCES, EASY, MOST, PRESSES, best_rate
 
 
 class EffortChoice(Task):
@@ -66,7 +42,6 @@ class EffortChoice(Task):
 
     dt: float = 500
     effort: float = 0.0
-
     timing = {"interval": 1000, "choice": 5000, "easy": 7000, "hard": 21000}  # ms
     supervised = False
     go_cue = "offer"

@@ -9,10 +9,8 @@ import numpy as np
 from neurogym_core import Choice, InvalidValueError, Session, Task, TrialBuilder
 
 VERSIONS = ("choice", "patch")
-LATE = (20.0, 40.0, 60.0)
-"""Seconds until the large reward."""
-SPAN = 1.5
-"""Largest factor between the reward rates of both options."""
+LATE = (20.0, 40.0, 60.0)  # s until the large reward
+SPAN = 1.5  # largest factor between the reward rates of both options
 
 
 class IntertemporalForaging(Task):
@@ -45,7 +43,6 @@ class IntertemporalForaging(Task):
     dt: float = 500
     version: str = "choice"
     trials_per_session: int | None = 20
-
     timing = {"interval": 20000, "soon": 5000, "offers": 5000}  # ms
     supervised = False
     go_cue = "offer"
@@ -65,28 +62,25 @@ class IntertemporalForaging(Task):
         session.ratio = SPAN ** rng.uniform(-1, 1, len(session))
 
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        known = {"late": session.late, "ratio": session.ratio}
-        return self.draw_conditions(rng, len(session), known)
+        return {"late": session.late, "ratio": session.ratio}
 
     def new_trial(self, trial: TrialBuilder) -> None:
         patch = self.version == "patch"
         order = ("soon", "offers", "late") if patch else ("offers", "soon", "late")
         soon, interval = (self.timing[name].mean / 1000 for name in ("soon", "interval"))
-        rest = 1000 * (trial["late"] - soon * patch)
         ends = {"offers": "end"} if patch else {"offers": "end", "soon": "end"}
-        trial.periods("interval", *order, late=rest, then=ends)
+        trial.periods("interval", *order, late=1000 * (trial["late"] - soon * patch), then=ends)
         pause = interval + self.dt / 1000  # with the step of the choice
         large = trial["ratio"] * (trial["late"] + pause) / (soon + pause)
         trial.record(large=large)
         trial.show("offer", 1, during="offers")
-        ones = np.ones(trial.n)
-        trial.show("amount", np.column_stack([ones, large]) / 10, during="offers")
-        trial.show("delay", np.column_stack([ones * soon, trial["late"]]) / 100, during="offers")
-        better = trial.correct_choice[:, None] == (0, 1)
-        leads = ("end" if patch else "soon", "late")
-        trial.offer("choose", 0, "offers", worth=better, then=leads)
+        trial.show("amount", np.column_stack([np.ones(trial.n), large]) / 10, during="offers")
+        delay = np.column_stack([np.full(trial.n, soon), trial["late"]])
+        trial.show("delay", delay / 100, during="offers")
+        better, then = trial.correct_choice[:, None] == (0, 1), ("end" if patch else "soon", "late")
+        trial.offer("choose", 0, "offers", worth=better, then=then)
 
     def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, None]:
         last = now.remaining < 1.5 * now.dt
-        rest = now.conditions["large"] - (self.version == "patch")
-        return last * (now.in_period("soon") + now.in_period("late") * rest), None
+        rest = now.in_period("late") * (now.conditions["large"] - (self.version == "patch"))
+        return last * (now.in_period("soon") + rest), None

@@ -11,10 +11,10 @@ import numpy as np
 
 from neurogym_core import Subject, TaskVectorEnv
 from neurogym_task_motivation.bart import CASH, PUMP
-from neurogym_task_motivation.conditioning import AMOUNTS
-from neurogym_task_motivation.effort_choice import EASY, MOST, PRESSES, best_rate
 from neurogym_task_motivation.pavlovian_go_nogo import GOES, WINS
+from neurogym_task_motivation.price_of_time import EASY, MOST, PRESSES, best_rate
 from neurogym_task_motivation.risky_bandit import MEANS
+from neurogym_task_motivation.trace_conditioning import AMOUNTS
 from neurogym_task_motivation.variable_isi import DELAYS, VariableISI
 
 

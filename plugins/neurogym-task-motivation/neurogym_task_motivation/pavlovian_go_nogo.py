@@ -7,8 +7,7 @@ import numpy as np
 from neurogym_core import Choice, InvalidValueError, Session, Task, TrialBuilder, Uniform
 
 KINDS = ("go to win", "no-go to win", "go to avoid", "no-go to avoid")
-GOES = np.array((True, False, True, False))
-WINS = np.array((True, True, False, False))
+GOES, WINS = np.array(((True, False, True, False), (True, True, False, False)))
 CUES = ("cue 1", "cue 2", "cue 3", "cue 4")
 
 
@@ -45,7 +44,6 @@ class PavlovianGoNogo(Task):
 
     p_better: float = 0.8
     trials_per_session: int | None = 240
-
     timing = {"cue": 1000, "delay": Uniform(250, 2000), "target": 1500}  # ms
     rewards = {"abort": 0.0}
     supervised = False

@@ -7,8 +7,7 @@ import numpy as np
 from neurogym_core import Choice, InvalidValueError, Session, Task, TrialBuilder
 
 STIMULI = ("sure 0", "sure 20", "sure 20 too", "sure 40", "risky")
-MEANS = np.array((0, 20, 20, 40, 20))
-"""Points; the risky stimulus pays 0 or 40, with equal chances."""
+MEANS = np.array((0, 20, 20, 40, 20))  # points; risky: 0 or 40, with equal chances
 UNITS = tuple(f"symbol {k + 1}" for k in range(5))
 
 
@@ -41,7 +40,6 @@ class RiskyBandit(Task):
 
     forced: float = 1 / 3
     trials_per_session: int | None = 234
-
     timing = {"choice": 100}  # ms; one step, since every action is a choice
     supervised = False
     go_cue = "offer"

@@ -6,10 +6,9 @@ import numpy as np
 
 from neurogym_core import Axis, Choice, InvalidValueError, Task, TrialBuilder, TruncatedExponential
 
-DELAYS = np.arange(1200, 2801, 200)
+DELAYS = np.arange(1200, 2801, 200)  # ms from the onset of the odour to the reward
 WEIGHTS = np.exp(-0.5 * ((DELAYS - 2000) / 500) ** 2)
 CHANCES = WEIGHTS / WEIGHTS.sum()
-"""Times from the onset of the odour to the reward, ms, and their probabilities."""
 
 
 class VariableISI(Task):
@@ -45,7 +44,6 @@ class VariableISI(Task):
     rewarded: float = 1.0
     discount: float = 0.8
     tolerance: float = 0.05
-
     timing = {
         "interval": TruncatedExponential(3000, 1000, 12000),
         "odour": 1000,

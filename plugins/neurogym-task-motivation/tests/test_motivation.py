@@ -6,18 +6,15 @@ import numpy as np
 import pytest
 from neurogym_task_motivation import observers as seen_by
 from neurogym_task_motivation.bart import BART
-from neurogym_task_motivation.conditioning import (
-    AMOUNTS,
-    ODOURS,
-    DelayConditioning,
-    TraceConditioning,
-)
+from neurogym_task_motivation.delay_conditioning import DelayConditioning
 from neurogym_task_motivation.delay_discounting import DelayDiscounting
-from neurogym_task_motivation.effort_choice import CHANCES, EffortChoice, best_rate
+from neurogym_task_motivation.effort_choice import EffortChoice
 from neurogym_task_motivation.intertemporal_foraging import IntertemporalForaging
 from neurogym_task_motivation.mixed_gambles import GAINS, LOSSES, MixedGambles
 from neurogym_task_motivation.pavlovian_go_nogo import GOES, KINDS, WINS, PavlovianGoNogo
+from neurogym_task_motivation.price_of_time import CHANCES, best_rate
 from neurogym_task_motivation.risky_bandit import MEANS, STIMULI, RiskyBandit
+from neurogym_task_motivation.trace_conditioning import AMOUNTS, ODOURS, TraceConditioning
 from neurogym_task_motivation.variable_isi import CHANCES as TIMES
 from neurogym_task_motivation.variable_isi import DELAYS, VariableISI
 
