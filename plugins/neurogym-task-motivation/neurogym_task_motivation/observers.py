@@ -6,6 +6,7 @@ own actions and rewards."""
 from __future__ import annotations
 
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 
@@ -346,7 +347,8 @@ class Pumper(Subject):
         luck = self.rng.normal(0, self.spread, len(self.aim)) if self.spread else 0
         self.wanted = np.where(ended, np.clip(np.rint(self.aim + luck), 1, 127), self.wanted)
         self._trial = env.trial_number.copy()
-        pumps = np.rint(observations[:, env.task.channels["pumps"]][:, 0] * max(env.task.largest))
+        task: Any = env.task
+        pumps = np.rint(observations[:, task.channels["pumps"]][:, 0] * max(task.largest))
         return np.where(pumps < self.wanted, PUMP, CASH)
 
 
@@ -379,7 +381,8 @@ class Predictor(Subject):
         self.expected = np.zeros(env.num_envs)
 
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
-        task, channels = env.task, env.task.channels
+        task: Any = env.task
+        channels = task.channels
         odour = observations[:, channels["odour"]]
         comes = odour.any(axis=1)
         self.since = np.where(self.since >= 0, self.since + 1, np.where(comes, 0, -1))
