@@ -26,7 +26,8 @@ class IntertemporalForaging(Task):
     the option with the larger rate, and its ideal 1. The small reward is 1 after 5 s; the large
     one, after 20 to 60 s, has a rate 2/3 to 1.5 times that of the small one, so that neither amount
     nor delay alone says much. Always the same option earns 0.50, and amount divided by delay, which
-    leaves out the interval, 0.5.
+    leaves out the interval, 0.5. The offers of a session stay, so that repeating a choice that was
+    right, or the better one of the last trial, earns 0.97.
 
     In the version of patches, ``version="patch"``, the subject waits for the small reward in any
     case, and then leaves, or stays for the rest: the same amounts and delays as a choice of staying
