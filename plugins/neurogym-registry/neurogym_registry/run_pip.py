@@ -1,4 +1,4 @@
-"""Run pip, and let it start no program: what it would build is code of strangers.
+"""Run pip without the programs that it would start: builds of sources run code of strangers.
 
 ``python run_pip.py PIP …`` runs the module ``pip``, or the program in a wheel of pip. Wheels need
 no program; for a requirement at an address of sources, or of a repository, pip would start those of

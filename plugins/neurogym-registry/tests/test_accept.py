@@ -243,7 +243,7 @@ def test_no_requirement_of_a_requirement_is_built(tmp_path: Path, keeper, ngym, 
 
 
 def test_what_would_be_built_would_run(tmp_path: Path) -> None:
-    """The test above would find it: pip builds the same sources if nobody forbids it."""
+    """The test above would find it: pip itself builds the same sources."""
     marker = tmp_path / "built"
     backend = '[build-system]\nrequires = []\nbuild-backend = "b"\nbackend-path = ["."]\n'
     (tmp_path / "pyproject.toml").write_text(backend, "utf-8")

@@ -209,7 +209,7 @@ FOUND = [_made(family) for family in (1, 2, 40)]
 def test_code_in_the_sandbox_makes_no_namespace_and_no_further_files(
     none: None, tmp_path: Path
 ) -> None:
-    """In a namespace of its own, it could mount memory without limits; so are files of memfd."""
+    """In another namespace it could mount memory without limits, as files of memfd have none."""
     code = """
 import ctypes as _ctypes
 import socket as _socket

@@ -31,6 +31,7 @@ from neurogym_study.playing import play_task
 from neurogym_study.signatures import Animal, signature_names, signatures
 from neurogym_study.signatures.model import read_signature
 from neurogym_task_learning import observers as learning
+from neurogym_task_motivation import observers as motivation
 
 from neurogym_core import InvalidValueError, TrialRecord, UnknownNameError, make_task, run
 
@@ -443,6 +444,55 @@ def test_signatures_of_learning_are_found_where_they_are(name, task, subject, si
     """A bonus for the unknown makes a horizon count, and noise in all choices does not."""
     n = 2000 if task == "Horizon-v0" else 3000  # games of up to ten steps
     assert scored(name, task, subject, n=n).subject.sign == sign
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "subject", "sign"),
+    [
+        ("later-rewards-count-less", "DelayDiscounting-v0", motivation.Discounter(), "yes"),
+        ("later-rewards-count-less", "DelayDiscounting-v0", motivation.Discounter(kind="none"),
+         "no"),
+        ("later-rewards-count-less", "DelayDiscounting-v0", "guess", "no"),
+        ("losses-weigh-more", "MixedGambles-v0", motivation.Gambler(1.93, 0.5), "yes"),
+        ("losses-weigh-more", "MixedGambles-v0", motivation.Gambler(1.93), "yes"),
+        ("losses-weigh-more", "MixedGambles-v0", motivation.Gambler(1, 0.5, least=6), "no"),
+        ("losses-weigh-more", "MixedGambles-v0", motivation.Gambler(1, least=6), "no"),
+        ("risk-is-avoided", "RiskyBandit-v0", motivation.RiskLearner(0.1, 0.4), "yes"),
+        ("risk-is-avoided", "RiskyBandit-v0", motivation.SymbolFilter(), "no"),
+        ("risk-is-avoided", "RiskyBandit-v0", "random", "no"),
+        ("effort-when-likely", "EffortChoice-v0", motivation.Worker(), "yes"),
+        ("effort-when-likely", "EffortChoice-v0", motivation.Worker(uses_chance=False), "no"),
+        ("fewer-pumps-after-bursts", "BART-v0", motivation.Pumper(20, 2, 12), "yes"),
+        ("fewer-pumps-after-bursts", "BART-v0", motivation.Pumper(25, spread=5), "no"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)  # fmt: skip
+def test_signatures_of_motivation_are_found_where_they_are(name, task, subject, sign):
+    """Aversion, asymmetric learning and adaptation are found; a general caution is none of them."""
+    trials = {"RiskyBandit-v0": 23_400, "BART-v0": 1500}.get(task, 3000)
+    assert sign_in_many(name, task, subject, trials) == sign
+
+
+def sign_in_many(name, task, subject, trials):
+    """Sign in the trials of 50 subjects who play side by side."""
+    made = make_task(task)
+    record = run(made, subject, trials, num_envs=50, seed=3)
+    return sign_of(KNOWN[name].measured(Behaviour(record, Roles.of_task(made))), KNOWN[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("subject", "sign"),
+    [
+        (motivation.PavlovianLearner(bias=0.8), "yes"),
+        (motivation.PavlovianLearner(), "no"),
+        (motivation.CueFilter(), "no"),
+        ("rest", "no"),
+    ],
+    ids=("bias", "none", "ideal", "rest"),
+)
+def test_a_pavlovian_bias_is_found_in_subjects_that_have_it_only(subject, sign):
+    assert sign_in_many("pavlovian-bias", "PavlovianGoNogo-v0", subject, 12_000) == sign
 
 
 @pytest.mark.slow

@@ -1,0 +1,1 @@
+"""Tasks of motivation: biases by valence, discounting, risk, effort, foraging, conditioning."""
