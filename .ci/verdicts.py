@@ -152,8 +152,8 @@ class Archive:
         files: path -> bytes; of an sdist within its one folder.
         metadata: METADATA or PKG-INFO.
         wrong: why pip would not write a wheel as it looks: RECORD, names, hashes; or "".
-        odd: what the archive says about its files, beside names and bytes, that a build of these
-            sources does not say: other dates, owners, rights, comments.
+        odd: facts about its files, beside names and bytes, that a build of these sources does not
+            give: other dates, owners, rights, comments.
     """
 
     name: str
@@ -280,7 +280,7 @@ def _when(one: zipfile.ZipInfo) -> float:
 
 
 def _oddities(one: zipfile.ZipInfo) -> Iterator[str]:
-    """Yield what a wheel says about a file that a build of the sources does not say."""
+    """Yield facts about a file that a build of the sources does not give it."""
     if (one.external_attr >> 16) & 0o7777 not in (0o644, 0o755):
         yield f"{one.filename} has the rights {(one.external_attr >> 16) & 0o7777:o}"
     if one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

@@ -22,7 +22,7 @@ _CALLS = {
 """Machine -> its number in the kernel, the numbers of add_key, request_key, keyctl, unshare, setns,
 memfd_create, clone3 and the rings, that of clone, and that of socket."""
 _NAMESPACES = 0x7E020000
-"""Flags of clone that make a namespace. In one of its own, a process could mount files in memory,
+"""Flags of clone that make a namespace. In a further one, a process could mount files in memory,
 without the limits of `sandbox.MEMORY`, as it could make files of memfd_create."""
 _FAMILIES = (1, 2, 10, 16)
 """Sockets that a namespace of the network hides: of files, IPv4, IPv6 and of routes. Those between

@@ -527,8 +527,8 @@ def _pip(command: str, *arguments: str, show: bool = False, deadline: float | No
         if REFUSED in (said_by_pip or ""):
             raise InstallError(
                 "pip found a requirement that is no wheel, e.g. at an address of sources, and did"
-                " not build it. Expected wheels only, because building runs code of a package that"
-                " nobody has seen. Require packages by their names, and ask their maintainers for"
+                " not build it. Expected wheels only, because building runs code of a package"
+                " before any question. Require packages by their names, and ask their maintainers for"
                 " wheels. Nothing was installed."
             )
         raise InstallError(
