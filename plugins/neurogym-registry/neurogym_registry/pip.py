@@ -37,6 +37,9 @@ from neurogym_registry.transaction import replacing
 from neurogym_registry.wheels import read_requirement, sha256_of
 
 SECONDS = 600
+MOST_REQUIRED, MOST_UNPACKED = 200, 8_000_000_000
+"""Most packages, and their bytes, that checks of a package add to an environment; torch with CUDA
+takes 5.6 GB."""
 _LINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(\[[A-Za-z0-9._, -]*\])?[A-Za-z0-9<>=!~.*+, ()_-]*")
 SETTINGS = (
     "index-url", "extra-index-url", "find-links", "no-index", "trusted-host", "proxy", "cert",
@@ -292,11 +295,27 @@ def add_requirements(wheel: Path, site: Path, *, deadline: float | None = None) 
         rows = [_candidate(row) for row in json.loads(report.read_text("utf-8"))["install"]]
         missing = [one for one in rows if one.sha256 != sha256_of(wheel)]
         if missing:
+            if len(missing) > MOST_REQUIRED:
+                raise _too_much(f"{len(missing)} packages", f"{MOST_REQUIRED}")
             steps = fetch(missing, folder, deadline=deadline)
+            if (size := sum(map(_unpacked_size, steps))) > MOST_UNPACKED:
+                raise _too_much(f"{size:,} bytes", f"{MOST_UNPACKED:,}")
             refuse_conflicts(steps)
             _refuse_replacements(steps)
             here = ("--no-index", "--find-links", name, "--no-compile", "--target", str(site))
             _pip("install", *_locked(missing, folder), *here)
+
+
+def _unpacked_size(step: Step) -> int:
+    with zipfile.ZipFile(step.path) as archive:
+        return sum(one.file_size for one in archive.infolist())
+
+
+def _too_much(what: str, most: str) -> InstallError:
+    return InstallError(
+        f"Its requirements, with theirs, are {what} that this environment lacks. Expected at most"
+        f" {most}. Require less, or make the larger ones an extra. Nothing was written."
+    )
 
 
 def _refuse_replacements(steps: Sequence[Step]) -> None:
@@ -528,8 +547,8 @@ def _pip(command: str, *arguments: str, show: bool = False, deadline: float | No
             raise InstallError(
                 "pip found a requirement that is no wheel, e.g. at an address of sources, and did"
                 " not build it. Expected wheels only, because building runs code of a package"
-                " before any question. Require packages by their names, and ask their maintainers for"
-                " wheels. Nothing was installed."
+                " before any question. Require packages by their names, and ask their maintainers"
+                " for wheels. Nothing was installed."
             )
         raise InstallError(
             f"pip {command} failed: {said.rstrip('.')}. Expected pip to find and {command} the"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from neurogym_core import NeurogymError
-from neurogym_core.tools import canonical, clean, vocabulary
+from neurogym_core.tools import canonical, clean, listed, vocabulary
 from neurogym_registry.drawings import fault_of
 from neurogym_registry.folder import (
     Level,
@@ -64,7 +64,7 @@ RULES = {
         "A package with a folder in its entry is in the repository of the registry, and only"
         " keepers list it."
     ),
-    "moved": "The repository of a package stays the same.",
+    "moved": "The repository of a package stays the same, and one of its maintainers stays.",
     "containing": "The own words of a name do not contain those of another name.",
     "plain-text": "Texts have no control, invisible or reordering characters.",
     "same-version": "No two releases of a package have the same version in two spellings.",
@@ -614,6 +614,15 @@ def _added_only(new: Registry, old: Registry) -> Iterator[Violation]:
             yield Violation(rule="add-only", file=entry_file(name), message=message)
             continue
         yield from _history(name, old.entries[name], new.entries[name])
+    for name in new.entries.keys() - old.entries.keys():
+        if new.entries[name].get("transfers"):
+            message = (
+                "is in a new entry. Expected none, because the package has had no other maintainers"
+                " here. Leave it out."
+            )
+            yield Violation(
+                rule="add-only", file=entry_file(name), field="transfers", message=message
+            )
     for name, versions in old.releases.items():
         for version, before in versions.items():
             yield from _unchanged(name, version, before, new.releases.get(name, {}).get(version))
@@ -627,8 +636,21 @@ def _added_only(new: Registry, old: Registry) -> Iterator[Violation]:
 
 
 def _history(name: str, before: dict[str, Any], after: dict[str, Any]) -> Iterator[Violation]:
-    """Yield changes of the transfers of a package, and of the place of its sources."""
+    """Yield changes of the transfers of a package, of its date, and of the place of its sources."""
     past, now = before.get("transfers", []), after.get("transfers", [])
+    if before.get("added") != after.get("added"):
+        message = "has changed. Expected the date to stay as it is. Put it back."
+        yield Violation(rule="add-only", file=entry_file(name), field="added", message=message)
+    if len(now) <= len(past) and _accounts(before).isdisjoint(_accounts(after)):
+        message = (
+            f"were {listed(sorted(map(clean, _accounts(before))))}, and none of them stays."
+            " Expected one to stay, or a row in transfers. Accept it only if they agree; a keeper"
+            " writes `ngym registry transfer`."
+        )
+        yield Violation(
+            level="warning", rule="moved", file=entry_file(name), field="maintainers",
+            message=message,
+        )  # fmt: skip
     if now[: len(past)] != past:
         message = "has changed. Expected transfers to stay as they are. Put them back."
         yield Violation(rule="add-only", file=entry_file(name), field="transfers", message=message)
@@ -647,6 +669,12 @@ def _history(name: str, before: dict[str, Any], after: dict[str, Any]) -> Iterat
             level="warning", rule="moved", file=entry_file(name), field="repository",
             message=message,
         )  # fmt: skip
+
+
+def _accounts(entry: dict[str, Any]) -> set[str]:
+    """Return the maintainers of an entry: numbers of their accounts, or names without one."""
+    rows = [row for row in entry.get("maintainers", []) if isinstance(row, dict)]
+    return {str(row.get("github_id", row.get("name"))) for row in rows}
 
 
 def _excused(new: Registry, old: Registry) -> Iterator[Violation]:

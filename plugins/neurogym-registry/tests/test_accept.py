@@ -279,6 +279,23 @@ def test_at_the_end_of_its_time_the_command_leaves_nothing(tmp_path: Path, keepe
     assert [path.name for path in place.iterdir()] == ["began"]
 
 
+@pytest.mark.parametrize(
+    ("limit", "most", "said"),
+    [("MOST_REQUIRED", 0, "are 1 packages"), ("MOST_UNPACKED", 100, "bytes that this")],
+)
+def test_requirements_of_a_wheel_are_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int, said: str
+) -> None:
+    monkeypatch.setattr(f"neurogym_registry.pip.{limit}", most)
+    packages.wheel(packages.Package(name="dots-helper", requires=(), manifest=None), tmp_path)
+    needs = ("neurogym-core>=1.0,<2", "dots-helper")
+    wheel = read_wheel(packages.wheel(makers.dots_package(requires=needs), tmp_path))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    with pytest.raises(NeurogymError, match=said), unpacked(wheel, boxed=False):
+        pass
+
+
 def test_downloads_count_in_the_time_of_a_package(tmp_path: Path) -> None:
     wheel = read_wheel(packages.wheel(makers.dots_package(), tmp_path))
     with (

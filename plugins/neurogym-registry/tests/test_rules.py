@@ -598,6 +598,29 @@ def test_a_transfer_to_nobody_is_refused(keeper, tmp_path: Path) -> None:
     assert changed_entry(keeper, tmp_path, text, after) == set()
 
 
+def test_a_new_entry_tells_of_no_transfers(keeper, tmp_path: Path) -> None:
+    old = Path(shutil.copytree(keeper.folder, tmp_path / "before"))
+    keeper.entry(NAME, makers.entry_text(NAME) + TRANSFER.format(date="2020-01-01"))
+    found = {(one.rule, one.field) for one in validate(keeper.folder, old)}
+    assert ("add-only", "transfers") in found
+
+
+def test_the_date_of_an_entry_stays(keeper, tmp_path: Path) -> None:
+    text = makers.entry_text(NAME)
+    (date,) = (line for line in text.splitlines() if line.startswith("added = "))
+    after = text.replace(date, "added = 2001-01-01")
+    assert changed_entry(keeper, tmp_path, text, after) == {("error", "add-only", "added")}
+
+
+def test_other_maintainers_without_a_transfer_are_a_warning(keeper, tmp_path: Path) -> None:
+    text = makers.entry_text(NAME)
+    after = text.replace('name = "Ana"', 'name = "Bo"')
+    assert changed_entry(keeper, tmp_path, text, after) == {("warning", "moved", "maintainers")}
+    (tmp_path / "before").rename(tmp_path / "first")
+    more = text + '\n[[maintainers]]\nname = "Bo"\n'
+    assert changed_entry(keeper, tmp_path, text, more) == set()
+
+
 def test_another_repository_is_a_warning(keeper, tmp_path: Path) -> None:
     text = makers.entry_text(NAME)
     after = text.replace("example.org/lab", "example.com/lab")
