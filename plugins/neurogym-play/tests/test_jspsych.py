@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browsing import wait_for
+from browsing import asked_hosts, wait_for
 from neurogym_play import write_experiment
 from neurogym_play.page import KEPT
 
@@ -226,7 +226,9 @@ def test_the_data_are_what_a_person_did_and_what_the_kernel_makes_of_it(
     made = make_task(task, **settings)
     address = study(task, n, seed=5, practice=1, **settings)
     delays = [40.0, 75.0, 110.0]
+    asked_hosts(browser)
     rows = played(browser, address, delays, 30 + 2.5 * n)
+    assert asked_hosts(browser) == {address.split("/")[2]}
     trials = [row for row in rows if row["trial_type"] == "neurogym-trial"]
     assert [row["practice"] for row in trials] == [True] + [False] * n
     checks = [row for row in rows if row.get("check") == "attention"]
