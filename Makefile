@@ -50,8 +50,11 @@ mutants: $(VENV)/installed-mutants  ## break the core in 300 places, and list th
 release-check: $(VENV)/installed-release  ## build all packages twice, judge them, and try each from its wheel (half an hour)
 	@$(RUN) .ci/release_check.py $(OPTIONS)
 
-test-browser: $(VENV)/installed-test  ## the catalogue page and the page to play in Chromium (Debian: chromium chromium-driver)
-	$(ONE_THREAD) $(RUN) -m pytest -q plugins/neurogym-registry/tests/browser plugins/neurogym-play/tests/test_play.py
+# Of the page to play, and of experiments in jsPsych, which npm installs.
+PLAYED := plugins/neurogym-play/tests/test_play.py plugins/neurogym-play/tests/test_jspsych.py
+
+test-browser: $(VENV)/installed-test  ## the catalogue page and the pages to play in Chromium (Debian: chromium chromium-driver npm)
+	$(ONE_THREAD) $(RUN) -m pytest -q plugins/neurogym-registry/tests/browser $(PLAYED)
 
 lint: $(VENV)/installed-test  ## ruff, mypy, pyright, and turns of phrase to avoid
 	$(RUN) -m ruff check .
@@ -85,8 +88,8 @@ AXE := $(VENV)/axe-core/axe.min.js
 $(AXE):
 	@mkdir -p $(@D) && cd $(@D) && npm pack --silent axe-core@4.14.1 && tar xzf axe-core-4.14.1.tgz --strip-components=1
 
-test-site: $(VENV)/installed-test site $(AXE)  ## build the site, and test it and the page to play in Chromium (needs npm)
-	$(ONE_THREAD) $(RUN) -m pytest -q tests/site plugins/neurogym-play/tests/test_play.py
+test-site: $(VENV)/installed-test site $(AXE)  ## build the site, and test it and the pages to play in Chromium (needs npm)
+	$(ONE_THREAD) $(RUN) -m pytest -q tests/site $(PLAYED)
 
 clean:  ## remove the environments and the files of the tools
 	rm -f neurogym_core/play/_kernel*.so neurogym_core/play/_kernel*.pyd

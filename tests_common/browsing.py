@@ -1,7 +1,8 @@
-"""Tests in a browser: wait for a page."""
+"""Tests in a browser: wait for a page, and see which hosts it asks."""
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,3 +15,11 @@ def wait_for(condition: Callable[[], Any], seconds: float = 20) -> Any:
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.02)
     return found
+
+
+def asked_hosts(browser: Any) -> set[str]:
+    """Return the hosts of the requests since the last call, such as ``127.0.0.1:8000``."""
+    said = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    sent = [one["params"] for one in said if one["method"] == "Network.requestWillBeSent"]
+    addresses = [one["request"]["url"] for one in sent]
+    return {address.split("/")[2] for address in addresses if address.startswith("http")}

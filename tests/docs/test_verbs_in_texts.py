@@ -26,7 +26,7 @@ PAGES = [
 ]
 KNOWN = {*VERBS, *(name for name in dir(TrialBuilder) if not name.startswith("_"))}
 MENTION = re.compile(r"(?<![.\w])trial\.([a-z_]+)\b")
-FILES = {"md", "png", "gif", "pdf", "svg"}
+FILES = {"md", "js", "png", "gif", "pdf", "svg"}
 OTHERS = {"suggest_float", "suggest_int", "suggest_categorical", "update", *FILES}
 """Those of Optuna's trials, of dicts, and names of files."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browsing import wait_for
+from browsing import asked_hosts, wait_for
 from neurogym_play import write_experiment
 from neurogym_play.page import KEPT
 
@@ -83,14 +83,14 @@ def test_impossible_experiments_are_refused(
 @pytest.fixture(scope="session")
 def jspsych(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder node_modules with the real jsPsych, of the versions that an experiment pins."""
+    give_up = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
     if shutil.which("npm") is None:
-        pytest.skip("npm installs jsPsych, and is not installed")
+        give_up("experiments are tested with the real jsPsych: install npm")
     folder = write_experiment(DOTS, tmp_path_factory.mktemp("jspsych"), 1)
     command = ["npm", "install", "--silent", "--no-audit", "--no-fund"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
     if done.returncode:
-        reason = f"npm cannot install jsPsych: {done.stderr[-300:]}"
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
+        give_up(f"npm cannot install jsPsych: {done.stderr[-300:]}")
     return folder / "node_modules"
 
 
@@ -175,8 +175,9 @@ def of_kernel(made: Any, rows: list[dict], seed: int) -> TrialRecord:
     return run(made, lambda env, seen: np.array([next(actions)]), len(rows), num_envs=1, seed=seed)
 
 
-def compare(made: Any, rows: list[dict], pressed: list, seed: int) -> None:
-    """Fail if the rows are other than the acts of the person, played by the kernel."""
+def compare(made: Any, rows: list[dict], pressed: list, n: int, seed: int) -> None:
+    """Fail if the rows are other than the `n` trials that the person played, by the kernel."""
+    assert [row["trial"] for row in rows] == list(range(n))
     record = of_kernel(made, rows, seed)
     for name, column in record.items():
         if name == "subject":
@@ -185,7 +186,6 @@ def compare(made: Any, rows: list[dict], pressed: list, seed: int) -> None:
             said = np.nan if row[name] is None else row[name]
             assert said == value or (said != said and value != value), (name, row["trial"])
     asked = {"ArrowRight": "right", "ArrowLeft": "left"}
-    assert [row["trial"] for row in rows] == list(range(len(rows)))
     keys = {trial: key for _, practice, trial, key in pressed if not practice}
     assert [row["choice"] for row in rows] == [asked[keys[row["trial"]]] for row in rows]
     late = []
@@ -226,47 +226,61 @@ def test_the_data_are_what_a_person_did_and_what_the_kernel_makes_of_it(
     made = make_task(task, **settings)
     address = study(task, n, seed=5, practice=1, **settings)
     delays = [40.0, 75.0, 110.0]
+    asked_hosts(browser)
     rows = played(browser, address, delays, 30 + 2.5 * n)
+    assert asked_hosts(browser) == {address.split("/")[2]}
     trials = [row for row in rows if row["trial_type"] == "neurogym-trial"]
     assert [row["practice"] for row in trials] == [True] + [False] * n
     checks = [row for row in rows if row.get("check") == "attention"]
     assert len(checks) == (n - 1) // 50
     assert all(row["passed"] for row in checks)
     pressed = browser.execute_script("return pressed")
-    compare(made, trials[1:], pressed, seed=5)
-    study_ = pytest.importorskip("neurogym_study.reading")
+    compare(made, trials[1:], pressed, n, seed=5)
+    studied = pytest.importorskip("neurogym_study")
     (tmp_path / "p1.json").write_text(json.dumps(rows), "utf-8")
-    record = study_.read_record(tmp_path / "p1.json", "neurogym-jspsych")
+    record = studied.read_record(tmp_path / "p1.json", "neurogym-jspsych")
     expected = of_kernel(made, trials[1:], 5)
-    assert record["outcome"].tolist() == expected["outcome"].tolist()
-    assert record["choice"].tolist() == expected["choice"].tolist()
-    np.testing.assert_array_equal(record["reaction_time"], expected["reaction_time"])
+    for column in set(expected.columns) - {"subject"}:
+        np.testing.assert_array_equal(record[column], expected[column], column)
+        assert (record[column].dtype.kind == "b") == (expected[column].dtype.kind == "b")
     assert set(record["subject"]) == {"p1"}
+    of_both = [studied.Behaviour(one).conditions for one in (record, expected)]
+    assert of_both[0] == of_both[1]
 
 
 CHEATS = {
-    "late pictures": (
+    "pictures of the next frame but one": (
+        "trial.js",
         "steps * dt, now - start]",
-        "steps * dt, now - start + 3 * frame]",
+        "steps * dt, now - start + 2 * frame]",
+    ),
+    "a trial that is not recorded": (
+        "experiment.js",
+        "pause: 50 }",
+        "pause: 50, record_data: k !== 4 }",
     ),
     "late keys": (
+        "trial.js",
         "rt = answeredAt - openedAt;",
         "rt = answeredAt - openedAt + 60;",
     ),
     "the row of the trial before": (
+        "trial.js",
         "const row = kernel.rows.at(-1);",
         "const row = kernel.rows.at(kernel.trial > 3 ? -2 : -1);",
     ),
     "choices swapped": (
+        "trial.js",
         "...row, rt,",
         "...row, choice: row.choice === 'left' ? 'right' : 'left', rt,",
     ),
     "other actions": (
+        "trial.js",
         "JSON.stringify(actions)",
         "JSON.stringify(actions.map((one) => (one === 1 ? 2 : one)))",
     ),
 }
-"""Changes of trial.js by which its data are wrong."""
+"""Changes (file, former text, new text) by which the data are wrong."""
 
 
 @pytest.mark.slow
@@ -274,11 +288,11 @@ CHEATS = {
 def test_a_wrong_plugin_is_found(browser: Any, study: Callable[..., str], name: str) -> None:
     settings: dict[str, Any] = {"timing": QUICKLY, "dt": 10}
     made = make_task(DOTS, **settings)
-    address = study(DOTS, 12, [("trial.js", *CHEATS[name])], seed=5, **settings)
+    address = study(DOTS, 12, [CHEATS[name]], seed=5, **settings)
     rows = played(browser, address, [40.0, 75.0], 60)
     trials = [row for row in rows if row["trial_type"] == "neurogym-trial"]
     with pytest.raises(AssertionError):
-        compare(made, trials, browser.execute_script("return pressed"), seed=5)
+        compare(made, trials, browser.execute_script("return pressed"), 12, seed=5)
 
 
 def test_without_jspsych_the_page_says_what_to_do(browser: Any, static: tuple[str, Path]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import replaying
-from browsing import wait_for
+from browsing import asked_hosts, wait_for
 from neurogym_play import trial_tables, write_page
 from neurogym_play.page import played_blocks
 from neurogym_play.playing import free_name, person_record, play
@@ -238,6 +238,7 @@ def test_a_person_plays_with_the_keyboard_and_the_record_is_saved(
     playing = threading.Thread(target=play, args=(task, DOTS, blocks, csv), daemon=True)
     playing.start()
     browser.get_log("browser")
+    asked_hosts(browser)
     browser.get(wait_for(lambda: opened and opened[0]))
     wait_for(lambda: browser.find_element("id", "begin").is_displayed())
     assert (
@@ -265,14 +266,7 @@ def test_a_person_plays_with_the_keyboard_and_the_record_is_saved(
     assert len(lines) == 4
     assert lines[1].startswith('"person",0,')
     assert browser.get_log("browser") == []
-    fetched = [
-        json.loads(entry["message"])["message"]["params"].get("request", {}).get("url", "")
-        for entry in browser.get_log("performance")
-        if 'requestWillBeSent"' in entry["message"]
-    ]
-    assert {url.split("/")[2] for url in fetched if url.startswith("http")} == {
-        opened[0].split("/")[2]
-    }
+    assert asked_hosts(browser) == {opened[0].split("/")[2]}
 
 
 @pytest.mark.parametrize("feedback", [False, True])

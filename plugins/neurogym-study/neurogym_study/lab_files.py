@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,12 @@ PYCONTROL = {"time", "type", "subtype", "content"}
 """Columns of the .tsv files that pyControl writes."""
 
 
-def lab_table(path: Path) -> dict[str, np.ndarray]:
+def lab_table(path: Path, rows: np.ndarray | None = None) -> dict[str, np.ndarray]:
     """Return the columns of a .parquet, .pqt, .xlsx, .json or .mat file.
+
+    Args:
+        path: the file.
+        rows: of a .json file, the rows to read, bool (n,); None: all.
 
     Raises:
         InvalidValueError: the file has no table of trials.
@@ -32,7 +37,9 @@ def lab_table(path: Path) -> dict[str, np.ndarray]:
         optional("pyarrow", needed_for="Reading Parquet")
     if suffix == ".xlsx":
         optional("openpyxl", needed_for="Reading Excel files")
-    read = {".json": _of_json, ".mat": _of_mat, ".xlsx": _of_excel}.get(suffix, _of_parquet)
+    read = {".json": partial(_of_json, rows=rows), ".mat": _of_mat, ".xlsx": _of_excel}.get(
+        suffix, _of_parquet
+    )
     try:
         return read(path)
     except NeurogymError:
@@ -59,7 +66,7 @@ def _of_excel(path: Path) -> dict[str, np.ndarray]:
     return of_frame(frame[named].dropna(how="all"))
 
 
-def _of_json(path: Path) -> dict[str, np.ndarray]:
+def _of_json(path: Path, rows: np.ndarray | None) -> dict[str, np.ndarray]:
     """Return a list of trials, as jsPsych saves it; JATOS has one such list per line."""
     import pandas as pd
 
@@ -68,9 +75,14 @@ def _of_json(path: Path) -> dict[str, np.ndarray]:
         lists = [json.loads(text)]
     except json.JSONDecodeError:
         lists = [json.loads(line) for line in text.splitlines() if line.strip()]
-    rows = [(k, row) for k, one in enumerate(lists) for row in _trials_of(one, path)]
-    several = {"session": [k for k, _ in rows]} if len(lists) > 1 else {}
-    return of_frame(pd.DataFrame([row for _, row in rows]).assign(**several))
+    found = [(k, row) for k, one in enumerate(lists) for row in _trials_of(one, path)]
+    if rows is not None:
+        found = [one for one, is_read in zip(found, rows.tolist(), strict=True) if is_read]
+    several = {"session": [k for k, _ in found]} if len(lists) > 1 else {}
+    frame = pd.DataFrame([row for _, row in found]).assign(**several)
+    # Without any value: missing numbers, such as the times of a subject who never answered.
+    empty = {name: float for name in frame.columns if frame[name].isna().all()}
+    return of_frame(frame.astype(empty))
 
 
 def _trials_of(found: Any, path: Path) -> list[dict[str, Any]]:

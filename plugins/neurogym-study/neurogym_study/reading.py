@@ -69,10 +69,16 @@ def read_record(
     sources: tuple[str, ...] = ()
     if recipe is not None:
         recipe = recipe.of(table)
-        table, left_out = recipe.chosen(table, source)
-        if left_out:
+        trials = recipe.trials(table, source)
+        if not trials.all():
+            left_out = int((~trials).sum())
             notes.append(f"{left_out:,} rows that are no trials ({recipe.rows}) were left out.")
+            table = {name: values[trials] for name, values in table.items()}
             _check_rows(table, source)
+            if path.suffix.lower() == ".json":
+                # Again, with columns and types of the trials alone: true and false are numbers in
+                # a column that the other rows lack.
+                table = gathered(lab_table(path, trials))
         columns, sources = _by_recipe(recipe, table, source)
     for name, factor in (scales or {}).items():
         columns[name] = _numeric(name, columns, source) * factor
@@ -119,7 +125,8 @@ def _by_recipe(
         values = _numeric(name, columns, source) * unit_factor(unit)
         # To the ns, so that files with times in s give the same numbers again.
         columns[name] = np.round(values, 6)
-    return columns, tuple(sorted(read - renamed - set(recipe.columns)))
+    read = read - renamed - set(recipe.columns)
+    return columns, tuple(sorted(read | set(recipe.no_conditions)))
 
 
 def _check_rows(table: Mapping[str, np.ndarray], source: str) -> None:

@@ -35,7 +35,7 @@ from neurogym_core import InvalidValueError, NeurogymError, UnknownNameError
 from neurogym_core.tools import unknown
 
 RECIPES = Path(__file__).parent / "recipes"
-KEYS = {"title", "rows", "columns", "optional", "units", "notes"}
+KEYS = {"title", "rows", "no_conditions", "columns", "optional", "units", "notes"}
 LONGEST = 1000
 """Maximum number of characters of an expression."""
 
@@ -120,6 +120,7 @@ class Recipe:
         units: name in the record -> unit of the expression; times become ms, fractions percent.
         optional: as `columns`, for columns that a table may lack.
         rows: an expression that is true in the rows that are trials; "": all rows are.
+        no_conditions: columns that stay in the record and are no conditions, such as times.
     """
 
     name: str
@@ -129,15 +130,13 @@ class Recipe:
     notes: tuple[str, ...] = ()
     optional: Mapping[str, str] = field(default_factory=dict)
     rows: str = ""
+    no_conditions: tuple[str, ...] = ()
 
-    def chosen(
-        self, table: Mapping[str, np.ndarray], source: str
-    ) -> tuple[dict[str, np.ndarray], int]:
-        """Return the rows of a table that are trials, and the number of the others."""
+    def trials(self, table: Mapping[str, np.ndarray], source: str) -> np.ndarray:
+        """Return which rows of a table are trials, bool (n,)."""
         if not self.rows:
-            return dict(table), 0
-        trials = evaluated(self.rows, table, source).astype(bool)
-        return {name: values[trials] for name, values in table.items()}, int((~trials).sum())
+            return np.ones(len(next(iter(table.values()))), bool)
+        return evaluated(self.rows, table, source).astype(bool)
 
     def of(self, table: Mapping[str, Any]) -> Recipe:
         """Return the recipe for a table: with those optional columns that it allows."""
@@ -208,6 +207,7 @@ def read_recipe(name: str | Path) -> Recipe:
         tuple(said.get("notes", ())),
         optional,
         str(said.get("rows", "")),
+        tuple(said.get("no_conditions", ())),
     )
 
 

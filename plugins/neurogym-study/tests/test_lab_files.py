@@ -6,6 +6,7 @@ those that are not text.
 
 from __future__ import annotations
 
+import json
 import runpy
 import shutil
 from pathlib import Path
@@ -84,6 +85,50 @@ def test_what_was_left_out_is_said():
     assert "Windows-1252" in said
     assert "1 rows without any value were left out" in said
     assert "percent signs of 'Kontrast'" in said
+
+
+# ---- experiments of `ngym play --to jspsych` ----
+
+EXPERIMENT = LABS / "neurogym-jspsych.json"
+"""jsPsych 8.3.0 wrote it in Chromium, where a script pressed the keys: a practice trial and twelve
+trials, with a check of the screen and attention checks; every fourth answer came too late."""
+
+
+def test_an_experiment_of_ngym_play_is_read_as_its_record():
+    record = read_record(EXPERIMENT, "neurogym-jspsych")
+    assert "9 rows that are no trials" in record.meta["notes"][0]
+    assert record["trial"].tolist() == list(range(12))
+    assert record["choice"][:4].tolist() == ["left", "right", "right", "none"]
+    assert record["outcome"][:4].tolist() == ["error", "correct", "error", "miss"]
+    np.testing.assert_array_equal(record["reaction_time"][:4], [80, 120, 160, np.nan])
+    np.testing.assert_allclose(record["rt"][:4], [77.4, 112.4, 147.4, np.nan], atol=0.1)
+    # Types are those of `ngym run`, although pages and checks have none of these columns.
+    assert [record[name].dtype.kind for name in ("rest_correct", "steps", "coherence")] == list(
+        "bif"
+    )
+    assert not {"check", "stimulus", "response", "passed"} & set(record.columns)
+    assert Behaviour(record).conditions == ["direction", "coherence"]
+
+
+def test_the_times_of_who_never_answered_are_missing_numbers(tmp_path):
+    rows = [one for one in json.loads(EXPERIMENT.read_text("utf-8")) if one.get("rt") is None]
+    (tmp_path / "p2.json").write_text(json.dumps(rows), "utf-8")
+    record = read_record(tmp_path / "p2.json", "neurogym-jspsych")
+    assert record["outcome"].tolist() == ["miss"] * 3
+    np.testing.assert_array_equal(record["reaction_time"], [np.nan] * 3)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("evaluate",),
+        ("compare", "--with", "roitman-shadlen-2002"),
+        pytest.param(("likeness",), marks=pytest.mark.slow),
+    ],
+)
+def test_commands_read_an_experiment_of_ngym_play(words, ngym):
+    code, said = ngym(words[0], str(EXPERIMENT), "--recipe", "neurogym-jspsych", *words[1:])
+    assert code == 0, said
 
 
 # ---- columns, units, sides ----

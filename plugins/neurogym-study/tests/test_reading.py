@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import csv
 import io
-import json
 from pathlib import Path
 
 import numpy as np
@@ -369,24 +368,3 @@ def test_a_name_of_two_columns_is_refused(separator, tmp_path):
     (tmp_path / "lab.csv").write_text(text.replace(",", separator))
     with pytest.raises(InvalidValueError, match="the name 'correct' more than once"):
         read_record(tmp_path / "lab.csv")
-
-
-def test_an_experiment_of_ngym_play_keeps_its_trials_alone(tmp_path):
-    page = {"trial_type": "html-button-response", "rt": 900, "subject": "p1", "trial_index": 0}
-    trial = {"trial_type": "neurogym-trial", "subject": "p1", "session": 0, "coherence": 51.2}
-    rows = [
-        page,
-        {**trial, "practice": True, "trial": 0, "outcome": "error", "choice": "left"},
-        {**trial, "practice": False, "trial": 0, "outcome": "correct", "choice": "right"},
-        {**trial, "practice": False, "trial": 1, "outcome": "miss", "choice": "none"},
-    ]
-    for row, ms, rt in zip(rows[1:], (300, 320, None), (310.2, 333.1, None), strict=True):
-        row |= {"reaction_time": ms, "rt": rt}
-    path = tmp_path / "p1.json"
-    path.write_text(json.dumps(rows), "utf-8")
-    record = read_record(path, "neurogym-jspsych")
-    assert record["outcome"].tolist() == ["correct", "miss"]
-    assert record["trial"].tolist() == [0, 1]
-    np.testing.assert_array_equal(record["reaction_time"], [320, np.nan])
-    np.testing.assert_array_equal(record["rt"], [333.1, np.nan])
-    assert "2 rows that are no trials" in record.meta["notes"][0]

@@ -3,7 +3,6 @@
 import { Controls } from "./controls.js";
 import { Kernel } from "./kernel.js";
 import { save } from "./save.js";
-import { NeurogymFrames, trialPlugin } from "./trial.js";
 import { element } from "./view.js";
 
 const ATTENTION_EVERY = 50; // trials between two attention checks; 0: none
@@ -35,7 +34,8 @@ async function begin() {
     return answer;
   };
   if (!globalThis.initJsPsych || !globalThis.jsPsychHtmlButtonResponse || !globalThis.jsPsychFullscreen)
-    throw new Error("jsPsych is not in the folder node_modules. Expected version 8 and two plugins. Run npm install in this folder");
+    throw new Error("jsPsych is not in the folder node_modules. Expected version 8 and two plugins. Run npm install in this folder.");
+  const { NeurogymFrames, trialPlugin } = await import("./trial.js"); // needs jsPsych
   const { title, summary, trials, practice, feedback } = await (await fetched("task.json")).json();
   const lines = new Float32Array(await (await fetched("noise.f32")).arrayBuffer());
   const consent = await (await fetched("consent.html")).text();
