@@ -220,6 +220,8 @@ OWN_WAYS = {
     "neurogym_core/ecosystem/files.py",
     # A module of the template, with a path of this repository or of its wheel.
     "plugins/neurogym-check/neurogym_check/template.py",
+    # pip, from the environment or from Python's own files.
+    "plugins/neurogym-registry/neurogym_registry/run_pip.py",
 }
 """Files that run a file without the loader."""
 

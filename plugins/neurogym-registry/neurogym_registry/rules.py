@@ -673,7 +673,8 @@ def _history(name: str, before: dict[str, Any], after: dict[str, Any]) -> Iterat
 
 def _accounts(entry: dict[str, Any]) -> set[str]:
     """Return the maintainers of an entry: numbers of their accounts, or names without one."""
-    rows = [row for row in entry.get("maintainers", []) if isinstance(row, dict)]
+    rows = entry.get("maintainers", [])
+    rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     return {str(row.get("github_id", row.get("name"))) for row in rows}
 
 
