@@ -162,7 +162,7 @@ def test_a_plan_that_cannot_be_finished_changes_nothing(whole: Any) -> None:
         (folder / "bin" / "z-helper").rmdir()
     assert refused.returncode == 1, refused.stdout
     assert files_of(folder) == before
-    breaks = f"import os, sys; sys.argv[1:2] == ['install'] and {BREAKS}"
+    breaks = f"import os, sys; sys.argv[1:3] == ['pip', 'install'] and {BREAKS}"
     (whole.environment.site / "aaa.pth").write_text(f"{breaks}\n")
     before = files_of(folder)
     refused = whole.ngym("install", "dots", "--yes")
