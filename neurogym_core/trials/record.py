@@ -399,7 +399,10 @@ class TrialRecord(dict[str, np.ndarray]):
         """
         outcome, rest = self[self.of_slot("outcome", slot)], self.of_slot(REST_CORRECT, slot)
         judged: np.ndarray = np.isin(outcome, ("correct", "error"))
-        return judged & ~((outcome == "correct") & self[rest]) if rest in self else judged
+        if rest not in self:
+            return judged
+        # A file with empty cells has numbers in place of bools.
+        return judged & ~((outcome == "correct") & (self[rest] == 1))
 
     def detection(self, slot: str | None = None) -> dict[str, int] | None:
         """Return the numbers of hits, signals, false alarms and noises, by these names.

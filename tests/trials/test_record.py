@@ -417,3 +417,14 @@ class TestPandas:
             MissingDependencyError, match=r"needs pandas.*Install it: pip install pandas"
         ):
             record.to_pandas()
+
+
+def test_trials_of_a_file_with_empty_cells_are_answered_where_they_say_so():
+    """Bools with missing values are numbers, which NumPy combines with no bools."""
+    record = TrialRecord(
+        {
+            "outcome": np.array(["correct", "correct", "error", "correct"]),
+            "rest_correct": np.array([1.0, 0.0, 1.0, np.nan]),
+        }
+    )
+    assert record.answered().tolist() == [False, True, True, True]
