@@ -402,7 +402,8 @@ class TrialRecord(dict[str, np.ndarray]):
         if rest not in self:
             return judged
         # A file with empty cells has numbers in place of bools.
-        return judged & ~((outcome == "correct") & (self[rest] == 1))
+        rested: np.ndarray = (outcome == "correct") & (self[rest] == 1)
+        return judged & ~rested
 
     def detection(self, slot: str | None = None) -> dict[str, int] | None:
         """Return the numbers of hits, signals, false alarms and noises, by these names.
