@@ -402,8 +402,8 @@ class TrialRecord(dict[str, np.ndarray]):
         if rest not in self:
             return judged
         # A file with empty cells has numbers in place of bools.
-        rested: np.ndarray = (outcome == "correct") & (self[rest] == 1)
-        return judged & ~rested
+        rested = (outcome == "correct") & (self[rest] == 1)
+        return np.asarray(judged & ~rested)
 
     def detection(self, slot: str | None = None) -> dict[str, int] | None:
         """Return the numbers of hits, signals, false alarms and noises, by these names.
