@@ -18,16 +18,16 @@ _INLINE = re.compile(
     rf"\]\(\s*(?:<(?P<angle>[^<>\n]*)>|(?P<plain>(?:[^\s()<>]|\([^\s()]*\))+)){_TITLE}\)"
 )
 _REFERENCE = re.compile(
-    r"^ {0,3}\[(?!\^)[^\]\n]+\]:\s*(?:<(?P<angle>[^<>\n]*)>|(?P<plain>[^\s<>]+))", re.M
+    r"^[ >*+-]{0,8}\[(?!\^)[^\]\n]+\]:\s*(?:<(?P<angle>[^<>\n]*)>|(?P<plain>[^\s<>]+))", re.M
 )
 _TAG = re.compile(r"<[a-z][^<>]*>", re.I)
 _ATTRIBUTE = re.compile(
-    r"""\s(?P<name>src|href|srcset|poster)\s*=\s*"""
+    r"""\s(?:xlink:)?(?P<name>src|href|srcset|poster|data|action)\s*=\s*"""
     r"""(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<plain>[^\s"'<>]+))""",
     re.I,
 )
 _CANDIDATE = re.compile(r"(?:^|,)\s*(?P<plain>[^\s,]+)")  # of srcset: an address and its width
-_ABSOLUTE = re.compile(r"https?://|mailto:|#", re.I)
+_ABSOLUTE = re.compile(r"(https?|ftp)://|//|(mailto|tel|doi|data):|#", re.I)
 
 
 @dataclass(frozen=True)

@@ -650,6 +650,15 @@ def test_each_placeholder_is_named(key: str, cheat: object, said: str) -> None:
         ("a list[int](x, y) and a[^1]\n\n[^1]: A note.", []),
         ("<!-- [a](b) --> ~~~x~~~ ``[a](b) ` `` [b](HTTPS://code.lab.edu)", []),
         ("One ` mark.\n\n[a](b) and another ` mark.", ["b"]),
+        ("> [a][b]\n>\n> [b]: docs/x.md\n\n- [c]: docs/y.md", ["docs/x.md", "docs/y.md"]),
+        (
+            '<object data="a.svg"/> <use xlink:href="b.svg"/> <form action="c">',
+            ["a.svg", "b.svg", "c"],
+        ),
+        (
+            "[a](//a.lab.edu) [b](ftp://a.lab.edu) [c](tel:1) [d](doi:10.1/x) ![e](data:image/png,x)",
+            [],
+        ),
     ],
 )
 def test_relative_links_are_found_in_each_form(text: str, found: list[str]) -> None:
