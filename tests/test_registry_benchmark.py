@@ -18,4 +18,4 @@ def test_a_small_registry_is_searched_and_a_change_of_it_validated() -> None:
     assert done.returncode == 0, done.stderr
     row = done.stdout.splitlines()[-1].split()
     assert row[0] == "20"
-    assert all(float(one) > 0 for one in row[-3:])
+    assert all(float(one) > 0 for one in row[-4:])

@@ -245,18 +245,8 @@ def _names(registry: Registry, old: Registry | None) -> Iterator[Violation]:
             )
             yield Violation(rule="reserved", file=entry_file(name), field="name", message=message)
         earlier_ones = [one for one in similar.of(name) if place.get(one, -1) < index]
-        for other in sorted({*earlier_ones, *({name} & set(WELL_KNOWN))}):
-            apart = 0 if name == other else likeness(name, other)
-            if apart is None or _first_party_family(name, other):
-                continue
-            level: Level = "error" if apart < 2 else "warning"
-            message = (
-                f"looks like {other!r}. Expected a name that cannot be confused with another."
-                " Choose another name."
-            )
-            yield Violation(
-                level=level, rule="look-alike", file=entry_file(name), field="name", message=message
-            )
+        others = sorted({*earlier_ones, *({name} & set(WELL_KNOWN))})
+        yield from _look_alike(name, [one for one in others if not _first_party_family(name, one)])
         if name not in first_party():
             for other in similar.within(name):
                 if other in WELL_KNOWN or place.get(other, -1) > index:
@@ -269,6 +259,31 @@ def _names(registry: Registry, old: Registry | None) -> Iterator[Violation]:
                     message=f"contains the name of {other!r}, and can be taken for a part of it."
                     " Expected another name. Accept it only if it belongs to that package.",
                 )
+
+
+def _look_alike(name: str, others: list[str]) -> Iterator[Violation]:
+    """Yield one violation for a name that looks like others: an error, if there is one.
+
+    The search ends there: of a thousand names in a series, each looks like all others."""
+    warned = None
+    for other in others:
+        apart = 0 if name == other else likeness(name, other)
+        if apart is not None and apart < 2:
+            yield _looks_like(name, other, "error")
+            return
+        warned = warned or (other if apart is not None else None)
+    if warned:
+        yield _looks_like(name, warned, "warning")
+
+
+def _looks_like(name: str, other: str, level: Level) -> Violation:
+    message = (
+        f"looks like {other!r}. Expected a name that cannot be confused with another."
+        " Choose another name."
+    )
+    return Violation(
+        level=level, rule="look-alike", file=entry_file(name), field="name", message=message
+    )
 
 
 def _first_party_family(name: str, other: str) -> bool:

@@ -245,6 +245,26 @@ def test_long_names_two_letters_apart_are_a_warning(keeper) -> None:
     assert keeper.rules() == {("warning", "look-alike")}
 
 
+def test_each_name_of_a_series_is_reported_once(keeper) -> None:
+    """Forty names that differ in a number look like each other: 780 pairs, but 39 packages."""
+    for number in range(40):
+        keeper.entry(f"neurogym-task-laboratory{number + 20}")
+    found = [one for one in validate(keeper.folder) if one.rule == "look-alike"]
+    assert len({one.file for one in found}) == len(found) == 39
+
+
+def test_an_error_comes_before_an_earlier_warning(keeper) -> None:
+    keeper.entry("neurogym-task-saccades")
+    keeper.entry("neurogym-task-zakkades")
+    keeper.entry("neurogym-task-sakkades", added="2026-11-28")  # two letters and one letter
+    (found,) = [
+        one
+        for one in validate(keeper.folder)
+        if one.file.endswith("sakkades.toml") and "sakk" in one.file
+    ]
+    assert (found.level, "zakkades" in found.message) == ("error", True)
+
+
 @pytest.mark.parametrize("name", ["numpy", "nunpy", "neurogym", "neurogym-c0re", "gymnasium"])
 def test_names_of_well_known_packages_are_taken(keeper, name: str) -> None:
     keeper.entry(name)
