@@ -147,8 +147,6 @@ def _timing(behaviour: Behaviour) -> Measured:
 
 
 def _memories(behaviour: Behaviour) -> Measured:
-    from neurogym_study.signatures.published import report_errors
-
     error, used = report_errors(behaviour)
     sizes, found, notes = behaviour.record["set_size"], {}, []
     for size in np.unique(sizes[_enough(used)]).tolist():
@@ -156,6 +154,21 @@ def _memories(behaviour: Behaviour) -> Measured:
         found |= {f"{name}, {size} items": one for name, one in part.measures.items()}
         notes += [f"{size} items: {note}" for note in part.notes]
     return Measured(found, notes=tuple(notes))
+
+
+def report_errors(behaviour: Behaviour) -> tuple[np.ndarray, np.ndarray]:
+    """Return the errors of reports on a circle, radians, and which trials have one."""
+    record = behaviour.record
+    if "wanted" not in record or "set_size" not in record:
+        raise CannotTellError("the record has no columns 'wanted' and 'set_size'")
+    choice, wanted = behaviour.column("choice"), record["wanted"]
+    if choice.ndim != 1:
+        raise CannotTellError("a report is not one number")
+    if choice.dtype.kind == "f":
+        used = ~np.isnan(choice)
+        return np.angle(np.exp(1j * (np.where(used, choice, 0) - wanted))), used
+    used, circle = choice >= 0, max(int(wanted.max()), int(choice.max())) + 1
+    return np.angle(np.exp(2j * np.pi * (choice - wanted) / circle)), used
 
 
 def _stopping(behaviour: Behaviour) -> Measured:

@@ -21,7 +21,7 @@ from neurogym_study.measures import Measure
 from neurogym_study.proportions import difference_interval
 from neurogym_study.psychometric import PsychometricFit, fit_psychometric
 from neurogym_study.signatures.model import signature
-from neurogym_study.standard import last_choices
+from neurogym_study.standard import last_choices, report_errors
 
 RESAMPLES = 100
 """Resamples of the bootstrap of statistics without a formula."""
@@ -396,21 +396,6 @@ def interval_variability(behaviour: Behaviour) -> Measure:
     drawn = [slope(rng.integers(0, len(made), len(made))) for _ in range(RESAMPLES)]
     low, high = np.quantile(drawn, [0.025, 0.975])
     return Measure(slope(everything), float(low), float(high), len(made))
-
-
-def report_errors(behaviour: Behaviour) -> tuple[np.ndarray, np.ndarray]:
-    """Return the errors of reports on a circle, radians, and which trials have one."""
-    record = behaviour.record
-    if "wanted" not in record or "set_size" not in record:
-        raise CannotTellError("the record has no columns 'wanted' and 'set_size'")
-    choice, wanted = behaviour.column("choice"), record["wanted"]
-    if choice.ndim != 1:
-        raise CannotTellError("a report is not one number")
-    if choice.dtype.kind == "f":
-        used = ~np.isnan(choice)
-        return np.angle(np.exp(1j * (np.where(used, choice, 0) - wanted))), used
-    used, circle = choice >= 0, max(int(wanted.max()), int(choice.max())) + 1
-    return np.angle(np.exp(2j * np.pi * (choice - wanted) / circle)), used
 
 
 @signature("memory-by-set-size.toml")
