@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from click.testing import CliRunner
-from neurogym_behaviour import demo
+from neurogym_likeness import demo
 
 from neurogym_core.tools import main as ngym
 

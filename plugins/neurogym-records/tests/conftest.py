@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sites
-from toy_trainers import TASK
+from trainer_texts import TASK
 
 from neurogym_core.tools import trusting
 

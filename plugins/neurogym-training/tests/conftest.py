@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sites
-from toy_trainers import TASK, TOY
+from trainer_texts import TASK, TOY
 
 from neurogym_core.tools import trusting
 
