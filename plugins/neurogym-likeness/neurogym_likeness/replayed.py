@@ -110,7 +110,7 @@ def choices_of(task: Task, record: TrialRecord) -> np.ndarray:
     wrong = (found >= task.actions.size - 1) | (found < -1)
     if wrong.any():
         raise InvalidValueError(
-            f"The record has the choice {str(values[wrong][0])!r}. Expected the choices of {task.name},"
+            f"The record has the choice {str(values[wrong][0])!r}. Expected those of {task.name},"
             f" {', '.join(names)}, or 0 to {task.actions.size - 2}. Recode the choices."
         )
     return found

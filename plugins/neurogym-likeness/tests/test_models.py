@@ -276,7 +276,7 @@ def test_the_network_of_a_run_is_a_model(toys, ngym):
     TrialRecord({**record, "choice": np.full(300, "up")}, meta=record.meta).to_csv("up.csv")
     code, said = ngym("fit", "up.csv", "--model", "net")
     assert code == 2
-    assert "has the choice 'up'. Expected the choices of PerceptualDecisionMaking" in said
+    assert "has the choice 'up'. Expected those of PerceptualDecisionMaking" in said
     code, said = ngym("fit", "all.csv", "--model", "nowhere")
     assert code == 2
     assert "'nowhere' was given. Expected 'q_learner'" in said
