@@ -34,7 +34,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "cross": (),
     "dots": ("gain", "colour_by"),
     "grating": ("gain", "moving"),
-    "words": ("words", "colour_by", "place_by"),
+    "words": ("words", "inks", "colour_by", "place_by"),
     "arrow": ("angles", "place_by"),
     "symbol": (
         "symbols", "hue", "outline", "full", "noise", "colour_by", "count_by", "place_by",
@@ -163,11 +163,8 @@ def _problem(
         if (name := stimulus.get(key)) is not None and name not in units:
             meant = did_you_mean(str(name), units)
             return f"{key} is {name!r}, which is no channel.{meant} Known: {listed(units)}."
-    if draw == "wheel" and "channel" not in stimulus:
-        return None
-    if "channel" not in stimulus:
-        return "it has no channel, and a stimulus is drawn from one."
-    return _ill_formed(stimulus, units[stimulus["channel"]], units)
+    # Without a channel it is always shown, and so it tells nothing about a trial.
+    return _ill_formed(stimulus, units.get(stimulus.get("channel", ""), 1), units)
 
 
 def _ill_formed(stimulus: Mapping[str, Any], size: int, units: Mapping[str, int]) -> str | None:
@@ -189,8 +186,11 @@ def _ill_formed(stimulus: Mapping[str, Any], size: int, units: Mapping[str, int]
         return f"its channel has {size} units, which are not for {shown} places alike."
     if stimulus.get("noise") and size not in (1, shown):
         return "noise is drawn where each place shows one unit only."
-    group = max(1, size // shown)
-    lengths = {shown, group, *(units[stimulus[key]] for key in CHANNELS if key in stimulus)}
+    inks = stimulus.get("inks", 0)
+    if type(inks) is not int or not 0 <= inks < max(1, size // shown):
+        return f"inks is {inks!r}; expected a number below that of the units of a place."
+    group = max(1, size // shown) - inks
+    lengths = {places, group, inks, *(units[stimulus[key]] for key in CHANNELS if key in stimulus)}
     lengths |= {2} if "colour_by" in stimulus else set()
     for name in ("words", "angles", "symbols", "hz", "colour"):
         value = stimulus.get(name)
@@ -351,6 +351,8 @@ def _changes(made: Task, view: View, game: Game) -> np.ndarray:
         values = np.concatenate(parts, axis=1)
         if stimulus["draw"] in ("dots", "target"):  # what moves keeps its brightness
             values = (np.abs(values) > CHANGED * np.abs(values).max()).any(axis=1, keepdims=True)
+        if stimulus.get("moving"):
+            values = values.sum(axis=1, keepdims=True)
         scale = np.abs(values).max() or 1.0
         moved = np.abs(np.diff(values.astype(float), axis=0)) > CHANGED * scale
         columns.append(np.concatenate([[False], moved.any(axis=1)]).astype(float))

@@ -14,7 +14,7 @@ const CHOSEN = { red: "#ff5c5c", green: "#3ddc84", blue: "#5aa9ff", yellow: "#ff
   magenta: "#ff7ae0", black: "#000000", white: INK, grey: "#a0a0a0" };
 
 const colourOf = (name) => CHOSEN[name] ?? name ?? INK;
-const hue = (angle) => `hsl(${Math.round((angle * 180) / Math.PI + 360) % 360} 90% 60%)`;
+const hue = (angle) => `hsl(${(((angle * 180) / Math.PI + 360) % 360).toFixed(2)} 90% 60%)`;
 const picked = (list, i) => (Array.isArray(list) ? list[i % list.length] : list);
 const last = (values) => values.reduce((best, x, i) => (x > values[best] ? i : best), 0);
 
@@ -164,12 +164,16 @@ const DRAW = {
     pen.drawImage(stage.grating(), -2 * size, -2 * size, 4 * size, 4 * size);
   },
 
-  words(pen, values, { words, colour, size, channel, values: { colour_by } }, place, first) {
-    values.forEach((value, i) => {
+  words(pen, values, { words, colour, size, inks = 0, channel, values: { colour_by } }, place, first) {
+    let ink = null; // of another channel, or of the first units of the place
+    if (colour_by?.length === 1) ink = +(colour_by[0] > 0.5);
+    else if (colour_by?.some((x) => x > SEEN)) ink = last(colour_by);
+    else if (inks) ink = last(values.slice(0, inks));
+    values.slice(inks).forEach((value, i) => {
       if (value <= SEEN) return;
-      const k = values.length > 1 ? i : place, inks = colour_by?.length === 1 ? [+(colour_by[0] > 0.5)] : colour_by && [last(colour_by)];
+      const k = values.length > 1 ? i : place;
       pen.globalAlpha = Math.min(1, value);
-      pen.fillStyle = colourOf(inks ? (colour_by.some((x) => x > SEEN) ? picked(colour, inks[0]) : INK) : picked(colour, k));
+      pen.fillStyle = ink === null ? colourOf(colour_by ? "white" : picked(colour, k)) : colourOf(picked(colour, ink));
       text(pen, picked(words, k) ?? channel.names?.[first + i] ?? channel.name, size);
     });
   },
