@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,13 +104,17 @@ def view_of(made: Task, task: Any) -> View | None:
         made: the task, with its parameters and wrappers.
         task: as it was named; a file or class has no manifest.
 
-    Raises:
-        InvalidValueError: the view does not fit the task.
+    A view that does not fit, for instance a task with another number of channels than by default,
+    is a warning: the page shows lamps.
     """
     if not isinstance(task, str) or is_file_reference(task):
         return None
     declared = find_task(task).view
-    return checked_view(made, declared) if declared else None
+    try:
+        return checked_view(made, declared) if declared else None
+    except InvalidValueError as error:
+        warnings.warn(f"{error} The page shows a lamp for each input instead.", stacklevel=2)
+        return None
 
 
 def checked_view(made: Task, declared: Mapping[str, Any]) -> View:
@@ -213,7 +218,9 @@ def _is_point(value: Any) -> bool:
 
 
 def _is_places(value: Any) -> bool:
-    return _is_point(value) or (isinstance(value, list) and bool(value) and all(map(_is_point, value)))
+    return _is_point(value) or (
+        isinstance(value, list) and bool(value) and all(map(_is_point, value))
+    )
 
 
 def _is_count(value: Any) -> bool:

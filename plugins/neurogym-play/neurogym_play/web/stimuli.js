@@ -458,5 +458,5 @@ export async function drawingsOf(view) {
 export function captionOf(view) {
   if (!view) return "What the network sees";
   const without = view.noiseless.map((name) => name.replaceAll("_", " "));
-  return without.length ? `Stimuli, drawn without the noise that the network's input has (${without.join(", ")})` : "Stimuli";
+  return without.length ? `Stimuli, without the noise of the network's inputs (${without.join(", ")})` : "Stimuli";
 }
