@@ -33,9 +33,10 @@
     stimuli = [{ draw = "dots", channel = "motion" }]
 
 A ``[[wrapper]]`` row has the same fields except ``instructions``, ``expected``, ``ideal``,
-``shortcuts``, ``admitted``, ``admits``, ``figure`` and ``view``. Its ``[wrapper.presets]`` may give, for each alias, the
-settings that reproduce the former wrapper (``Old = "p=0.8"``). Reading a manifest raises no
-exceptions: a broken rule becomes a problem with file, row and field, and the valid rest is kept.
+``shortcuts``, ``admitted``, ``admits``, ``figure`` and ``view``. Its ``[wrapper.presets]`` may
+give, for each alias, the settings that reproduce the former wrapper (``Old = "p=0.8"``). Reading a
+manifest raises no exceptions: a broken rule becomes a problem with file, row and field, and the
+valid rest is kept.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The hook by which `ngym check` checks the view of a task; its code is imported when it is called."""
+"""The hook by which `ngym check` checks the view of a task."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ def ngym_check_task(spec: Any) -> list[dict[str, Any]] | None:
             "status": "failed" if reason else "passed",
             "reason": reason,
             "rule": "The stimuli of [task.view] fit the channels, and flash as declared.",
-            "advice": "Correct [task.view] in the task's row of the manifest. `ngym play` shows it.",
+            "advice": "Correct [task.view] in the task's row. `ngym play` shows it.",
         }
     ]

@@ -92,8 +92,9 @@ class Stepwise:
                 or values in [-1, 1].
 
         Returns:
-            "seen", the observation; "exact", the same without noise; "asked", whether an answer is open; "reward" of the step; "row"
-            of the record if a trial ended, else None; "evidence" of that trial.
+            "seen", the observation; "exact", the same before noise is added; "asked", whether an
+            answer is open; "reward" of the step; "row" of the record if a trial ended, else None;
+            "evidence" of that trial.
 
         Raises:
             ValueError: it asks for another step than the next one, or for an action that the task

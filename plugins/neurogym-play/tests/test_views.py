@@ -318,7 +318,8 @@ def test_what_is_drawn_does_not_depend_on_the_answer(
             script = (made / "page.js").read_text("utf-8")
             former = "this.view.show(this.kernel.observe(), this.kernel.exact);"
             assert script.count(former) == 1
-            told = "this.kernel.exact.map((x) => x + 0.2 * (this.kernel.table.reward(this.kernel.here)[1]))"
+            pays = "this.kernel.table.reward(this.kernel.here)[1]"
+            told = f"this.kernel.exact.map((x) => x + 0.2 * {pays})"
             page = script.replace(former, f"this.view.show(this.kernel.observe(), {told});")
             (made / "page.js").write_text(page, "utf-8")
         page = json.loads((made / "task.json").read_text("utf-8"))
