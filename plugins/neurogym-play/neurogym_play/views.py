@@ -1,4 +1,4 @@
-"""What a person sees: the stimuli that a manifest declares in ``[task.view]``, checked.
+"""Stimuli for people: the stimuli that a manifest declares in ``[task.view]``, checked.
 
 A stimulus is drawn from channels of the observation, and from nothing else: conditions, targets and
 answers are not among its settings. See `docs/play.md` for its form."""
@@ -89,7 +89,7 @@ class View:
         return {one[key] for one in self.stimuli for key in CHANNELS if key in one}
 
     def to_plain(self) -> dict[str, Any]:
-        """Return what the page needs, for JSON."""
+        """Return the entries of the page, for JSON."""
         return {
             "stimuli": [dict(one) for one in self.stimuli],
             "noiseless": list(self.noiseless),
@@ -168,7 +168,7 @@ def _problem(
         if (name := stimulus.get(key)) is not None and name not in units:
             meant = did_you_mean(str(name), units)
             return f"{key} is {name!r}, which is no channel.{meant} Known: {listed(units)}."
-    # Without a channel it is always shown, and so it tells nothing about a trial.
+    # Without a channel it is always shown, and so it shows nothing about a trial.
     return _ill_formed(stimulus, units.get(stimulus.get("channel", ""), 1), units)
 
 
@@ -356,7 +356,7 @@ def _changes(made: Task, view: View, game: Game) -> np.ndarray:
             columns.append(np.zeros(len(seen)))
             continue
         values = np.concatenate(parts, axis=1)
-        if stimulus["draw"] in ("dots", "target"):  # what moves keeps its brightness
+        if stimulus["draw"] in ("dots", "target"):  # moving things keep their brightness
             values = (np.abs(values) > CHANGED * np.abs(values).max()).any(axis=1, keepdims=True)
         if stimulus.get("moving"):
             values = values.sum(axis=1, keepdims=True)

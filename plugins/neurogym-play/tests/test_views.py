@@ -1,4 +1,4 @@
-"""What a person sees: stimuli that manifests declare, and nothing that tells the answer."""
+"""Stimuli for people: drawn from manifests and observations, never from answers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def observed(made: Task, steps: int = 400, trials: int = 40) -> list[tuple[Any, 
 def drawn(
     made: Task, view: dict[str, Any], rows: list[tuple[Any, Any]], **more: Any
 ) -> list[dict[str, Any]]:
-    """Let the stage of the page draw observations; return what its pen did and what is heard."""
+    """Let the stage of the page draw observations; return the actions of its pen and the sounds."""
     given = {
         "stimuli": str(STIMULI),
         "view": view,
@@ -89,7 +89,7 @@ def different_pictures(task: str, leave_out: int | None = None) -> tuple[int, in
     ],
 )
 def test_different_observations_are_different_pictures(task: str) -> None:
-    """A person is told as much as the network."""
+    """A person has as much information as the network."""
     observations, pictures = different_pictures(task)
     assert observations == pictures
 
@@ -148,7 +148,7 @@ def test_clicks_and_tones_are_heard_on_their_side() -> None:
     assert heard == [[], ["click -0.625"], ["click -0.625", "click 0.625"]]
 
 
-# ---------------------------------------------------------------------- what is refused
+# ---------------------------------------------------------------------- refusals
 
 
 class Sides(Task):
@@ -367,7 +367,7 @@ def test_a_task_without_a_view_shows_lamps_and_says_so(
     past_warning(browser)
     assert "inputs of the network" in browser.find_element("id", "seen").text
     browser.find_element("id", "begin").click()
-    assert browser.find_element("id", "caption").text == "What the network sees"
+    assert browser.find_element("id", "caption").text == "Inputs of the network"
     assert browser.find_elements("css selector", "canvas") == []
 
 

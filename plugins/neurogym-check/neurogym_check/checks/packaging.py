@@ -105,11 +105,11 @@ def importing_has_no_side_effects(candidate: Candidate) -> dict[str, Any]:
 
 
 @check("M006", "full", installed=True, kinds=("task",))
-def manifest_tells_a_person_what_to_do(candidate: Candidate) -> None:
+def manifest_has_instructions(candidate: Candidate) -> None:
     """The manifest has instructions for a person who plays the task.
 
-    Write `instructions` in the task's row: two sentences that say where to look, what to do, and
-    when. `ngym play` shows them before the first trial, with the keys, and experiments in jsPsych
+    Write `instructions` in the task's row: two sentences with the place, the action and its
+    moment. `ngym play` shows them before the first trial, with the keys, and experiments in jsPsych
     begin with them."""
     if not candidate.info.instructions:
         raise CheckWarning(

@@ -19,7 +19,7 @@ function mostChanges({ segments, frames, dt }) {
   return changes ? 1000 / dt : 0;
 }
 
-/** What flickers, and how often a second; "" if nothing does. */
+/** A sentence about flicker; "" without it. */
 function flickering({ trials, view }) {
   if (view) return view.flashes > MOST ? `The stimuli can flash ${Math.round(view.flashes)} times a second.` : "";
   const changes = trials.door ? trials.changes : mostChanges(trials);
@@ -205,7 +205,7 @@ function introduce(task, game) {
   document.title = `${title}: play`;
   $("title").textContent = title;
   $("summary").textContent = summary;
-  $("instructions").textContent = instructions || "Find out from your rewards what is right.";
+  $("instructions").textContent = instructions || "Find the right answers by your rewards.";
   $("seen").textContent = view ? ""
     : "The lamps show the inputs of the network that does this task, and nothing else. Yellow is above zero, blue below; the larger, the farther.";
   $("length").textContent = `There are ${trials.n_trials} trials${practice ? `, and ${practice.n_trials} for practice before them, which say whether you were right and are not recorded` : ""}.`;

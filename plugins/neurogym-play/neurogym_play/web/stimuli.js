@@ -121,7 +121,7 @@ function polygon(pen, corners) {
   pen.closePath();
 }
 
-/** What one stimulus draws. Each takes the pen of its place, the values of the place, and the stimulus. */
+/** The drawings. Each takes the pen of its place, the values of the place, and the stimulus. */
 const DRAW = {
   cross(pen, [value], { size, colour }) {
     if (value <= 0.5) return;
@@ -142,7 +142,7 @@ const DRAW = {
       const [r, a] = [size * Math.sqrt(next()), 2 * Math.PI * next()], goes = next() < strength ? angle : 2 * Math.PI * next();
       return Object.assign(dot, { x: r * Math.cos(a), y: r * Math.sin(a), goes, age, second: next() < second });
     };
-    // A patch whose motion changes begins anew, or old dots would go on in the old direction.
+    // A patch whose motion changes gets new dots: old ones would go on in the old direction.
     const known = stimulus.dots[place], shown = `${values} ${stimulus.values.colour_by}`;
     const dots = known?.shown === shown ? known : Object.assign(Array.from({ length: DOTS }, () => born({}, LIFETIME * next())), { shown });
     stimulus.dots[place] = dots;
@@ -244,7 +244,7 @@ const DRAW = {
     label(pen, picked(words, place), -size - 0.35);
   },
 
-  /** A tone or noise, and a disc for who cannot hear it. */
+  /** A tone or noise, and a disc for people that cannot hear it. */
   sound(pen, values, { words, size, colour, channel }, place, first) {
     values.forEach((value, i) => {
       if (value <= SEEN) return;
@@ -430,7 +430,7 @@ export class StimulusView {
     this.lamps?.show(seen);
   }
 
-  /** Draw what moves, in a frame of the screen. */
+  /** Draw the dots of a frame of the screen. */
   tick(now) { if (this.stage.moves) this.stage.draw(now); }
 
   /** Let no sound go on; the picture stays. */
@@ -454,9 +454,9 @@ export async function drawingsOf(view) {
   return Object.fromEntries(names.map((name, i) => [name, loaded[i].draw]));
 }
 
-/** What a page says above the view. */
+/** The caption of the view. */
 export function captionOf(view) {
-  if (!view) return "What the network sees";
+  if (!view) return "Inputs of the network";
   const without = view.noiseless.map((name) => name.replaceAll("_", " "));
   return without.length ? `Stimuli, without the noise of the network's inputs (${without.join(", ")})` : "Stimuli";
 }
