@@ -10,13 +10,13 @@ from neurogym_core import hookimpl
 @hookimpl
 def ngym_check_task(spec: Any) -> list[dict[str, Any]] | None:
     """Return whether the stimuli of `[task.view]` fit the task, and flash as declared."""
-    from neurogym_core import InvalidValueError, UnknownNameError, make_task
+    from neurogym_core import InvalidValueError, UnknownTaskError, make_task
     from neurogym_core.tools import find_task
     from neurogym_play.views import FLASHES, checked_view, flashes
 
     try:
         declared = find_task(spec.id).view
-    except UnknownNameError:  # a task of a file
+    except UnknownTaskError:  # a task of a file
         return None
     if not declared:
         return None

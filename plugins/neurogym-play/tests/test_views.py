@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from browsing import asked_hosts, past_warning, wait_for
 from neurogym_play import views, write_experiment, write_page
+from neurogym_play.plugin import ngym_check_task
 from neurogym_play.views import FLASHES, checked_view, exact_observation, flashes, read_module
 from replaying import KERNEL, node
 
@@ -269,6 +270,39 @@ def test_a_drawing_that_is_not_there_is_refused(
         read_module(name, value)
 
 
+class Spec:
+    """As Gymnasium's, of a task by its id."""
+
+    def __init__(self, task: str) -> None:
+        self.id = task
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, ""),
+        ({"flicker": False}, "flash 28 times a second; expected flicker = true"),
+        ({"stimuli": [{"draw": "clicks", "channel": "clicks"}]}, "which is no channel"),
+    ],
+)
+def test_the_kit_checks_the_view(
+    monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], said: str
+) -> None:
+    class Info:
+        view = {**find_task(CLICKS).view, **change}
+
+    monkeypatch.setattr("neurogym_core.tools.find_task", lambda _: Info, raising=False)
+    (result,) = ngym_check_task(Spec(CLICKS)) or []
+    assert result["code"] == "V001"
+    assert result["status"] == ("failed" if said else "passed")
+    assert said in result["reason"]
+
+
+def test_tasks_without_a_view_are_not_checked() -> None:
+    assert ngym_check_task(Spec("perceptual/NAltPerceptualDecisionMaking-v0")) is None
+    assert ngym_check_task(Spec("my_task.py:Mine")) is None
+
+
 # ---------------------------------------------------------------------- instructions
 
 
@@ -298,6 +332,8 @@ PICTURE = """
       while (game.kernel.period !== "stimulus") await game.kernel.step(game.trials.rest);
       game.rests = 0;
       game.show();
+      const { stage } = game.view, shown = stage.now;
+      for (const ms of [40, 80, 120]) stage.draw(shown + ms);
       done(document.querySelector("#lamps canvas").toDataURL());
     })();
 """
@@ -319,7 +355,7 @@ def test_what_is_drawn_does_not_depend_on_the_answer(
             former = "this.view.show(this.kernel.observe(), this.kernel.exact);"
             assert script.count(former) == 1
             pays = "this.kernel.table.reward(this.kernel.here)[1]"
-            told = f"this.kernel.exact.map((x) => x + 0.2 * {pays})"
+            told = f"this.kernel.exact.map((x, i) => x + (i === 1) * 0.4 * {pays})"
             page = script.replace(former, f"this.view.show(this.kernel.observe(), {told});")
             (made / "page.js").write_text(page, "utf-8")
         page = json.loads((made / "task.json").read_text("utf-8"))
