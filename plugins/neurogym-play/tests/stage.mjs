@@ -20,7 +20,7 @@ function recorder() {
 const drawn = exact.map((values, i) => {
   const [pen, done] = recorder();
   const heard = [];
-  const sounds = { click: (pan) => heard.push(`click ${pan}`), hold: (...given) => heard.push(given.join(" ")), silence() {} };
+  const sounds = { click: (pan, n) => heard.push(`${pan} ${n} clicks`), hold: (...given) => heard.push(given.join(" ")), silence() {} };
   const stage = new Stage(pen, view, channels, { sounds, grating: () => ({}), own: drawings });
   stage.take(Float32Array.from(seen[i]), Float32Array.from(values));
   done.length = 0;

@@ -146,7 +146,7 @@ def test_clicks_and_tones_are_heard_on_their_side() -> None:
     view = checked_view(made, find_task(CLICKS).view).to_plain()
     rows = [([1, 0, 0], [1, 0, 0]), ([1, 2, 0], [1, 2, 0]), ([1, 1, 1], [1, 1, 1])]
     heard = [one["heard"] for one in drawn(made, view, rows)]
-    assert heard == [[], ["click -0.625"], ["click -0.625", "click 0.625"]]
+    assert heard == [[], ["-0.625 2 clicks"], ["-0.625 1 clicks", "0.625 1 clicks"]]
 
 
 # ---------------------------------------------------------------------- refusals

@@ -9,7 +9,7 @@ const PIXELS = 80; // of a unit
 const SEEN = 0.01; // a weaker value is not drawn
 const ANGLES = { right: 0, up: 90, left: 180, down: 270 };
 const DOTS = 160, SPEED = 3, LIFETIME = 300; // in a patch; units a second; ms
-const CLICK = 3, TONE = 440; // ms, Hz
+const CLICK = 3, APART = 4, MOST_CLICKS = 4, TONE = 440; // ms, ms, in a step, Hz
 const CHOSEN = { red: "#ff5c5c", green: "#3ddc84", blue: "#5aa9ff", yellow: "#ffd84d", orange: "#ff9d3b", violet: "#c79bff", cyan: "#4fe3e3",
   magenta: "#ff7ae0", black: "#000000", white: INK, grey: "#a0a0a0" };
 
@@ -54,7 +54,7 @@ function angleOf(values) {
 
 /** Sounds of a page: clicks, tones and noise. A browser allows them after the first key or click. */
 export class Sounds {
-  constructor() { this.playing = new Map(); }
+  constructor() { [this.playing, this.clicked] = [new Map(), new Map()]; }
 
   get context() { return (this.made ??= new (globalThis.AudioContext ?? globalThis.webkitAudioContext)()); }
 
@@ -73,10 +73,15 @@ export class Sounds {
     return Object.assign(this.context.createBufferSource(), { buffer });
   }
 
-  click(pan) {
-    const source = this.noise(CLICK);
-    this.through(source, pan, 0.5);
-    source.start();
+  /** Clicks on a side; several of a step, or of steps in one frame, follow each other. */
+  click(pan, n = 1) {
+    for (let k = 0; k < n; k++) {
+      const source = this.noise(CLICK), now = this.context.currentTime;
+      const at = Math.max(now, (this.clicked.get(pan) ?? 0) + APART / 1000);
+      this.through(source, pan, 0.5);
+      source.start(at);
+      this.clicked.set(pan, at);
+    }
   }
 
   /** Let a tone or noise sound, or end it. */
@@ -332,7 +337,8 @@ export class Stage {
       for (const [key, other] of others) stimulus.values[key] = part(other);
       if (!this.sounds) continue;
       if (kind === "clicks") this.groups(stimulus, ([value], place, at) => {
-        if (Math.abs(value) > SEEN) this.sounds.click(at[0] / (WIDTH / 2));
+        const n = Math.min(Math.max(1, Math.round(value)), MOST_CLICKS);
+        if (Math.abs(value) > SEEN) this.sounds.click(at[0] / (WIDTH / 2), n);
       });
       if (kind === "sound") this.groups(stimulus, (values, place, at) => values.forEach((value, i) => {
         const hz = picked(stimulus.hz, values.length > 1 ? i : place) ?? TONE;
