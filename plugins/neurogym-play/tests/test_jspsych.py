@@ -17,6 +17,7 @@ from neurogym_play import write_experiment
 from neurogym_play.page import KEPT
 
 from neurogym_core import TrialRecord, make_task, run
+from neurogym_core.tools import find_task
 
 DOTS = "perceptual/PerceptualDecisionMaking-v0"
 QUICKLY = {"fixation": 100, "stimulus": 100, "decision": 150}
@@ -293,6 +294,36 @@ def test_a_wrong_plugin_is_found(browser: Any, study: Callable[..., str], name: 
     trials = [row for row in rows if row["trial_type"] == "neurogym-trial"]
     with pytest.raises(AssertionError):
         compare(made, trials, browser.execute_script("return pressed"), 12, seed=5)
+
+
+@pytest.mark.parametrize(
+    ("task", "warned"),
+    [
+        (DOTS, ""),
+        ("cognition/AttentionalBlink-v0", "The stimuli can flash 5 times a second."),
+        ("yang19/DlyGo-v0", "The lamps can change 50 times a second."),
+    ],
+)
+def test_flicker_is_announced_before_the_instructions(
+    browser: Any, study: Callable[..., str], task: str, warned: str
+) -> None:
+    """The pages of the experiment until the keys, whose instructions are those of the manifest."""
+    browser.get(study(task, 1))
+    wait_for(lambda: browser.execute_script("return Boolean(window.experiment)"))
+    pages: list[str] = []
+
+    def reached_the_keys() -> bool:
+        pages.append(browser.find_element("id", "experiment").text)
+        if "Keys" in pages[-1]:
+            return True
+        browser.execute_script("document.querySelector('#experiment button')?.click()")
+        return False
+
+    wait_for(reached_the_keys)
+    assert find_task(task).instructions in pages[-1]
+    said = " ".join(pages[:-1])
+    assert ("Flickering lights" in said) is bool(warned)
+    assert warned in said
 
 
 def test_without_jspsych_the_page_says_what_to_do(browser: Any, static: tuple[str, Path]) -> None:

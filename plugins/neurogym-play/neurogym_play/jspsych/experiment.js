@@ -3,7 +3,7 @@
 import { Controls } from "./controls.js";
 import { Kernel } from "./kernel.js";
 import { save } from "./save.js";
-import { drawingsOf } from "./stimuli.js";
+import { drawingsOf, flickerOf } from "./stimuli.js";
 import { element } from "./view.js";
 
 const ATTENTION_EVERY = 50; // trials between two attention checks; 0: none
@@ -39,7 +39,7 @@ async function begin() {
   if (!globalThis.initJsPsych || !globalThis.jsPsychHtmlButtonResponse || !globalThis.jsPsychFullscreen)
     throw new Error("jsPsych is not in the folder node_modules. Expected version 8 and two plugins. Run npm install in this folder.");
   const { NeurogymFrames, trialPlugin } = await import("./trial.js"); // needs jsPsych
-  const { title, summary, instructions, view, trials, practice, feedback } = await (await fetched("task.json")).json();
+  const task = await (await fetched("task.json")).json(), { title, summary, instructions, view, trials, practice, feedback } = task;
   const lines = new Float32Array(await (await fetched("noise.f32")).arrayBuffer());
   const drawings = await drawingsOf(view);
   const consent = await (await fetched("consent.html")).text();
@@ -62,8 +62,9 @@ async function begin() {
   const noted = { ...page(
     "<h2>Your screen</h2><p>Your screen shows pictures slowly or irregularly. Close other programs and pages. If this stays, times of your answers are less exact.</p>",
     ["Continue"], { check: "screen" }) };
-  const warned = page(`<h2>Flickering lights</h2><p>The stimuli can flash ${Math.round(view?.flashes)} times a second. Such lights can cause
-    seizures in people with photosensitive epilepsy, and discomfort in others. Do not go on if they can harm you.</p>`, ["Go on"], { check: "flicker" });
+  const flicker = flickerOf(task);
+  const warned = page(`<h2>Flickering lights</h2><p>${escaped(flicker)} Such lights can cause seizures in people with photosensitive
+    epilepsy, and discomfort in others. Do not go on if they can harm you.</p>`, ["Go on"], { check: "flicker" });
   let screen;
   const timeline = [
     { ...page(consent, ["I agree", "I do not agree"], { check: "consent" }),
@@ -74,7 +75,7 @@ async function begin() {
       for (const one of blocks) one.frame = data.frame;
     } },
     { timeline: [noted], conditional_function: () => screen.frame > SLOW || screen.irregular > IRREGULAR },
-    ...(view?.flashes > 3 ? [warned] : []),
+    ...(flicker ? [warned] : []),
     page(`<h2>${escaped(title)}</h2><p>${escaped(instructions || summary)}</p>${view ? "" : LAMPS}${keys(trials)}`, ["Begin"], { check: "instructions" }),
   ];
   for (const one of blocks) {

@@ -3,28 +3,14 @@
 import { Kernel, toCSV } from "./kernel.js";
 import { RemoteKernel } from "./remote.js";
 import { Controls } from "./controls.js";
-import { captionOf, drawingsOf, viewOf } from "./stimuli.js";
+import { captionOf, drawingsOf, flickerOf, viewOf } from "./stimuli.js";
 import { element } from "./view.js";
 import { report } from "./results.js";
 
 const PAUSE = 700; // ms between trials, with the feedback
 const QUICK = 700; // a shorter response window is too short for a person: the clock waits
-const MOST = 3; // flashes a second, more of which can harm
 const SAID = { correct: "Correct", error: "Wrong", abort: "Wrong: an action that was not asked", miss: "Wrong: no answer", other: "Answered" };
 const $ = (id) => document.getElementById(id);
-
-/** How often a second the lamps can change within a period. */
-function mostChanges({ segments, frames, dt }) {
-  const changes = segments.sd.rows.some((row) => row.some(Boolean)) || frames.script.rows.length;
-  return changes ? 1000 / dt : 0;
-}
-
-/** A sentence about flicker; "" without it. */
-function flickering({ trials, view }) {
-  if (view) return view.flashes > MOST ? `The stimuli can flash ${Math.round(view.flashes)} times a second.` : "";
-  const changes = trials.door ? trials.changes : mostChanges(trials);
-  return changes > MOST ? `The lamps can change ${Math.round(changes)} times a second.` : "";
-}
 
 class Game {
   constructor({ trials, practice, feedback, save, view }, lines, drawings) {
@@ -216,7 +202,7 @@ function introduce(task, game) {
   document.querySelector(`[name=clock][value=${waits ? "waits" : "runs"}]`).checked = true;
   $("pace").textContent = Number.isFinite(least)
     ? `The shortest time for an answer is ${Math.round(least)} ms${waits ? ", which is short for a person" : ""}.` : "";
-  const warning = flickering(task);
+  const warning = flickerOf(task);
   $("flicker").querySelector("span").textContent = warning;
   $("flicker").hidden = !warning;
   $("start").hidden = Boolean(warning);

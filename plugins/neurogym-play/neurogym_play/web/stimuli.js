@@ -6,6 +6,7 @@ import { View, element } from "./view.js";
 const BACK = "#505050", INK = "#ffffff"; // the grey is the mean of a grating
 const WIDTH = 8, HEIGHT = 6; // of the stage, in its units
 const PIXELS = 80; // of a unit
+const MOST_FLASHES = 3; // a second: more of them can harm
 const SEEN = 0.01; // a weaker value is not drawn
 const ANGLES = { right: 0, up: 90, left: 180, down: 270 };
 const DOTS = 160, SPEED = 3, LIFETIME = 300; // in a patch; units a second; ms
@@ -410,6 +411,12 @@ function gratingImage() {
   return made;
 }
 
+/** The channels that no stimulus shows. */
+function channelsLeft({ channels }, { stimuli }) {
+  const shown = new Set(stimuli.flatMap((one) => [one.channel, one.colour_by, one.count_by, one.place_by]));
+  return channels.filter(({ name }) => !shown.has(name));
+}
+
 /** The view that a person sees: the stimuli, and lamps for channels that none of them shows. */
 export class StimulusView {
   constructor(host, trials, view, own) {
@@ -420,8 +427,7 @@ export class StimulusView {
     let image;
     this.stage = new Stage(canvas.getContext("2d"), view, trials.channels, { sounds: new Sounds(), grating: () => (image ??= gratingImage()), own });
     host.append(canvas);
-    const shown = new Set(view.stimuli.flatMap((one) => [one.channel, one.colour_by, one.count_by, one.place_by]));
-    const left = trials.channels.filter(({ name }) => !shown.has(name));
+    const left = channelsLeft(trials, view);
     if (left.length) {
       const lamps = element("div", { className: "lamps" });
       host.append(lamps);
@@ -465,4 +471,18 @@ export function captionOf(view) {
   if (!view) return "Inputs of the network";
   const without = view.noiseless.map((name) => name.replaceAll("_", " "));
   return without.length ? `Stimuli, without the noise of the network's inputs (${without.join(", ")})` : "Stimuli";
+}
+
+/** How often a second the lamps can change within a period. */
+function mostChanges({ segments, frames, dt }) {
+  const changes = segments.sd.rows.some((row) => row.some(Boolean)) || frames.script.rows.length;
+  return changes ? 1000 / dt : 0;
+}
+
+/** A sentence about flicker; "" without it. */
+export function flickerOf({ trials, view }) {
+  if (view?.flashes > MOST_FLASHES) return `The stimuli can flash ${Math.round(view.flashes)} times a second.`;
+  if (view && !channelsLeft(trials, view).length) return "";
+  const changes = trials.door ? trials.changes : mostChanges(trials);
+  return changes > MOST_FLASHES ? `The lamps can change ${Math.round(changes)} times a second.` : "";
 }
