@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import colorsys
 import gzip
 import json
 import re
@@ -317,6 +318,32 @@ def test_every_installed_task_has_two_sentences_for_a_person(package: Any) -> No
         or not task.instructions.endswith(".")
     ]
     assert wrong == []
+
+
+def light(colour: str) -> float:
+    """Return the relative luminance of ``#rrggbb``, as WCAG 2.2 defines it."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_colours_stand_out_from_the_stage() -> None:
+    """All named colours, those in manifests and those of the wheel have a contrast of 3 or more."""
+    text = STIMULI.read_text("utf-8")
+    constants = dict(re.findall(r'(\w+) ?[=:] ?"(#[0-9a-f]{6})"', text))
+    back = constants.pop("BACK")
+    del constants["BLACK"]  # its outline is grey
+    saturation, lightness = map(int, re.search(r"(\d+)% (\d+)%\)`;\nconst picked", text).groups())
+    assert {"red", "green", "blue", "grey"} <= constants.keys()
+    colours = {*constants.values(), "#dc9f62"}
+    for angle in range(0, 360, 10):
+        rgb = colorsys.hls_to_rgb(angle / 360, lightness / 100, saturation / 100)
+        colours.add("#" + "".join(f"{round(255 * one):02x}" for one in rgb))
+    declared = [one.get("colour", []) for task in TASKS for one in task.view.get("stimuli", ())]
+    named = {name for one in declared for name in ([one] if isinstance(one, str) else one)}
+    assert {name for name in named if name.startswith("#")} <= colours
+    worst = {colour: (light(colour) + 0.05) / (light(back) + 0.05) for colour in colours}
+    assert min(worst.values()) >= 3, worst
 
 
 def test_the_stimuli_are_one_small_module() -> None:

@@ -3,7 +3,7 @@
 
 import { View, element } from "./view.js";
 
-const BACK = "#505050", INK = "#ffffff"; // the grey is the mean of a grating
+const BACK = "#404040", INK = "#ffffff", BLACK = "#000000"; // the grey is the mean of a grating; black has an outline
 const WIDTH = 8, HEIGHT = 6; // of the stage, in its units
 const PIXELS = 80; // of a unit
 const MOST_FLASHES = 3; // a second: more of them can harm
@@ -12,10 +12,10 @@ const ANGLES = { right: 0, up: 90, left: 180, down: 270 };
 const DOTS = 160, SPEED = 3, LIFETIME = 300; // in a patch; units a second; ms
 const CLICK = 3, APART = 4, MOST_CLICKS = 4, TONE = 440; // ms, ms, in a step, Hz
 const CHOSEN = { red: "#ff5c5c", green: "#3ddc84", blue: "#5aa9ff", yellow: "#ffd84d", orange: "#ff9d3b", violet: "#c79bff", cyan: "#4fe3e3",
-  magenta: "#ff7ae0", black: "#000000", white: INK, grey: "#a0a0a0" };
+  magenta: "#ff7ae0", black: BLACK, white: INK, grey: "#a0a0a0" };
 
 const colourOf = (name) => CHOSEN[name] ?? name ?? INK;
-const hue = (angle) => `hsl(${(((angle * 180) / Math.PI + 360) % 360).toFixed(2)} 90% 60%)`;
+const hue = (angle) => `hsl(${(((angle * 180) / Math.PI + 360) % 360).toFixed(2)} 90% 76%)`;
 const picked = (list, i) => (Array.isArray(list) ? list[i % list.length] : list);
 const last = (values) => values.reduce((best, x, i) => (x > values[best] ? i : best), 0);
 
@@ -180,7 +180,7 @@ const DRAW = {
       const k = values.length > 1 ? i : place;
       pen.globalAlpha = Math.min(1, value);
       pen.fillStyle = ink === null ? colourOf(colour_by ? "white" : picked(colour, k)) : colourOf(picked(colour, ink));
-      text(pen, picked(words, k) ?? channel.names?.[first + i] ?? channel.name, size);
+      text(pen, picked(words, k) ?? channel.names?.[first + i] ?? channel.name, size, pen.fillStyle === BLACK);
     });
   },
 
@@ -206,7 +206,7 @@ const DRAW = {
     if (!noise && Math.abs(value) <= SEEN) return;
     let ink = stimulus.hue ? hue(angle) : colourOf(picked(colour, k));
     if (colour_by) ink = colourOf(picked(colour, last(colour_by)));
-    if (noise) ink = `hsl(0 0% ${Math.min(100, Math.max(0, 31 + 23 * value)).toFixed(2)}%)`; // 31 %: the background
+    if (noise) ink = `hsl(0 0% ${Math.min(100, Math.max(0, 25.1 + 23 * value)).toFixed(2)}%)`; // 25.1 %: the background
     else if (!stimulus.hue) pen.globalAlpha = Math.min(1, Math.abs(value));
     [pen.fillStyle, pen.strokeStyle, pen.lineWidth] = [ink, ink, 0.08];
     const copies = count_by ? last(count_by) + 1 : 1;
@@ -215,8 +215,9 @@ const DRAW = {
       pen.translate((c - (copies - 1) / 2) * 2.2 * size, 0);
       pen.beginPath();
       PATHS[picked(symbols, k) ?? "circle"](pen, size);
-      if (outline) pen.stroke();
-      else pen.fill();
+      if (!outline) pen.fill();
+      if (!outline && ink === BLACK) [pen.strokeStyle, pen.lineWidth] = [CHOSEN.grey, 0.05];
+      if (outline || ink === BLACK) pen.stroke();
       pen.restore();
     }
   },
@@ -260,7 +261,7 @@ const DRAW = {
       pen.beginPath();
       pen.arc(0, 0, size, 0, 2 * Math.PI);
       pen.fill();
-      pen.fillStyle = "#000000";
+      pen.fillStyle = BLACK;
       text(pen, picked(words, k) ?? channel.names?.[first + i] ?? "♪", size * 0.62);
     });
   },
@@ -281,11 +282,15 @@ const DRAW = {
 const SIZES = { cross: 0.25, dots: 1.8, grating: 0.9, words: 1, arrow: 0.6, symbol: 0.6, target: 0.3, bar: 3, clicks: 1, sound: 0.5, wheel: 0.35 };
 const WHOLE = new Set(["dots", "words", "arrow", "sound"]); // a place shows all units of its group
 
-function text(pen, said, size) {
+function text(pen, said, size, outlined = false) {
   pen.save();
   pen.scale(1, -1); // the y axis of the stage goes up
   pen.font = `${size}px system-ui, sans-serif`;
   [pen.textAlign, pen.textBaseline] = ["center", "middle"];
+  if (outlined) {
+    [pen.strokeStyle, pen.lineWidth] = [CHOSEN.grey, 0.06];
+    pen.strokeText(said, 0, 0.05 * size);
+  }
   pen.fillText(said, 0, 0.05 * size);
   pen.restore();
 }
@@ -404,7 +409,7 @@ function gratingImage() {
   const pen = made.getContext("2d"), image = pen.createImageData(n, n);
   for (let i = 0; i < n * n; i++) {
     const [x, y] = [(i % n) / n - 0.5, Math.floor(i / n) / n - 0.5];
-    const light = Math.sin(2 * Math.PI * 10 * x) > 0 ? 160 : 0;
+    const light = Math.sin(2 * Math.PI * 10 * x) > 0 ? 128 : 0;
     image.data.set([light, light, light, 255 * Math.exp(-(x * x + y * y) / (2 * 0.14 ** 2))], 4 * i);
   }
   pen.putImageData(image, 0, 0);
