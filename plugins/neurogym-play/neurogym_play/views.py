@@ -165,11 +165,12 @@ def _problem(
                 meant = did_you_mean(name, known)
                 return f"{draw} has no setting {name!r}.{meant} Known: {listed(known)}."
     for key in CHANNELS:
-        if (name := stimulus.get(key)) is not None and name not in units:
+        if (name := stimulus.get(key)) is not None and str(name) not in units:
             meant = did_you_mean(str(name), units)
-            return f"{key} is {name!r}, which is no channel.{meant} Known: {listed(units)}."
+            return f"{key} is {str(name)!r}, which is no channel.{meant} Known: {listed(units)}."
     # Without a channel it is always shown, and so it shows nothing about a trial.
-    return _ill_formed(stimulus, units.get(stimulus.get("channel", ""), 1), units)
+    size = units[stimulus["channel"]] if "channel" in stimulus else 1
+    return _ill_formed(stimulus, size, units)
 
 
 def _ill_formed(stimulus: Mapping[str, Any], size: int, units: Mapping[str, int]) -> str | None:
@@ -189,6 +190,8 @@ def _ill_formed(stimulus: Mapping[str, Any], size: int, units: Mapping[str, int]
     shown = 1 if "place_by" in stimulus else places
     if size % shown and size != 1:
         return f"its channel has {size} units, which are not for {shown} places alike."
+    if stimulus.get("moving") and size != shown:
+        return f"moving is for {size} places, one for each unit of the channel."
     if stimulus.get("noise") and size not in (1, shown):
         return "noise is drawn where each place shows one unit only."
     inks = stimulus.get("inks", 0)

@@ -177,6 +177,8 @@ class Sides(Task):
         ({"draw": "circel"}, "unknown drawing 'circel'"),
         ({"draw": "symbol", "channel": "side"}, "side', which is no channel. Known: "),
         ({"draw": "symbol", "channel": "target"}, "which is no channel"),
+        ({"draw": "symbol", "channel": ["light"]}, "which is no channel"),
+        ({"draw": "grating", "channel": "light", "moving": True}, "moving is for 2 places"),
         ({"draw": "symbol", "channel": "light", "condition": "side"}, "no setting 'condition'"),
         ({"draw": "symbol", "channel": "light", "colour_by": "side"}, "colour_by is 'side'"),
         ({"draw": "symbol", "channel": "light", "at": "left"}, "expected places"),
