@@ -16,6 +16,8 @@ from neurogym_core import run
 class Practised:
     """Plays the target with the probability `skill`, and rests else."""
 
+    carries_state = False
+
     def __init__(self, skill):
         self.skill = skill
 

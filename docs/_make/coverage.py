@@ -312,7 +312,7 @@ def psychometric(
     value = dict(zip(("threshold", "slope", "lapse"), truth, strict=True))[name]
     title = {"weibull": "Weibull", "logistic": "logistic"}[shape]
     word = "bias" if shape == "logistic" and name == "threshold" else name
-    repeats = 300 if setting == "centre" else 120
+    repeats = 400 if setting == "centre" else 120
     return World(f"{title} function: {word}", setting, value, draw, (200, 1000), repeats)
 
 

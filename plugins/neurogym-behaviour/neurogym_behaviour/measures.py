@@ -707,7 +707,7 @@ def scalar_timing(interval: ArrayLike, produced: ArrayLike) -> Measured:
     true, made = np.asarray(interval, float), np.asarray(produced, float)
     known = ~np.isnan(made)
     true, made = true[known], made[known]
-    slope = fitted_line(true, made)
+    slope = _robust_line(true, made)
     rows = []
     for value in np.unique(true):
         one = made[true == value]
@@ -723,6 +723,18 @@ def scalar_timing(interval: ArrayLike, produced: ArrayLike) -> Measured:
     for name, one in (("bias", np.sqrt(bias2)), ("variance", np.sqrt(variance))):
         found[f"root mean {name}"] = Measure(one, np.nan, np.nan, len(made))
     return Measured(found, table)
+
+
+def _robust_line(x: np.ndarray, y: np.ndarray) -> Measure:
+    """Return the slope of a least-squares line; its interval allows for unequal noise (HC3).
+
+    The noise of timing grows with the interval, and Student's interval would be too narrow.
+    """
+    import statsmodels.api as sm
+
+    fit = sm.OLS(y, sm.add_constant(x)).fit(cov_type="HC3", use_t=True)
+    low, high = fit.conf_int()[1]
+    return Measure(float(fit.params[1]), float(low), float(high), len(x))
 
 
 def fitted_line(x: ArrayLike, y: ArrayLike) -> Measure:
@@ -933,60 +945,6 @@ def learning_curve(
         },
         table,
     )
-
-
-# ---- hand over to other libraries ----
-
-
-def for_pyddm(times: ArrayLike, correct: ArrayLike, **conditions: ArrayLike) -> Any:
-    """Return a `pyddm.Sample` of the answered trials; times in s there.
-
-    Raises:
-        MissingDependencyError: PyDDM is not installed.
-    """
-    from neurogym_core.tools import optional
-
-    pyddm = optional("pyddm", needed_for="for_pyddm")
-    frame = for_hssm(times, correct, **conditions)
-    frame["correct"] = frame.pop("response") > 0  # another column would become a condition
-    return pyddm.Sample.from_pandas_dataframe(
-        frame, rt_column_name="rt", choice_column_name="correct"
-    )
-
-
-def for_hssm(times: ArrayLike, correct: ArrayLike, **conditions: ArrayLike) -> pd.DataFrame:
-    """Return a table for HSSM: ``rt`` in s, ``response`` 1 or -1, and conditions.
-
-    HSSM's ``a`` is half of the distance of the bounds, and ``z`` is relative: 0.5 is the middle.
-    """
-    frame = pd.DataFrame({"rt": np.asarray(times, float) / 1000, **conditions})
-    frame["response"] = np.where(np.asarray(correct, bool), 1, -1)
-    return frame[frame["rt"].notna()].reset_index(drop=True)
-
-
-def for_statsmodels(chose: ArrayLike, columns: Mapping[str, ArrayLike]) -> pd.DataFrame:
-    """Return a table for the formulas of statsmodels: ``chose`` 0 or 1, and the regressors.
-
-    Rows with a missing value are left out: ``smf.logit("chose ~ evidence + last", frame).fit()``.
-    """
-    table = {name: np.asarray(values) for name, values in columns.items()}
-    frame = pd.DataFrame({"chose": np.asarray(chose, int), **table})
-    return frame.dropna().reset_index(drop=True)
-
-
-def for_psytrack(choice: ArrayLike, inputs: Mapping[str, ArrayLike]) -> dict[str, Any]:
-    """Return the dictionary that `psytrack.hyperOpt` takes: ``y`` (1, 2) and inputs (n, 1)."""
-    return {
-        "y": np.asarray(choice, int) + 1,
-        "inputs": {name: np.asarray(one, float)[:, None] for name, one in inputs.items()},
-    }
-
-
-def for_psignifit(strength: ArrayLike, hit: ArrayLike) -> np.ndarray:
-    """Return rows of strength, hits and trials, (m, 3), as psignifit takes them."""
-    levels, group = np.unique(np.asarray(strength, float), return_inverse=True)
-    k = np.bincount(group, weights=np.asarray(hit, float), minlength=len(levels))
-    return np.column_stack([levels, k, np.bincount(group, minlength=len(levels))])
 
 
 ALL: Mapping[str, Callable[..., Any]] = {

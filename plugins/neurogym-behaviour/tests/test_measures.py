@@ -224,18 +224,6 @@ def test_separable_answers_are_refused():
         m.logistic_regression({"x": np.arange(5)}, np.ones(5, bool))
 
 
-def test_records_are_handed_to_other_libraries():
-    times, correct = np.array([300.0, np.nan, 450.0]), np.array([True, False, False])
-    frame = m.for_hssm(times, correct, coherence=np.array([1, 2, 3]))
-    assert frame["rt"].tolist() == [0.3, 0.45]
-    assert frame["response"].tolist() == [1, -1]
-    assert frame["coherence"].tolist() == [1, 3]
-    assert m.for_psignifit([1, 2, 2], [0, 1, 0]).tolist() == [[1, 0, 1], [2, 1, 2]]
-    data = m.for_psytrack([0, 1, 1], {"contrast": [0.1, 0.2, 0.3]})
-    assert data["y"].tolist() == [1, 2, 2]
-    assert data["inputs"]["contrast"].shape == (3, 1)
-
-
 def test_every_analysis_is_listed():
     assert len(m.ALL) == 15
     for name, function in m.ALL.items():

@@ -18,7 +18,7 @@ from neurogym_records.options import (
     write_given_figures,
 )
 
-from neurogym_core.tools import Progress, print_report, usage_errors
+from neurogym_core.tools import Progress, listed, print_report, trust_option, usage_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,15 +26,33 @@ if TYPE_CHECKING:
     from neurogym_behaviour.behaviour import Behaviour
 
     from neurogym_likeness.fitting import Fit
+    from neurogym_likeness.models import Model
 
 MODELS = ("q_learner", "hybrid", "win_stay_lose_shift", "integrator", "diffusion")
 """Those of `neurogym_likeness.models`, which imports NumPy."""
 
 
+class ModelName(click.ParamType):
+    """The name of a model, or the folder of a run."""
+
+    name = "model"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name; a usage error lists the models."""
+        if value not in MODELS and not Path(value).is_dir():
+            self.fail(
+                f"{value!r} was given. Expected {listed(MODELS)}, or the folder of a run. Choose"
+                " one of them.",
+                param, ctx,
+            )  # fmt: skip
+        return value
+
+
 @click.command("fit", short_help="Fit models of behaviour to a trial record.")
 @click.argument("record", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--model", "names", multiple=True, required=True, type=click.Choice(MODELS),
-              help="The model; several are compared.")  # fmt: skip
+@click.option("--model", "names", multiple=True, required=True, metavar="NAME|RUN",
+              type=ModelName(), help=f"{', '.join(MODELS)}, or the folder of a run of `ngym train`;"
+              " several are compared.")  # fmt: skip
 @click.option("--starts", default=6, show_default=True, type=click.IntRange(min=1),
               help="Points from which the search begins.")  # fmt: skip
 @click.option("--folds", default=5, show_default=True, type=click.IntRange(min=0),
@@ -46,6 +64,7 @@ MODELS = ("q_learner", "hybrid", "win_stay_lose_shift", "integrator", "diffusion
 @recipe_options
 @role_options
 @figure_options
+@trust_option
 @json_option
 @click.option("--out", default="fit", show_default=True,
               type=click.Path(file_okay=False, path_type=Path),
@@ -56,12 +75,14 @@ def command(record: Path, names: tuple[str, ...], out: Path, **given: Any) -> No
     Each subject of the RECORD is fitted alone, or with --pool all as one. The models are the
     reference subjects: `integrator` needs strengths and sides, `diffusion` reaction times too;
     `q_learner` and `win_stay_lose_shift` need choices and rewards, `hybrid` two choices in each
-    trial, as in DawTwoStep.
+    trial, as in DawTwoStep. A RUN is a network: it sees the trials of the RECORD with other noise,
+    and its only parameter is the rate of lapses.
 
     \b
     ngym run DawTwoStep-v0 --subject hybrid --n-trials 1000 --csv one.csv
     ngym fit one.csv --model q_learner --model hybrid
     ngym fit rats.csv --model integrator --strength evidence --side answer --recover 5
+    ngym fit monkeys.csv --model integrator --model runs/x
 
     The report has, for each subject and model, the parameters with standard errors (from the
     curvature of the likelihood; none at a bound), the log likelihood, AIC and BIC (smaller is
@@ -79,12 +100,17 @@ def command(record: Path, names: tuple[str, ...], out: Path, **given: Any) -> No
     from neurogym_behaviour.behaviour import Behaviour, CannotTellError, Roles
     from neurogym_behaviour.report import SCHEMA, write_report
     from neurogym_plot.styles import figure_style
+    from neurogym_training.runs import Run
 
     from neurogym_likeness.fitting import fit_model
     from neurogym_likeness.predictive import predictive_finding
+    from neurogym_likeness.replayed import network_model, with_choices
 
     trials = read_given(record, given["recipe"], given["columns"], given["scales"])
     with usage_errors():
+        trainers = {name: Run.open(name).trainer() for name in names if name not in MODELS}
+        for trainer in trainers.values():
+            trials = with_choices(trials, trainer.tasks[0])
         whole = Behaviour(trials, Roles(**{name: given[name] for name in ROLES}))
     subjects = {"all": whole} if given["pool"] else whole.per_subject()
     if not given["pool"] and len(subjects) == 1 and "subject" not in trials:
@@ -96,7 +122,12 @@ def command(record: Path, names: tuple[str, ...], out: Path, **given: Any) -> No
                 bar.show(len(fits), f"{subject}, {name}")
                 try:
                     how = {key: given[key] for key in ("starts", "folds", "seed")}
-                    fits.append(fit_model(name, behaviour, subject, **how))
+                    chosen: str | Model = name
+                    if name in trainers:
+                        player, task = trainers[name].subject(), trainers[name].tasks[0]
+                        said = Path(name).name
+                        chosen = network_model(said, player, task, behaviour, seed=given["seed"])
+                    fits.append(fit_model(chosen, behaviour, subject, **how))
                 except CannotTellError as error:
                     raise click.UsageError(
                         f"{name} cannot be fitted to {subject}: {error}. Choose another model, or"

@@ -49,7 +49,7 @@ class Fit:
 
 
 def fit_model(
-    name: str,
+    name: str | Model,
     behaviour: Behaviour,
     subject: str = "",
     *,
@@ -60,7 +60,7 @@ def fit_model(
     """Fit a model to the trials of one subject.
 
     Args:
-        name: of the model, one of `models.NAMES`.
+        name: a model, or the name of one of `models.NAMES`.
         behaviour: the trials.
         subject: name of the subject.
         starts: points from which the search begins; they are drawn.
@@ -70,7 +70,7 @@ def fit_model(
     Raises:
         CannotTellError: the record lacks something, or has too few answers.
     """
-    chosen = model(name, behaviour)
+    chosen = model(name, behaviour) if isinstance(name, str) else name
     every = chosen.log_likelihood(behaviour, _middle(chosen))
     used = np.isfinite(every)
     n = int(used.sum())

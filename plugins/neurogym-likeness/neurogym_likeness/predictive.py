@@ -19,6 +19,8 @@ from neurogym_likeness.models import Sequence as Choices
 
 SIMULATIONS = 50
 """Simulations of each fit."""
+LEARNERS = ("q_learner", "hybrid", "win_stay_lose_shift")
+"""Models of choices and rewards; the others are models of evidence."""
 BINS = 9
 """Largest number of classes of signed strength, of equally many trials."""
 
@@ -100,7 +102,7 @@ def predictive_finding(
 
 def _rows(fit: Fit, behaviour: Behaviour, rng: np.random.Generator) -> list[dict[str, Any]]:
     name, edges = fit.model.name, None
-    if name in ("integrator", "diffusion"):
+    if name not in LEARNERS:
         levels = np.unique(behaviour.signed)
         inner = np.linspace(0, 1, BINS + 1)[1:-1]
         edges = (
@@ -142,7 +144,7 @@ def _drawn(table: pd.DataFrame) -> Any:
             ]
             one.set_xticks(at, [plain_text(text) for text in labels], rotation=45, ha="right")
             one.set_ylim(-0.02, 1.02)
-            evidence = name in ("integrator", "diffusion")
+            evidence = name not in LEARNERS
             one.set_ylabel("choices to the right" if evidence else "first choices repeated")
             one.set_title(name, fontsize=style.small)
         legend_above(axes[0], f"Subject {shown['subject'].iloc[0]}", columns=3)

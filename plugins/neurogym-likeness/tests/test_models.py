@@ -255,3 +255,28 @@ def test_the_command_fits_each_subject_and_compares_models(ngym):
     code, said = ngym("fit", "two.csv", "--model", "q_learner")
     assert code == 2
     assert "q_learner cannot be fitted to a: the record has no column 'reward'" in said
+
+
+def test_the_network_of_a_run_is_a_model(toys, ngym):
+    """Choices are those of the task in whatever order their names are: here right comes first."""
+    task = "PerceptualDecisionMaking-v0"
+    assert ngym("train", task, "--model", "toy", "--updates", "200", "--out", "net")[0] == 0
+    record = run(task, "oracle", 300, seed=3)
+    record.to_csv("all.csv")
+    code, said = ngym("fit", "all.csv", "--model", "net", "--model", "integrator", "--json")
+    assert code == 0, said
+    fits = {one["model"]: one for one in json.loads(said[said.index("{") :])["fits"]}
+    assert fits["net"]["predicted"] > -0.1  # the toy answers nearly all trials rightly
+    assert list(fits["net"]["parameters"]) == ["lapse"]
+    flipped = np.where(record["choice"] == "right", "left", "right")
+    TrialRecord({**record, "choice": flipped}, meta=record.meta).to_csv("flipped.csv")
+    code, said = ngym("fit", "flipped.csv", "--model", "net", "--json")
+    (worst,) = json.loads(said[said.index("{") :])["fits"]
+    assert worst["predicted"] < -0.99  # no better than lapses alone
+    TrialRecord({**record, "choice": np.full(300, "up")}, meta=record.meta).to_csv("up.csv")
+    code, said = ngym("fit", "up.csv", "--model", "net")
+    assert code == 2
+    assert "has the choice 'up'. Expected those of PerceptualDecisionMaking" in said
+    code, said = ngym("fit", "all.csv", "--model", "nowhere")
+    assert code == 2
+    assert "'nowhere' was given. Expected 'q_learner'" in said

@@ -332,7 +332,9 @@ def test_sessions_whose_clock_restarts_have_a_file_each(tmp_path):
 
 
 COLUMNS = st.dictionaries(
-    st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), min_size=1, max_size=8).filter(
+    st.text(
+        st.characters(exclude_categories=("Cs",), exclude_characters="\0"), min_size=1, max_size=8
+    ).filter(
         lambda name: not name.endswith("]") and name not in ("outcome", "correct")
     ),
     st.sampled_from(

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from neurogym_behaviour import measures as m
 from neurogym_behaviour.psychometric import fit_curve
+from neurogym_records import handover as m
+
+from neurogym_core import InvalidValueError
 
 
 @pytest.fixture
@@ -28,6 +30,72 @@ def test_statsmodels_takes_choices_and_regressors(rng):
     fit = smf.logit("chose ~ evidence + last", frame).fit(disp=False)
     for name, truth in (("Intercept", 0.0), ("evidence", 1.5), ("last", 0.4)):
         assert abs(fit.params[name] - truth) < 4 * fit.bse[name], name
+
+
+def test_records_are_handed_to_other_libraries():
+    times, correct = np.array([300.0, np.nan, 450.0]), np.array([True, False, False])
+    frame = m.for_hssm(times, correct, coherence=np.array([1, 2, 3]))
+    assert frame["rt"].tolist() == [0.3, 0.45]
+    assert frame["response"].tolist() == [1, -1]
+    assert frame["coherence"].tolist() == [1, 3]
+    assert m.for_psignifit([1, 2, 2], [0, 1, 0]).tolist() == [[1, 0, 1], [2, 1, 2]]
+    data = m.for_psytrack([0, 1, 1], {"contrast": [0.1, 0.2, 0.3]})
+    assert data["y"].tolist() == [1, 2, 2]
+    assert data["inputs"]["contrast"].shape == (3, 1)
+
+
+HANDED = (
+    lambda answers: m.for_statsmodels(answers, {"x": np.arange(4.0)})["chose"],
+    lambda answers: m.for_psytrack(answers, {"x": np.arange(4.0)})["y"] - 1,
+    lambda answers: m.for_dynamax(answers, {"x": np.arange(4.0)})[0],
+    lambda answers: m.for_psignifit([1, 1, 1, 1], answers)[:, 1:].ravel(),
+    lambda answers: m.for_hssm([300, 300, 300, 300], answers)["response"],
+)
+
+
+@pytest.mark.parametrize("hand_over", HANDED)
+def test_only_answered_trials_are_handed_over(hand_over):
+    """Misses coded as -1 would be choices of another side."""
+    with pytest.raises(InvalidValueError, match=r"Trial 2 has the answer -1\. Expected 0, 1 or"):
+        hand_over([0, 1, -1, 1])
+    found = list(hand_over([0, 1, np.nan, 1]))
+    assert found in ([0, 1, 1], [2, 3], [-1, 1, 1])
+
+
+def test_trials_without_a_time_are_not_handed_over():
+    frame = m.for_hssm([300, np.nan, 500], [1, -1, 0], side=["l", "r", "l"])
+    assert frame["rt"].tolist() == [0.3, 0.5]
+    assert frame["response"].tolist() == [1, -1]
+    assert frame["side"].tolist() == ["l", "l"]
+
+
+@pytest.mark.slow
+def test_dynamax_finds_the_state_in_which_evidence_counts(rng):
+    """Two states, engaged (weight 4) and biased (weight 0): the GLM-HMM of Ashwood et al. 2022."""
+    dynamax = pytest.importorskip("dynamax.hidden_markov_model", reason="dynamax is not installed")
+    import jax
+
+    n, engaged = 3000, np.empty(3000, bool)
+    engaged[0] = True
+    for k in range(1, n):
+        engaged[k] = engaged[k - 1] ^ (rng.random() < 0.02)
+    evidence = rng.normal(size=n)
+    drive = np.where(engaged, 4 * evidence, 2.0)
+    chose = (rng.random(n) < 1 / (1 + np.exp(-drive))).astype(float)
+    chose[::50] = np.nan
+    emissions, inputs = m.for_dynamax(chose, {"evidence": evidence})
+    assert inputs.shape == (n - 60, 1)
+    model = dynamax.LogisticRegressionHMM(2, 1)
+    start, properties = model.initialize(
+        jax.random.PRNGKey(1), method="kmeans", emissions=emissions, inputs=inputs
+    )
+    found, _ = model.fit_em(
+        start, properties, emissions, inputs=inputs, num_iters=60, verbose=False
+    )
+    weights = np.sort(np.asarray(found.emissions.weights)[:, 0])
+    assert weights[0] == pytest.approx(0, abs=0.7)
+    assert weights[1] == pytest.approx(4, abs=1.0)
+    assert np.diag(found.transitions.transition_matrix).min() > 0.95
 
 
 @pytest.mark.slow
