@@ -17,6 +17,24 @@ def wait_for(condition: Callable[[], Any], seconds: float = 20) -> Any:
     return found
 
 
+def past_warning(browser: Any) -> bool:
+    """Wait for the first page of a task, past the warning of flicker; return if there was one."""
+    shown = wait_for(
+        lambda: next(
+            (
+                name
+                for name in ("begin", "aware")
+                if browser.find_element("id", name).is_displayed()
+            ),
+            None,
+        )
+    )
+    if shown == "aware":
+        browser.find_element("id", "aware").click()
+        wait_for(lambda: browser.find_element("id", "begin").is_displayed())
+    return shown == "aware"
+
+
 def asked_hosts(browser: Any) -> set[str]:
     """Return the hosts of the requests since the last call, such as ``127.0.0.1:8000``."""
     said = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]

@@ -233,6 +233,7 @@ def _show_class(
             page.text(text, indent=2)
         page.facts(
             (
+                ("instructions", entry.instructions),
                 ("package", f"{entry.distribution} {entry.version}"),
                 ("tags", ", ".join(entry.tags)),
                 ("species", ", ".join(entry.species)),

@@ -7,6 +7,7 @@
     name = "ContextDM-v0"             # the entry point's name
     title = "Context-dependent decision making"
     summary = "Two modalities; a cue says which one to integrate."
+    instructions = "Watch the dots …"           # two sentences for a person who plays it
     tags = ["decision-making", "context"]
     species = ["monkey"]
     aliases = ["ContextDecisionMaking-v0"]      # former names, for the error "is now"
@@ -27,16 +28,21 @@
     coherence.0 = "no net motion: a coin decides"
     [task.figure]                     # conditions of the trial that figures show
     coherence = 25.6
+    [task.view]                       # what a person sees; neurogym-play draws it
+    flicker = true                    # the pictures flash more than three times a second
+    stimuli = [{ draw = "dots", channel = "motion" }]
 
-A ``[[wrapper]]`` row has the same fields except ``expected``, ``ideal``, ``shortcuts``,
-``admitted``, ``admits`` and ``figure``. Its ``[wrapper.presets]`` may give, for each alias, the
-settings that reproduce the former wrapper (``Old = "p=0.8"``). Reading a manifest raises no
-exceptions: a broken rule becomes a problem with file, row and field, and the valid rest is kept.
+A ``[[wrapper]]`` row has the same fields except ``instructions``, ``expected``, ``ideal``,
+``shortcuts``, ``admitted``, ``admits``, ``figure`` and ``view``. Its ``[wrapper.presets]`` may
+give, for each alias, the settings that reproduce the former wrapper (``Old = "p=0.8"``). Reading a
+manifest raises no exceptions: a broken rule becomes a problem with file, row and field, and the
+valid rest is kept.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 import operator
 import re
 import tomllib
@@ -53,6 +59,7 @@ from neurogym_core.errors import did_you_mean, listed
 SCHEMA = 1
 TITLE_LENGTH = 100
 SUMMARY_LENGTH = 200
+INSTRUCTIONS_LENGTH = 400
 MAX_BYTES = 131_072  # the largest manifest of this project, with 82 tasks, has 90,000
 
 _DOI = re.compile(r"10\.\d{4,9}/[^\s\x00-\x1f{}\\]+")
@@ -69,6 +76,11 @@ _TABLES = {
     "wrapper": {"presets": "settings, in a table of strings"},
 }
 """{kind of row: {table: an expected value in words}}"""
+ONLY_TASKS = ("instructions", "view")
+"""Further fields of a task."""
+VIEW = ("stimuli", "flicker")
+MOST_STIMULI, MOST_ENTRIES = 40, 200
+"""Largest number of stimuli of a view, and of entries of a list in one of them."""
 IDEAL = ("value", "by", "how")
 BY = ("exact", "observer", "bound")
 """How an ideal is known."""
@@ -206,7 +218,8 @@ class _Reader:
 
     def read(self, kind: str, row: dict[str, Any]) -> Row:
         tables = _TABLES[kind]
-        self.check_fields("", row, (*_FIELDS, *tables))
+        more = ONLY_TASKS if kind == "task" else ()
+        self.check_fields("", row, (*_FIELDS, *more, *tables))
         form = "CapitalizedWords-v0" if kind == "task" else "CapitalizedWords"
         if re.fullmatch(TASK_NAME if kind == "task" else WRAPPER_NAME, row["name"]) is None:
             self.note("name", f"is {clean(row['name'])!r}, expected a name of the form {form}.")
@@ -218,6 +231,9 @@ class _Reader:
             self.note("ideal", f"has no {listed(missing)}; expected value, by and how.")
             fields["ideal"] = {}
         if kind == "task":
+            fields["view"] = self.view(row)
+            if "instructions" in row:
+                fields["instructions"] = self.line("instructions", row, INSTRUCTIONS_LENGTH)
             fields["intervals"] = {}
             for name, one in fields["shortcuts"].items():
                 if isinstance(one, list):
@@ -324,6 +340,31 @@ class _Reader:
             found.append(Reference(doi=doi, year=year, **texts))
         return tuple(found)
 
+    def view(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return the valid stimuli of a view, and whether it flickers; {} without stimuli."""
+        table = row.get("view", {})
+        if not isinstance(table, dict):
+            self.note("view", f"is {_type(table)}, expected a table.")
+            return {}
+        self.check_fields("view ", table, VIEW)
+        flicker = table.get("flicker", False)
+        if type(flicker) is not bool:
+            self.note("view flicker", f"is {_type(flicker)}, expected true or false.")
+        stimuli = []
+        given = self.rows("stimuli", table, 'a list, [{ draw = "dots", channel = "motion" }]')
+        for number, one in enumerate(given[:MOST_STIMULI], 1):
+            if isinstance(one, dict) and isinstance(one.get("draw"), str) and _is_simple(one):
+                stimuli.append({clean(key): _tidy(value) for key, value in one.items()})
+            else:
+                self.note(
+                    f"view stimulus {number}",
+                    "has another form; expected a table with `draw`, a name, and settings that are"
+                    f" texts, numbers, true, false, or lists of at most {MOST_ENTRIES} of them.",
+                )
+        if len(given) > MOST_STIMULI:
+            self.note("view", f"has {len(given)} stimuli; at most {MOST_STIMULI} are drawn.")
+        return {"stimuli": stimuli, "flicker": flicker is True} if stimuli else {}
+
     def leaves(self, field: str, row: dict[str, Any], expected: str) -> dict[str, Any]:
         """Return the valid values of a table by their dotted names, such as ``channel.motion``."""
         table = row.get(field, {})
@@ -348,6 +389,24 @@ def _type(value: Any) -> str:
     words = {str: "a string", bool: "true or false", int: "a number", float: "a number",
              list: "a list", dict: "a table"}  # fmt: skip
     return words.get(type(value), "a date")
+
+
+def _is_simple(value: Any, depth: int = 0) -> bool:
+    """Return whether a stimulus has only texts, finite numbers, booleans and short lists."""
+    if isinstance(value, dict) and depth == 0:
+        return all(_is_simple(one, 1) for one in value.values())
+    if isinstance(value, list) and depth in (1, 2):
+        return len(value) <= MOST_ENTRIES and all(_is_simple(one, depth + 1) for one in value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, bool | str) or (isinstance(value, int) and abs(value) < 2**31)
+
+
+def _tidy(value: Any) -> Any:
+    """Return a setting of a stimulus with cleaned texts of at most 100 characters."""
+    if isinstance(value, list):
+        return [_tidy(one) for one in value]
+    return clean(value)[:TITLE_LENGTH] if isinstance(value, str) else value
 
 
 def _is_valid(table: str, value: Any, name: str) -> bool:

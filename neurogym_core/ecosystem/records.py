@@ -172,6 +172,7 @@ class Description:
 
     title: str = ""
     summary: str = ""
+    instructions: str = ""
     tags: tuple[str, ...] = ()
     species: tuple[str, ...] = ()
     references: tuple[Reference, ...] = ()
@@ -184,6 +185,7 @@ class Description:
     admitted: Mapping[str, str] = field(default_factory=dict, hash=False)
     admits: Mapping[str, str] = field(default_factory=dict, hash=False)
     figure: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    view: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, kw_only=True)

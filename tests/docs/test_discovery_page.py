@@ -50,7 +50,7 @@ def test_the_manifest_has_every_field_and_breaks_no_rule():
     read = manifest.parse_manifest(text)
     assert not read.all_problems
     row = tomllib.loads(text)["task"][0]
-    assert set(row) == {*manifest._FIELDS, *manifest._TABLES["task"]}
+    assert set(row) == {*manifest._FIELDS, *manifest._TABLES["task"], *manifest.ONLY_TASKS}
     assert set(row["reference"][0]) == set(manifest._REFERENCE_FIELDS)
     assert set(row["expected"]) == set(manifest.vocabulary().words["expected"])
     only_tasks = set(manifest._TABLES["task"]) - set(manifest._TABLES["wrapper"])
@@ -59,6 +59,7 @@ def test_the_manifest_has_every_field_and_breaks_no_rule():
     assert tuple(kinds.split(", ")) == manifest.vocabulary().words["reference"]
     assert f"at most {manifest.TITLE_LENGTH} characters" in text
     assert f"at most {manifest.SUMMARY_LENGTH}" in text
+    assert f"at most {manifest.INSTRUCTIONS_LENGTH} characters" in section("The manifest")
 
 
 def test_hooks_have_the_signatures_of_the_page():

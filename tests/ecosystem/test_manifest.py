@@ -316,3 +316,58 @@ def test_the_best_shortcut_leaves_out_something_that_counts() -> None:
     assert task.relative(0.7) == pytest.approx(0.5)
     assert replace(task, shortcuts={**task.shortcuts, "familiar": 0.85}).best_shortcut == "familiar"
     assert replace(task, ideal={}).relative(0.7) is None
+
+
+VIEWED = """
+[[task]]
+name = "Dots-v0"
+title = "Dots"
+summary = "Judge dots."
+{fields}
+"""
+
+
+def view_of(fields: str) -> tuple[dict, list[str]]:
+    """Return the view of a row with these fields, and the fields of its problems."""
+    manifest = parse_manifest(VIEWED.format(fields=fields))
+    return dict(manifest.rows[0].view), [problem.field for problem in manifest.all_problems]
+
+
+def test_a_view_is_its_stimuli_with_plain_settings() -> None:
+    stimuli = '[{ draw = "symbol", at = [[-2, 0], [2, 0.5]], outline = true, words = ["a\\u0007"] }]'
+    view, problems = view_of(f"[task.view]\nflicker = true\nstimuli = {stimuli}")
+    assert problems == []
+    symbol = {"draw": "symbol", "at": [[-2, 0], [2, 0.5]], "outline": True, "words": ["a"]}
+    assert view == {"stimuli": [symbol], "flicker": True}
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ("view = 3", "view"),
+        ("view.stimulus = 3", "view stimulus"),
+        ("view.stimuli = 3", "stimuli"),
+        ("view.stimuli = [3]", "view stimulus 1"),
+        ("view.stimuli = [{ channel = 'dots' }]", "view stimulus 1"),
+        ("view.stimuli = [{ draw = 'dots', at = { x = 1 } }]", "view stimulus 1"),
+        ("view.stimuli = [{ draw = 'dots', at = 1979-05-27 }]", "view stimulus 1"),
+        ("view.stimuli = [{ draw = 'dots', gain = nan }]", "view stimulus 1"),
+        ("view.stimuli = [{ draw = 'dots', at = [[[[1]]]] }]", "view stimulus 1"),
+        (f"view.stimuli = [{{ draw = 'dots', at = [{'1, ' * 201}] }}]", "view stimulus 1"),
+        ("view.stimuli = [" + "{ draw = 'dots' }, " * 41 + "]", "view"),
+        ("view.flicker = 'yes'", "view flicker"),
+    ],
+)
+def test_a_broken_view_is_a_problem(fields: str, problem: str) -> None:
+    view, problems = view_of(fields)
+    assert problems == [problem]
+    assert len(view.get("stimuli", ())) in (0, 40)
+
+
+def test_instructions_are_one_line_of_a_task() -> None:
+    manifest = parse_manifest(VIEWED.format(fields="instructions = 'Look. Press.'"))
+    assert manifest.rows[0].instructions == "Look. Press."
+    long = parse_manifest(VIEWED.format(fields=f"instructions = '{'x' * 401}'"))
+    assert [problem.field for problem in long.all_problems] == ["instructions"]
+    text = "[[wrapper]]\nname='A'\ntitle='A'\nsummary='A.'\ninstructions='Look.'"
+    assert [problem.field for problem in parse_manifest(text).all_problems] == ["instructions"]

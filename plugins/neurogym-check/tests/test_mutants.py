@@ -71,7 +71,7 @@ QUICK = {
 FULL = {"WatchesTheOthers": "G004", "DrawsNothing": "G005"}
 MIXES_SUBJECTS = ("CountsOnTheTask", "SharesAList")
 BY_FILE = {"DependsOnHashes": "D003"}
-BY_PACKAGE = ("M001", "M002", "M003", "M004", "M005", "R001", "R002")
+BY_PACKAGE = ("M001", "M002", "M003", "M004", "M005", "M006", "R001", "R002")
 BY_EXPECTATION = ("B002",)
 BY_SHORTCUT = ("A001", "A002", "A003", "A004")
 """See `test_shortcuts`."""
@@ -268,6 +268,15 @@ def test_a_page_that_does_not_name_its_paper_is_caught(package):
 
 def test_a_manifest_that_expects_nothing_is_caught(package):
     assert failing(check_task(package(expected="{ guess = 0.5 }"), select="M")) == {"M004"}
+
+
+@pytest.mark.parametrize(
+    ("row", "status"),
+    [({}, "warning"), ({"instructions": '"Look. Then press."'}, "passed")],
+)
+def test_a_manifest_without_instructions_is_a_warning(package, row, status):
+    (result,) = check_task(package(**row), "full", select=["M006"])
+    assert (result.status, "`instructions`" in result.reason) == (status, not row)
 
 
 @pytest.mark.parametrize(

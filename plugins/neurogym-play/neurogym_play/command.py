@@ -72,10 +72,10 @@ def command(
       ngym play GoNogo-v0 --out page
       ngym play GoNogo-v0 --out study --to jspsych --practice 10
 
-    The page shows the inputs of a network as lamps, and has keys, buttons or sliders for the
-    actions. At the end it shows accuracy and the psychometric curve. The trials are written to a
-    CSV file with the columns of `ngym run --csv`; the subject is "person". `ngym evaluate` and
-    `ngym compare` read it.
+    The page shows the stimuli that the task declares, or else the inputs of a network as lamps, and
+    has keys, buttons or sliders for the actions. At the end it shows accuracy and the psychometric
+    curve. The trials are written to a CSV file with the columns of `ngym run --csv`; the subject is
+    "person". `ngym evaluate` and `ngym compare` read it.
 
     The reward is shown after each trial; --feedback adds whether the trial was correct. Practice
     trials occur in no record: they are of the stream "train".

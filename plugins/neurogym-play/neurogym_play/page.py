@@ -13,13 +13,14 @@ from neurogym_core import Task, make_task
 from neurogym_core.players import noise_table
 from neurogym_core.tools import describe, find_task, is_file_reference, replacing
 from neurogym_play.tables import trial_tables
+from neurogym_play.views import flashes, view_of
 
 WEB = (
     "index.html", "page.css", "page.js", "kernel.js", "remote.js", "controls.js", "view.js",
-    "results.js",
+    "stimuli.js", "results.js",
 )  # fmt: skip
 """Files of every page, in the folder `web`."""
-EXPERIMENT = ("page.css", "kernel.js", "controls.js", "view.js")
+EXPERIMENT = ("page.css", "kernel.js", "controls.js", "view.js", "stimuli.js")
 """Of them, those of an experiment in jsPsych; its own are in the folder `jspsych`."""
 OWN = (
     "index.html", "experiment.css", "experiment.js", "trial.js", "save.js", "consent.html",
@@ -102,13 +103,17 @@ def page_files(
 
     Args:
         made: the task.
-        task: as it was named; an id has title and summary of its manifest.
+        task: as it was named; an id has title, summary, instructions and view of its manifest.
         blocks: the tables of its trials, from `played_blocks`.
         feedback: whether the page says after each trial if it was correct.
         save: the address that takes the record; None: it is downloaded.
     """
-    page = {**_about(made, task), "save": save, "feedback": feedback, **blocks}
+    view = view_of(made, task)
+    shown = None if view is None else {**view.to_plain(), "flashes": flashes(made, view)}
+    page = {**_about(made, task), "view": shown, "save": save, "feedback": feedback, **blocks}
+    drawings = {} if view is None else view.modules
     return {
+        **{f"view-{name}.js": text.encode() for name, text in drawings.items()},
         **{name: files(__package__).joinpath("web", name).read_bytes() for name in WEB},
         "task.json": json.dumps(page, separators=(",", ":"), allow_nan=False).encode(),
         "noise.f32": noise_table().astype("<f4").tobytes(),
@@ -158,7 +163,8 @@ def write_experiment_files(
         folder: the folder.
     """
     pages = page_files(made, task, blocks, feedback=feedback)
-    shared = {name: pages[name] for name in (*EXPERIMENT, "task.json", "noise.f32")}
+    drawings = [name for name in pages if name.startswith("view-")]
+    shared = {name: pages[name] for name in (*EXPERIMENT, *drawings, "task.json", "noise.f32")}
     here = files(__package__).joinpath("jspsych")
     own = {name: here.joinpath(name).read_bytes() for name in OWN}
     kept = {name for name in KEPT if (folder / name).exists()}
@@ -168,10 +174,10 @@ def write_experiment_files(
 
 
 def _about(made: Task, task: Any) -> dict[str, str]:
-    """Title and summary of a task: of its manifest, or of its docstring."""
+    """Title, summary and instructions of a task: of its manifest, or of its docstring."""
     if isinstance(task, str) and not is_file_reference(task):
         info = find_task(task)
-        return {"title": info.title, "summary": info.summary}
+        return {"title": info.title, "summary": info.summary, "instructions": info.instructions}
     said = describe(made)
     summary = " ".join(said["docstring"].partition("\n\n")[0].split())
-    return {"title": said["name"], "summary": summary}
+    return {"title": said["name"], "summary": summary, "instructions": ""}

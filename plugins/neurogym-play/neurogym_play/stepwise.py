@@ -17,6 +17,7 @@ from neurogym_core import Task, TrialRecord
 from neurogym_core.players import Game, Tables, TaskView
 from neurogym_play.page import PRACTICE
 from neurogym_play.tables import evidence, interface, named_slots, shortest_window, trigger
+from neurogym_play.views import exact_observation
 
 REHEARSED, REHEARSED_TRIALS = 1000, 50
 """Steps and trials that each of two subjects plays at most; from them the page knows how bright its
@@ -91,8 +92,9 @@ class Stepwise:
                 or values in [-1, 1].
 
         Returns:
-            "seen", the observation; "asked", whether an answer is open; "reward" of the step; "row"
-            of the record if a trial ended, else None; "evidence" of that trial.
+            "seen", the observation; "exact", the same before noise is added; "asked", whether an
+            answer is open; "reward" of the step; "row" of the record if a trial ended, else None;
+            "evidence" of that trial.
 
         Raises:
             ValueError: it asks for another step than the next one, or for an action that the task
@@ -124,7 +126,11 @@ class Stepwise:
 
     def _shown(self) -> dict[str, Any]:
         asked = self.game.env.unwrapped.is_asked.item(0)
-        return {"seen": self.game.observations[0].tolist(), "asked": bool(asked)}
+        return {
+            "seen": self.game.observations[0].tolist(),
+            "exact": exact_observation(self.game).tolist(),
+            "asked": bool(asked),
+        }
 
     def _ended(self) -> dict[str, Any]:
         signed = evidence(self.task, self._drawn)

@@ -17,6 +17,7 @@ from neurogym_play import write_experiment
 from neurogym_play.page import KEPT
 
 from neurogym_core import TrialRecord, make_task, run
+from neurogym_core.tools import find_task
 
 DOTS = "perceptual/PerceptualDecisionMaking-v0"
 QUICKLY = {"fixation": 100, "stimulus": 100, "decision": 150}
@@ -244,7 +245,8 @@ def test_the_data_are_what_a_person_did_and_what_the_kernel_makes_of_it(
         np.testing.assert_array_equal(record[column], expected[column], column)
         assert (record[column].dtype.kind == "b") == (expected[column].dtype.kind == "b")
     assert set(record["subject"]) == {"p1"}
-    of_both = [studied.Behaviour(one).conditions for one in (record, expected)]
+    behaviour = pytest.importorskip("neurogym_behaviour")
+    of_both = [behaviour.Behaviour(one).conditions for one in (record, expected)]
     assert of_both[0] == of_both[1]
 
 
@@ -293,6 +295,40 @@ def test_a_wrong_plugin_is_found(browser: Any, study: Callable[..., str], name: 
     trials = [row for row in rows if row["trial_type"] == "neurogym-trial"]
     with pytest.raises(AssertionError):
         compare(made, trials, browser.execute_script("return pressed"), 12, seed=5)
+
+
+@pytest.mark.parametrize(
+    ("task", "warned"),
+    [
+        (DOTS, ""),
+        ("cognition/AttentionalBlink-v0", "The stimuli can flash 5 times a second."),
+        ("yang19/DlyGo-v0", "The lamps can change 50 times a second."),
+    ],
+)
+def test_flicker_is_announced_before_the_instructions(
+    browser: Any, study: Callable[..., str], task: str, warned: str
+) -> None:
+    """The pages of the experiment until the keys, whose instructions are those of the manifest."""
+    browser.get(study(task, 1))
+    wait_for(lambda: browser.execute_script("return Boolean(window.experiment)"))
+    pages: list[str] = []
+
+    def reached_the_keys() -> bool:
+        pages.append(
+            browser.execute_script("""
+                const experiment = document.getElementById("experiment");
+                const said = experiment.innerText;
+                if (!said.includes("Keys")) experiment.querySelector("button")?.click();
+                return said;
+            """)
+        )
+        return "Keys" in pages[-1]
+
+    wait_for(reached_the_keys)
+    assert find_task(task).instructions in pages[-1]
+    said = " ".join(pages[:-1])
+    assert ("Flickering lights" in said) is bool(warned)
+    assert warned in said
 
 
 def test_without_jspsych_the_page_says_what_to_do(browser: Any, static: tuple[str, Path]) -> None:

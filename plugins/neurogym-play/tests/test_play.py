@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import replaying
-from browsing import asked_hosts, wait_for
+from browsing import asked_hosts, past_warning, wait_for
 from neurogym_play import trial_tables, write_page
 from neurogym_play.page import played_blocks
 from neurogym_play.playing import free_name, person_record, play
@@ -24,7 +24,7 @@ from neurogym_core import Choice, Task, TrialRecord, make_task, run
 DOTS = "perceptual/PerceptualDecisionMaking-v0"
 FILES = {
     "index.html", "page.css", "page.js", "kernel.js", "remote.js", "controls.js", "view.js",
-    "results.js", "task.json", "noise.f32",
+    "stimuli.js", "results.js", "task.json", "noise.f32",
 }  # fmt: skip
 
 
@@ -240,7 +240,7 @@ def test_a_person_plays_with_the_keyboard_and_the_record_is_saved(
     browser.get_log("browser")
     asked_hosts(browser)
     browser.get(wait_for(lambda: opened and opened[0]))
-    wait_for(lambda: browser.find_element("id", "begin").is_displayed())
+    past_warning(browser)
     assert (
         browser.find_element("css selector", "[name=clock]:checked").get_dom_attribute("value")
         == "waits"
@@ -281,7 +281,7 @@ def test_practice_has_feedback_and_is_not_recorded(
     write_page(DOTS, folder / name, 3, practice=2, feedback=feedback, seed=1, timing={"delay": 0})
     browser.get_log("browser")
     browser.get(f"{address}/{name}/")
-    wait_for(lambda: browser.find_element("id", "begin").is_displayed())
+    past_warning(browser)
     assert "2 for practice" in browser.find_element("id", "length").text
     browser.find_element("css selector", "[name=clock][value=waits]").click()
     browser.find_element("id", "begin").click()
@@ -354,7 +354,7 @@ def test_a_key_acts_once_and_leaves_controls_their_keys(
     name = f"keys-{task.partition('/')[2]}"
     write_page(task, folder / name, 2, seed=1)
     browser.get(f"{address}/{name}/")
-    wait_for(lambda: browser.find_element("id", "begin").is_displayed())
+    past_warning(browser)
     browser.find_element("id", "begin").click()
     pending = """
         const [selector, key, repeat] = arguments, element = document.querySelector(selector);
@@ -389,7 +389,7 @@ def test_texts_of_a_task_run_no_script(browser: Any, static: tuple[str, Path]) -
     write_page(Evil, folder / "evil", 2)
     browser.get_log("browser")
     browser.get(f"{address}/evil/")
-    wait_for(lambda: browser.find_element("id", "begin").is_displayed())
+    past_warning(browser)
     assert browser.find_element("id", "summary").text == EVIL
     browser.find_element("id", "begin").click()
     script = "while (!game.kernel.done) game.kernel.step(1); game.finish()"
@@ -418,7 +418,7 @@ def test_every_kind_of_control_plays_a_task_to_its_end(
     write_page(task, folder / name, 2, seed=1)
     browser.get_log("browser")
     browser.get(f"{address}/{name}/")
-    wait_for(lambda: browser.find_element("id", "begin").is_displayed())
+    past_warning(browser)
     browser.find_element("css selector", "[name=clock][value=waits]").click()
     browser.find_element("id", "begin").click()
     # The first control is pressed as a pointer does; time runs as fast as it can.
@@ -441,7 +441,7 @@ def test_the_psychometric_curve_is_that_of_the_record(
     address, folder = static
     write_page(DOTS, folder / "dots", 200, seed=1)
     browser.get(f"{address}/dots/")
-    wait_for(lambda: browser.find_element("id", "begin").is_displayed())
+    past_warning(browser)
     browser.find_element("id", "begin").click()
     rows = browser.execute_script("""
         game.paused = true;
@@ -487,7 +487,7 @@ def test_reaction_times_are_those_of_the_keys(
     assert text.count("this.budget += passed;") == 1
     script.write_text(text.replace("+= passed;", f"+= {clock};"), "utf-8")
     browser.get(f"{address}/{name}/")
-    wait_for(lambda: browser.find_element("id", "begin").is_displayed())
+    past_warning(browser)
     assert browser.find_elements("css selector", "[name=clock][value=runs]:checked")
     browser.find_element("id", "begin").click()
     browser.set_script_timeout(120)
@@ -523,15 +523,17 @@ AXE = Path(os.environ.get("NGYM_AXE", Path(__file__).parents[3] / ".venv/axe-cor
     ("task", "text", "broken"),
     [
         (DOTS, "", ""),
-        ("yang19/DlyGo-v0", "", ""),  # a dial
+        ("yang19/DlyGo-v0", "", ""),  # a dial, and lamps that flicker
         ("memory/MemoryRecall-v0", "", ""),  # sliders
+        ("memory/ColourWheel-v0", "", ""),  # colours, and a continuous dial
+        ("cognition/AttentionalBlink-v0", "", ""),  # letters that flicker
         (DOTS, "color: var(--text);", "color: #777;"),
     ],
 )
 def test_pages_can_be_read_by_everybody(
     browser: Any, static: tuple[str, Path], theme: str, task: str, text: str, broken: str
 ) -> None:
-    """axe finds nothing in start, game and results, and a text without contrast where there is."""
+    """axe finds nothing in warning, start, game and results, but a text without contrast."""
     if not AXE.is_file():
         reason = "pages are checked with axe-core, which `make test-site` gets"
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
@@ -543,11 +545,17 @@ def test_pages_can_be_read_by_everybody(
     features = [{"name": "prefers-color-scheme", "value": theme}]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
     browser.get(f"{address}/{name}/")
-    wait_for(lambda: browser.find_element("id", "begin").is_displayed())
     run_axe = (
         f"{AXE.read_text('utf-8')}; axe.run().then(({{violations}}) => arguments[0](violations))"
     )
+    wait_for(
+        lambda: browser.find_elements(
+            "css selector", "#start:not([hidden]), #flicker:not([hidden])"
+        )
+    )
     found = browser.execute_async_script(run_axe)
+    past_warning(browser)
+    found += browser.execute_async_script(run_axe)
     browser.find_element("id", "begin").click()
     browser.execute_script("game.pause(true)")
     found += browser.execute_async_script(run_axe)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import replaying
-from browsing import wait_for
+from browsing import past_warning, wait_for
 from neurogym_play import trial_tables
 from neurogym_play.playing import person_record, play
 from neurogym_play.server import PlayServer
@@ -215,7 +215,7 @@ def test_a_person_plays_a_task_without_tables_and_the_record_is_that_of_python(
     browser.get_log("browser")
     with at_play(monkeypatch, name, 3, csv, practice=1) as address:
         browser.get(address)
-        wait_for(lambda: browser.find_element("id", "begin").is_displayed())
+        past_warning(browser)
         browser.find_element("css selector", "[name=clock][value=runs]").click()
         browser.find_element("id", "begin").click()
         wait_for(lambda: browser.execute_script("return game.running"))
@@ -250,7 +250,7 @@ def test_a_page_whose_command_has_ended_says_so(browser: Any) -> None:
     with PlayServer(files, str, {block.door: block.answer}) as server:
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         browser.get(server.address)
-        wait_for(lambda: browser.find_element("id", "begin").is_displayed())
+        past_warning(browser)
         browser.find_element("id", "begin").click()
         wait_for(lambda: block.game.steps > 3)
         server.doors = {}
@@ -268,7 +268,7 @@ def test_time_stays_on_the_clock_of_the_task(
     """Steps of 10 ms, each a request: within 5 % of real time, from trial to trial."""
     with at_play(monkeypatch, STOP, 6, tmp_path / "me.csv") as address:
         browser.get(address)
-        wait_for(lambda: browser.find_element("id", "begin").is_displayed())
+        past_warning(browser)
         browser.find_element("css selector", "[name=clock][value=runs]").click()
         browser.set_script_timeout(120)
         times = browser.execute_async_script("""

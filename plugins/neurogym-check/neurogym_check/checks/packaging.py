@@ -8,6 +8,7 @@ from typing import Any
 from neurogym_check.candidate import Candidate
 from neurogym_check.check_types import (
     CheckFailedError,
+    CheckWarning,
     NotApplicable,
     check,
     require,
@@ -101,3 +102,17 @@ def importing_has_no_side_effects(candidate: Candidate) -> dict[str, Any]:
             f"Importing it {'; '.join(found.effects)}.", effects=list(found.effects)
         )
     return {"warnings": [f"Importing it {cost}." for cost in found.costs]}
+
+
+@check("M006", "full", installed=True, kinds=("task",))
+def manifest_has_instructions(candidate: Candidate) -> None:
+    """The manifest has instructions for a person who plays the task.
+
+    Write `instructions` in the task's row: two sentences with the place, the action and its
+    moment. `ngym play` shows them before the first trial, with the keys, and experiments in jsPsych
+    begin with them."""
+    if not candidate.info.instructions:
+        raise CheckWarning(
+            f"The row of {candidate.info.name!r} has no `instructions`: a person who plays the task"
+            " has to find out what to do."
+        )

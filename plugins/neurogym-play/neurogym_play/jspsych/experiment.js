@@ -3,10 +3,13 @@
 import { Controls } from "./controls.js";
 import { Kernel } from "./kernel.js";
 import { save } from "./save.js";
+import { drawingsOf, flickerOf } from "./stimuli.js";
 import { element } from "./view.js";
 
 const ATTENTION_EVERY = 50; // trials between two attention checks; 0: none
 const SLOW = 20, IRREGULAR = 0.1; // ms of a frame, and share of irregular ones, from which on the person is warned
+
+const LAMPS = "<p>The lamps show the inputs of the network that does this task. Yellow is above zero, blue below; the larger, the farther.</p>";
 
 const escaped = (text) => element("p", { textContent: text }).innerHTML;
 
@@ -36,8 +39,9 @@ async function begin() {
   if (!globalThis.initJsPsych || !globalThis.jsPsychHtmlButtonResponse || !globalThis.jsPsychFullscreen)
     throw new Error("jsPsych is not in the folder node_modules. Expected version 8 and two plugins. Run npm install in this folder.");
   const { NeurogymFrames, trialPlugin } = await import("./trial.js"); // needs jsPsych
-  const { title, summary, trials, practice, feedback } = await (await fetched("task.json")).json();
+  const task = await (await fetched("task.json")).json(), { title, summary, instructions, view, trials, practice, feedback } = task;
   const lines = new Float32Array(await (await fetched("noise.f32")).arrayBuffer());
+  const drawings = await drawingsOf(view);
   const consent = await (await fetched("consent.html")).text();
   document.title = document.getElementById("title").textContent = title;
 
@@ -53,11 +57,14 @@ async function begin() {
     said.textContent = await save(jsPsych.data.get(), subject);
   }
 
-  const block = (some, isPractice) => ({ kernel: new Kernel(some, lines), frame: 1000 / 60, practice: isPractice });
+  const block = (some, isPractice) => ({ kernel: new Kernel(some, lines), frame: 1000 / 60, practice: isPractice, view, drawings });
   const blocks = [practice && block(practice, true), block(trials, false)].filter(Boolean);
   const noted = { ...page(
     "<h2>Your screen</h2><p>Your screen shows pictures slowly or irregularly. Close other programs and pages. If this stays, times of your answers are less exact.</p>",
     ["Continue"], { check: "screen" }) };
+  const flicker = flickerOf(task);
+  const warned = page(`<h2>Flickering lights</h2><p>${escaped(flicker)} Such lights can cause seizures in people with photosensitive
+    epilepsy, and discomfort in others. Do not go on if they can harm you.</p>`, ["Go on"], { check: "flicker" });
   let screen;
   const timeline = [
     { ...page(consent, ["I agree", "I do not agree"], { check: "consent" }),
@@ -68,8 +75,8 @@ async function begin() {
       for (const one of blocks) one.frame = data.frame;
     } },
     { timeline: [noted], conditional_function: () => screen.frame > SLOW || screen.irregular > IRREGULAR },
-    page(`<h2>${escaped(title)}</h2><p>${escaped(summary)}</p><p>The lamps show the inputs of the network that does this task. Yellow is above zero, blue below;
-      the larger, the farther.</p>${keys(trials)}`, ["Begin"], { check: "instructions" }),
+    ...(flicker ? [warned] : []),
+    page(`<h2>${escaped(title)}</h2><p>${escaped(instructions || summary)}</p>${view ? "" : LAMPS}${keys(trials)}`, ["Begin"], { check: "instructions" }),
   ];
   for (const one of blocks) {
     const { n_trials } = one.kernel.trials, says = feedback || one.practice;

@@ -1,7 +1,8 @@
 // Plugins of jsPsych 8: a trial of a task, which is a row of its record, and the check of the screen.
 
 import { Controls } from "./controls.js";
-import { View, element } from "./view.js";
+import { captionOf, viewOf } from "./stimuli.js";
+import { element } from "./view.js";
 
 const SAID = { correct: "Correct", error: "Wrong", abort: "Wrong: an action that was not asked", miss: "Wrong: no answer", other: "Answered" };
 const { ParameterType } = globalThis.jsPsychModule;
@@ -22,7 +23,8 @@ const declared = (type, ...names) => Object.fromEntries(names.map((name) => [nam
 /**
  * A plugin that plays the next trial of a block.
  *
- * A block has a `kernel` with its trials, `frame`, the duration of a frame in ms, and `practice`. Its clock begins with the frame
+ * A block has a `kernel` with its trials, `frame`, the duration of a frame in ms, `practice`, and the `view` of the task with the
+ * `drawings` of packages, or neither. Its clock begins with the frame
  * that shows the first observation; a step of the task is shown with the frame that is nearest to its time.
  *
  * Data of a trial: the columns of its row of `ngym run` (a missing time is null), and
@@ -64,8 +66,8 @@ export function trialPlugin(block) {
       const count = `${practice ? "Practice trial" : "Trial"} ${kernel.trial + 1} of ${trials.n_trials}`;
       display.replaceChildren(
         element("p", { id: "progress", textContent: count }),
-        element("figure", { id: "view" }, element("figcaption", { textContent: "Inputs of the network" }), lamps), buttons, said);
-      const view = new View(lamps, trials);
+        element("figure", { id: "view" }, element("figcaption", { textContent: captionOf(block.view) }), lamps), buttons, said);
+      const view = viewOf(lamps, trials, block.view, block.drawings);
       let pending, at = 0, answeredAt = null, openedAt = null, rt = null, now = 0; // at: time of the event that acts
       const controls = new Controls(buttons, trials, (action) => { [pending, answeredAt] = [action, at]; });
       const press = (event) => {
@@ -84,7 +86,7 @@ export function trialPlugin(block) {
       const actions = [], onsets = [];
       let period, ended = false, dropped = 0, longest = 0, steps = 0;
       const show = () => {
-        view.show(kernel.observe());
+        view.show(kernel.observe(), kernel.exact, now);
         if (kernel.period !== period) onsets.push([(period = kernel.period), steps * dt, now - start]);
         if (!kernel.isAsked) openedAt = null;
         else openedAt ??= now;
@@ -98,6 +100,7 @@ export function trialPlugin(block) {
         longest = Math.max(longest, now - last);
         dropped += Math.max(0, Math.round((now - last) / frame) - 1);
         last = now;
+        view.tick(now);
         while (!ended && now - start + frame / 2 >= (steps + 1) * dt) {
           // Without an action that means nothing, the clock stands until the person acts.
           if (pending === undefined && rest === null && !continuous) {
@@ -115,6 +118,7 @@ export function trialPlugin(block) {
         }
       }
       removeEventListener("keydown", press);
+      view.clear();
       const row = kernel.rows.at(-1);
       const kind = feedback ? row.outcome : "", paid = `reward ${+row.reward.toFixed(2)}`;
       [said.textContent, said.className] = [SAID[kind] ? `${SAID[kind]}, ${paid}` : paid, kind];

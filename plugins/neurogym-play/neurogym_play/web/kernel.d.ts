@@ -96,6 +96,8 @@ export class Kernel {
   readonly target: number | Float32Array;
   /** Whether an answer is open on this step. */
   readonly isAsked: boolean;
+  /** The observation of this step before its noise is added; do not change it. */
+  readonly exact: Float32Array;
   /** The observation of this step, with its noise. */
   observe(): Float32Array;
   /** Play a step with an action id, or with continuous values in [-1, 1]. */

@@ -124,10 +124,14 @@ export class Kernel {
     return this.table.endless[this.segment] ? 0 : this.clock - this.entered;
   }
 
+  get exact() {
+    const { shown, script, script_at } = this.table, at = script_at(this.here);
+    return at < 0 ? shown(this.here) : script(at + this.within);
+  }
+
   observe() {
-    const { shown, script, script_at, sd } = this.table, at = script_at(this.here);
-    const seen = Float32Array.from(at < 0 ? shown(this.here) : script(at + this.within));
-    const serial = this.trials.first_serial + this.trial, level = sd(this.here);
+    const seen = Float32Array.from(this.exact);
+    const serial = this.trials.first_serial + this.trial, level = this.table.sd(this.here);
     let words, block = -1;
     for (let unit = 0; unit < seen.length; unit++) {
       if (!level[unit]) continue;

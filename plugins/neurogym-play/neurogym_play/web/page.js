@@ -3,7 +3,8 @@
 import { Kernel, toCSV } from "./kernel.js";
 import { RemoteKernel } from "./remote.js";
 import { Controls } from "./controls.js";
-import { View, element } from "./view.js";
+import { captionOf, drawingsOf, flickerOf, viewOf } from "./stimuli.js";
+import { element } from "./view.js";
 import { report } from "./results.js";
 
 const PAUSE = 700; // ms between trials, with the feedback
@@ -11,19 +12,15 @@ const QUICK = 700; // a shorter response window is too short for a person: the c
 const SAID = { correct: "Correct", error: "Wrong", abort: "Wrong: an action that was not asked", miss: "Wrong: no answer", other: "Answered" };
 const $ = (id) => document.getElementById(id);
 
-/** How often a second the lamps can change within a period. */
-function mostChanges({ segments, frames, dt }) {
-  const changes = segments.sd.rows.some((row) => row.some(Boolean)) || frames.script.rows.length;
-  return changes ? 1000 / dt : 0;
-}
-
 class Game {
-  constructor({ trials, practice, feedback, save }, lines) {
-    Object.assign(this, { trials, practice, feedback, lines, save, view: new View($("lamps"), trials) });
+  constructor({ trials, practice, feedback, save, view }, lines, drawings) {
+    Object.assign(this, { trials, practice, feedback, lines, save, view: viewOf($("lamps"), trials, view, drawings) });
+    $("caption").textContent = captionOf(view);
     this.controls = new Controls($("controls"), trials, (action) => this.press(action));
     addEventListener("keydown", (event) => this.key(event));
     for (const kind of ["keyup", "pointerup", "pointercancel", "blur"]) addEventListener(kind, () => { this.controls.held = undefined; });
     document.addEventListener("visibilitychange", () => { if (document.hidden) this.pause(true); });
+    $("aware").onclick = () => { [$("flicker").hidden, $("start").hidden] = [true, false]; $("how").focus(); };
     $("begin").onclick = () => this.begin();
     $("pause").onclick = () => this.pause(!this.paused);
     $("stop").onclick = () => this.finish();
@@ -75,6 +72,7 @@ class Game {
   pause(paused) {
     if (!this.running) return;
     this.paused = paused;
+    if (paused) this.view.pause();
     $("pause").firstChild.textContent = paused ? "Continue " : "Pause ";
     this.say(paused ? "Paused." : "");
   }
@@ -104,6 +102,7 @@ class Game {
     if (!this.running) return;
     const passed = Math.min(now - this.last, 250); // a page in the background does not catch up
     this.last = now;
+    if (!this.paused) this.view.tick(now);
     if (!this.paused && this.rests > 0) {
       if ((this.rests -= passed) <= 0) this.next();
     } else if (!this.paused) {
@@ -131,6 +130,7 @@ class Game {
       return this.show();
     }
     this.tell(this.kernel.rows.at(-1));
+    this.view.clear();
     [this.rests, this.budget] = [PAUSE, 0];
   }
 
@@ -142,7 +142,7 @@ class Game {
   }
 
   show() {
-    this.view.show(this.kernel.observe());
+    this.view.show(this.kernel.observe(), this.kernel.exact);
     const correct = this.kernel.rows.filter((row) => row.outcome === "correct").length;
     $("progress").textContent = `${this.practising ? "Practice trial" : "Trial"} ${this.kernel.trial + 1} of ${this.kernel.trials.n_trials}${this.saysOutcome ? `, ${correct} correct` : ""}`;
   }
@@ -159,6 +159,7 @@ class Game {
 
   async finish() {
     this.running = false;
+    this.view.clear();
     $("game").hidden = true;
     if (this.practising) return this.practised();
     $("end").hidden = false;
@@ -185,10 +186,14 @@ class Game {
   }
 }
 
-function introduce({ title, summary, trials, practice }, game) {
+function introduce(task, game) {
+  const { title, summary, instructions, view, trials, practice } = task;
   document.title = `${title}: play`;
   $("title").textContent = title;
   $("summary").textContent = summary;
+  $("instructions").textContent = instructions || "Find the right answers by your rewards.";
+  $("seen").textContent = view ? ""
+    : "The lamps show the inputs of the network that does this task, and nothing else. Yellow is above zero, blue below; the larger, the farther.";
   $("length").textContent = `There are ${trials.n_trials} trials${practice ? `, and ${practice.n_trials} for practice before them, which say whether you were right and are not recorded` : ""}.`;
   $("keys").replaceChildren(...game.controls.said.map(([label, keys]) => element("li", {},
     ...keys.flatMap((key) => [element("kbd", { textContent: key }), " "]), label)));
@@ -197,12 +202,10 @@ function introduce({ title, summary, trials, practice }, game) {
   document.querySelector(`[name=clock][value=${waits ? "waits" : "runs"}]`).checked = true;
   $("pace").textContent = Number.isFinite(least)
     ? `The shortest time for an answer is ${Math.round(least)} ms${waits ? ", which is short for a person" : ""}.` : "";
-  const changes = trials.door ? trials.changes : mostChanges(trials);
-  if (changes > 3) {
-    $("flicker").hidden = false;
-    $("flicker").querySelector("span").textContent = `The lamps can change ${Math.round(changes)} times a second.`;
-  }
-  $("start").hidden = false;
+  const warning = flickerOf(task);
+  $("flicker").querySelector("span").textContent = warning;
+  $("flicker").hidden = !warning;
+  $("start").hidden = Boolean(warning);
 }
 
 async function load() {
@@ -214,7 +217,7 @@ async function load() {
   const [task, noise] = await Promise.all([
     fetched("task.json").then((answer) => answer.json()), fetched("noise.f32").then((answer) => answer.arrayBuffer()),
   ]);
-  const game = new Game(task, new Float32Array(noise));
+  const game = new Game(task, new Float32Array(noise), await drawingsOf(task.view));
   introduce(task, game);
   return game;
 }

@@ -26,7 +26,7 @@ export class RemoteKernel {
     return { reward, ended: Boolean(row) };
   }
 
-  take({ seen, asked }) { [this.seen, this.isAsked] = [seen, asked]; }
+  take({ seen, exact, asked }) { [this.seen, this.exact, this.isAsked] = [seen, exact, asked]; }
 
   async ask(sent) {
     const answer = await fetch(this.trials.door, { method: "POST", body: JSON.stringify(sent), headers: { "Content-Type": "application/json" } });

@@ -31,16 +31,25 @@ export class View {
         const name = channel.names?.[i] ?? "";
         svg.append(drawn("circle", { cx: x, cy: y, r: radius, class: "lamp" }, drawn("title", {}, name)), light);
         if (places.named) svg.append(drawn("text", { x, y: y + radius + 14 }, name));
-        this.lamps.push({ light, scale, radius });
+        this.lamps.push({ light, scale, radius, unit: channel.start + i });
       }
       const name = element("div", { textContent: channel.name.replaceAll("_", " ") });
       host.append(element("div", { className: "channel" }, svg, name));
     }
   }
 
+  /** A lamp changes with a step, not between two. */
+  tick() {}
+
+  /** Lamps make no sound. */
+  pause() {}
+
+  /** The last observation stays until the next one. */
+  clear() {}
+
   /** Show an observation. */
   show(seen) {
-    this.lamps.forEach(({ light, scale, radius }, unit) => {
+    this.lamps.forEach(({ light, scale, radius, unit }) => {
       const value = Math.min(Math.max(seen[unit] / scale, -1), 1), size = Math.abs(value);
       light.setAttribute("r", radius * Math.sqrt(size) * 0.94);
       light.setAttribute("fill", value < 0 ? "#5ab0ff" : "#ffd84d");
