@@ -334,7 +334,8 @@ def view_of(fields: str) -> tuple[dict, list[str]]:
 
 
 def test_a_view_is_its_stimuli_with_plain_settings() -> None:
-    stimuli = '[{ draw = "symbol", at = [[-2, 0], [2, 0.5]], outline = true, words = ["a\\u0007"] }]'
+    at = "at = [[-2, 0], [2, 0.5]]"
+    stimuli = f'[{{ draw = "symbol", {at}, outline = true, words = ["a\\u0007"] }}]'
     view, problems = view_of(f"[task.view]\nflicker = true\nstimuli = {stimuli}")
     assert problems == []
     symbol = {"draw": "symbol", "at": [[-2, 0], [2, 0.5]], "outline": True, "words": ["a"]}
