@@ -10,24 +10,29 @@ from neurogym_core import Subject, TaskVectorEnv
 
 
 class _Listener(Subject):
-    """Base of subjects that keep a number for each trial, and report its sign at the go cue."""
+    """Base of subjects that keep sums during a trial, and report a sign at the go cue."""
 
     carries_state = False
+    sums_kept = 1
 
     def begin(self, env: TaskVectorEnv) -> None:
-        self.sum = np.zeros(env.num_envs)
+        self.sums = np.zeros((env.num_envs, self.sums_kept))
 
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         seen = {name: observations[:, units] for name, units in env.task.channels.items()}
         asked = seen["fixation"][:, 0] < 0.5
-        self.sum = self.update(env.task, seen)
-        action = np.where(asked, 1 + (self.sum > 0), 0)
-        self.sum = np.where(asked, 0.0, self.sum)
+        self.update(env.task, seen)
+        action = np.where(asked, 1 + (self.lead(seen) > 0), 0)
+        self.sums[asked] = 0
         return action
 
-    def update(self, task, seen) -> np.ndarray:
-        """Return the number after this step, (n,), positive for the right."""
+    def update(self, task, seen) -> None:
+        """Bring the sums up to date with the observations of a step: channel -> (n, units)."""
         raise NotImplementedError
+
+    def lead(self, seen) -> np.ndarray:
+        """Return a number, (n,), positive where the second choice is the better report."""
+        return self.sums[:, 0]
 
 
 # ---------------------------------------------------------------------- dynamic clicks
@@ -44,12 +49,12 @@ class StateFilter(_Listener):
         super().__init__(seed)
         self.hazard = hazard
 
-    def update(self, task, seen) -> np.ndarray:
+    def update(self, task, seen) -> None:
         hazard = task.hazard if self.hazard is None else self.hazard
-        stays = np.exp(-2 * hazard * task.dt / 1000)  # how much a step keeps of 2 P - 1
-        odds = 2 * np.arctanh(stays * np.tanh(self.sum / 2))
+        stays = np.exp(-2 * hazard * task.dt / 1000)  # what a step leaves of 2 P - 1
+        self.sums = 2 * np.arctanh(stays * np.tanh(self.sums / 2))
         near, far = task.heard_rates()
-        return odds + np.log(near / max(far, 1e-9)) * (seen["stimulus"] @ [-1.0, 1.0])
+        self.sums += np.log(near / max(far, 1e-9)) * (seen["stimulus"] @ [[-1.0], [1.0]])
 
 
 class LeakyCounter(_Listener):
@@ -63,8 +68,39 @@ class LeakyCounter(_Listener):
         super().__init__(seed)
         self.tau = tau
 
-    def update(self, task, seen) -> np.ndarray:
-        surplus = seen["stimulus"] @ [-1.0, 1.0]
-        if self.tau == 0:
-            return np.where(surplus != 0, surplus, self.sum)
-        return self.sum * np.exp(-task.dt / self.tau) + surplus
+    def update(self, task, seen) -> None:
+        surplus = seen["stimulus"] @ [[-1.0], [1.0]]
+        kept = np.exp(-task.dt / self.tau) if self.tau else surplus == 0
+        self.sums = self.sums * kept + surplus
+
+
+# ---------------------------------------------------------------------- frequency and location
+
+
+class PulseCounter(_Listener):
+    """Of FrequencyLocationClicks: counts pulses by the feature that the cue asks for.
+
+    Args:
+        counts: the feature that counts: "cued", "location", "frequency", or "stronger", the one
+            with the larger surplus.
+    """
+
+    sums_kept = 2
+
+    def __init__(self, counts: str = "cued", seed: int | None = 0) -> None:
+        super().__init__(seed)
+        self.counts = counts
+
+    def update(self, task, seen) -> None:
+        pulses = seen["stimulus"].reshape(-1, 2, 2)  # side, pitch
+        self.sums[:, 0] += pulses.sum(axis=2) @ [-1, 1]
+        self.sums[:, 1] += pulses.sum(axis=1) @ [-1, 1]
+
+    def lead(self, seen) -> np.ndarray:
+        if self.counts == "cued":
+            which = seen["context"].argmax(axis=1)
+        elif self.counts == "stronger":
+            which = np.abs(self.sums).argmax(axis=1)
+        else:
+            which = np.full(len(self.sums), self.counts == "frequency") * 1
+        return self.sums[np.arange(len(which)), which]
