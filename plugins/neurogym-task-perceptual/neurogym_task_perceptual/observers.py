@@ -104,3 +104,49 @@ class PulseCounter(_Listener):
         else:
             which = np.full(len(self.sums), self.counts == "frequency") * 1
         return self.sums[np.arange(len(which)), which]
+
+
+# ---------------------------------------------------------------------- changing evidence
+
+
+class HazardFilter(_Listener):
+    """Of ChangingEvidence: the log odds of the source, by Bayes' rule, for each hazard.
+
+    Args:
+        hazard: the hazard that it expects; None: it learns that of the session.
+    """
+
+    def __init__(self, hazard: float | None = None, seed: int | None = 0) -> None:
+        super().__init__(seed)
+        self.hazard = hazard
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        known = env.task.hazards if self.hazard is None else (self.hazard,)
+        self.hazards = np.array(known)
+        self.sums_kept = len(known)
+        super().begin(env)
+        self.steps, self.trust = np.zeros(env.num_envs, int), np.zeros_like(self.sums)
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        length = env.task.trials_per_session
+        fresh = (self.steps == 0) & (env.trial_number % (length or 1) == 0)
+        self.trust[fresh & bool(length)] = 0
+        action = super().__call__(env, observations)
+        self.steps[action > 0] = 0
+        return action
+
+    def update(self, task, seen) -> None:
+        star = seen["star"].astype(float)
+        self.steps = self.steps + (star[:, 0] != 0)
+        of_star = max(round(task.star_ms / task.dt), 1)
+        new = (star != 0) & (self.steps[:, None] % of_star == 1 % of_star)
+        kept = 1 - 2 * self.hazards
+        prior = np.where(self.steps[:, None] <= of_star, 0, kept * np.tanh(self.sums / 2))
+        ratio = 2 * star / task.sigma**2
+        likely = np.logaddexp(np.log1p(prior) + ratio / 2, np.log1p(-prior) - ratio / 2)
+        self.trust = np.where(new, self.trust + likely, self.trust)
+        self.sums = np.where(new, np.log1p(prior) - np.log1p(-prior) + ratio, self.sums)
+
+    def lead(self, seen) -> np.ndarray:
+        weight = np.exp(self.trust - self.trust.max(axis=1, keepdims=True))
+        return (weight * np.tanh(self.sums / 2)).sum(axis=1)
