@@ -150,3 +150,30 @@ class HazardFilter(_Listener):
     def lead(self, seen) -> np.ndarray:
         weight = np.exp(self.trust - self.trust.max(axis=1, keepdims=True))
         return (weight * np.tanh(self.sums / 2)).sum(axis=1)
+
+
+# ---------------------------------------------------------------------- odours
+
+
+class Sniffer(Subject):
+    """Of OdourCategorisation: reports the larger part as soon as a report counts.
+
+    Args:
+        waits: time until its report, ms from the onset of the odour.
+    """
+
+    carries_state = False
+
+    def __init__(self, waits: float = 100, seed: int | None = 0) -> None:
+        super().__init__(seed)
+        self.waits = waits
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        self.sampled = np.zeros(env.num_envs)
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        odour = observations[:, env.task.channels["odour"]]
+        smells = odour.any(axis=1)
+        reports = smells & (self.sampled >= self.waits - 1e-6)
+        self.sampled = np.where(smells & ~reports, self.sampled + env.task.dt, 0.0)
+        return np.where(reports, 1 + (odour[:, 1] > odour[:, 0]), 0)

@@ -1,0 +1,89 @@
+"""Mixtures of two odours, sampled as long as the subject wants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from neurogym_core import Choice, InvalidValueError, Task, TrialBuilder
+
+ODOURS = ("A", "B")
+EARLIEST = 100.0  # ms from the onset of the odour, before which no report counts
+
+
+class OdourCategorisation(Task):
+    """Report which of two odours is the larger part of a mixture, as soon as possible.
+
+    Uchida & Mainen (2003), Nat. Neurosci. 6:1224, doi:10.1038/nn1142.
+
+    The subject pokes into a port, an odour comes, and the subject samples it as long as it wants,
+    but for 100 ms at least. Its report ends the trial: left if odour A is the larger part of the
+    mixture, right if B is. The units of `odour` show the parts of A and B, each with noise that is
+    drawn once for the trial, so that more time brings no more evidence: one sniff suffices, as it
+    does for the paper's rats. (In RoitmanShadlen the noise is new on every step, and time helps.)
+
+    Time has a price: the reward of the right report falls by the share `price` of it from the first
+    to the last moment at which it counts, in steps of 100 ms. Performance is the reward relative to that of
+    the first moment. The ideal observer reports at once, and earns 0.863: 0.64, 0.86, 0.96 and 1.00
+    from the hardest mixture to the pure odours. The same report without price, at the last moment,
+    would be as good. Always the same report earns 0.5. As the paper has it, the first sniff shows
+    all that there is.
+
+    Deviations from the paper:
+
+    - two units stand for the response of the nose; the mixtures are not compared with the paper,
+      and the noise is ours;
+    - one right report for each mixture, of which none is 50 % A (so that no reward is by chance);
+    - the price of time, and the durations, are ours.
+
+    Args:
+        shares: parts of B in the mixtures, %.
+        sigma: SD of the noise of each unit in a trial, where a pure odour shows 1.
+        price: share of the reward that is lost between the first and the last moment.
+    """
+
+    dt: float = 20
+    shares: tuple[float, ...] = (0, 20, 32, 44, 56, 68, 80, 100)
+    sigma: float = 0.24
+    price: float = 0.5
+
+    timing = {"poke": 300, "odour": 1000}  # ms
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
+    go_cue = None
+    evidence_periods = ("odour",)
+
+    def define(self) -> None:
+        sided = self.shares and all(0 <= share <= 100 and share != 50 for share in self.shares)
+        if not sided or self.sigma < 0 or not 0 <= self.price <= 1:
+            raise InvalidValueError(
+                f"OdourCategorisation was given shares={self.shares!r}, sigma={self.sigma:g} and"
+                f" price={self.price:g}; give shares from 0 to 100 %, none of them 50, an SD of at"
+                " least 0, and a price from 0 to 1."
+            )
+        self.observe(port=1, odour=ODOURS)
+        self.act(rest=1, choose=("left", "right"))
+        self.vary(
+            share=Choice(self.shares), luck=lambda rng, prior: rng.standard_normal((prior.n, 2))
+        )
+        self.correct_choice(lambda drawn: (drawn["share"] > 50) * 1)
+        self.evidence(_difference)
+
+    def new_trial(self, trial: TrialBuilder) -> None:
+        trial.periods("poke", "odour")
+        trial.show("port", 1, during=("poke", "odour"))
+        parts = np.stack([100 - trial["share"], trial["share"]], axis=1) / 100
+        trial.show("odour", parts + self.sigma * trial["luck"], during="odour")
+        end = float(trial.duration("odour").max())
+        for start in np.arange(EARLIEST, end, 100.0):
+            pay = self.rewards["correct"] * (1 - self.price * (start - EARLIEST) / (end - EARLIEST))
+            stop = min(start + 100, end)
+            trial.answer(
+                "choose", trial.correct_choice, "odour", start=start, stop=stop, correct=pay
+            )
+        trial.max_reward(self.rewards["correct"])
+
+
+def _difference(drawn: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Part of B minus that of A, %, (n,)."""
+    return 2 * drawn["share"] - 100
