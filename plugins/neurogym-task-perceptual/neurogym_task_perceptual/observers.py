@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurogym_core import Subject, TaskVectorEnv
+from neurogym_task_perceptual.waiting_confidence import LATEST, LEAVE, SOONEST
 
 
 class _Listener(Subject):
@@ -177,3 +178,52 @@ class Sniffer(Subject):
         reports = smells & (self.sampled >= self.waits - 1e-6)
         self.sampled = np.where(smells & ~reports, self.sampled + env.task.dt, 0.0)
         return np.where(reports, 1 + (odour[:, 1] > odour[:, 0]), 0)
+
+
+# ---------------------------------------------------------------------- waiting
+
+
+class Waiter(Subject):
+    """Of WaitingConfidence: chooses the larger part, and stays as long as its confidence says.
+
+    Args:
+        stays: time for which it stays, ms; None: by its confidence.
+        knows: whether it chooses by the odour, and not by chance.
+    """
+
+    carries_state = False
+
+    def __init__(
+        self, stays: float | None = None, knows: bool = True, seed: int | None = 0
+    ) -> None:
+        super().__init__(seed)
+        self.stays, self.knows = stays, knows
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        task, n = env.task, env.num_envs
+        at = np.arange(1, round(LATEST / task.dt) + 1) * task.dt  # ends of the steps, ms
+        come = 1 - np.exp(-np.maximum(at - SOONEST, 0) / task.tau)
+        come /= 1 - np.exp((SOONEST - LATEST) / task.tau)
+        spared = task.price * (LATEST - at) / 1000
+        paid = np.cumsum(np.diff(come, prepend=0) * (1 + spared))
+        self.sure = np.linspace(0, 1, 1001)
+        earned = self.sure[:, None] * (paid - come * spared) + spared  # of leaving at each moment
+        self.best = at[earned.argmax(axis=1)]
+        self.odour, self.until, self.stayed = np.zeros(n), np.zeros(n), np.zeros(n)
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        task = env.task
+        seen = {name: observations[:, units] for name, units in task.channels.items()}
+        smells, staying = seen["odour"].any(axis=1), seen["waiting"][:, 0] > 0.5
+        asked = (seen["port"][:, 0] < 0.5) & ~staying
+        self.odour = np.where(smells, seen["odour"] @ [-1, 1], self.odour)
+        signal = 2 * np.array(task.shares) / 100 - 1
+        likely = np.exp(-((self.odour[:, None] - signal) ** 2) / (4 * task.sigma**2))
+        right = (likely * (signal > 0)).sum(axis=1) / np.maximum(likely.sum(axis=1), 1e-300)
+        side = right > 0.5 if self.knows else self.rng.random(len(right)) < 0.5
+        sure = (1 - task.p_catch) * np.where(side, right, 1 - right)
+        best = self.best[np.rint(1000 * sure).astype(int)]
+        self.until = np.where(asked, best if self.stays is None else self.stays, self.until)
+        self.stayed = np.where(staying, self.stayed + task.dt, 0)
+        leaves = staying & (self.stayed >= self.until - 1e-6)
+        return np.select([asked, leaves], [1 + side, LEAVE], 0)

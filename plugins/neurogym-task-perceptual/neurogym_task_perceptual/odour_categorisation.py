@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from neurogym_core import Choice, InvalidValueError, Task, TrialBuilder
+from neurogym_core import InvalidValueError, Task, TrialBuilder
+from neurogym_task_perceptual.odours import ODOURS, larger_part, mixtures, show_mixture
 
-ODOURS = ("A", "B")
 EARLIEST = 100.0  # ms from the onset of the odour, before which no report counts
 
 
@@ -53,36 +51,24 @@ class OdourCategorisation(Task):
     evidence_periods = ("odour",)
 
     def define(self) -> None:
-        sided = self.shares and all(0 <= share <= 100 and share != 50 for share in self.shares)
-        if not sided or self.sigma < 0 or not 0 <= self.price <= 1:
+        if not 0 <= self.price <= 1:
             raise InvalidValueError(
-                f"OdourCategorisation was given shares={self.shares!r}, sigma={self.sigma:g} and"
-                f" price={self.price:g}; give shares from 0 to 100 %, none of them 50, an SD of at"
-                " least 0, and a price from 0 to 1."
+                f"OdourCategorisation was given price={self.price!r}; give 0 to 1."
             )
         self.observe(port=1, odour=ODOURS)
         self.act(rest=1, choose=("left", "right"))
-        self.vary(
-            share=Choice(self.shares), luck=lambda rng, prior: rng.standard_normal((prior.n, 2))
-        )
-        self.correct_choice(lambda drawn: (drawn["share"] > 50) * 1)
-        self.evidence(_difference)
+        self.vary(**mixtures(self))
+        self.correct_choice(larger_part)
+        self.evidence(lambda drawn: 2 * drawn["share"] - 100)
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("poke", "odour")
         trial.show("port", 1, during=("poke", "odour"))
-        parts = np.stack([100 - trial["share"], trial["share"]], axis=1) / 100
-        trial.show("odour", parts + self.sigma * trial["luck"], during="odour")
+        show_mixture(trial, self.sigma)
         end = float(trial.duration("odour").max())
         for start in np.arange(EARLIEST, end, 100.0):
-            pay = self.rewards["correct"] * (1 - self.price * (start - EARLIEST) / (end - EARLIEST))
-            stop = min(start + 100, end)
-            trial.answer(
-                "choose", trial.correct_choice, "odour", start=start, stop=stop, correct=pay
-            )
+            lost = self.price * (start - EARLIEST) / (end - EARLIEST)
+            window = {"start": start, "stop": min(start + 100, end)}
+            pay = self.rewards["correct"] * (1 - lost)
+            trial.answer("choose", trial.correct_choice, "odour", correct=pay, **window)
         trial.max_reward(self.rewards["correct"])
-
-
-def _difference(drawn: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Part of B minus that of A, %, (n,)."""
-    return 2 * drawn["share"] - 100
