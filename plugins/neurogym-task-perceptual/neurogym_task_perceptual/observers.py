@@ -227,3 +227,44 @@ class Waiter(Subject):
         self.stayed = np.where(staying, self.stayed + task.dt, 0)
         leaves = staying & (self.stayed >= self.until - 1e-6)
         return np.select([asked, leaves], [1 + side, LEAVE], 0)
+
+
+# ---------------------------------------------------------------------- towers
+
+
+class TowerCounter(_Listener):
+    """Of AccumulatingTowers: turns to the side on which it has seen more towers.
+
+    Args:
+        looks: the towers that count: "all", "right" (those of the right wall), "first" or "last"
+            (third of the places), or "latest" (those of the last place with any).
+    """
+
+    def __init__(self, looks: str = "all", seed: int | None = 0) -> None:
+        super().__init__(seed)
+        self.looks = looks
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        super().begin(env)
+        self.steps = np.zeros(env.num_envs)
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        task = env.task
+        seen = {name: observations[:, units] for name, units in task.channels.items()}
+        asked = seen["corridor"][:, 0] < 0.5
+        ms = self.steps * task.dt - float(task.timing["start"].mean)
+        length = float(task.timing["towers"].mean)
+        third = {"first": (0, 1 / 3), "last": (2 / 3, 1)}.get(self.looks, (0, 1))
+        counts = (ms >= third[0] * length - 1e-6) & (ms < third[1] * length - 1e-6)
+        surplus = seen["tower"] @ ([0.0, 1.0] if self.looks == "right" else [-1.0, 1.0])
+        if self.looks == "latest":
+            self.sums[:, 0] = np.where(surplus != 0, surplus, self.sums[:, 0])
+        else:
+            self.sums[:, 0] += np.where(counts, surplus, 0)
+        mean = (task.rich + task.poor) / 2 * max(round(200 / task.dt), 1)
+        lead = self.sums[:, 0] - mean * (self.looks == "right")
+        coin = self.rng.random(len(lead)) < 0.5
+        right = np.where(np.abs(lead) < 1e-6, coin, lead > 0)
+        self.steps = np.where(asked, 0, self.steps + 1)
+        self.sums[asked] = 0
+        return np.where(asked, 1 + right, 0)
