@@ -8,11 +8,7 @@ from functools import partial
 import numpy as np
 
 from neurogym_core import Choice, InvalidValueError, Task, TrialBuilder
-
-SIDES = ("left", "right")
-PLACES = 16
-"""Places for towers on each wall, 12 cm from one to the next."""
-PASSING = 200.0  # ms for which a tower is seen, and from one place to the next
+from neurogym_task_perceptual.towers import PASSING, PLACES, SIDES, seen_towers, surplus_of
 
 
 class AccumulatingTowers(Task):
@@ -63,21 +59,25 @@ class AccumulatingTowers(Task):
         possible = 0 < self.poor <= self.rich <= PLACES / 2 and 0 <= self.misplaced < 0.5
         if not possible or self.dt > PASSING:
             raise InvalidValueError(
-                f"AccumulatingTowers was given poor={self.poor:g}, rich={self.rich:g},"
+                f"{self.name} was given poor={self.poor:g}, rich={self.rich:g},"
                 f" misplaced={self.misplaced:g} and dt={self.dt:g}; give 0 < poor <= rich <="
                 f" {PLACES // 2}, misplaced from 0 to less than 0.5, and steps of up to"
                 f" {PASSING:g} ms."
             )
-        self.observe(corridor=1, tower=SIDES)
-        self.act(run=1, turn=SIDES)
+        self.declare_interface()
         swapped = {
             f"{side}_misplaced": lambda rng, prior: rng.random((prior.n, PLACES)) < self.misplaced
             for side in SIDES
         }
         towers = {side: partial(self._towers, side) for side in SIDES}
         self.vary(more=Choice(SIDES), **towers, **swapped)
-        self.correct_choice(lambda drawn: (_surplus(drawn) > 0) * 1)
-        self.evidence(_surplus)
+        self.correct_choice(lambda drawn: (surplus_of(drawn) > 0) * 1)
+        self.evidence(surplus_of)
+
+    def declare_interface(self) -> None:
+        """Declare channels and actions."""
+        self.observe(corridor=1, tower=SIDES)
+        self.act(run=1, turn=SIDES)
 
     def _towers(self, side: str, rng: np.random.Generator, prior: Mapping) -> np.ndarray:
         """Draw whether there is a tower at each place of a side, (n, places)."""
@@ -93,16 +93,9 @@ class AccumulatingTowers(Task):
         before = ("start", "towers", "delay")
         trial.periods(*before, "turn")
         trial.show("corridor", 1, during=before)
-        trial.record("more", surplus=_surplus(trial.conditions))
-        there = np.stack([trial[side] for side in SIDES], axis=2)
-        moved = np.stack([trial[f"{side}_misplaced"] for side in SIDES], axis=2) * there
-        seen = there - moved + moved[:, :, ::-1]
+        trial.record("more", surplus=surplus_of(trial.conditions))
+        seen = seen_towers(trial)
         for place in range(PLACES):
             at = place * PASSING
             trial.show("tower", seen[:, place], "towers", start=at, stop=at + PASSING)
         trial.answer("turn", trial.correct_choice, during="turn")
-
-
-def _surplus(drawn: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Number of towers on the right minus that on the left, (n,)."""
-    return drawn["right"].sum(axis=1) - drawn["left"].sum(axis=1)

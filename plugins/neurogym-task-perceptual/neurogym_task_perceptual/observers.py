@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurogym_core import Subject, TaskVectorEnv
+from neurogym_task_perceptual.towers import APART, STEM, steering
 from neurogym_task_perceptual.waiting_confidence import LATEST, LEAVE, SOONEST
 
 
@@ -268,3 +269,34 @@ class TowerCounter(_Listener):
         self.steps = np.where(asked, 0, self.steps + 1)
         self.sums[asked] = 0
         return np.where(asked, 1 + right, 0)
+
+
+class Navigator(Subject):
+    """Of TowersMaze: runs straight, counts the towers of each place, and turns to the larger count.
+
+    Args:
+        side: "more", or "right": the arm that it chooses.
+    """
+
+    carries_state = False
+
+    def __init__(self, side: str = "more", seed: int | None = 0) -> None:
+        super().__init__(seed)
+        self.side = side
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        n = env.num_envs
+        self.lead, self.place = np.zeros(n), np.full(n, -1)
+        self.coin = self.rng.random(n) - 0.5
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        seen = {name: observations[:, units] for name, units in env.task.channels.items()}
+        along = seen["along"][:, 0].astype(float) * STEM
+        place = np.floor(along / APART + 1e-3).astype(int)
+        fresh = place < self.place
+        self.lead[fresh] = 0
+        self.coin[fresh] = self.rng.random(int(fresh.sum())) - 0.5
+        self.lead += np.where(place != self.place, seen["tower"] @ [-1.0, 1.0], 0)
+        self.place = place
+        right = (self.lead + self.coin > 0) | (self.side == "right")
+        return steering(along + 1e-3, seen["view"][:, 0] * 90.0, right)
