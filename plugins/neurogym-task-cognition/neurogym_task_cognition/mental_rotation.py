@@ -27,7 +27,7 @@ class MentalRotation(Task):
     the figures by the share `price` of it, until the end of the window. Performance is the reward
     relative to `correct`. An ideal observer compares all rotations at once, answers at once, and
     earns 1. Guessing at once earns 0.5; both figures have the same distances, in the same order or
-    in the opposite one, so that no figure alone and no sum of them tells the answer. A match
+    in the opposite one, so that no figure alone and no sum of them shows the answer. A match
     without a rotation is right in 0.55.
 
     Such an observer is as fast with large angles as with small ones. People take 1 s, and 17 ms

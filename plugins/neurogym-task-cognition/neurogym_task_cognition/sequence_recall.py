@@ -12,8 +12,8 @@ BLOCKS = 9
 class SequenceRecall(Task):
     """Tap the blocks that lit up, in the same order, or from the last one to the first.
 
-    Corsi's block-tapping task: Kessels, van Zandvoort, Postma, Kappelle & de Haan (2000), Applied
-    Neuropsychology 7:252, doi:10.1207/S15324826AN0704_8.
+    Corsi's block-tapping task: Kessels et al. (2000), Applied Neuropsychology 7:252,
+    doi:10.1207/S15324826AN0704_8.
 
     Two to nine of nine blocks light up one after the other, each for 500 ms, with 500 ms between
     them; no block lights up twice. After a delay the subject taps them, one answer for each,

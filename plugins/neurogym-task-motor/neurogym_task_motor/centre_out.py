@@ -34,7 +34,7 @@ def turned(points: np.ndarray, degrees: np.ndarray) -> np.ndarray:
 
 
 class CentreOut(Task):
-    """Base of the reaches from a centre: the plant, the trial, and what is measured.
+    """Base of the reaches from a centre: the plant, the trial, and the measures.
 
     The hand is a point of 1 kg that the subject pushes with a force, two numbers, N. It starts at
     rest in the centre. A target appears at `distance`; when the channel `hold` goes off, the
@@ -80,10 +80,12 @@ class CentreOut(Task):
         before = ("centre", "delay")
         trial.periods(*before, "reach", *after)
         trial.show("hold", 1, during=before)
-        trial.answer("force", np.zeros((trial.n, 2)), "reach", reported=True, then="wait")
+        # On the last step only: where a window is open, the oracle of datasets waits.
+        last = {"start": trial.duration("reach") - self.dt, "then": "wait"}
+        trial.answer("force", np.zeros((trial.n, 2)), "reach", reported=True, **last)
         trial.record(*MEASURED)
 
-    # ------------------------------------------------------------------ what tasks override
+    # ------------------------------------------------------------------ overridden by tasks
 
     def push(self, now: Any, velocity: np.ndarray) -> np.ndarray | float:
         """Force of the world on the hand, N, (N, 2), at velocities, dm/s."""

@@ -26,8 +26,8 @@ class ForceField(CentreOut):
 
     Performance is the fraction of right reaches. The observer
     `neurogym_task_motor.observers:Reacher` sees its hand at once, corrects the deviation on every
-    step, and earns 1 without a memory of the field: success does not say who has learned it. That
-    is what `deviation` says, in dm to the left of the straight line at the peak speed, as in the
+    step, and earns 1 without a memory of the field: success does not say who has learned it. The
+    `deviation` does, in dm to the left of the straight line at the peak speed, as in the
     paper. The observer `ForceLearner`, which is as soft as an arm and learns the field from the
     deviation of the last trial, deviates by 0.11 dm in the first trials with a field, by 0.015
     after 100, and by 0.11 to the other side in late catch trials. Resting earns 0.

@@ -1,4 +1,4 @@
-"""Observers that reach: they see observations only, and learn what their page says."""
+"""Observers that reach: they see observations only."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class Pursuer(Subject):
         average = self.sum / np.maximum(count, 1)[:, None]
         if not self.expects:
             return average
-        # Which contrast it is, the noise during fixation tells.
+        # The noise during fixation shows the contrast.
         spread = np.sqrt(self.noise / np.maximum(2 * self.still, 1))
         sds = task.sigma * 100 / np.array(task.contrasts) / np.sqrt(task.dt)
         log = np.abs(np.log(np.maximum(spread, 1e-9)[:, None] / np.maximum(sds, 1e-9)))

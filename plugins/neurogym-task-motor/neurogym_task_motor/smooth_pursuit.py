@@ -42,7 +42,7 @@ class SmoothPursuit(Task):
 
     - the target does not step back before it moves, and its place on the retina is not shown, as
       there are no saccades;
-    - the eye has no dynamics: its velocity is what the subject says;
+    - the eye has no dynamics: the subject sets its velocity;
     - the noise, the lag, the speeds and the durations are not compared with the papers.
 
     Args:

@@ -23,7 +23,7 @@ class VisuomotorRotation(CentreOut):
     bring a cursor to the target. The cursor is shown after the reach only, for 500 ms, at the place
     where the hand is at its end. In the first 40 of the 180 trials of a session, and in the last
     40, it is where the hand is; in between, it is rotated about the centre by 30 degrees, to a side
-    that is drawn for each session. Nothing else tells this.
+    that is drawn for each session. Nothing else shows this.
 
     Performance is the fraction of reaches after which the cursor has been in the target for 200 ms.
     The ideal observer turns its next reach by the angle that it sees, misses in the first rotated

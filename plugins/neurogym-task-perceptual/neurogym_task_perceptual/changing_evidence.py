@@ -24,8 +24,8 @@ class ChangingEvidence(Task):
     may be asked after each of them.
 
     Performance is the fraction of correct reports. The ideal observer learns the hazard from the
-    stars: what earlier ones say about the source counts fully at a hazard of 0, not at all at 0.5,
-    and for the other source above it. It earns 0.781: 0.82 at hazards of 0.1 and 0.9, 0.76 at 0.3
+    stars: earlier ones count fully at a hazard of 0, not at all at 0.5, and for the other source
+    above it. It earns 0.781: 0.82 at hazards of 0.1 and 0.9, 0.76 at 0.3
     and 0.7, and 0.75 at 0.5. The last star alone earns 0.748, close to the ideal, as in the paper,
     where nothing but the last star counts at a hazard of 0.5: look at choices by hazard as well as
     at performance. The sum of all stars earns 0.62, and always the same side 0.5.

@@ -53,7 +53,7 @@ class StateFilter(_Listener):
 
     def update(self, task, seen) -> None:
         hazard = task.hazard if self.hazard is None else self.hazard
-        stays = np.exp(-2 * hazard * task.dt / 1000)  # what a step leaves of 2 P - 1
+        stays = np.exp(-2 * hazard * task.dt / 1000)  # share of 2 P - 1 after a step
         self.sums = 2 * np.arctanh(stays * np.tanh(self.sums / 2))
         near, far = task.heard_rates()
         self.sums += np.log(near / max(far, 1e-9)) * (seen["stimulus"] @ [[-1.0], [1.0]])

@@ -26,8 +26,8 @@ class TowersMaze(AccumulatingTowers):
 
     Performance is the fraction of right choices. The ideal observer runs straight, counts, and
     earns 0.703, as in AccumulatingTowers; running on and choosing the same arm earns 0.5, and
-    standing 0. What the subject has seen may show in its view or its place before the junction, as
-    it does in mice, so that it needs no memory if it leans to the side with more towers; the record
+    standing 0. The view and the place before the junction may keep the count, as they do in mice: a
+    subject that leans to the side with more towers needs no memory; the record
     has the view at the junction, degrees to the right, as `view`.
 
     Deviations from the paper: those of AccumulatingTowers, but for the speed. The lengths of the
@@ -57,7 +57,8 @@ class TowersMaze(AccumulatingTowers):
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("maze")
         trial.record("more", "view", surplus=towers.surplus_of(trial.conditions))
-        trial.answer("turn", trial.correct_choice, during="maze", reported=True)
+        last = trial.duration("maze") - self.dt  # where a window is open, oracles may wait
+        trial.answer("turn", trial.correct_choice, during="maze", start=last, reported=True)
         trial.hold(during="maze", cost=0)  # moving is free
 
     def step_action(self, now: Any, action: np.ndarray) -> tuple[None, np.ndarray]:

@@ -27,10 +27,10 @@ class WaitingConfidence(Task):
     doi:10.1016/j.neuron.2014.08.039.
 
     The subject smells a mixture of two odours, as in OdourCategorisation, with noise that is drawn
-    once for a trial, and chooses a side. Nothing tells whether it is right. If it is, the reward
+    once for a trial, and chooses a side. Nothing shows whether it is right. If it is, the reward
     comes while the subject stays, after 0.5 to 8 s, on average 1.9 s, exponentially distributed; in
     a tenth of these trials, the catch trials, and after errors it never comes. The subject may
-    leave at any time (`leave`), and the trial ends. So the time for which it stays tells how sure
+    leave at any time (`leave`), and the trial ends. So the time for which it stays shows how sure
     it is of its choice.
 
     The time until 8 s that is left at the end of a trial pays `price` per s, as it could be used
@@ -52,7 +52,7 @@ class WaitingConfidence(Task):
     Args:
         shares: parts of odour B in the mixtures, %.
         sigma: SD of the noise of each unit in a trial, where a pure odour shows 1.
-        price: what a second is worth, in rewards.
+        price: worth of a second, in rewards.
         p_catch: proportion of right choices that are not rewarded.
     """
 

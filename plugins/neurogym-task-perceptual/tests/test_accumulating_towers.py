@@ -1,4 +1,4 @@
-"""Towers: numbers, places, and how much each part of them tells."""
+"""Towers: numbers, places, and the information in each part of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def earned(looks, misplaced=0.35, trials=10_000):
 
 
 def test_numbers_have_their_means_and_are_never_equal():
-    """5,000 trials: 5 SEs, and what redrawing equal numbers does to the means."""
+    """5,000 trials: 5 SEs, and the change of the means by redrawing equal numbers."""
     left, right = (drawn()[side].sum(axis=1) for side in ("left", "right"))
     assert (left != right).all()
     assert max(left.max(), right.max()) <= 16

@@ -1,4 +1,4 @@
-"""The maze: how the subject moves, what it sees on its way, and what it earns."""
+"""The maze: movements, views and rewards of the subject."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ WINDOW = 500.0
 """Part of the trains before the report whose clicks are weighed, ms."""
 PARTS, THIRDS = 5, 3
 LAGS = 4
-"""Stars before the last one whose weights are told apart."""
+"""Stars before the last one that have weights."""
 SOON = 3
 """Trials after a change of the rotation that count as its after-effect."""
 LATE = 20
