@@ -30,10 +30,10 @@ class MentalRotation(Task):
     in the opposite one, so that no figure alone and no sum of them shows the answer. A match
     without a rotation is right in 0.55.
 
-    Such an observer is as fast with large angles as with small ones. People take 1 s, and 17 ms
-    more for each degree. An observer of the package that turns the figure at this speed,
-    `neurogym_task_cognition.observers:Rotator`, takes as long; so the effect says how a subject
-    compares figures.
+    Such an observer is as fast with large angles as with small ones. The time that people take
+    rises linearly with the angle. An observer of the package that turns the figure,
+    `neurogym_task_cognition.observers:Rotator`, takes 1 s, and 17 ms more for each degree (its
+    speed is not compared with the paper); so the effect says how a subject compares figures.
 
     Deviations from the paper:
 

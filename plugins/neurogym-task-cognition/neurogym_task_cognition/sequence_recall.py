@@ -18,8 +18,7 @@ class SequenceRecall(Task):
     Two to nine of nine blocks light up one after the other, each for 500 ms, with 500 ms between
     them; no block lights up twice. After a delay the subject taps them, one answer for each,
     `tap_1` to `tap_9`. Numbers of blocks are equally likely. Performance is the fraction of blocks
-    tapped in their place; with all of them in place, a trial counts for the span, which is about 6
-    in people.
+    tapped in their place; with all of them in place, a trial counts for the span.
 
     A perfect memory earns 1: no stimulus has noise. Tapping at random earns 1/9, and tapping the
     right blocks in a random order 0.23. People confuse neighbours in the sequence, and are better

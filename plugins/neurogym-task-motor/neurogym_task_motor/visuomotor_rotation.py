@@ -40,7 +40,7 @@ class VisuomotorRotation(CentreOut):
 
     - the cursor is seen at the end only, and the hand is felt without noise;
     - a point mass in the plane; one target of eight per trial;
-    - the numbers of trials are not compared with the paper.
+    - the angle and the numbers of trials are not compared with the paper.
 
     Args:
         rotation: angle of the rotation, degrees.

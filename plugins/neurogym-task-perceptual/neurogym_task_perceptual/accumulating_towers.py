@@ -37,8 +37,8 @@ class AccumulatingTowers(Task):
     Deviations from the paper:
 
     - the speed is fixed, and there is no view but for the towers;
-    - whether the means are per trial or per metre, and the largest numbers, are not compared with
-      the paper; the noise is ours;
+    - the means, and whether they are per trial or per metre, the lengths and the largest numbers
+      are not compared with the paper; the noise is ours;
     - the places are a grid, and errors cost no time.
 
     Args:

@@ -30,8 +30,8 @@ class TowersMaze(AccumulatingTowers):
     subject that leans to the side with more towers needs no memory; the record
     has the view at the junction, degrees to the right, as `view`.
 
-    Deviations from the paper: those of AccumulatingTowers, but for the speed. The lengths of the
-    stem and of the last metre are the paper's, those of the arms ours, as are the speeds.
+    Deviations from the paper: those of AccumulatingTowers, but for the fixed speed. The lengths of
+    the stem are not compared with the paper; those of the arms and the speeds are ours.
 
     Args:
         turning: speed of turning, degrees per s.

@@ -6,14 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import (
-    END,
-    STAY,
-    InvalidValueError,
-    Task,
-    TrialBuilder,
-    TruncatedExponential,
-)
+from neurogym_core import END, STAY, InvalidValueError, Task, TrialBuilder, TruncatedExponential
 from neurogym_task_perceptual.odours import ODOURS, larger_part, mixtures, show_mixture
 
 LEAVE = 3  # action; 0 is staying, 1 and 2 are the sides
