@@ -29,8 +29,8 @@ help:  ## this list
 install: $(VENV)/installed-all  ## an environment in .venv with the core, its extras and all plugins
 	@echo "Activate it with: . $(VENV)/bin/activate"
 
-demo: $(VENV)/installed-study  ## random-dot motion played by three subjects: a table, and demo.png
-	@$(ONE_THREAD) $(RUN) -m neurogym_study.demo
+demo: $(VENV)/installed-demo  ## random-dot motion played by three subjects: a table, and demo.png
+	@$(ONE_THREAD) $(RUN) -m neurogym_likeness.demo
 
 test: $(VENV)/installed-test  ## the fast tests
 	$(ONE_THREAD) $(RUN) -m pytest -q -m "not slow" $(WORKERS)
@@ -62,7 +62,7 @@ lint: $(VENV)/installed-test  ## ruff, mypy, pyright, and turns of phrase to avo
 	$(RUN) -m pyright --pythonpath $(RUN)
 	$(RUN) docs/_make/prose.py
 
-bench: $(VENV)/installed-study  ## speed beside NeuroGym 2.3.1, which is installed in .venv-peer
+bench: $(VENV)/installed-demo  ## speed beside NeuroGym 2.3.1, which is installed in .venv-peer
 	$(RUN) -m benchmarks
 
 train-examples: $(VENV)/installed-dev  ## train networks on the examples, and write docs/results.md (half an hour)
@@ -99,10 +99,10 @@ clean:  ## remove the environments and the files of the tools
 CHOSEN := $(PLUGINS)
 $(VENV)/installed-test $(VENV)/installed-mutants: CHOSEN := $(LIGHT)
 # The demo needs no extra of the core.
-$(VENV)/installed-study: CHOSEN := $(filter plugins/neurogym-plot plugins/neurogym-study plugins/neurogym-task-%,$(PLUGINS))
+$(VENV)/installed-demo: CHOSEN := $(filter plugins/neurogym-plot plugins/neurogym-behaviour plugins/neurogym-records plugins/neurogym-training plugins/neurogym-likeness plugins/neurogym-task-%,$(PLUGINS))
 # The tools of the developers: a group of pyproject.toml.
 GROUP = $$($(RUN) .ci/group.py $*)
-$(VENV)/installed-all $(VENV)/installed-study: GROUP :=
+$(VENV)/installed-all $(VENV)/installed-demo: GROUP :=
 $(VENV)/installed-all: EXTRA := [all]
 $(VENV)/installed-release: CHOSEN := plugins/neurogym-registry
 

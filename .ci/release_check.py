@@ -198,7 +198,7 @@ def _commands(text: str, kind: str) -> Iterator[str]:
 
 
 def wrong_tag(tag: str, versions: Mapping[str, str]) -> list[str]:
-    """Return a line if a tag is not that of a version: ``v1.2.0``, ``neurogym-study-v1.1.0``."""
+    """Return a line if a tag is not that of a version: ``v1.2.0``, ``neurogym-records-v1.1.0``."""
     found = re.fullmatch(r"(?:(?P<name>[\w-]+)-)?v(?P<version>\d[\w.]*)", tag)
     if found and versions.get(found["name"] or CORE) == found["version"]:
         return []
@@ -482,7 +482,7 @@ def install_all(checked: Checked, dist: Path, only: Sequence[str]) -> None:
         if not steps:
             checked.add([f"{name}: README.md has no first commands behind a line that installs it"])
         if name == CORE:  # `make demo` installs these before its README goes on
-            packages += [*(one for one in in_order if "-task-" in one), "neurogym-study"]
+            packages += [*(one for one in in_order if "-task-" in one), "neurogym-likeness"]
         alone, together = closure([name], needs), closure(packages, needs)
         smoke = [("smoke test", ROOT / ".ci" / "smoke.py", name)]
         checked.say(f"install {at}/{len(chosen)} {name}")

@@ -51,7 +51,7 @@ AGENTS: Mapping[str, Mapping[str, Any]] = {"jax-ppo": {"n_steps": 32}, "recurren
 
 def train(algo: str, criterion: float, options: Mapping[str, Any]) -> dict[str, Any]:
     """Train in this process, and return its results as plain values."""
-    from neurogym_study import Experiment  # only in the process of a training, where it is timed
+    from neurogym_training import Experiment  # only in the process of a training, where it is timed
 
     options = {"test_every": TEST_EVERY, **options}
     trainer = Experiment(

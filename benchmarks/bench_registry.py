@@ -29,7 +29,7 @@ WORDS = (  # noqa: SIM905
 
 
 def name_of(number: int) -> str:
-    """Return a package's name: 14 letters of its own, so that few names look like others."""
+    """Return the name of a package: 14 random letters, so that few names look like others."""
     letters = random.Random(f"name {number}").choices("abcdefghijklmnopqrstuvwxyz", k=14)
     return f"neurogym-task-{''.join(letters)}"
 

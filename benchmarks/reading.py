@@ -1,7 +1,7 @@
 """Time and memory of reading a lab's table: ``python -m benchmarks.reading [ROWS]``.
 
 A CSV file with eight columns (two of text) is written to a temporary folder, and read by
-`neurogym_study.read_record` in a process started for it, which prints its peak of memory.
+`neurogym_records.read_record` in a process started for it, which prints its peak of memory.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 COLUMNS = {"correct": "hit", "reaction_time": "rt"}
 READ = """
 import resource, sys, time
-from neurogym_study import read_record
+from neurogym_records import read_record
 start, cpu = time.perf_counter(), time.process_time()
 record = read_record(sys.argv[1], {columns!r})
 took, cpu = time.perf_counter() - start, time.process_time() - cpu

@@ -17,7 +17,7 @@ CODE = """
 import json, sys, time
 import torch
 from neurogym_torch.trainers import GRUTrainer
-from neurogym_study.training import limited
+from neurogym_training.training import limited
 
 threads, updates = int(sys.argv[1]), int(sys.argv[2])
 trainer = GRUTrainer({task!r}, threads=threads)

@@ -7,7 +7,7 @@ A subject is called with a vector env and the current observations, and returns 
 `begin(env)` is called before the first step; subjects read everything else from the env.
 A subject is given by name, perhaps with settings: ``"late_oracle:wait=200"``. Packages add
 subjects through the entry-point group ``neurogym.subjects``; observers and learners are in
-neurogym-study."""
+neurogym-likeness."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ They are synthetic: no number here is of an animal.
 from __future__ import annotations
 
 import numpy as np
-from neurogym_study.bits import Answers
+from neurogym_likeness.bits import Answers
 
 LEVELS = np.array([0, 3.2, 6.4, 12.8, 25.6, 51.2])
 

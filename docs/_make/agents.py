@@ -19,7 +19,7 @@ from typing import Any
 import click
 from markdown_parts import continued, table
 from measured import keep, read, trained, when
-from neurogym_study import Experiment
+from neurogym_training import Experiment
 
 HERE = Path(__file__).resolve().parent
 MEASURED, PAGE = HERE / "agents.json", HERE.parent / "agent-results.md"

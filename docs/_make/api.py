@@ -24,19 +24,22 @@ import absent
 
 DOCS = Path(__file__).resolve().parents[1]
 PACKAGES = (
+    "neurogym_behaviour",
     "neurogym_check",
     "neurogym_classic",
     "neurogym_data",
+    "neurogym_likeness",
     "neurogym_llm",
     "neurogym_neural",
     "neurogym_pettingzoo",
     "neurogym_play",
     "neurogym_plot",
     "neurogym_jax",
+    "neurogym_records",
     "neurogym_sb3",
-    "neurogym_study",
     "neurogym_sweep",
     "neurogym_torch",
+    "neurogym_training",
     "neurogym_wrappers",
 )
 """Packages of this repository with public names in Python."""

@@ -19,11 +19,11 @@ import numpy as np
 from markdown_parts import continued, table
 from measured import keep, read
 from measured import write as write_counts
-from neurogym_study import fit_curve
-from neurogym_study import measures as m
-from neurogym_study.intervals import wilson_interval
-from neurogym_study.population import population
-from neurogym_study.proportions import difference_interval
+from neurogym_behaviour import fit_curve
+from neurogym_behaviour import measures as m
+from neurogym_behaviour.intervals import wilson_interval
+from neurogym_behaviour.population import population
+from neurogym_behaviour.proportions import difference_interval
 from scipy.special import expit
 
 from neurogym_core import InvalidValueError
@@ -312,7 +312,7 @@ def psychometric(
     value = dict(zip(("threshold", "slope", "lapse"), truth, strict=True))[name]
     title = {"weibull": "Weibull", "logistic": "logistic"}[shape]
     word = "bias" if shape == "logistic" and name == "threshold" else name
-    repeats = 300 if setting == "centre" else 120
+    repeats = 400 if setting == "centre" else 120
     return World(f"{title} function: {word}", setting, value, draw, (200, 1000), repeats)
 
 

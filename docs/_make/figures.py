@@ -26,6 +26,17 @@ from typing import Any
 
 import click
 import numpy as np
+from neurogym_behaviour import (
+    Behaviour,
+    Roles,
+    accuracy,
+    demo,
+    demo_figure,
+    fit_psychometric,
+    published,
+    reaction_times,
+)
+from neurogym_behaviour.analyses import PsychometricFunction, psychometric_function
 from neurogym_plot import save_figure
 from neurogym_plot.canvas import (
     BLUE,
@@ -38,19 +49,7 @@ from neurogym_plot.canvas import (
     new_figure,
 )
 from neurogym_plot.drawing import draw
-from neurogym_study import (
-    Behaviour,
-    Roles,
-    Run,
-    accuracy,
-    demo,
-    demo_figure,
-    fit_psychometric,
-    play_run,
-    published,
-    reaction_times,
-)
-from neurogym_study.analyses import PsychometricFunction, psychometric_function
+from neurogym_training import Run, play_run
 from PIL import Image
 
 from neurogym_core import make_task, run

@@ -25,7 +25,7 @@ from typing import Any
 import click
 from markdown_parts import continued
 from measured import keep, read
-from neurogym_study.benchmarks import Benchmark, benchmark
+from neurogym_likeness.benchmarks import Benchmark, benchmark
 
 HERE = Path(__file__).resolve().parent
 MEASURED, PAGE = HERE / "leaderboard.json", HERE.parent / "leaderboard.md"

@@ -17,8 +17,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from neurogym_study import Experiment, Trainer
-from neurogym_study.train import command, experiment_of
+from neurogym_training import Experiment, Trainer
+from neurogym_training.train import command, experiment_of
 
 from neurogym_core.tools import replacing
 

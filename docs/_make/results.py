@@ -17,8 +17,8 @@ import click
 import numpy as np
 from markdown_parts import continued, table
 from measured import experiment_of_words, keep, read, trained, when
-from neurogym_study import fit_psychometric
-from neurogym_study.trainers import trainer_named
+from neurogym_behaviour import fit_psychometric
+from neurogym_training.trainers import trainer_named
 
 from neurogym_core import make_task
 

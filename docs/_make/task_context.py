@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from markdown_parts import console, escaped, table
-from neurogym_study.behaviour import Behaviour, CannotTellError, Roles
-from neurogym_study.comparison import over_strength
-from neurogym_study.references import Reference, published, published_names
-from neurogym_study.signatures import signatures
+from neurogym_behaviour.behaviour import Behaviour, CannotTellError, Roles
+from neurogym_behaviour.comparison import over_strength
+from neurogym_behaviour.references import Reference, published, published_names
+from neurogym_likeness.signatures import signatures
 
 from neurogym_core import NeurogymError, make_task, run
 from neurogym_core.tools import TaskInfo

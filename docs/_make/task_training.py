@@ -14,7 +14,7 @@ from typing import Any
 
 import train_gallery
 from markdown_parts import console, table
-from neurogym_study import (
+from neurogym_behaviour import (
     Behaviour,
     ProportionRow,
     Roles,
@@ -23,8 +23,8 @@ from neurogym_study import (
     psychometric_figure,
     wilson_interval,
 )
-from neurogym_study.analyses import PsychometricFunction, psychometric_function
-from neurogym_study.behaviour import CannotTellError, with_declared
+from neurogym_behaviour.analyses import PsychometricFunction, psychometric_function
+from neurogym_behaviour.behaviour import CannotTellError, with_declared
 from task_context import OBSERVER, OBSERVER_TRIALS, OBSERVERS
 
 from neurogym_core import InvalidValueError, NeurogymError, Task, make_task, run

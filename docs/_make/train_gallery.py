@@ -25,11 +25,11 @@ import click
 import gymnasium
 from markdown_parts import continued, table
 from measured import keep, read, when
-from neurogym_study import Behaviour, Roles
-from neurogym_study.analyses import psychometric_function
-from neurogym_study.behaviour import CannotTellError, with_declared
-from neurogym_study.trainers import trainer_named
-from neurogym_study.training import PROGRESS_FILE
+from neurogym_behaviour import Behaviour, Roles
+from neurogym_behaviour.analyses import psychometric_function
+from neurogym_behaviour.behaviour import CannotTellError, with_declared
+from neurogym_training.trainers import trainer_named
+from neurogym_training.training import PROGRESS_FILE
 
 from neurogym_core import NotSupportedError, Task, TrialRecord, make, make_task
 from neurogym_core.players import TaskView

@@ -71,9 +71,9 @@ def command(
     --condition and --wrap can be repeated.
 
     Accuracy is the fraction correct of the answers. Resting where it is right (go/no-go) is no
-    answer: such tasks have a hit rate and a false alarm rate and, with neurogym-study, d' and the
-    criterion with 95 % intervals. If a trial has several answers, each has its accuracy, also given
-    that an earlier one was correct; if one can be given again, so have the first ones.
+    answer: such tasks have a hit rate and a false alarm rate and, with neurogym-behaviour, d' and
+    the criterion with 95 % intervals. If a trial has several answers, each has its accuracy, also
+    given that an earlier one was correct; if one can be given again, so have the first ones.
 
     --json prints an object with the keys schema (1), command, task (the full id), parameters (those
     that differ from the defaults), wrappers, versions (of the packages), subject, seed, split,

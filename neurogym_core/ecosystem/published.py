@@ -17,13 +17,15 @@ REPOSITORY = ""
 of all packages."""
 
 _CORE = "neurogym-core"
+_TRAINING = ("neurogym-behaviour", "neurogym-plot", "neurogym-records", "neurogym-training")
 _BESIDE = {
-    "neurogym-study": ("neurogym-plot",),
+    "neurogym-behaviour": ("neurogym-plot",),
+    "neurogym-records": ("neurogym-behaviour", "neurogym-plot"),
+    "neurogym-training": _TRAINING[:-1],
     **dict.fromkeys(
-        ("neurogym-jax", "neurogym-sb3", "neurogym-sweep"),
-        ("neurogym-plot", "neurogym-study"),
+        ("neurogym-jax", "neurogym-likeness", "neurogym-sb3", "neurogym-sweep"), _TRAINING
     ),
-    "neurogym-torch": ("neurogym-neural", "neurogym-plot", "neurogym-study"),
+    "neurogym-torch": ("neurogym-neural", *_TRAINING),
 }  # {package: packages that it needs beside the core}; pip would look for them on the index
 
 

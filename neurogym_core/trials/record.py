@@ -509,8 +509,8 @@ class TrialRecord(dict[str, np.ndarray]):
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write a CSV file (UTF-8), atomically: a reader sees either the old file or the new one.
 
-        Strings are quoted and numbers are not, so that `neurogym_study.read_csv` restores types. A
-        column of shape (n, k) becomes ``name[0]``, ``name[1]``, …; a missing time is ``nan``.
+        Strings are quoted and numbers are not, so that `neurogym_records.read_csv` restores types.
+        A column of shape (n, k) becomes ``name[0]``, ``name[1]``, …; a missing time is ``nan``.
         Links are followed; pipes and devices (``/dev/stdout``) are written directly. Events go to a
         second file, ``trials.events.csv`` beside ``trials.csv``.
 

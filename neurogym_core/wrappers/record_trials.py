@@ -107,7 +107,7 @@ class TrialLog:
             raise NotSupportedError(
                 f"env.record was read, but RecordTrials keeps no trials in memory, only in"
                 f" {str(self._file)!r}. Expected memory=True. Leave memory=False out, or read the"
-                " file with neurogym_study.read_csv."
+                " file with neurogym_records.read_csv."
             )
         if not self._parts:
             return TrialRecord({})
@@ -213,8 +213,8 @@ class RecordTrials(_Recording, gymnasium.Wrapper):
     """Record every finished trial: ``env.record`` is a `TrialRecord`.
 
     With a file, each trial is written as soon as it ends, so that an interrupted run loses nothing.
-    The file has the format of ``TrialRecord.to_csv``; ``neurogym_study.read_csv`` reads it. Events
-    go to a second file, ``trials.events.csv`` beside ``trials.csv``.
+    The file has the format of ``TrialRecord.to_csv``; ``neurogym_records.read_csv`` reads it.
+    Events go to a second file, ``trials.events.csv`` beside ``trials.csv``.
 
     Args:
         env: any env whose `info` has the record of finished trials.

@@ -126,12 +126,12 @@ def test_what_another_package_does_is_answered_with_the_package(site, ngym, tmp_
         (["play", task], "neurogym-play"),
         (["new"], "neurogym-check"),
         (["doctor"], "neurogym-check"),
-        (["train", task], "neurogym-study"),
+        (["train", task], "neurogym-training"),
         (["sweep", "run"], "neurogym-sweep"),
         (["install", "x"], "neurogym-registry"),
-        (["run", str(toml)], "neurogym-study"),
-        (["run", task, "--save", str(tmp_path / "y.toml")], "neurogym-study"),
-        (["run", task, "--subject", "integrator"], "neurogym-study"),
+        (["run", str(toml)], "neurogym-training"),
+        (["run", task, "--save", str(tmp_path / "y.toml")], "neurogym-training"),
+        (["run", task, "--subject", "integrator"], "neurogym-likeness"),
         (["run", task, "--wrap", "TrialHistory"], "neurogym-wrappers"),
     ):
         result = ngym(*words)

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-from neurogym_study import read_csv
+from neurogym_records import read_csv
 
 import neurogym_core as ngym_core
 from neurogym_core import subjects
@@ -176,7 +176,7 @@ def test_hits_false_alarms_and_the_criterion(ngym):
 
 
 def test_without_the_package_of_analyses_there_are_rates(ngym, monkeypatch):
-    monkeypatch.setenv("NGYM_BLOCK", "neurogym-study")
+    monkeypatch.setenv("NGYM_BLOCK", "neurogym-behaviour")
     found = summary_of(ngym("run", "GoNogo-v0", "--subject", "guess", "--n-trials", "200").stdout)
     assert found["hit rate"] == "1.000, 97 of 97 trials to answer"
     assert "d'" not in found
@@ -328,13 +328,13 @@ def test_several_subjects_are_asked_for_and_have_their_own_rows(ngym, tmp_path):
 
 
 @pytest.mark.parametrize("words", [("experiment.toml",), (DOTS, "--save", "experiment.toml")])
-def test_without_neurogym_study_one_line_names_the_package_of_experiment_files(
+def test_without_neurogym_training_one_line_names_the_package_of_experiment_files(
     ngym, monkeypatch, words
 ):
-    monkeypatch.setenv("NGYM_BLOCK", "neurogym-study")
+    monkeypatch.setenv("NGYM_BLOCK", "neurogym-training")
     result = ngym("run", *words)
     assert result.exit_code == 1
-    assert f"comes with neurogym-study: {how_to_install('neurogym-study')}" in result.stderr
+    assert f"comes with neurogym-training: {how_to_install('neurogym-training')}" in result.stderr
 
 
 def test_a_subject_takes_settings(ngym, tmp_path):
@@ -480,7 +480,7 @@ def test_a_subject_of_a_package_that_is_missing_names_the_package(ngym, site, tm
     (tmp_path / "student.py").write_text(STUDENT)
     result = ngym("run", f"{tmp_path / 'student.py'}:Lamp", "--subject", "q_learner")
     assert result.exit_code == 2
-    assert comes_with("q_learner", "neurogym-study") in result.stderr
+    assert comes_with("q_learner", "neurogym-likeness") in result.stderr
 
 
 def test_the_shell_completes_the_names_of_subjects(site):
@@ -498,12 +498,12 @@ def test_the_help_describes_every_subject_and_names_the_packages_of_others(ngym,
     assert "lab.p" not in sys.modules
 
 
-@pytest.mark.parametrize("package", ["neurogym-study", "lab"])
+@pytest.mark.parametrize("package", ["neurogym-likeness", "lab"])
 def test_the_help_describes_learners_of_this_project_only(ngym, site, package):
     value = f"{package.replace('-', '_')}.p:Still"
     site.add(package, groups={"neurogym.subjects": {"hybrid": value}}, files={"p.py": PLAYER})
     (line,) = [one for one in ngym("run", "--help").stdout.splitlines() if "hybrid" in one]
-    own = package == "neurogym-study"
+    own = package == "neurogym-likeness"
     assert line.split(maxsplit=1)[1].startswith("Mixes" if own else "from lab")
 
 

@@ -63,12 +63,12 @@ def texts(path: Path) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("run `pip install neurogym-study` now", ["neurogym-study"]),
+        ("run `pip install neurogym-training` now", ["neurogym-training"]),
         ("$ python -m pip install -U neurogym_core[plot]\n", ["neurogym-core[plot]"]),
-        ("`pip install -e . -e\nneurogym-study torch`, then neurogym-study", ["torch"]),
+        ("`pip install -e . -e\nneurogym-training torch`, then neurogym-training", ["torch"]),
         ("pip install -q \\\n  'neurogym-registry[sign]'", ["neurogym-registry[sign]"]),
         ("comes with x: pip install neurogym-x.", ["neurogym-x."]),
-        ("pip install torch. Then neurogym-study is used", ["torch."]),
+        ("pip install torch. Then neurogym-training is used", ["torch."]),
         ("uv add neurogym-jax && neurogym", ["neurogym-jax"]),
         ("pip install ./plugins/neurogym-sweep", []),
     ],

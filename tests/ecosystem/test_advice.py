@@ -38,7 +38,7 @@ def test_importing_a_package_that_is_not_installed_names_it(
         ModuleNotFoundError("No module named 'numppy'", name="numppy"),
         ImportError("cannot import name 'maek' from 'neurogym_core'", name="neurogym_core"),
         ImportError(),
-        TypeError("neurogym_study"),
+        TypeError("neurogym_training"),
     ],
 )
 def test_other_errors_are_left_as_they_are(error):
@@ -56,7 +56,7 @@ def test_every_kind_of_thing_is_found_in_the_list():
     """The list has the names that errors are asked about, each with its package."""
     wanted = {
         "commands": ("plot", "neurogym-plot"),
-        "subjects": ("integrator", "neurogym-study"),
+        "subjects": ("integrator", "neurogym-likeness"),
         "plugins": ("ngym_render", "neurogym-plot"),
         "wrappers": ("Mixture", "neurogym-wrappers"),
         "former wrappers": ("CurriculumLearning", "neurogym-wrappers"),
@@ -67,5 +67,5 @@ def test_every_kind_of_thing_is_found_in_the_list():
     }
     for kind, (name, package) in wanted.items():
         assert advice.brought(kind)[name] == package
-    assert advice.brought("plugins")["ngym_read_experiment"] == "neurogym-study"
+    assert advice.brought("plugins")["ngym_read_experiment"] == "neurogym-training"
     assert advice.brought("plugins")["ngym_checkup"] == "neurogym-registry"

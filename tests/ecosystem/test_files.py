@@ -210,9 +210,9 @@ CALLERS = {
 }
 """Files that run a reference. It is typed, or `check_artefact` accepted the artefact."""
 READERS = {
-    "plugins/neurogym-study/neurogym_study/benchmarks.py",
-    "plugins/neurogym-study/neurogym_study/runs.py",
-    "plugins/neurogym-study/neurogym_study/task_experiment.py",
+    "plugins/neurogym-likeness/neurogym_likeness/benchmarks.py",
+    "plugins/neurogym-training/neurogym_training/runs.py",
+    "plugins/neurogym-training/neurogym_training/task_experiment.py",
     "plugins/neurogym-sweep/neurogym_sweep/plan.py",
 }
 """Files that read artefacts with references."""

@@ -328,8 +328,8 @@ def test_a_first_make_imports_no_plugin_of_this_project() -> None:
     code = (
         "import sys; from neurogym_core import make; make('GoNogo-v0');"
         " print('pluggy' in sys.modules, *(name for name in sys.modules"
-        " if name.partition('.')[0] in ('neurogym_study', 'neurogym_registry', 'neurogym_plot',"
-        " 'neurogym_classic')))"
+        " if name.partition('.')[0] in ('neurogym_training', 'neurogym_behaviour',"
+        " 'neurogym_registry', 'neurogym_plot', 'neurogym_classic')))"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.stdout.split() == ["False"], result.stderr

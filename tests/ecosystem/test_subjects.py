@@ -122,14 +122,14 @@ def test_a_class_of_a_file_is_no_subject_of_a_command():
 
 def test_a_stranger_does_not_switch_off_a_subject_of_this_project(site):
     add(site, "neurogym-aaa", integrator="Plain")
-    add(site, "neurogym-study", integrator="Lefty")
+    add(site, "neurogym-likeness", integrator="Lefty")
     assert "integrator" in subject_names()
-    assert find_subject("integrator").distribution == "neurogym-study"
+    assert find_subject("integrator").distribution == "neurogym-likeness"
     (offer,) = next(
         one for one in installed().packages if one.distribution == "neurogym-aaa"
     ).subjects
     assert not offer.usable
-    assert "a subject of neurogym-study" in str(offer.problems[-1])
+    assert "a subject of neurogym-likeness" in str(offer.problems[-1])
 
 
 def test_of_a_subject_that_two_packages_claim_neither_is_used(site):
@@ -157,7 +157,8 @@ def test_an_object_that_is_no_subject_is_an_error_with_its_package(site):
 def test_a_learner_without_its_package_names_the_package(site, name):
     with pytest.raises(errors.UnknownNameError) as caught:
         run(Sides(), name, 1)
-    package = "neurogym-llm" if name == "llm" else "neurogym-study"
+    others = {"llm": "neurogym-llm", "trained": "neurogym-training"}
+    package = others.get(name, "neurogym-likeness")
     assert str(caught.value) == advice.comes_with(name, package)
 
 

@@ -121,7 +121,7 @@ def test_envs_that_sit_out_a_step_write_no_events():
 
 
 def test_files_have_the_events_beside_the_trials(tmp_path):
-    from neurogym_study import read_csv, read_record
+    from neurogym_records import read_csv, read_record
 
     record = run(Pecks(), "random", 12, seed=6, num_envs=2)
     record.to_csv(tmp_path / "trials.csv")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from neurogym_study import read_csv
+from neurogym_records import read_csv
 
 from neurogym_core import (
     STAY,

@@ -44,7 +44,8 @@ def test_packages_are_released_after_those_that_they_require() -> None:
 
 def test_the_closure_has_all_requirements_in_order() -> None:
     assert checker.closure(["neurogym-torch"], NEEDS) == [
-        "neurogym-core", "neurogym-neural", "neurogym-plot", "neurogym-study", "neurogym-torch",
+        "neurogym-core", "neurogym-neural", "neurogym-plot", "neurogym-behaviour",
+        "neurogym-records", "neurogym-training", "neurogym-torch",
     ]  # fmt: skip
 
 
@@ -52,12 +53,12 @@ def test_the_index_is_never_asked_for_a_package_of_this_project() -> None:
     core = said(
         "neurogym-core", "numpy>=1.26", "rich>=13; extra == 'x'", "tomli>=1; python_version < '3'"
     )
-    study = said("neurogym-study", "neurogym-core>=1,<2", "numpy>=1.26", "dask[distributed]>=1")
-    own = {"neurogym-core", "neurogym-study", "neurogym-plot"}
+    study = said("neurogym-training", "neurogym-core>=1,<2", "numpy>=1.26", "dask[distributed]>=1")
+    own = {"neurogym-core", "neurogym-training", "neurogym-plot"}
     assert checker.of_others([core, study], own) == ["numpy>=1.26", "dask[distributed]>=1"]
     for cheat in ("neurogym-plot>=1,<2", "Neurogym.Plot>=1", "neurogym_plots>=1"):
         with pytest.raises(SystemExit, match="which is not among the wheels"):
-            checker.of_others([core, said("neurogym-study", cheat)], own)
+            checker.of_others([core, said("neurogym-training", cheat)], own)
 
 
 @pytest.mark.parametrize("name", sorted(READMES))
@@ -103,15 +104,15 @@ def test_trainings_of_readmes_are_short() -> None:
     ("tag", "right"),
     [
         ("v1.0.0", True),
-        ("neurogym-study-v1.0.0", True),
+        ("neurogym-training-v1.0.0", True),
         ("v1.0.1", False),
-        ("neurogym-study-v1.0.1", False),
+        ("neurogym-training-v1.0.1", False),
         ("neurogym-nothing-v1.0.0", False),
         ("1.0.0", False),
     ],
 )
 def test_a_tag_names_a_package_and_its_version(tag: str, right: bool) -> None:
-    versions = {"neurogym-core": "1.0.0", "neurogym-study": "1.0.0"}
+    versions = {"neurogym-core": "1.0.0", "neurogym-training": "1.0.0"}
     assert (checker.wrong_tag(tag, versions) == []) is right
 
 
@@ -140,13 +141,13 @@ def test_a_release_has_each_package_and_no_other_file() -> None:
 def test_a_folder_that_lacks_a_package_is_refused(
     tmp_path: Path, monkeypatch, capsys, only: list[str], said: str
 ) -> None:
-    (tmp_path / "neurogym_study-1.0.0.tar.gz").write_bytes(b"no archive")
+    (tmp_path / "neurogym_training-1.0.0.tar.gz").write_bytes(b"no archive")
     monkeypatch.setattr(checker.Checked, "run", lambda *_, **__: True)  # twine
     words = ["--judge", str(tmp_path), *(["--only", *only] if only else [])]
     assert checker.main([*words, "--before-names"]) == 1
     out = capsys.readouterr().out
     assert said in out
-    assert "neurogym_study-1.0.0.tar.gz: archive: neurogym_study-1.0.0.tar.gz cannot be" in out
+    assert "neurogym_training-1.0.0.tar.gz: archive: neurogym_training-1.0.0.tar.gz cannot" in out
     assert out.rstrip().endswith("Nothing can be released.")
 
 
@@ -257,10 +258,10 @@ def test_the_status_is_0_only_without_defects_and_placeholders(
 
 
 def test_the_list_of_components_has_every_requirement() -> None:
-    study = said("neurogym-study", "neurogym-core>=1,<2", "Numpy>=1.26")
-    assert checker.missing_from({"numpy", "neurogym_core"}, [study], "neurogym-study") == []
-    (line,) = checker.missing_from({"neurogym-core"}, [study], "neurogym-study")
-    assert line == "neurogym-study: SBOM: numpy is missing"
+    study = said("neurogym-training", "neurogym-core>=1,<2", "Numpy>=1.26")
+    assert checker.missing_from({"numpy", "neurogym_core"}, [study], "neurogym-training") == []
+    (line,) = checker.missing_from({"neurogym-core"}, [study], "neurogym-training")
+    assert line == "neurogym-training: SBOM: numpy is missing"
 
 
 def test_the_list_of_components_has_no_path_of_this_machine() -> None:
@@ -282,13 +283,13 @@ def test_the_files_for_the_index_are_in_folders_by_layer(tmp_path: Path) -> None
         folder.mkdir()
     names = (
         "neurogym_core-1.0.0-py3-none-any.whl", "neurogym_core-1.0.0-cp311-cp311-linux_x86_64.whl",
-        "neurogym_core-1.0.0.tar.gz", "neurogym_study-1.0.0-py3-none-any.whl",
+        "neurogym_core-1.0.0.tar.gz", "neurogym_training-1.0.0-py3-none-any.whl",
     )  # fmt: skip
     for name in names:
         (dist / name).touch()
     checker.hand_over(dist, tmp_path / "out")
     found = {one.relative_to(tmp_path / "out").as_posix() for one in tmp_path.glob("out/*/*")}
-    assert found == {f"0/{names[0]}", f"0/{names[2]}", f"2/{names[3]}"}
+    assert found == {f"0/{names[0]}", f"0/{names[2]}", f"4/{names[3]}"}
 
 
 def test_a_failing_command_is_a_defect_with_its_output(tmp_path: Path) -> None:

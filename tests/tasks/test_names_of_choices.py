@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from neurogym_plot import trace_of, trial_figure
-from neurogym_study import read_csv
+from neurogym_records import read_csv
 
 from neurogym_core import (
     Axis,

@@ -7,7 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
-from neurogym_study import read_csv
+from neurogym_records import read_csv
 
 from neurogym_core import (
     Choice,

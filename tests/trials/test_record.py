@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from neurogym_study import read_csv
+from neurogym_records import read_csv
 
 from neurogym_core import run
 from neurogym_core.errors import InvalidValueError, MissingDependencyError, UnknownNameError

@@ -10,7 +10,7 @@ import sys
 import gymnasium
 import numpy as np
 import pytest
-from neurogym_study import read_csv
+from neurogym_records import read_csv
 from small_tasks import Choosing, Going, Steering
 
 from neurogym_core import RecordTrials, make, make_vec

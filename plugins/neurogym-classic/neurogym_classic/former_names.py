@@ -87,7 +87,7 @@ _OF_MODULE = {
     "TrialWrapper": "TaskWrapper, or a gymnasium.Wrapper",
     "spaces": "observe(…) and act(…) in Task.define",
     "random": "distributions, such as Uniform(500, 1500) and TruncatedExponential(…)",
-    "utils": "the packages neurogym-plot and neurogym-study",
+    "utils": "the packages neurogym-behaviour and neurogym-plot",
     "wrappers": "make(task, wrap='PassReward')",
 }
 

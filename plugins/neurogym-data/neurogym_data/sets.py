@@ -87,7 +87,7 @@ class DataSet:
         task: name of the task of the catalogue that is the same or the nearest, the parameters with
             which its trials can be those of the data, the conditions that then have to be imposed
             (columns of these names; none for the nearest task), and the differences from it.
-        roles: role -> column, as `neurogym_study.Roles` takes them.
+        roles: role -> column, as `neurogym_behaviour.Roles` takes them.
         columns: the columns, in the order of the files.
         table: the trials of subjects that anyone may fit.
         held_out_table: those of the held-out subjects, to test a model that was fitted to the

@@ -27,7 +27,7 @@ def test_a_data_set_is_described(ngym) -> None:
 
 
 def test_a_file_has_the_trials_of_the_record(ngym, tmp_path: Path) -> None:
-    read_record = pytest.importorskip("neurogym_study").read_record
+    read_record = pytest.importorskip("neurogym_records").read_record
     target = tmp_path / "people.csv"
     shown = ngym("data", "drugowitsch-2014", "--out", str(target)).stdout
     assert shown.startswith("36,329 trials are in ")

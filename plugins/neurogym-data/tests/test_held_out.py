@@ -17,7 +17,7 @@ from neurogym_data import data, data_names, data_set, sets
 
 PACKAGE = Path(__file__).parents[1]
 ROOT = PACKAGE.parents[1]
-ALLOWED = ("plugins/neurogym-data/", "plugins/neurogym-study/neurogym_study/benchmarks.py")
+ALLOWED = ("plugins/neurogym-data/", "plugins/neurogym-likeness/neurogym_likeness/benchmarks.py")
 """The package with its tests, which fits, trains and scores nothing; and the loader of benchmarks,
 which opens the files for ``ngym likeness --last-test`` alone."""
 every = pytest.mark.parametrize("name", data_names())

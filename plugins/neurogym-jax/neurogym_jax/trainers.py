@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from neurogym_study.training import Trainer, Watch, sessions_of_test
+from neurogym_training.training import Trainer, Watch, sessions_of_test
 
 from neurogym_core import InvalidValueError, TrialRecord, run
 from neurogym_core.tools import replacing

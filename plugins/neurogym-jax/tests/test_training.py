@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from neurogym_jax.trainers import JaxPPOTrainer
-from neurogym_study import Run
+from neurogym_training import Run
 from scripts import loaded
 
 from neurogym_core import InvalidValueError, NotSupportedError

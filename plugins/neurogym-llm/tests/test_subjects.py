@@ -6,8 +6,8 @@ import neurogym_llm.models
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from neurogym_likeness.blind import BlindPlayer
 from neurogym_llm import Cached, Evaluated, LanguageModel, ModelError, Reply, Server
-from neurogym_study.blind import BlindPlayer
 
 from neurogym_core import InvalidValueError, NotSupportedError, make_task, run
 from neurogym_core.tools import main

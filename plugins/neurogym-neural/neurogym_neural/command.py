@@ -156,12 +156,12 @@ def _recorded(
     runs: tuple[str, ...], given: dict[str, Any]
 ) -> tuple[list[Recorded], dict[str, Any]]:
     try:
-        from neurogym_study.runs import Run
+        from neurogym_training.runs import Run
     except ImportError:
         from neurogym_core import MissingDependencyError
 
         raise MissingDependencyError(
-            "`ngym neural` needs neurogym-torch and neurogym-study, which are not installed."
+            "`ngym neural` needs neurogym-torch and neurogym-training, which are not installed."
             f" Install them: `{install_command('neurogym-torch')}`."
         ) from None
     from neurogym_neural.networks import bound_for, record_run
@@ -245,7 +245,7 @@ def _of_tasks(
     seconds: dict[str, float],
 ) -> list[Verdict]:  # fmt: skip
     """Return the verdicts of signatures that need the activity in several tasks."""
-    from neurogym_study.runs import Run
+    from neurogym_training.runs import Run
 
     from neurogym_core import NotSupportedError
     from neurogym_neural.networks import record_tasks
@@ -294,9 +294,9 @@ def _write(
     seconds: dict[str, float],
 ) -> tuple[Path, list[Path]]:
     import pandas as pd
+    from neurogym_behaviour.findings import Finding
+    from neurogym_behaviour.report import write_report
     from neurogym_plot.styles import save_figure
-    from neurogym_study.findings import Finding
-    from neurogym_study.report import write_report
 
     from neurogym_core import NeurogymError
     from neurogym_neural import figures

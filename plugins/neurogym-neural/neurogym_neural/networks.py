@@ -59,7 +59,7 @@ def record_run(
     the run and own seeds; a readout fitted to their activity answers for them.
 
     Args:
-        run: a `neurogym_study.runs.Run`.
+        run: a `neurogym_training.runs.Run`.
         trials: number of trials.
         which: index of the task, if the run has several.
         bound: the network answers when the probability of an answer exceeds it; None: the rule of

@@ -213,7 +213,7 @@ def read_nwb(
 def add_to_nwb(activity: Activity, path: str | Path, *, seed: int = 0) -> None:
     """Add the units of an activity to an NWB file that has its trials.
 
-    `neurogym_study.to_nwb` writes such a file from the record. Counts become units with spike
+    `neurogym_records.to_nwb` writes such a file from the record. Counts become units with spike
     times, each drawn at random within its step. Rates, which are no spikes, become a time series
     for each layer in the processing module ``network``. `read_nwb` reads both.
 

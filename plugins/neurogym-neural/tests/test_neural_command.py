@@ -19,8 +19,8 @@ def invoked(*words):
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    from neurogym_study.experiment import Experiment
-    from neurogym_study.runs import Run
+    from neurogym_training.experiment import Experiment
+    from neurogym_training.runs import Run
 
     folder = tmp_path_factory.mktemp("runs")
     options = {"hidden": 16, "test_trials": 20, "noise": 0.05}

@@ -131,7 +131,7 @@ class TestNWB:
     @pytest.fixture
     def session(self, tmp_path):
         """A record in a file, and rates of ten units in its trials."""
-        to_nwb = pytest.importorskip("neurogym_study").to_nwb
+        to_nwb = pytest.importorskip("neurogym_records").to_nwb
         record = run("perceptual/RoitmanShadlen-v0", "oracle", 12, seed=3)
         path = tmp_path / "session.nwb"
         to_nwb(record, path)
@@ -144,7 +144,7 @@ class TestNWB:
         return path, Activity(rates, record, step=dt, units={"layer": layers})
 
     def test_rates_come_back_with_record_layers_and_periods(self, session):
-        from neurogym_study import read_record
+        from neurogym_records import read_record
 
         path, activity = session
         add_to_nwb(activity, path)

@@ -236,7 +236,7 @@ def test_the_data_are_what_a_person_did_and_what_the_kernel_makes_of_it(
     assert all(row["passed"] for row in checks)
     pressed = browser.execute_script("return pressed")
     compare(made, trials[1:], pressed, n, seed=5)
-    studied = pytest.importorskip("neurogym_study")
+    studied = pytest.importorskip("neurogym_records")
     (tmp_path / "p1.json").write_text(json.dumps(rows), "utf-8")
     record = studied.read_record(tmp_path / "p1.json", "neurogym-jspsych")
     expected = of_kernel(made, trials[1:], 5)

@@ -559,7 +559,7 @@ def test_names_that_contain_another_are_a_warning(keeper, other: str, contains: 
     assert [one.level for one in found] == ["warning"] * contains
 
 
-@pytest.mark.parametrize("name", ["neurogym-task-perceptual", "neurogym-study", "neurogym-llm"])
+@pytest.mark.parametrize("name", ["neurogym-task-perceptual", "neurogym-training", "neurogym-llm"])
 def test_names_of_this_project_s_packages_are_reserved_elsewhere(keeper, name: str) -> None:
     keeper.entry(name)
     assert ("error", "reserved") in keeper.rules()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import Any
 
-from neurogym_study.training import sessions_of_test
+from neurogym_training.training import sessions_of_test
 from stable_baselines3.common.callbacks import BaseCallback
 
 from neurogym_core import TrialRecord, make, run

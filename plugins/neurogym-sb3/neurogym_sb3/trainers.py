@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from neurogym_study.training import Trainer, Watch, threads_for
+from neurogym_training.training import Trainer, Watch, threads_for
 from sb3_contrib import RecurrentPPO
 from stable_baselines3 import A2C, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm

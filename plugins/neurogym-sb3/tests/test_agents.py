@@ -15,7 +15,7 @@ import torch
 from click.testing import CliRunner
 from neurogym_sb3 import AgentSubject, SB3VecEnv, TrialEvaluation
 from neurogym_sb3.trainers import A2CTrainer, PPOTrainer, RecurrentPPOTrainer
-from neurogym_study import Experiment, Run
+from neurogym_training import Experiment, Run
 from scripts import loaded
 from stable_baselines3 import PPO
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from neurogym_study import TaskExperiment
-from neurogym_study.experiment import task_entry
+from neurogym_training import TaskExperiment
+from neurogym_training.experiment import task_entry
 
 from neurogym_core import InvalidValueError, make_task
 from neurogym_core.tools import find_task, is_file_reference, load_task, unknown

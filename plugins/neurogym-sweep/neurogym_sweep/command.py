@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from neurogym_study.options import running_options
+from neurogym_records.options import running_options
 
 from neurogym_core.tools import Page, complete, print_json, read_value, usage_errors
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from neurogym_study import TaskExperiment
+from neurogym_training import TaskExperiment
 
 from neurogym_core import InvalidValueError
 from neurogym_core.tools import load_file, unknown
@@ -26,7 +26,7 @@ class Function(Work):
 
     It returns a mapping of results, or one per test. If it has an argument ``folder``, it gets the
     folder of its run, which may have files of an interrupted attempt; if it has an argument
-    ``experiment``, a `neurogym_study.TaskExperiment`, to which the settings apply that are no
+    ``experiment``, a `neurogym_training.TaskExperiment`, to which the settings apply that are no
     arguments.
 
     Args:

@@ -13,8 +13,8 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
-from neurogym_study.options import tasks_like
-from neurogym_study.runs import SETTINGS_FILE, Run
+from neurogym_records.options import tasks_like
+from neurogym_training.runs import SETTINGS_FILE, Run
 
 from neurogym_core import InvalidValueError
 from neurogym_core.tools import check_artefact, read_value, split_values

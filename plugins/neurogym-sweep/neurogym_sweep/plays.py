@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from neurogym_study import TaskExperiment
-from neurogym_study.behaviour import Behaviour, Roles
-from neurogym_study.likenesses import score
-from neurogym_study.playing import Played, play_run, play_task
-from neurogym_study.runs import Run
-from neurogym_study.signatures import signatures
+from neurogym_behaviour.behaviour import Behaviour, Roles
+from neurogym_likeness.likenesses import score
+from neurogym_likeness.signatures import signatures
+from neurogym_training import TaskExperiment
+from neurogym_training.playing import Played, play_run, play_task
+from neurogym_training.runs import Run
 
 from neurogym_core import InvalidValueError
 from neurogym_core.players import player_of

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from neurogym_study.experiment import ENDING, Experiment, task_entry, wrapper_entry
-from neurogym_study.runs import Run
-from neurogym_study.trainers import checked_settings, settings_of, trainer_named
-from neurogym_study.training import checked_criterion, checked_keeping
+from neurogym_training.experiment import ENDING, Experiment, task_entry, wrapper_entry
+from neurogym_training.runs import Run
+from neurogym_training.trainers import checked_settings, settings_of, trainer_named
+from neurogym_training.training import checked_criterion, checked_keeping
 
 from neurogym_core import InvalidValueError, NotSupportedError
 from neurogym_core.tools import unknown
@@ -26,7 +26,7 @@ class Training(Work):
     """Train a network or an agent, as `ngym train` does; a row of results per test.
 
     Args:
-        said: an experiment, as `neurogym_study.experiment.read_experiment` returns it.
+        said: an experiment, as `neurogym_training.experiment.read_experiment` returns it.
     """
 
     name = "train"

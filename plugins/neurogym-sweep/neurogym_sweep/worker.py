@@ -135,7 +135,7 @@ def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that affect results."""
     found = {"python": platform.python_version()}
     for name in (
-        "neurogym-core", "neurogym-study", "neurogym-sweep", "neurogym-torch", "neurogym-sb3",
+        "neurogym-core", "neurogym-training", "neurogym-sweep", "neurogym-torch", "neurogym-sb3",
         "neurogym-jax", "numpy", "torch", "stable-baselines3", "jax",
     ):  # fmt: skip
         with contextlib.suppress(metadata.PackageNotFoundError):

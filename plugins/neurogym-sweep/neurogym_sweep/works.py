@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from neurogym_study import TaskExperiment, load
-from neurogym_study.experiment import read_experiment
+from neurogym_training import TaskExperiment, load
+from neurogym_training.experiment import read_experiment
 
 from neurogym_core import InvalidValueError
 from neurogym_core.tools import unknown

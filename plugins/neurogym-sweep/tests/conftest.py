@@ -75,7 +75,7 @@ import time
 import numpy as np
 
 from neurogym_core import NotSupportedError
-from neurogym_study import Trainer
+from neurogym_training import Trainer
 
 
 class Rest:

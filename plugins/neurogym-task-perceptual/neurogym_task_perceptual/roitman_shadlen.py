@@ -22,8 +22,8 @@ class RoitmanShadlen(Task):
     12.9, fitted by bounded diffusion). The bounds of their mean are at 0.69 SD sqrt(s), and 0.33 s
     of the reaction time are no decision. At 0 to 51.2 % the monkeys are right in 50, 63.9, 77.2,
     94.0, 99.5 and 100 % after 821, 815, 770, 682, 545 and 428 ms; the subject ``diffusion`` of
-    neurogym-study with ``bound=45`` in 50.8, 64.9, 77.0, 92.1, 99.3 and 100 % after 797, 779, 740,
-    644, 500 and 404 ms (2,000 trials each).
+    neurogym-likeness with ``bound=45`` in 50.8, 64.9, 77.0, 92.1, 99.3 and 100 % after 797, 779,
+    740, 644, 500 and 404 ms (2,000 trials each).
 
     A sum over steps overshoots its bound by 0.583 SD of a step on average; lower the bound by 0.583
     sqrt(dt / 1000 ms), or reaction times are too long by 13 % at dt = 20 ms. ``bound=45`` has this

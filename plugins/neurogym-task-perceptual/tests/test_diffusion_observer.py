@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from neurogym_study import DiffusionObserver
+from neurogym_likeness import DiffusionObserver
 from neurogym_task_perceptual.perceptual_decision_making import PerceptualDecisionMaking
 from neurogym_task_perceptual.roitman_shadlen import RoitmanShadlen
 

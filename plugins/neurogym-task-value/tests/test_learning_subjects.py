@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from neurogym_study import Hybrid, QLearner, WinStayLoseShift
+from neurogym_likeness import Hybrid, QLearner, WinStayLoseShift
 from neurogym_task_value.bandit import Bandit
 from neurogym_task_value.daw_two_step import DawTwoStep
 from neurogym_task_value.drifting_bandit import DriftingBandit

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from neurogym_study.training import Criterion, Watch, limited
+from neurogym_training.training import Criterion, Watch, limited
 from torch import Tensor
 from torch.nn import functional
 

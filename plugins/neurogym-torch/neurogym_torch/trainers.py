@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from neurogym_study.training import Trainer, Watch, threads_for
+from neurogym_training.training import Trainer, Watch, threads_for
 
 from neurogym_core import InvalidValueError, NotSupportedError, TrialRecord
 from neurogym_core.players import TaskView

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
-from neurogym_study import Run
 from neurogym_torch import GRU, NetworkSubject, record_activity
 from neurogym_torch.own import OwnTrainer, as_network
+from neurogym_training import Run
 from torch import nn
 
 from neurogym_core import InvalidValueError, NotSupportedError, run

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from neurogym_study import Experiment
 from neurogym_torch import NetworkLayout, TaskMix
+from neurogym_training import Experiment
 
 from neurogym_core import (
     Choice,

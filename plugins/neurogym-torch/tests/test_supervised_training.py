@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
-from neurogym_study import Run
-from neurogym_study.trainers import settings_of
 from neurogym_torch.trainers import (
     GRUTrainer,
     LeakyTrainer,
@@ -19,6 +17,8 @@ from neurogym_torch.trainers import (
     LSTMTrainer,
     _played,
 )
+from neurogym_training import Run
+from neurogym_training.trainers import settings_of
 
 from neurogym_core import InvalidValueError, NotSupportedError, UnknownNameError
 from neurogym_core.tools import main

@@ -7,7 +7,7 @@ import io
 import gymnasium
 import numpy as np
 import pytest
-from neurogym_study import read_csv
+from neurogym_records import read_csv
 from neurogym_wrappers import Monitor, TTLPulse
 from small_tasks import Choosing, Steering
 

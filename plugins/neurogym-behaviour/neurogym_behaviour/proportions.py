@@ -1,0 +1,163 @@
+"""Fractions of correct answers, or of choices, with intervals. NumPy only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from neurogym_behaviour._columns import is_value, slot_column, values_by
+from neurogym_behaviour.intervals import check_confidence, wilson_interval
+from neurogym_core import InvalidValueError, TrialRecord
+
+
+@dataclass(frozen=True)
+class ProportionRow:
+    """A proportion at one value of a condition.
+
+    Attributes:
+        value: the condition's value.
+        k: number of answered trials that were correct (`accuracy`), or in which the choice was made
+            (`choice_proportions`).
+        n: number of trials answered correctly or incorrectly.
+        fraction: ``k / n``; NaN if no trial was answered.
+        low, high: Wilson's interval of the fraction.
+        unanswered: trials left out because they were missed, aborted, or not asked.
+        other: trials left out because the answer was neither correct nor incorrect (a sure bet).
+    """
+
+    value: Any
+    k: int
+    n: int
+    fraction: float
+    low: float
+    high: float
+    unanswered: int
+    other: int
+
+
+def accuracy(
+    record: TrialRecord,
+    by: str | ArrayLike | None = "coherence",
+    *,
+    slot: str | None = None,
+    confidence: float = 0.95,
+) -> list[ProportionRow]:
+    """Return the fraction correct among the answered trials, for each value of `by`.
+
+    Rows are in ascending order of values.
+
+    Args:
+        record: n trials.
+        by: a condition's name, values (n,), or None for all trials together.
+        slot: the answer slot, if a trial has several; None is the trial's overall outcome.
+        confidence: of Wilson's interval.
+
+    Raises:
+        UnknownNameError: the record has no such column.
+        InvalidValueError: `by` does not have one value per trial, or has NaN values.
+    """
+    return _proportions(
+        record, by, slot_column(record, "outcome", slot) == "correct", slot, confidence
+    )
+
+
+def choice_proportions(
+    record: TrialRecord,
+    by: str | ArrayLike | None,
+    *,
+    choice: int | str = 1,
+    slot: str | None = None,
+    confidence: float = 0.95,
+) -> list[ProportionRow]:
+    """Return the fraction of answered trials with the choice `choice`, a name or an index.
+
+    Otherwise as `accuracy`.
+    With ``by=signed_strength(record)`` these are the points of a psychometric function from 0 to 1.
+    """
+    hit = is_value(record, record.of_slot("choice", slot), choice)
+    return _proportions(record, by, hit, slot, confidence)
+
+
+def signed_strength(
+    record: TrialRecord,
+    strength: str = "coherence",
+    side: str = "direction",
+    *,
+    right: int | str = 1,
+) -> np.ndarray:
+    """Return `strength`, negated where column `side` is not `right`; float, shape (n,).
+
+    `right` is a value of the column, or the index of a name.
+
+    Raises:
+        UnknownNameError: the record has no such column.
+        InvalidValueError: the columns are not one number and one value per trial, or `side` has
+            more than two values.
+    """
+    _, values = values_by(record, strength)
+    _, sides = values_by(record, side)
+    found, is_right = np.unique(sides).tolist(), is_value(record, side, right)
+    known = is_right.any() or len(found) < 2
+    if values.dtype.kind not in "iuf" or len(found) > 2 or not known:
+        raise InvalidValueError(
+            f"signed_strength() was given {strength!r} ({values.dtype}), {side!r} with the values"
+            f" {found!r:.60}, and right={right!r}. Expected numbers, and two sides of which one is"
+            " right. Give the names of the two columns, and the value of the second that counts as"
+            " right."
+        )
+    return np.where(is_right, values, -1.0 * values) + 0.0  # no negative zeros
+
+
+def _proportions(
+    record: TrialRecord,
+    by: str | ArrayLike | None,
+    hit: np.ndarray,
+    slot: str | None,
+    confidence: float,
+) -> list[ProportionRow]:
+    check_confidence(confidence)
+    _, values = values_by(record, by)
+    was_answered, other = record.answered(slot), slot_column(record, "outcome", slot) == "other"
+    levels, group = np.unique(values, return_inverse=True)
+    k, n, n_other, n_all = (
+        np.bincount(group[chosen], minlength=len(levels))
+        for chosen in (hit & was_answered, was_answered, other, np.ones(len(record), bool))
+    )
+    low, high = wilson_interval(k, n, confidence)
+    columns = (levels, k, n, low, high, n_other, n_all)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return [
+        ProportionRow(
+            value=None if by is None else value,
+            k=hits,
+            n=trials,
+            fraction=hits / trials if trials else float("nan"),
+            low=lower,
+            high=upper,
+            unanswered=total - trials - others,
+            other=others,
+        )
+        for value, hits, trials, lower, upper, others, total in rows
+    ]
+
+
+def difference_interval(
+    k1: int, n1: int, k2: int, n2: int, confidence: float = 0.95
+) -> tuple[float, float, float]:
+    """Return k1 / n1 - k2 / n2, and the ends of its interval.
+
+    Source: Newcombe (1998), Stat. Med. 17:873, method 10, from two Wilson intervals.
+    """
+    p1, p2 = k1 / n1, k2 / n2
+    (low1, high1), (low2, high2) = (
+        wilson_interval(k, n, confidence) for k, n in ((k1, n1), (k2, n2))
+    )
+    difference = p1 - p2
+    return (
+        difference,
+        difference - float(np.hypot(p1 - low1, high2 - p2)),
+        difference + float(np.hypot(high1 - p1, p2 - low2)),
+    )

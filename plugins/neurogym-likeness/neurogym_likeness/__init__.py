@@ -1,0 +1,19 @@
+"""Subjects with parameters and their fits, signatures, and scores beside animals and people.
+
+Names are imported on first use."""
+
+from __future__ import annotations
+
+from neurogym_core.tools import lazy_names
+
+_HOMES = {
+    "DiffusionObserver": "learners",
+    "Hybrid": "learners",
+    "Integrator": "learners",
+    "QLearner": "learners",
+    "WinStayLoseShift": "learners",
+}
+
+__all__ = [*_HOMES]
+
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)
