@@ -7,9 +7,11 @@ import numpy as np
 from neurogym_core import Subject, TaskVectorEnv
 from neurogym_task_cognition.attentional_blink import LAGS
 from neurogym_task_cognition.change_detection import PLACES
+from neurogym_task_cognition.mental_rotation import DIRECTIONS
 from neurogym_task_cognition.price import BIN
 from neurogym_task_cognition.pvt import EARLY, FIRST, LAST
 from neurogym_task_cognition.sart import STOP
+from neurogym_task_cognition.sequence_recall import BLOCKS
 
 ODDS = np.linspace(-12, 12, 481)
 """Log odds of choice 1 against choice 0, on which waiting is valued."""
@@ -395,24 +397,6 @@ class BestSearcher(Searcher):
         super().__init__(0, 0)
 
 
-__all__ = [
-    "Anticipator",
-    "BestContext",
-    "BestDetector",
-    "BestLoop",
-    "BestMemory",
-    "BestPlaces",
-    "BestPress",
-    "BestSearcher",
-    "BestStop",
-    "BestSwitch",
-    "Drifter",
-    "Scanner",
-    "Searcher",
-    "Watcher",
-]
-
-
 class BlinkObserver(Subject):
     """The ideal observer of `AttentionalBlink`, which knows on which steps each letter is shown.
 
@@ -445,3 +429,110 @@ class BlinkObserver(Subject):
         report, detect = (actions[name].start for name in ("report", "detect"))
         answer = np.where(part["question"][:, 0] > 0, report + target, detect + probe)
         return np.where(asked, answer, 0)
+
+
+class BlurredOrder(Subject):
+    """Of SequenceRecall: remembers the blocks, and when each of them lit up, with noise.
+
+    It taps the blocks in the order of their remembered times, so that it confuses neighbours.
+
+    Args:
+        blur: SD of the remembered times, in blocks; 0 for a perfect memory.
+    """
+
+    carries_state = False
+
+    def __init__(self, blur: float = 0.5, seed: int | None = 0) -> None:
+        super().__init__(seed)
+        self.blur = blur
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        self._at = np.full((env.num_envs, BLOCKS), np.inf)
+        self._count = np.zeros(env.num_envs)
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        channels = env.task.channels
+        lit = observations[:, channels["block"]] > 0.5
+        asked = observations[:, channels["fixation"]][:, 0] < 0.5
+        self._at[~asked & (self._count == 0)] = np.inf  # another trial
+        new = lit & np.isinf(self._at)
+        self._count += new.any(axis=1)
+        place = self._count[:, None] + self.blur * self.rng.standard_normal(new.shape)
+        self._at = np.where(new, -place if env.task.backward else place, self._at)
+        tapped = self._at.argmin(axis=1)
+        self._at[asked, tapped[asked]] = np.inf
+        self._count[asked & np.isinf(self._at).all(axis=1)] = 0
+        return np.where(asked, 1 + tapped, 0)
+
+
+class Order(BlurredOrder):
+    """Of SequenceRecall: a perfect memory."""
+
+    def __init__(self, seed: int | None = 0) -> None:
+        super().__init__(0.0, seed)
+
+
+class Rotator(Subject):
+    """Of MentalRotation: turns the first figure until it fits the second one, or its mirror image.
+
+    Args:
+        base: ms from the onset of the figures to the answer without a rotation.
+        per_degree: ms more per degree of the rotation.
+    """
+
+    carries_state = False
+
+    def __init__(self, base: float = 1000, per_degree: float = 17, seed: int | None = 0) -> None:
+        super().__init__(seed)
+        self.base, self.per_degree = base, per_degree
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        self._waited = np.zeros(env.num_envs)
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        channels = env.task.channels
+        first, second = (observations[:, channels[name]] for name in ("first", "second"))
+        asked = first.any(axis=1)
+        steps = np.arange(DIRECTIONS)
+        # By how much a turned figure, or its mirror image, differs from the second one.
+        turned = first[:, (steps - steps[:, None]) % DIRECTIONS]  # (n, turns, directions)
+        mirrored = first[:, (steps[:, None] - steps) % DIRECTIONS]
+        misfit = np.stack([turned, mirrored], axis=1) - second[:, None, None]
+        misfit = (misfit**2).sum(axis=3)
+        mirror = misfit.min(axis=2).argmin(axis=1)
+        turn = misfit.min(axis=1).argmin(axis=1)
+        degrees = np.minimum(turn, DIRECTIONS - turn) * 360 / DIRECTIONS
+        self._waited = np.where(asked, self._waited + env.task.dt, 0)
+        done = asked & (self._waited >= self.base + self.per_degree * degrees - 1e-6)
+        self._waited[done] = 0
+        return np.where(done, 1 + mirror, 0)
+
+
+class BestRotator(Rotator):
+    """Of MentalRotation: sees all rotations at once."""
+
+    def __init__(self, seed: int | None = 0) -> None:
+        super().__init__(0, 0, seed)
+
+
+__all__ = [
+    "Anticipator",
+    "BestContext",
+    "BestDetector",
+    "BestLoop",
+    "BestMemory",
+    "BestPlaces",
+    "BestPress",
+    "BestRotator",
+    "BestSearcher",
+    "BestStop",
+    "BestSwitch",
+    "BlinkObserver",
+    "BlurredOrder",
+    "Drifter",
+    "Order",
+    "Rotator",
+    "Scanner",
+    "Searcher",
+    "Watcher",
+]

@@ -1,0 +1,302 @@
+"""Ideal observers, which give the ideals of the manifest, and subjects that leave something out.
+
+They know the probabilities of their task, and see observations only."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neurogym_core import Subject, TaskVectorEnv
+from neurogym_task_perceptual.towers import APART, STEM, steering
+from neurogym_task_perceptual.waiting_confidence import LATEST, LEAVE, SOONEST
+
+
+class _Listener(Subject):
+    """Base of subjects that keep sums during a trial, and report a sign at the go cue."""
+
+    carries_state = False
+    sums_kept = 1
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        self.sums = np.zeros((env.num_envs, self.sums_kept))
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        seen = {name: observations[:, units] for name, units in env.task.channels.items()}
+        asked = seen["fixation"][:, 0] < 0.5
+        self.update(env.task, seen)
+        action = np.where(asked, 1 + (self.lead(seen) > 0), 0)
+        self.sums[asked] = 0
+        return action
+
+    def update(self, task, seen) -> None:
+        """Bring the sums up to date with the observations of a step: channel -> (n, units)."""
+        raise NotImplementedError
+
+    def lead(self, seen) -> np.ndarray:
+        """Return a number, (n,), positive where the second choice is the better report."""
+        return self.sums[:, 0]
+
+
+# ---------------------------------------------------------------------- dynamic clicks
+
+
+class StateFilter(_Listener):
+    """Of DynamicClicks: the log odds of the hidden state, by Bayes' rule.
+
+    Args:
+        hazard: hazard that it expects, per second; None: that of the task.
+    """
+
+    def __init__(self, hazard: float | None = None, seed: int | None = 0) -> None:
+        super().__init__(seed)
+        self.hazard = hazard
+
+    def update(self, task, seen) -> None:
+        hazard = task.hazard if self.hazard is None else self.hazard
+        stays = np.exp(-2 * hazard * task.dt / 1000)  # share of 2 P - 1 after a step
+        self.sums = 2 * np.arctanh(stays * np.tanh(self.sums / 2))
+        near, far = task.heard_rates()
+        self.sums += np.log(near / max(far, 1e-9)) * (seen["stimulus"] @ [[-1.0], [1.0]])
+
+
+class LeakyCounter(_Listener):
+    """Of DynamicClicks: counts clicks, and forgets them.
+
+    Args:
+        tau: time constant of forgetting, ms; inf for a count of all clicks, 0 for the last one.
+    """
+
+    def __init__(self, tau: float = 300.0, seed: int | None = 0) -> None:
+        super().__init__(seed)
+        self.tau = tau
+
+    def update(self, task, seen) -> None:
+        surplus = seen["stimulus"] @ [[-1.0], [1.0]]
+        kept = np.exp(-task.dt / self.tau) if self.tau else surplus == 0
+        self.sums = self.sums * kept + surplus
+
+
+# ---------------------------------------------------------------------- frequency and location
+
+
+class PulseCounter(_Listener):
+    """Of FrequencyLocationClicks: counts pulses by the feature that the cue asks for.
+
+    Args:
+        counts: the feature that counts: "cued", "location", "frequency", or "stronger", the one
+            with the larger surplus.
+    """
+
+    sums_kept = 2
+
+    def __init__(self, counts: str = "cued", seed: int | None = 0) -> None:
+        super().__init__(seed)
+        self.counts = counts
+
+    def update(self, task, seen) -> None:
+        pulses = seen["stimulus"].reshape(-1, 2, 2)  # side, pitch
+        self.sums[:, 0] += pulses.sum(axis=2) @ [-1, 1]
+        self.sums[:, 1] += pulses.sum(axis=1) @ [-1, 1]
+
+    def lead(self, seen) -> np.ndarray:
+        if self.counts == "cued":
+            which = seen["context"].argmax(axis=1)
+        elif self.counts == "stronger":
+            which = np.abs(self.sums).argmax(axis=1)
+        else:
+            which = np.full(len(self.sums), self.counts == "frequency") * 1
+        return self.sums[np.arange(len(which)), which]
+
+
+# ---------------------------------------------------------------------- changing evidence
+
+
+class HazardFilter(_Listener):
+    """Of ChangingEvidence: the log odds of the source, by Bayes' rule, for each hazard.
+
+    Args:
+        hazard: the hazard that it expects; None: it learns that of the session.
+    """
+
+    def __init__(self, hazard: float | None = None, seed: int | None = 0) -> None:
+        super().__init__(seed)
+        self.hazard = hazard
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        known = env.task.hazards if self.hazard is None else (self.hazard,)
+        self.hazards = np.array(known)
+        self.sums_kept = len(known)
+        super().begin(env)
+        self.steps, self.trust = np.zeros(env.num_envs, int), np.zeros_like(self.sums)
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        length = env.task.trials_per_session
+        fresh = (self.steps == 0) & (env.trial_number % (length or 1) == 0)
+        self.trust[fresh & bool(length)] = 0
+        action = super().__call__(env, observations)
+        self.steps[action > 0] = 0
+        return action
+
+    def update(self, task, seen) -> None:
+        star = seen["star"].astype(float)
+        self.steps = self.steps + (star[:, 0] != 0)
+        of_star = max(round(task.star_ms / task.dt), 1)
+        new = (star != 0) & (self.steps[:, None] % of_star == 1 % of_star)
+        kept = 1 - 2 * self.hazards
+        prior = np.where(self.steps[:, None] <= of_star, 0, kept * np.tanh(self.sums / 2))
+        ratio = 2 * star / task.sigma**2
+        likely = np.logaddexp(np.log1p(prior) + ratio / 2, np.log1p(-prior) - ratio / 2)
+        self.trust = np.where(new, self.trust + likely, self.trust)
+        self.sums = np.where(new, np.log1p(prior) - np.log1p(-prior) + ratio, self.sums)
+
+    def lead(self, seen) -> np.ndarray:
+        weight = np.exp(self.trust - self.trust.max(axis=1, keepdims=True))
+        return (weight * np.tanh(self.sums / 2)).sum(axis=1)
+
+
+# ---------------------------------------------------------------------- odours
+
+
+class Sniffer(Subject):
+    """Of OdourCategorisation: reports the larger part as soon as a report counts.
+
+    Args:
+        waits: time until its report, ms from the onset of the odour.
+    """
+
+    carries_state = False
+
+    def __init__(self, waits: float = 100, seed: int | None = 0) -> None:
+        super().__init__(seed)
+        self.waits = waits
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        self.sampled = np.zeros(env.num_envs)
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        odour = observations[:, env.task.channels["odour"]]
+        smells = odour.any(axis=1)
+        reports = smells & (self.sampled >= self.waits - 1e-6)
+        self.sampled = np.where(smells & ~reports, self.sampled + env.task.dt, 0.0)
+        return np.where(reports, 1 + (odour[:, 1] > odour[:, 0]), 0)
+
+
+# ---------------------------------------------------------------------- waiting
+
+
+class Waiter(Subject):
+    """Of WaitingConfidence: chooses the larger part, and stays as long as its confidence says.
+
+    Args:
+        stays: time for which it stays, ms; None: by its confidence.
+        knows: whether it chooses by the odour, and not by chance.
+    """
+
+    carries_state = False
+
+    def __init__(
+        self, stays: float | None = None, knows: bool = True, seed: int | None = 0
+    ) -> None:
+        super().__init__(seed)
+        self.stays, self.knows = stays, knows
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        task, n = env.task, env.num_envs
+        at = np.arange(1, round(LATEST / task.dt) + 1) * task.dt  # ends of the steps, ms
+        come = 1 - np.exp(-np.maximum(at - SOONEST, 0) / task.tau)
+        come /= 1 - np.exp((SOONEST - LATEST) / task.tau)
+        spared = task.price * (LATEST - at) / 1000
+        paid = np.cumsum(np.diff(come, prepend=0) * (1 + spared))
+        self.sure = np.linspace(0, 1, 1001)
+        earned = self.sure[:, None] * (paid - come * spared) + spared  # of leaving at each moment
+        self.best = at[earned.argmax(axis=1)]
+        self.odour, self.until, self.stayed = np.zeros(n), np.zeros(n), np.zeros(n)
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        task = env.task
+        seen = {name: observations[:, units] for name, units in task.channels.items()}
+        smells, staying = seen["odour"].any(axis=1), seen["waiting"][:, 0] > 0.5
+        asked = (seen["port"][:, 0] < 0.5) & ~staying
+        self.odour = np.where(smells, seen["odour"] @ [-1, 1], self.odour)
+        signal = 2 * np.array(task.shares) / 100 - 1
+        likely = np.exp(-((self.odour[:, None] - signal) ** 2) / (4 * task.sigma**2))
+        right = (likely * (signal > 0)).sum(axis=1) / np.maximum(likely.sum(axis=1), 1e-300)
+        side = right > 0.5 if self.knows else self.rng.random(len(right)) < 0.5
+        sure = (1 - task.p_catch) * np.where(side, right, 1 - right)
+        best = self.best[np.rint(1000 * sure).astype(int)]
+        self.until = np.where(asked, best if self.stays is None else self.stays, self.until)
+        self.stayed = np.where(staying, self.stayed + task.dt, 0)
+        leaves = staying & (self.stayed >= self.until - 1e-6)
+        return np.select([asked, leaves], [1 + side, LEAVE], 0)
+
+
+# ---------------------------------------------------------------------- towers
+
+
+class TowerCounter(_Listener):
+    """Of AccumulatingTowers: turns to the side on which it has seen more towers.
+
+    Args:
+        looks: the towers that count: "all", "right" (those of the right wall), "first" or "last"
+            (third of the places), or "latest" (those of the last place with any).
+    """
+
+    def __init__(self, looks: str = "all", seed: int | None = 0) -> None:
+        super().__init__(seed)
+        self.looks = looks
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        super().begin(env)
+        self.steps = np.zeros(env.num_envs)
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        task = env.task
+        seen = {name: observations[:, units] for name, units in task.channels.items()}
+        asked = seen["corridor"][:, 0] < 0.5
+        ms = self.steps * task.dt - float(task.timing["start"].mean)
+        length = float(task.timing["towers"].mean)
+        third = {"first": (0, 1 / 3), "last": (2 / 3, 1)}.get(self.looks, (0, 1))
+        counts = (ms >= third[0] * length - 1e-6) & (ms < third[1] * length - 1e-6)
+        surplus = seen["tower"] @ ([0.0, 1.0] if self.looks == "right" else [-1.0, 1.0])
+        if self.looks == "latest":
+            self.sums[:, 0] = np.where(surplus != 0, surplus, self.sums[:, 0])
+        else:
+            self.sums[:, 0] += np.where(counts, surplus, 0)
+        mean = (task.rich + task.poor) / 2 * max(round(200 / task.dt), 1)
+        lead = self.sums[:, 0] - mean * (self.looks == "right")
+        coin = self.rng.random(len(lead)) < 0.5
+        right = np.where(np.abs(lead) < 1e-6, coin, lead > 0)
+        self.steps = np.where(asked, 0, self.steps + 1)
+        self.sums[asked] = 0
+        return np.where(asked, 1 + right, 0)
+
+
+class Navigator(Subject):
+    """Of TowersMaze: runs straight, counts the towers of each place, and turns to the larger count.
+
+    Args:
+        side: "more", or "right": the arm that it chooses.
+    """
+
+    carries_state = False
+
+    def __init__(self, side: str = "more", seed: int | None = 0) -> None:
+        super().__init__(seed)
+        self.side = side
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        n = env.num_envs
+        self.lead, self.place = np.zeros(n), np.full(n, -1)
+        self.coin = self.rng.random(n) - 0.5
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        seen = {name: observations[:, units] for name, units in env.task.channels.items()}
+        along = seen["along"][:, 0].astype(float) * STEM
+        place = np.floor(along / APART + 1e-3).astype(int)
+        fresh = place < self.place
+        self.lead[fresh] = 0
+        self.coin[fresh] = self.rng.random(int(fresh.sum())) - 0.5
+        self.lead += np.where(place != self.place, seen["tower"] @ [-1.0, 1.0], 0)
+        self.place = place
+        right = (self.lead + self.coin > 0) | (self.side == "right")
+        return steering(along + 1e-3, seen["view"][:, 0] * 90.0, right)
