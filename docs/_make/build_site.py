@@ -129,7 +129,7 @@ def main(arguments: Sequence[str]) -> int:
     SOURCE.mkdir(parents=True)
     copy_files()
     wrapper_pages.write(SOURCE)
-    pages = task_pages.write(SOURCE, EXTRA / "thumbnails", given.only)
+    pages = task_pages.write(SOURCE, EXTRA / "thumbnails", EXTRA / "play", given.only)
     listed = listed_pages.write(SOURCE, EXTRA / "thumbnails", registry)
     print(f"{len(listed)} tasks are listed in {given.registry.name}, and not installed.")
     task_pages.write_lists(SOURCE / "tasks", [*pages, *listed])

@@ -22,6 +22,7 @@ from urllib.parse import quote
 
 import kept_pages
 import task_context
+import task_play
 import task_training
 from click.testing import CliRunner
 from markdown_parts import console, escaped, literal, table
@@ -108,12 +109,15 @@ def present() -> list[TaskInfo]:
     return [task for task in installed().tasks if not task.has("blocked")]
 
 
-def write(folder: Path, thumbnails: Path, only: Sequence[str] | None = None) -> list[TaskPage]:
+def write(
+    folder: Path, thumbnails: Path, play: Path, only: Sequence[str] | None = None
+) -> list[TaskPage]:
     """Write a page for each installed task.
 
     Args:
         folder: where the pages of the site are gathered; the pages are in its folder ``tasks``.
         thumbnails: folder of the small pictures.
+        play: folder of the page on which readers play tasks.
         only: ids of tasks; None: all.
 
     Raises:
@@ -122,7 +126,7 @@ def write(folder: Path, thumbnails: Path, only: Sequence[str] | None = None) -> 
     tasks = [task for task in present() if only is None or task.id in only]
     thumbnails.mkdir(parents=True)
     listed = [task.id for task in tasks]
-    jobs = [(name, folder / "tasks", thumbnails, listed) for name in listed]
+    jobs = [(name, folder / "tasks", thumbnails, play, listed) for name in listed]
     with multiprocessing.get_context("spawn").Pool(PROCESSES) as pool:
         pages = []
         for number, page in enumerate(pool.imap(_write, jobs), 1):
@@ -132,14 +136,15 @@ def write(folder: Path, thumbnails: Path, only: Sequence[str] | None = None) -> 
     return pages
 
 
-def _write(job: tuple[str, Path, Path, list[str]]) -> TaskPage:
-    name, folder, thumbnails, listed = job
+def _write(job: tuple[str, Path, Path, Path, list[str]]) -> TaskPage:
+    name, folder, thumbnails, play, listed = job
     info = next(task for task in present() if task.id == name)
     if not info.usable:
         raise RuntimeError(f"{name} cannot be imported ({info.status}). Run `ngym doctor`.")
     folder = folder / info.namespace
     folder.mkdir(parents=True, exist_ok=True)
     thumbnail = thumbnails / f"{info.id.replace('/', '-')}.png"
+    beside = folder / task_play.BESIDE.format(info.name)
     key = kept_pages.key_of(info.value, task_training.results_of(info))
     text = kept_pages.take(name, key, folder, thumbnail)
     if text is None:
@@ -148,8 +153,11 @@ def _write(job: tuple[str, Path, Path, list[str]]) -> TaskPage:
                 text = made(info, folder, thumbnail)
             except Exception as error:
                 raise RuntimeError(f"The page of {name} failed: {error}") from error
-        figures = sorted(folder.glob(f"{info.name}[.-]*png"))
-        kept_pages.keep(name, key, text, figures, thumbnail)
+        files = sorted((*folder.glob(f"{info.name}[.-]*png"), *folder.glob(beside.name)))
+        kept_pages.keep(name, key, text, files, thumbnail)
+    if beside.is_file():
+        task_play.write(info, play, json.loads(beside.read_text("utf-8")))
+        beside.unlink()  # no page shows it
     text += "\n\n".join(["", "## Related tasks", _related(info, listed), *_history(info)]) + "\n"
     (folder / f"{info.name}.md").write_text(described_as(info.summary) + text, "utf-8")
     paper = next((paper_of(info, one) for one in info.references), "")
@@ -182,6 +190,7 @@ def made(info: TaskInfo, folder: Path, thumbnail: Path) -> str:
         f"# {escaped(info.title)}",
         f"`{info.id}`, in the package `{info.distribution}` {info.version}. {species} {tags}",
         *_figures(info, None if plain else task(), folder, thumbnail),
+        *([] if plain else task_play.section(info, folder)),
         "## Description",
         text,
         *tables_of(described, TABLES, _cell),

@@ -55,3 +55,24 @@ document.addEventListener("DOMContentLoaded", () => {
   // Its visible text, "Search" and the keys, names it; the label leaves out the keys.
   document.querySelector(".search-button-field")?.removeAttribute("aria-label");
 });
+
+// "Play" on a task's page opens the game in the page; without scripts it is a link to a page of its own.
+document.addEventListener("DOMContentLoaded", () => {
+  const link = document.querySelector("a.play");
+  if (!link) return;
+  link.setAttribute("role", "button");
+  link.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    const frame = document.createElement("iframe");
+    Object.assign(frame, { className: "play", title: link.textContent, src: link.href, allow: "clipboard-write" });
+    link.parentElement.replaceWith(frame);
+    const fit = () => {
+      frame.style.height = `${frame.contentDocument.documentElement.offsetHeight + 2}px`;
+    };
+    frame.addEventListener("load", () => {
+      frame.contentWindow.focus();
+      new ResizeObserver(fit).observe(frame.contentDocument.documentElement);
+    });
+  });
+});

@@ -97,6 +97,7 @@ def page_files(
     *,
     feedback: bool = False,
     save: str | None = None,
+    more: Mapping[str, Any] | None = None,
 ) -> dict[str, bytes]:
     """Return the files of a page, name -> content.
 
@@ -106,8 +107,9 @@ def page_files(
         blocks: the tables of its trials, from `played_blocks`.
         feedback: whether the page says after each trial if it was correct.
         save: the address that takes the record; None: it is downloaded.
+        more: further entries of ``task.json``: those of a page for many tasks, see `pages`.
     """
-    page = {**_about(made, task), "save": save, "feedback": feedback, **blocks}
+    page = {**_about(made, task), "save": save, "feedback": feedback, **(more or {}), **blocks}
     return {
         **{name: files(__package__).joinpath("web", name).read_bytes() for name in WEB},
         "task.json": json.dumps(page, separators=(",", ":"), allow_nan=False).encode(),
