@@ -23,7 +23,11 @@ from neurogym_study import (
     psychometric_figure,
     wilson_interval,
 )
-from neurogym_study.analyses import PsychometricFunction, psychometric_function
+from neurogym_study.analyses import (
+    PsychometricFunction,
+    between_choices,
+    psychometric_function,
+)
 from neurogym_study.behaviour import CannotTellError, with_declared
 from task_context import OBSERVER, OBSERVER_TRIALS, OBSERVERS
 
@@ -249,7 +253,7 @@ def observe(name: str) -> tuple[str, Behaviour | None, PsychometricFunction | No
     for subject in (OBSERVERS.get(name.partition("/")[2], OBSERVER), "oracle"):
         try:
             record = with_declared(run(task, subject, OBSERVER_TRIALS, seed=0), task)
-            behaviour = Behaviour(record, Roles.of_task(task))
+            behaviour = between_choices(Behaviour(record, Roles.of_task(task)))
             return subject, behaviour, psychometric_function(behaviour, interval=None)
         except (CannotTellError, NeurogymError):
             continue

@@ -56,7 +56,7 @@ document.addEventListener("DOMContentLoaded", () => {
   document.querySelector(".search-button-field")?.removeAttribute("aria-label");
 });
 
-// "Play" on a task's page opens the game in the page; without scripts it is a link to a page of its own.
+// "Play" on a task's page opens the game in the page; without scripts it is a link to the game.
 document.addEventListener("DOMContentLoaded", () => {
   const link = document.querySelector("a.play");
   if (!link) return;

@@ -229,6 +229,53 @@ def test_without_scripts_the_wall_is_a_list_of_all_tasks(site: Path) -> None:
     assert " hidden" not in "".join(re.findall(r"<li [^>]*>", re.sub(r'"[^"]*"', "", wall)))
 
 
+def test_every_page_that_offers_a_game_has_its_trials(site: Path, pages: dict[str, _Page]) -> None:
+    games = {name: link for name, page in pages.items() for link in page.links if "?task=" in link}
+    assert len(games) > 200
+    for name, link in games.items():
+        task = urllib.parse.parse_qs(urllib.parse.urlsplit(link).query)["task"][0]
+        assert f"tasks/{task}.html" == name
+        assert (site / "play" / "tasks" / task / "0.trials").is_file()
+    written = {one.parent.relative_to(site / "play") for one in site.rglob("*.trials")}
+    assert written == {Path(name).with_suffix("") for name in games}
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_reader_plays_a_task_on_its_page(browser: Any, address: str, theme: str) -> None:
+    task = "perceptual/PerceptualDecisionMaking-v0"
+    browser.get_log("performance")
+    view(browser, f"{address}tasks/{task}.html", 360, theme)
+    browser.find_element("css selector", "a.play").click()
+    frame = browser.find_element("css selector", "iframe.play")
+    browser.switch_to.frame(frame)
+    deadline = time.monotonic() + 30
+    while not browser.find_element("id", "begin").is_displayed():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    dark = browser.execute_script("return matchMedia('(prefers-color-scheme: dark)').matches")
+    assert dark is (theme == "dark")
+    browser.find_element("id", "begin").click()
+    script = """
+        game.paused = true;
+        while (!game.kernel.done) game.kernel.step(game.kernel.target);
+        game.finish();
+    """
+    browser.execute_script(script)
+    report = browser.find_element("id", "report").text
+    assert "60 of 60 trials correct" in report
+    assert "ideal observer (integrator)" in report
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 360
+    link = browser.find_element("css selector", "#share a").get_attribute("href")
+    assert link.endswith("&seed=0&n=60")
+    browser.switch_to.default_content()
+    sent = [
+        json.loads(entry["message"])["message"]["params"]["request"]["url"]
+        for entry in browser.get_log("performance")
+        if '"Network.requestWillBeSent"' in entry["message"]
+    ]
+    assert all(url.startswith((address, "data:")) for url in sent)
+
+
 def test_the_picture_of_the_demo_is_readable_on_a_phone(browser: Any, address: str) -> None:
     for width, name in zip(WIDTHS, ("demo-narrow.png", "demo.png"), strict=True):
         view(browser, address + "index.html", width, "light")
