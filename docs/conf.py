@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 
 from sphinx.application import Sphinx
+from sphinx.search.en import SearchEnglish
 
 import neurogym_core
 
@@ -27,6 +28,9 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 copybutton_only_copy_prompt_lines = True
 
+# Pages without a list of their sections: their tables need the width.
+WIDE = ("index", "tasks/index", "docs/gallery-results", "docs/performance", "docs/agent-results")
+
 html_theme = "pydata_sphinx_theme"
 html_title = "neurogym-core"
 html_context = {"default_mode": "auto"}
@@ -41,14 +45,21 @@ html_theme_options = {
     "logo": {"text": "neurogym-core"},
     "navbar_end": ["theme-switcher"],
     "header_links_before_dropdown": 6,
-    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
+    "secondary_sidebar_items": {"**": ["page-toc"], **{page: [] for page in WIDE}},
     "article_footer_items": [],
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_prev_next": False,
     "navigation_depth": 2,
 }
-html_sidebars = {page: [] for page in ("index", "CHANGELOG", "cite", "docs/api", "docs/glossary")}
+_ALONE = ("index", "CHANGELOG", "cite", "docs/api", "docs/glossary")
+html_sidebars = {page: [] for page in (*_ALONE, *WIDE) if page != "tasks/index"}
+
+# Words of questions, which say nothing about the page that answers them.
+SearchEnglish.stopwords = frozenset(SearchEnglish.stopwords) | {
+    "can", "do", "does", "how", "i", "is", "my", "what", "where", "which", "with", "you", "your",
+}  # fmt: skip
+html_search_scorer = str(Path(__file__).with_name("_static") / "search.js")
 
 # Folders whose pages are listed in the menu below their first page.
 MENUS = {

@@ -21,6 +21,8 @@ import front_page
 import glossary_links
 import listed_pages
 import reader_paths
+import results_data
+import search_words
 import task_pages
 import wrapper_pages
 
@@ -128,7 +130,9 @@ def main(arguments: Sequence[str]) -> int:
         shutil.rmtree(folder, ignore_errors=True)
     SOURCE.mkdir(parents=True)
     copy_files()
+    results_data.write(SOURCE, EXTRA / "data")
     wrapper_pages.write(SOURCE)
+    search_words.write(SOURCE)
     pages = task_pages.write(SOURCE, EXTRA / "thumbnails", EXTRA / "play", given.only)
     listed = listed_pages.write(SOURCE, EXTRA / "thumbnails", registry)
     print(f"{len(listed)} tasks are listed in {given.registry.name}, and not installed.")

@@ -176,6 +176,16 @@ def results_of(info: TaskInfo) -> dict[str, list[dict[str, Any]]]:
     return _gallery().get(info.id, {})
 
 
+def judged(info: TaskInfo) -> str:
+    """Return whether a network of the gallery is above the level of a task, as the gallery has it."""
+    runs = results_of(info)
+    if not runs:
+        return "not trained"
+    known = train_gallery.levels(info)
+    reached = any(train_gallery.reaches(group, known) for group in runs.values())
+    return "above the level" if reached else "below the level"
+
+
 def _curves(info: TaskInfo, trainer: str, runs: Sequence[Mapping[str, Any]], folder: Path) -> str:
     """Draw the learning curves of a network's seeds, and return the picture."""
     made = learning_curve_figure(
