@@ -20,6 +20,7 @@ import api
 import front_page
 import glossary_links
 import listed_pages
+import notebooks
 import reader_paths
 import results_data
 import search_words
@@ -96,6 +97,7 @@ def copy_files() -> None:
             target = SOURCE / path.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target)
+    notebooks.write(SOURCE, EXTRA / "notebooks")
     reader_paths.write(SOURCE)
     glossary = SOURCE / "docs" / "glossary.md"
     public = (SOURCE / "docs" / "api.md").read_text("utf-8")
