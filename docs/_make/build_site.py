@@ -115,6 +115,17 @@ def copy_files() -> None:
     (SOURCE / "cite.md").write_text(text, "utf-8")
 
 
+def link_tasks(page: Path, pages: Sequence[task_pages.TaskPage]) -> None:
+    """Link the ids of tasks in a page of ``docs`` to their pages."""
+    known = {one.id for one in pages}
+    text = re.sub(
+        r"`(\w+/\w+-v\d+)`(?!\])",
+        lambda found: f"[{found[0]}](../tasks/{found[1]}.md)" if found[1] in known else found[0],
+        page.read_text("utf-8"),
+    )
+    page.write_text(text, "utf-8")
+
+
 def main(arguments: Sequence[str]) -> int:
     """Build the site, and return the exit status of Sphinx."""
     parser = argparse.ArgumentParser(description="Build the site.")
@@ -136,6 +147,8 @@ def main(arguments: Sequence[str]) -> int:
     wrapper_pages.write(SOURCE)
     search_words.write(SOURCE)
     pages = task_pages.write(SOURCE, EXTRA / "thumbnails", EXTRA / "play", given.only)
+    for name in ("teach", "faq"):
+        link_tasks(SOURCE / "docs" / f"{name}.md", pages)
     listed = listed_pages.write(SOURCE, EXTRA / "thumbnails", registry)
     print(f"{len(listed)} tasks are listed in {given.registry.name}, and not installed.")
     task_pages.write_lists(SOURCE / "tasks", [*pages, *listed])

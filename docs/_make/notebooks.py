@@ -1,6 +1,6 @@
 """Jupyter notebooks of the tutorials, written from their Markdown when the site is built.
 
-Text becomes cells of text, Python code cells; a file that a page tells to save is written by
+Text becomes cells of text, Python code cells; a file that a reader has to save is written by
 ``%%writefile``, and commands run with ``!``. Outputs on the page are left out: the reader makes them."""
 
 from __future__ import annotations

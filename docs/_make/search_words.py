@@ -1,7 +1,7 @@
 """Words by which the search of the site finds a page, as entries of its index.
 
 An entry counts more than words in the text. Pages of wrappers have the name of their class, those of
-tasks that of theirs and `TASKS`, the glossary its terms, and `WORDS` lists words for further pages."""
+tasks their class and the words of `TASKS`, the glossary its terms, and `WORDS` lists words for further pages."""
 
 from __future__ import annotations
 
@@ -27,6 +27,9 @@ WORDS = {
     "docs/to-nwb-and-back": ("NWB", "BIDS"),
     "docs/play": ("play", "jsPsych", "browser", "human", "people"),
     "docs/bring-your-task": ("NeuroGym", "migrate"),
+    "docs/coming-from": ("PsychRNN", "bsuite", "Gymnasium"),
+    "docs/faq": ("FAQ", "questions", "troubleshooting", "error", "problem"),
+    "docs/teach": ("teach", "course", "lecture", "students", "exercises"),
     "docs/sweep": ("cluster", "hyperparameters", "Slurm"),
     "docs/performance": ("speed", "steps per second", "benchmark"),
     "docs/publish-a-task": ("publish", "registry"),
