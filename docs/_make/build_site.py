@@ -24,6 +24,7 @@ import notebooks
 import reader_paths
 import results_data
 import search_words
+import speed
 import task_pages
 import wrapper_pages
 
@@ -144,6 +145,7 @@ def main(arguments: Sequence[str]) -> int:
     SOURCE.mkdir(parents=True)
     copy_files()
     results_data.write(SOURCE, EXTRA / "data")
+    speed.write(SOURCE / "docs" / "performance.md")
     wrapper_pages.write(SOURCE)
     search_words.write(SOURCE)
     pages = task_pages.write(SOURCE, EXTRA / "thumbnails", EXTRA / "play", given.only)
@@ -160,6 +162,8 @@ def main(arguments: Sequence[str]) -> int:
     doctrees = str(SOURCE.parent / "doctrees")
     folders = ["-c", str(ROOT / "docs"), "-d", doctrees, str(SOURCE), str(given.to)]
     status = subprocess.run([sys.executable, *command, *folders], check=False).returncode
+    for path in given.to.rglob("*.map"):  # of the theme's scripts and styles; for its developers
+        path.unlink()
     if status == 0:
         print(f"Wrote {given.to}/index.html in {time.perf_counter() - started:.0f} s.")
     return status
