@@ -162,6 +162,20 @@ def test_every_installed_task_has_a_page_and_a_place_in_the_list(pages: dict[str
     assert {f"../{one}" for one in expected} - set(pages["tasks/index.html"].links) == set()
 
 
+def test_heads_describe_the_pages_and_link_no_repository_before_there_is_one(site: Path) -> None:
+    from neurogym_core.ecosystem.published import REPOSITORY
+
+    for name in ("index", "docs/tour", "tasks/value/DawTwoStep-v0", "docs/wrappers/noise"):
+        text = (site / f"{name}.html").read_text("utf-8")
+        assert text.count('name="description"') == 1, name
+        assert text.count('property="og:title"') == 1, name
+        assert ("/edit/main/" in text) is (bool(REPOSITORY) and name.startswith("docs/")), name
+
+
+def test_the_site_has_no_source_maps(site: Path) -> None:
+    assert list(site.rglob("*.map")) == []
+
+
 def test_pages_load_nothing_from_other_hosts(pages: dict[str, _Page]) -> None:
     elsewhere = {
         link
