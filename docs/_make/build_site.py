@@ -19,6 +19,7 @@ from pathlib import Path
 import api
 import front_page
 import glossary_links
+import lighten
 import listed_pages
 import notebooks
 import reader_paths
@@ -162,9 +163,8 @@ def main(arguments: Sequence[str]) -> int:
     doctrees = str(SOURCE.parent / "doctrees")
     folders = ["-c", str(ROOT / "docs"), "-d", doctrees, str(SOURCE), str(given.to)]
     status = subprocess.run([sys.executable, *command, *folders], check=False).returncode
-    for path in given.to.rglob("*.map"):  # of the theme's scripts and styles; for its developers
-        path.unlink()
     if status == 0:
+        lighten.write(given.to)
         print(f"Wrote {given.to}/index.html in {time.perf_counter() - started:.0f} s.")
     return status
 

@@ -93,3 +93,28 @@ def test_pages_of_results_link_their_data(tmp_path: Path) -> None:
     (tmp_path / "docs" / "results.md").write_text("Text\n\nwithout a title", "utf-8")
     with pytest.raises(ValueError, match="Expected its title"):
         maker.write(tmp_path, tmp_path / "again")
+
+
+def test_pages_load_the_index_of_the_search_in_the_search_only(tmp_path: Path) -> None:
+    maker = loaded("lighten")
+    page = (
+        '<script src="../_static/doctools.js?v=1"></script>\n'
+        '<script src="../_static/copybutton.js?v=1"></script>\n'
+        '<script data-x="y" src="../_static/design-tabs.js?v=1"></script>\n'
+        '    <script src="../_static/searchtools.js"></script>\n'
+        '    <script src="../searchindex.js"></script>\n'
+        '<img alt="a" src="../_images/a.png" /><img alt="b" src="../_images/b.png" />'
+    )
+    for name in ("docs/tour.html", "search.html", "play/index.html", "_static/x.js.map"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(page, "utf-8")
+    maker.write(tmp_path)
+    assert (tmp_path / "search.html").read_text("utf-8") == page
+    assert (tmp_path / "play" / "index.html").read_text("utf-8") == page
+    assert not (tmp_path / "_static" / "x.js.map").exists()
+    assert (tmp_path / "docs" / "tour.html").read_text("utf-8") == (
+        '<script src="../_static/doctools.js?v=1"></script>\n'
+        '<script defer src="../_static/copybutton.js?v=1"></script>\n'
+        '<script defer data-x="y" src="../_static/design-tabs.js?v=1"></script>\n'
+        '<img alt="a" src="../_images/a.png" /><img loading="lazy" alt="b" src="../_images/b.png" />'
+    )
