@@ -83,7 +83,8 @@ def with_entries(page: str, words: Iterable[str]) -> str:
     """Return a page with entries of the index below its title."""
     rows = [f"```{{index}} ! {one}\n```\n" for one in dict.fromkeys(words)]
     parts = "\n".join(["\\1\n", *rows])
-    head = r"^(# .*(?:\n\n<!--.*-->)?)\n"  # a comment would swallow the targets of the entries
+    # A comment or raw HTML behind the entries would swallow their targets.
+    head = r"^(# .*(?:\n\n(?:<!--.*-->|```\{raw\} html\n(?:.*\n)*?```))*)\n"
     return re.sub(head, parts, page, count=1, flags=re.MULTILINE)
 
 

@@ -560,7 +560,7 @@ def write_lists(folder: Path, pages: Sequence[TaskPage]) -> None:
         f"{head}# Tasks\n\nFilters are in the address of this page, so that a list can be linked. *Networks*"
         " says whether a network of [the gallery](../docs/gallery-results.md) is above the level of the"
         " task, which is no verdict that it has learned it.\n\n"
-        f"```{{raw}} html\n{wall(pages, '../')}\n```\n\n"
+        f"```{{raw}} html\n<div id='filters'></div>\n{wall(pages, '../')}\n```\n\n"
         f"## Packages\n\n{table(('package', 'tasks', 'such as'), rows)}\n\n"
         f"```{{toctree}}\n:hidden:\n:maxdepth: 2\n\n{menu}\n```\n"
     )

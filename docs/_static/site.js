@@ -2,7 +2,7 @@
 document.addEventListener("DOMContentLoaded", () => {
   const wall = document.getElementById("wall");
   const filters = { tag: "Topic", species: "Species", channel: "Inputs", networks: "Networks", play: "Played", package: "Package" };
-  if (!wall || !document.querySelector("#packages")) return;
+  if (!wall || !document.getElementById("filters")) return;
   const items = [...wall.querySelectorAll("li")];
   const values = new Map(items.map((item) => [item, Object.fromEntries(
     Object.keys(filters).map((name) => [name, JSON.parse(item.dataset[name])]))]));
@@ -39,7 +39,7 @@ document.addEventListener("DOMContentLoaded", () => {
   bar.append(reset);
   const count = document.createElement("p");
   count.setAttribute("role", "status");
-  wall.before(bar, count);
+  document.getElementById("filters").append(bar, count);
   function update() {
     const sought = words.value.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;

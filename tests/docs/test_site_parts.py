@@ -116,5 +116,6 @@ def test_pages_load_the_index_of_the_search_in_the_search_only(tmp_path: Path) -
         '<script src="../_static/doctools.js?v=1"></script>\n'
         '<script defer src="../_static/copybutton.js?v=1"></script>\n'
         '<script defer data-x="y" src="../_static/design-tabs.js?v=1"></script>\n'
-        '<img alt="a" src="../_images/a.png" /><img loading="lazy" alt="b" src="../_images/b.png" />'
+        '<img alt="a" src="../_images/a.png" />'
+        '<img loading="lazy" alt="b" src="../_images/b.png" />'
     )
