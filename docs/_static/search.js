@@ -1,6 +1,9 @@
 // Scores of the search: pages that explain come before references, and titles before texts.
 var Scorer = {
-  score: ([page, title, , , score, , kind]) => {
+  score: (item) => {
+    const [page, title, , , score, , kind] = item;
+    // The anchor of an entry is empty: the summary is that of the page.
+    if (kind === "index") item[2] = "";
     const reference = /^(docs\/(api|command-line|architecture|discovery|publishing|threat-model)|packages\/|plugins\/|registry\/|CONTRIBUTING)/;
     const guide = /^(README|cite|docs\/)/;
     let found = score;
