@@ -6,13 +6,18 @@ between them. Relative links of the files therefore lead to the same places as i
 
 from __future__ import annotations
 
+import html
 import posixpath
 import re
 from pathlib import Path
+from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.search.en import SearchEnglish
 
 import neurogym_core
+from neurogym_core.ecosystem.published import REPOSITORY
 
 project = "neurogym-core"
 author = "The neurogym-core authors"
@@ -27,9 +32,16 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 copybutton_only_copy_prompt_lines = True
 
+# Pages without a list of their sections: their tables need the width.
+WIDE = ("index", "tasks/index", "docs/gallery-results", "docs/performance", "docs/agent-results")
+
 html_theme = "pydata_sphinx_theme"
 html_title = "neurogym-core"
-html_context = {"default_mode": "auto"}
+html_context = {
+    "default_mode": "auto",
+    "edit_page_url_template": f"{REPOSITORY}/edit/main/{{{{ file_name }}}}",
+    "edit_page_provider_name": "the repository",
+}
 html_static_path = ["_static"]
 html_favicon = "_static/favicon.svg"
 html_extra_path = ["_build/extra"]
@@ -38,17 +50,32 @@ html_js_files = ["site.js"]
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
-    "logo": {"text": "neurogym-core"},
-    "navbar_end": ["theme-switcher"],
+    "logo": {"text": f"neurogym-core {version}"},
+    "navbar_end": ["theme-switcher", "navbar-icon-links"],
+    # Without a public repository, there is nothing to link to.
+    "use_edit_page_button": bool(REPOSITORY),
+    "icon_links": [{"name": "Repository", "url": REPOSITORY, "icon": "fa-solid fa-code-branch"}]
+    if REPOSITORY
+    else [],
     "header_links_before_dropdown": 6,
-    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
+    "secondary_sidebar_items": {
+        "**": ["page-toc", "edit-this-page"],
+        **{page: [] for page in WIDE},
+    },
     "article_footer_items": [],
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_prev_next": False,
     "navigation_depth": 2,
 }
-html_sidebars = {page: [] for page in ("index", "CHANGELOG", "cite", "docs/api", "docs/glossary")}
+_ALONE = ("index", "CHANGELOG", "cite", "docs/api", "docs/glossary")
+html_sidebars = {page: [] for page in (*_ALONE, *WIDE) if page != "tasks/index"}
+
+# Words of questions, which say nothing about the page that answers them.
+SearchEnglish.stopwords = frozenset(SearchEnglish.stopwords) | {
+    "can", "do", "does", "how", "i", "is", "my", "what", "where", "which", "with", "you", "your",
+}  # fmt: skip
+html_search_scorer = str(Path(__file__).with_name("_static") / "search.js")
 
 # Folders whose pages are listed in the menu below their first page.
 MENUS = {
@@ -77,6 +104,44 @@ def _read(app: Sphinx, page: str, source: list[str]) -> None:
         source[0] += "\n\n```{toctree}\n:hidden:\n\n" + "\n".join(listed) + "\n```\n"
 
 
+LONGEST = 200
+"""Characters of a description."""
+
+
+def _head(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Describe the page in its head, and link its file in the repository if it has one."""
+    if doctree is not None:
+        written = (Path(__file__).parents[1] / f"{page}.md").is_file()
+        context["theme_use_edit_page_button"] = bool(REPOSITORY) and written
+        given = re.search(
+            r'name="description"|content="([^"]*)" name="description"', _tags(context)
+        )
+        said = html.unescape(given[1] or "") if given else _first_words(doctree)
+        title = html.unescape(re.sub("<[^>]+>", "", context.get("title", "")))
+        rows = {"og:title": title, "og:type": "article", "og:site_name": project}
+        rows |= {"og:description": said} if said else {}
+        tags = [
+            f'<meta property="{key}" content="{html.escape(text)}">' for key, text in rows.items()
+        ]
+        if said and not given:
+            tags.append(f'<meta name="description" content="{html.escape(said)}">')
+        context["metatags"] = _tags(context) + "\n".join(tags)
+
+
+def _tags(context: dict[str, Any]) -> str:
+    return context.get("metatags") or ""
+
+
+def _first_words(doctree: nodes.document) -> str:
+    """Return the beginning of the first paragraph of a page that is a sentence."""
+    texts = (" ".join(one.astext().split()) for one in doctree.findall(nodes.paragraph))
+    text = next((one for one in texts if len(one) > 40 and "ritten by" not in one), "")
+    if len(text) <= LONGEST:
+        return text
+    return text[:LONGEST].rsplit(" ", 1)[0] + " …"
+
+
 def setup(app: Sphinx) -> None:
     """Connect the changes that the files need to be pages."""
     app.connect("source-read", _read)
+    app.connect("html-page-context", _head)

@@ -19,8 +19,13 @@ from pathlib import Path
 import api
 import front_page
 import glossary_links
+import lighten
 import listed_pages
+import notebooks
 import reader_paths
+import results_data
+import search_words
+import speed
 import task_pages
 import wrapper_pages
 
@@ -94,6 +99,7 @@ def copy_files() -> None:
             target = SOURCE / path.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target)
+    notebooks.write(SOURCE, EXTRA / "notebooks")
     reader_paths.write(SOURCE)
     glossary = SOURCE / "docs" / "glossary.md"
     public = (SOURCE / "docs" / "api.md").read_text("utf-8")
@@ -109,6 +115,17 @@ def copy_files() -> None:
     year = fields["date-released"][:4]
     text = CITE.format(citation=citation, year=year, **given)
     (SOURCE / "cite.md").write_text(text, "utf-8")
+
+
+def link_tasks(page: Path, pages: Sequence[task_pages.TaskPage]) -> None:
+    """Link the ids of tasks in a page of ``docs`` to their pages."""
+    known = {one.id for one in pages}
+    text = re.sub(
+        r"`(\w+/\w+-v\d+)`(?!\])",
+        lambda found: f"[{found[0]}](../tasks/{found[1]}.md)" if found[1] in known else found[0],
+        page.read_text("utf-8"),
+    )
+    page.write_text(text, "utf-8")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -128,8 +145,13 @@ def main(arguments: Sequence[str]) -> int:
         shutil.rmtree(folder, ignore_errors=True)
     SOURCE.mkdir(parents=True)
     copy_files()
+    results_data.write(SOURCE, EXTRA / "data")
+    speed.write(SOURCE / "docs" / "performance.md")
     wrapper_pages.write(SOURCE)
-    pages = task_pages.write(SOURCE, EXTRA / "thumbnails", given.only)
+    search_words.write(SOURCE)
+    pages = task_pages.write(SOURCE, EXTRA / "thumbnails", EXTRA / "play", given.only)
+    for name in ("teach", "faq"):
+        link_tasks(SOURCE / "docs" / f"{name}.md", pages)
     listed = listed_pages.write(SOURCE, EXTRA / "thumbnails", registry)
     print(f"{len(listed)} tasks are listed in {given.registry.name}, and not installed.")
     task_pages.write_lists(SOURCE / "tasks", [*pages, *listed])
@@ -142,6 +164,7 @@ def main(arguments: Sequence[str]) -> int:
     folders = ["-c", str(ROOT / "docs"), "-d", doctrees, str(SOURCE), str(given.to)]
     status = subprocess.run([sys.executable, *command, *folders], check=False).returncode
     if status == 0:
+        lighten.write(given.to)
         print(f"Wrote {given.to}/index.html in {time.perf_counter() - started:.0f} s.")
     return status
 

@@ -1,4 +1,4 @@
-"""The front page of the site: four doors, and a wall of the installed tasks."""
+"""The front page of the site: four doors, and some of the tasks."""
 
 from __future__ import annotations
 
@@ -21,6 +21,18 @@ DOORS = (
     ("I study behaviour", "i-study-behaviour", "Records, fits, and your animals' trials."),
     ("I change the core", "i-change-the-core", "Architecture, decisions, and how to contribute."),
 )
+SHOWN = (
+    "perceptual/RoitmanShadlen-v0",
+    "perceptual/PoissonClicks-v1",
+    "ibl/IBLBlocks-v0",
+    "value/DawTwoStep-v0",
+    "timing/ReadySetGo-v0",
+    "memory/ColourWheel-v0",
+    "yang19/Go-v0",
+    "control/StopSignal-v1",
+)
+"""Tasks on the front page."""
+TOPICS = ("evidence-accumulation", "working-memory", "timing", "reward-learning", "inhibition")
 PICTURES = ("demo.png", "demo-narrow.png")
 """Pictures in ``docs/images`` of the demo, for wide and narrow screens."""
 DEMO = (
@@ -52,7 +64,7 @@ README
 
 
 def write(folder: Path, pages: Sequence[TaskPage]) -> None:
-    """Write ``index.md`` into a folder, with a wall of the tasks that have pages.
+    """Write ``index.md`` into a folder, with some of the tasks that have pages.
 
     `PICTURES` have to be at the root of the site.
     """
@@ -70,10 +82,19 @@ def write(folder: Path, pages: Sequence[TaskPage]) -> None:
         " [CONTRIBUTING](CONTRIBUTING.md) has the commands without make.",
         _doors(),
         f"## {len(pages)} tasks",
-        f"```{{raw}} html\n{wall(pages)}\n```",
+        f"```{{raw}} html\n{_topics(len(pages))}\n{wall([one for one in pages if one.id in SHOWN])}\n```",
         MENU,
     ]
     (folder / "index.md").write_text("\n\n".join(parts), "utf-8")
+
+
+def _topics(n: int) -> str:
+    """Return links into the list of tasks, as HTML."""
+    links = {f"All {n} tasks": "", "Play in your browser": "?play=in+the+page"}
+    links |= {one: f"?tag={one}" for one in TOPICS}
+    links |= {one: f"?species={one}" for one in ("human", "monkey", "mouse", "rat")}
+    rows = [f'<a href="tasks/index.html{query}">{name}</a>' for name, query in links.items()]
+    return f'<p class="topics">{" ".join(rows)}</p>'
 
 
 def _doors() -> str:

@@ -1,4 +1,4 @@
-"""Pages of tasks and their figures, kept from build to build as long as they stay the same.
+"""Pages of tasks and their figures and data, kept from build to build as long as they stay the same.
 
 A page is made again unless everything that it is made from is the same: the files of the task's
 package, of the core and of all packages with plug-ins other than tasks, the scripts in this folder,
@@ -85,11 +85,11 @@ def _digest(files: Iterable[Path]) -> str:
 
 
 def take(name: str, key: str, folder: Path, thumbnail: Path) -> str | None:
-    """Copy the figures of a page that was kept with this key, and return its text; else None.
+    """Copy the files of a page that was kept with this key, and return its text; else None.
 
     Args:
         name: id of the task.
-        folder: where the figures belong.
+        folder: where the files belong.
         thumbnail: where the small picture belongs.
     """
     kept = _place(name)
@@ -100,12 +100,12 @@ def take(name: str, key: str, folder: Path, thumbnail: Path) -> str | None:
     return (kept / "text").read_text("utf-8")
 
 
-def keep(name: str, key: str, text: str, figures: Iterable[Path], thumbnail: Path) -> None:
-    """Keep the text and the figures of a page, in place of those of an earlier key."""
+def keep(name: str, key: str, text: str, files: Iterable[Path], thumbnail: Path) -> None:
+    """Keep the text and the files of a page, in place of those of an earlier key."""
     kept = _place(name)
     shutil.rmtree(kept, ignore_errors=True)
     (kept / PAGE).mkdir(parents=True)
-    for path in figures:
+    for path in files:
         shutil.copy2(path, kept / PAGE / path.name)
     shutil.copy2(thumbnail, kept / THUMBNAIL)
     (kept / "text").write_text(text, "utf-8")

@@ -21,7 +21,9 @@ from typing import Any
 from urllib.parse import quote
 
 import kept_pages
+import search_words
 import task_context
+import task_play
 import task_training
 from click.testing import CliRunner
 from markdown_parts import console, escaped, literal, table
@@ -63,6 +65,22 @@ HEADS = {
     "axis": "range",
     "distribution": "drawn from",
 }
+CHANNELS = {
+    "Scalar": "number",
+    "OneHot": "one of several",
+    "Ring": "ring",
+    "Encoder": "population",
+}
+"""Kinds of channels, as the list of tasks calls them."""
+FILTERS = {
+    "tag": "tags",
+    "species": "species",
+    "package": "namespace",
+    "channel": "channels",
+    "networks": "networks",
+    "play": "played",
+}
+"""Filters of the list of tasks, in its address -> fact of a page."""
 _DEVIATIONS = re.compile(r"^Deviations from the paper:", re.MULTILINE)
 _ARGS = re.compile(r"^(Args|Attributes):\n", re.MULTILINE)
 _NAME = r"(?!After |The )(?:de la |van |von )?[A-Z][\w’-]*(?:'[A-Z][\w-]+)?"
@@ -85,6 +103,9 @@ class TaskPage:
         picture: address of the thumbnail; "" if there is none.
         installed: whether the task is; others are only listed in a registry, and their texts are
             shown as they are, without Markdown.
+        channels: kinds of its channels.
+        networks: whether a network of the gallery is above the level of the task; "" if unknown.
+        played: whether readers can play it on its page.
     """
 
     id: str
@@ -96,6 +117,9 @@ class TaskPage:
     page: str
     picture: str
     installed: bool = True
+    channels: tuple[str, ...] = ()
+    networks: str = ""
+    played: bool = False
 
     @property
     def namespace(self) -> str:
@@ -108,12 +132,15 @@ def present() -> list[TaskInfo]:
     return [task for task in installed().tasks if not task.has("blocked")]
 
 
-def write(folder: Path, thumbnails: Path, only: Sequence[str] | None = None) -> list[TaskPage]:
+def write(
+    folder: Path, thumbnails: Path, play: Path, only: Sequence[str] | None = None
+) -> list[TaskPage]:
     """Write a page for each installed task.
 
     Args:
         folder: where the pages of the site are gathered; the pages are in its folder ``tasks``.
         thumbnails: folder of the small pictures.
+        play: folder of the page on which readers play tasks.
         only: ids of tasks; None: all.
 
     Raises:
@@ -122,7 +149,7 @@ def write(folder: Path, thumbnails: Path, only: Sequence[str] | None = None) -> 
     tasks = [task for task in present() if only is None or task.id in only]
     thumbnails.mkdir(parents=True)
     listed = [task.id for task in tasks]
-    jobs = [(name, folder / "tasks", thumbnails, listed) for name in listed]
+    jobs = [(name, folder / "tasks", thumbnails, play, listed) for name in listed]
     with multiprocessing.get_context("spawn").Pool(PROCESSES) as pool:
         pages = []
         for number, page in enumerate(pool.imap(_write, jobs), 1):
@@ -132,14 +159,15 @@ def write(folder: Path, thumbnails: Path, only: Sequence[str] | None = None) -> 
     return pages
 
 
-def _write(job: tuple[str, Path, Path, list[str]]) -> TaskPage:
-    name, folder, thumbnails, listed = job
+def _write(job: tuple[str, Path, Path, Path, list[str]]) -> TaskPage:
+    name, folder, thumbnails, play, listed = job
     info = next(task for task in present() if task.id == name)
     if not info.usable:
         raise RuntimeError(f"{name} cannot be imported ({info.status}). Run `ngym doctor`.")
     folder = folder / info.namespace
     folder.mkdir(parents=True, exist_ok=True)
     thumbnail = thumbnails / f"{info.id.replace('/', '-')}.png"
+    beside = folder / task_play.BESIDE.format(info.name)
     key = kept_pages.key_of(info.value, task_training.results_of(info))
     text = kept_pages.take(name, key, folder, thumbnail)
     if text is None:
@@ -148,15 +176,32 @@ def _write(job: tuple[str, Path, Path, list[str]]) -> TaskPage:
                 text = made(info, folder, thumbnail)
             except Exception as error:
                 raise RuntimeError(f"The page of {name} failed: {error}") from error
-        figures = sorted(folder.glob(f"{info.name}[.-]*png"))
-        kept_pages.keep(name, key, text, figures, thumbnail)
+        files = sorted((*folder.glob(f"{info.name}[.-]*png"), *folder.glob(beside.name)))
+        kept_pages.keep(name, key, text, files, thumbnail)
+    played = beside.is_file()
+    if played:
+        task_play.write(info, play, json.loads(beside.read_text("utf-8")))
+        beside.unlink()  # no page shows it
     text += "\n\n".join(["", "## Related tasks", _related(info, listed), *_history(info)]) + "\n"
+    text = search_words.with_entries(text, search_words.of_task(info.name))
     (folder / f"{info.name}.md").write_text(described_as(info.summary) + text, "utf-8")
     paper = next((paper_of(info, one) for one in info.references), "")
     place = f"tasks/{info.id}"
     picture = f"thumbnails/{thumbnail.name}"
-    about = (info.id, info.title, info.summary, info.tags, info.species)
-    return TaskPage(*about, paper, place, picture)
+    channels = describe(load_task(info.id)).get("channels") or [{"kind": "image"}]
+    return TaskPage(
+        id=info.id,
+        title=info.title,
+        summary=info.summary,
+        tags=info.tags,
+        species=info.species,
+        paper=paper,
+        page=place,
+        picture=picture,
+        channels=tuple(sorted({CHANNELS.get(one["kind"], one["kind"]) for one in channels})),
+        networks=task_training.judged(info),
+        played=played,
+    )
 
 
 def described_as(summary: str) -> str:
@@ -176,12 +221,13 @@ def made(info: TaskInfo, folder: Path, thumbnail: Path) -> str:
     described = describe(task)
     plain = not issubclass(task, Task)
     text, deviations = sections(described["docstring"])
-    tags = " ".join(f"{{bdg-secondary-line}}`{tag}`" for tag in info.tags)
-    species = f"Species: {', '.join(info.species)}." if info.species else ""
+    tags = " ".join(_badge("tag", one, "secondary-line") for one in info.tags)
+    species = " ".join(_badge("species", one, "info-line") for one in info.species)
     parts = [
         f"# {escaped(info.title)}",
         f"`{info.id}`, in the package `{info.distribution}` {info.version}. {species} {tags}",
         *_figures(info, None if plain else task(), folder, thumbnail),
+        *([] if plain else task_play.section(info, folder)),
         "## Description",
         text,
         *tables_of(described, TABLES, _cell),
@@ -197,6 +243,11 @@ def made(info: TaskInfo, folder: Path, thumbnail: Path) -> str:
         *([] if plain else task_context.wrappers(info)),
     ]
     return "\n\n".join(parts)
+
+
+def _badge(name: str, value: str, colour: str) -> str:
+    """Return a badge that leads to the tasks that have a value."""
+    return f"{{bdg-link-{colour}}}`{value} <../index.html?{name}={quote(value)}>`"
 
 
 def _figures(info: TaskInfo, task: Task | None, folder: Path, thumbnail: Path) -> list[str]:
@@ -504,31 +555,45 @@ def write_lists(folder: Path, pages: Sequence[TaskPage]) -> None:
             (f"[{space}]({space}/index.md)", str(len(listed)), ", ".join(titles[:SHOWN]) + more)
         )
     menu = "\n".join(f"{space}/index" for space in spaces)
+    head = described_as("All tasks, with filters by species, topic, inputs, networks and paper.")
     text = (
-        "# Tasks\n\n[The front page](../index.md) shows the tasks with their figures, and filters"
-        f" them.\n\n{table(('package', 'tasks', 'such as'), rows)}\n\n"
+        f"{head}# Tasks\n\nFilters are in the address of this page, so that a list can be linked. *Networks*"
+        " says whether a network of [the gallery](../docs/gallery-results.md) is above the level of the"
+        " task, which is no verdict that it has learned it.\n\n"
+        f"```{{raw}} html\n<div id='filters'></div>\n{wall(pages, '../')}\n```\n\n"
+        f"## Packages\n\n{table(('package', 'tasks', 'such as'), rows)}\n\n"
         f"```{{toctree}}\n:hidden:\n:maxdepth: 2\n\n{menu}\n```\n"
     )
     (folder / "index.md").write_text(text, "utf-8")
 
 
-def wall(pages: Sequence[TaskPage]) -> str:
-    """Return the list of all tasks with thumbnails, as HTML; a script adds filters to it."""
+def wall(pages: Sequence[TaskPage], root: str = "") -> str:
+    """Return a list of tasks with thumbnails, as HTML; a script adds filters to it.
+
+    Args:
+        pages: the pages.
+        root: address of the root of the site.
+    """
     items = []
     for one in pages:
-        data = {
-            "tags": json.dumps(one.tags),
-            "species": json.dumps(one.species),
-            "package": one.namespace,
-            "text": " ".join((one.title, one.id, one.paper, one.summary)).lower(),
+        facts = {
+            **{name: getattr(one, fact) for name, fact in FILTERS.items()},
+            "play": "in the page" if one.played else "",
         }
+        data = {name: json.dumps(_listed(value)) for name, value in facts.items()}
+        data["text"] = " ".join((one.title, one.id, one.paper, one.summary)).lower()
         given = " ".join(f'data-{name}="{html.escape(text)}"' for name, text in data.items())
         paper = f'<span class="paper">{html.escape(one.paper)}</span>' if one.paper else ""
-        picture = f'<img src="{one.picture}" alt="" loading="lazy" width="320">'
+        picture = f'<img src="{root}{one.picture}" alt="" loading="lazy" width="320">'
         state = "" if one.installed else '<span class="state">not installed</span>'
         items.append(
-            f'<li {given}><a href="{one.page}.html">{picture if one.picture else ""}'
+            f'<li {given}><a href="{root}{one.page}.html">{picture if one.picture else ""}'
             f"<strong>{html.escape(one.title)}</strong></a> {state}{paper}"
             f'<span class="summary">{html.escape(one.summary)}</span></li>'
         )
     return '<ul class="wall" id="wall">\n' + "\n".join(items) + "\n</ul>"
+
+
+def _listed(value: str | Iterable[str]) -> list[str]:
+    """Return the values of a fact."""
+    return [one for one in ((value,) if isinstance(value, str) else value) if one]

@@ -23,11 +23,15 @@ from neurogym_behaviour import (
     psychometric_figure,
     wilson_interval,
 )
-from neurogym_behaviour.analyses import PsychometricFunction, psychometric_function
+from neurogym_behaviour.analyses import (
+    PsychometricFunction,
+    between_choices,
+    psychometric_function,
+)
 from neurogym_behaviour.behaviour import CannotTellError, with_declared
 from task_context import OBSERVER, OBSERVER_TRIALS, OBSERVERS
 
-from neurogym_core import InvalidValueError, NeurogymError, Task, make_task, run
+from neurogym_core import InvalidValueError, NeurogymError, make_task, run
 from neurogym_core.tools import TaskInfo
 
 GALLERY = Path(__file__).resolve().parent / "gallery-results.json"
@@ -172,6 +176,16 @@ def results_of(info: TaskInfo) -> dict[str, list[dict[str, Any]]]:
     return _gallery().get(info.id, {})
 
 
+def judged(info: TaskInfo) -> str:
+    """Return whether a network of the gallery is above the level of a task, as the gallery has it."""
+    runs = results_of(info)
+    if not runs:
+        return "not trained"
+    known = train_gallery.levels(info)
+    reached = any(train_gallery.reaches(group, known) for group in runs.values())
+    return "above the level" if reached else "below the level"
+
+
 def _curves(info: TaskInfo, trainer: str, runs: Sequence[Mapping[str, Any]], folder: Path) -> str:
     """Draw the learning curves of a network's seeds, and return the picture."""
     made = learning_curve_figure(
@@ -196,21 +210,16 @@ def _function(
 
     Only networks whose function has the strength and the kind of the observer's are drawn.
     """
-    measured = {
-        trainer: [one["psychometric"] for one in group if one.get("psychometric")]
-        for trainer, group in runs.items()
-    }
-    if not any(measured.values()):  # always so in plain Gymnasium envs, which have no record
-        return []
+    if not any(one.get("psychometric") for group in runs.values() for one in group):
+        return []  # always so in plain Gymnasium envs, which have no record
     task = make_task(info.id)
-    subject, observed = _observed(info, task)
+    subject, _, observed = observe(info.id)
     if observed is None:
         return []
-    kind = (observed.kind, observed.strength)
     rows = {
-        f"{trainer} ({len(known)} seed{'s' * (len(known) > 1)})": _pooled(known)
-        for trainer, found in measured.items()
-        if (known := [one["points"] for one in found if (one["kind"], one["strength"]) == kind])
+        f"{trainer} ({len(known)} seed{'s' * (len(known) > 1)})": pooled(known)
+        for trainer, group in runs.items()
+        if (known := known_points(group, observed))
     }
     if not rows:
         return []
@@ -234,19 +243,34 @@ def _function(
     ]
 
 
-def _observed(info: TaskInfo, task: Task) -> tuple[str, PsychometricFunction | None]:
-    """Return the ideal observer, or else the oracle, and its psychometric function."""
-    for subject in (OBSERVERS.get(info.name, OBSERVER), "oracle"):
+def known_points(
+    runs: Sequence[Mapping[str, Any]], like: PsychometricFunction
+) -> list[Sequence[Sequence[float]]]:
+    """Return the points of the seeds of a network whose function has this strength and kind."""
+    found = [one["psychometric"] for one in runs if one.get("psychometric")]
+    kind = (like.kind, like.strength)
+    return [one["points"] for one in found if (one["kind"], one["strength"]) == kind]
+
+
+@functools.lru_cache(maxsize=1)
+def observe(name: str) -> tuple[str, Behaviour | None, PsychometricFunction | None]:
+    """Return the ideal observer, or else the oracle, its behaviour and its psychometric function.
+
+    Args:
+        name: id of the task.
+    """
+    task = make_task(name)
+    for subject in (OBSERVERS.get(name.partition("/")[2], OBSERVER), "oracle"):
         try:
             record = with_declared(run(task, subject, OBSERVER_TRIALS, seed=0), task)
-            behaviour = Behaviour(record, Roles.of_task(task))
-            return subject, psychometric_function(behaviour, interval=None)
+            behaviour = between_choices(Behaviour(record, Roles.of_task(task)))
+            return subject, behaviour, psychometric_function(behaviour, interval=None)
         except (CannotTellError, NeurogymError):
             continue
-    return "", None
+    return "", None, None
 
 
-def _pooled(seeds: Sequence[Sequence[Sequence[float]]]) -> list[ProportionRow]:
+def pooled(seeds: Sequence[Sequence[Sequence[float]]]) -> list[ProportionRow]:
     """Return the points of all seeds together.
 
     Bins of a continuous strength have other medians in other trials: they are pooled by rank.

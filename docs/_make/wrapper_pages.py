@@ -262,7 +262,7 @@ def write(folder: Path) -> None:
             else ""
         )
         cards.append(
-            f":::{{grid-item-card}} {info.title}\n:link: ../docs/wrappers/{stem}.html\n{picture}\n"
+            f":::{{grid-item-card}} {name}\n:link: ../docs/wrappers/{stem}.html\n{picture}\n"
             f"{info.summary}\n:::"
         )
         pages.append(f"../docs/wrappers/{stem}")

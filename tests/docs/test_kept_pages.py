@@ -126,7 +126,7 @@ def test_a_second_build_takes_the_page_and_a_changed_task_is_made_again(
         site = tmp_path / "site"
         shutil.rmtree(site, ignore_errors=True)
         (site / "thumbnails").mkdir(parents=True)
-        page = maker._write((NAME, site / "tasks", site / "thumbnails", [NAME]))
+        page = maker._write((NAME, site / "tasks", site / "thumbnails", site / "play", [NAME]))
         files = {path.name: path.read_bytes() for path in site.rglob("*") if path.is_file()}
         return page, files
 

@@ -34,11 +34,13 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = (
     "assemble-a-task.md",
     "bring-your-task.md",
+    "coming-from.md",
     "conformance.md",
     "discovery.md",
     "play.md",
     "recipes.md",
     "reproduce-a-figure.md",
+    "teach.md",
     "to-nwb-and-back.md",
     "tour.md",
     "trial.md",

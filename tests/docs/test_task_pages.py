@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import types
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -276,14 +278,14 @@ def test_no_observer_plays_where_no_network_has_a_psychometric_function(
     monkeypatch.setattr(
         maker.task_training, "_gallery", lambda: {name: {"gru": runs_of(name, "gru")}}
     )
-    monkeypatch.setattr(maker.task_training, "_observed", None)  # not called
+    monkeypatch.setattr(maker.task_training, "observe", None)  # not called
     section = maker.task_training.trained(installed_task("PerceptualDecisionMaking-v0"), tmp_path)
     assert "Psychometric" not in "\n".join(section)
 
 
 def test_points_of_seeds_are_pooled_by_value_or_by_bin(maker: Any) -> None:
     def pooled(*seeds: list[list[float]]) -> list[tuple[float, int, int]]:
-        return [(row.value, row.k, row.n) for row in maker.task_training._pooled(seeds)]
+        return [(row.value, row.k, row.n) for row in maker.task_training.pooled(seeds)]
 
     assert pooled([[1, 0, 2], [2, 2, 2]], [[1.2, 1, 2], [1.8, 1, 2]]) == [
         (pytest.approx(1.1), 1, 4), (pytest.approx(1.9), 3, 4),
@@ -370,3 +372,41 @@ def test_shortcuts_are_on_the_page_with_their_intervals(maker: Any) -> None:
     assert "48.0 % to 52.0 %" in text
     assert "Chance is 50.0 %" in text
     assert "The best possible performance is not known." in text
+
+
+def test_results_of_a_person_are_shown_beside_the_ideal_and_the_networks_of_the_gallery(
+    maker: Any, tmp_path: Path
+) -> None:
+    task = installed_task("PerceptualDecisionMakingDelayResponse-v0")
+    text = "\n".join(maker.task_play.section(task, tmp_path))
+    assert f'href="../../play/index.html?task={task.id}"' in text
+    beside = json.loads((tmp_path / f"{task.name}-beside.json").read_text("utf-8"))
+    means = dict(beside["performance"])
+    assert means["ideal (observer)"] == task.ideal["value"]
+    assert means["chance"] < means["leaky RNN, 3 seeds"] < means["ideal (observer)"]
+    ideal = next(one for one in beside["curves"] if one["name"] == "ideal observer (integrator)")
+    shares = [k / n for _, k, n in ideal["points"]]
+    assert shares[0] < 0.05 < 0.95 < shares[-1]  # positive evidence is for the last choice
+
+
+@pytest.mark.parametrize("broken", ["", "choice", "evidence"])
+def test_curves_that_mean_another_choice_or_strength_are_not_shown(maker: Any, broken: str) -> None:
+    name = "perceptual/PerceptualDecisionMakingDelayResponse-v0"
+    _, behaviour, _ = maker.task_training.observe(name)
+    evidence = [-51.2, 6.4]
+    if broken == "choice":
+        record = {**behaviour.record, "choice": 1 - behaviour.record["choice"]}
+        behaviour = types.SimpleNamespace(
+            record=record, **{one: getattr(behaviour, one) for one in
+                              ("answered", "chose_right", "signed")}
+        )  # fmt: skip
+    if broken == "evidence":
+        evidence[0] *= 100
+    assert maker.task_play.agree(behaviour, "choice", evidence) is not bool(broken)
+
+
+def test_a_task_that_needs_python_says_so_in_place_of_a_game(maker: Any, tmp_path: Path) -> None:
+    text = "\n".join(maker.task_play.section(installed_task("LeverPress-v0"), tmp_path))
+    assert "since it runs code on every step (step\\_action, step\\_target)." in text
+    assert "ngym play value/LeverPress-v0" in text
+    assert list(tmp_path.iterdir()) == []

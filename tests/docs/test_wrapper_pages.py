@@ -34,7 +34,7 @@ def test_the_page_says_what_the_class_and_the_manifest_say(name):
     page = DOCS / "wrappers" / f"{pages.stem_of(name)}.md"
     text, info = page.read_text("utf-8"), OWN[name]
     assert text == pages.page_of(name), "python docs/_make/wrapper_pages.py"
-    assert text.startswith(f"# {info.title}\n\n`{info.id}`, a wrapper of ")
+    assert text.startswith(f"# {name}\n\n`{info.id}`, a wrapper of ")
     assert info.summary in text.split("```")[0]
 
 

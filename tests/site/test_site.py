@@ -31,6 +31,7 @@ VIEWED = (
     "tasks/perceptual/PerceptualDecisionMaking-v0.html",
     "tasks/value/DawTwoStep-v0.html",
     "tasks/visual/RandomDotMotion-v0.html",
+    "tasks/index.html",
     "tasks/perceptual/index.html",
     "wrappers/index.html",
     "docs/wrappers/noise.html",
@@ -153,12 +154,26 @@ def test_no_link_or_anchor_is_broken(site: Path, pages: dict[str, _Page]) -> Non
     assert broken == []
 
 
-def test_every_installed_task_has_a_page_and_a_place_on_the_wall(pages: dict[str, _Page]) -> None:
+def test_every_installed_task_has_a_page_and_a_place_in_the_list(pages: dict[str, _Page]) -> None:
     from neurogym_core.ecosystem.discovery import installed
 
     expected = {f"tasks/{task.id}.html" for task in installed().tasks}
     assert expected - set(pages) == set()
-    assert expected - set(pages["index.html"].links) == set()
+    assert {f"../{one}" for one in expected} - set(pages["tasks/index.html"].links) == set()
+
+
+def test_heads_describe_the_pages_and_link_no_repository_before_there_is_one(site: Path) -> None:
+    from neurogym_core.ecosystem.published import REPOSITORY
+
+    for name in ("index", "docs/tour", "tasks/value/DawTwoStep-v0", "docs/wrappers/noise"):
+        text = (site / f"{name}.html").read_text("utf-8")
+        assert text.count('name="description"') == 1, name
+        assert text.count('property="og:title"') == 1, name
+        assert ("/edit/main/" in text) is (bool(REPOSITORY) and name.startswith("docs/")), name
+
+
+def test_the_site_has_no_source_maps(site: Path) -> None:
+    assert list(site.rglob("*.map")) == []
 
 
 def test_pages_load_nothing_from_other_hosts(pages: dict[str, _Page]) -> None:
@@ -205,28 +220,104 @@ def test_the_search_finds_a_task_by_an_author_of_its_paper(browser: Any, address
     assert wanted in [one.partition("#")[0] for one in found]
 
 
-def test_the_wall_is_filtered_by_words_and_tags(browser: Any, address: str) -> None:
-    view(browser, address + "index.html", 1440, "light")
-    visible = "return [...document.querySelectorAll('#wall li:not([hidden]) a')].map(a => a.href)"
-    everything = browser.execute_script(visible)
-    browser.find_element("css selector", ".wall-filters input").send_keys("brunton")
-    assert browser.execute_script(visible) == [
-        f"{address}tasks/perceptual/PoissonClicks-v0.html",
-    ]
-    browser.find_element("css selector", ".wall-filters input").clear()
-    select = browser.find_element("css selector", "select[data-name=tags]")
-    select.send_keys("timing")
-    timed = browser.execute_script(visible)
+VISIBLE = "return [...document.querySelectorAll('#wall li:not([hidden]) a')].map(a => a.href)"
+
+
+def test_the_tasks_are_filtered_and_the_address_has_the_filters(browser: Any, address: str) -> None:
+    page = address + "tasks/index.html"
+    view(browser, page, 1440, "light")
+    everything = browser.execute_script(VISIBLE)
+    browser.find_element("css selector", ".wall-filters [name=q]").send_keys("brunton")
+    clicks = browser.execute_script(VISIBLE)
+    assert clicks
+    assert all("PoissonClicks" in one for one in clicks)
+    assert browser.current_url == f"{page}?q=brunton"
+    browser.find_element("css selector", ".wall-filters button").click()
+    assert browser.execute_script(VISIBLE) == everything
+    assert browser.current_url == page
+    browser.find_element("css selector", "select[name=tag]").send_keys("timing")
+    timed = browser.execute_script(VISIBLE)
     assert 5 < len(timed) < len(everything)
     status = browser.find_element("css selector", "[role=status]").text
     assert status == f"{len(timed)} of {len(everything)} tasks"
+    browser.find_element("css selector", "select[name=species]").send_keys("human")
+    both = browser.execute_script(VISIBLE)
+    assert 0 < len(both) < len(timed)
+    view(browser, browser.current_url, 1440, "light")
+    assert browser.execute_script(VISIBLE) == both
+    view(browser, f"{page}?species=%3Cb%3E&tag=timing", 1440, "light")
+    assert browser.execute_script(VISIBLE) == timed  # a value that no task has counts for nothing
 
 
-def test_without_scripts_the_wall_is_a_list_of_all_tasks(site: Path) -> None:
-    text = (site / "index.html").read_text("utf-8")
+def test_tags_of_a_page_and_topics_of_the_front_page_lead_to_filtered_tasks(
+    browser: Any, address: str, pages: dict[str, _Page]
+) -> None:
+    found = [link for link in pages["index.html"].links if "index.html?" in link]
+    found += [
+        f"tasks/{link[3:]}"
+        for link in pages["tasks/value/DawTwoStep-v0.html"].links
+        if link.startswith("../index.html?")
+    ]
+    assert len(found) > 10
+    for link in found:
+        browser.get(address + link)
+        status = browser.find_element("css selector", "[role=status]").text
+        shown, _, everything, _ = status.split()
+        assert 0 < int(shown) < int(everything), link
+
+
+def test_without_scripts_the_tasks_are_a_list(site: Path) -> None:
+    text = (site / "tasks" / "index.html").read_text("utf-8")
     wall = text.partition('<ul class="wall"')[2].partition("</ul>")[0]
     assert wall.count("<li ") >= 100
     assert " hidden" not in "".join(re.findall(r"<li [^>]*>", re.sub(r'"[^"]*"', "", wall)))
+
+
+def test_every_page_that_offers_a_game_has_its_trials(site: Path, pages: dict[str, _Page]) -> None:
+    games = {name: link for name, page in pages.items() for link in page.links if "?task=" in link}
+    assert len(games) > 200
+    for name, link in games.items():
+        task = urllib.parse.parse_qs(urllib.parse.urlsplit(link).query)["task"][0]
+        assert f"tasks/{task}.html" == name
+        assert (site / "play" / "tasks" / task / "0.trials").is_file()
+    written = {one.parent.relative_to(site / "play") for one in site.rglob("*.trials")}
+    assert written == {Path(name).with_suffix("") for name in games}
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_reader_plays_a_task_on_its_page(browser: Any, address: str, theme: str) -> None:
+    task = "perceptual/PerceptualDecisionMaking-v0"
+    browser.get_log("performance")
+    view(browser, f"{address}tasks/{task}.html", 360, theme)
+    browser.find_element("css selector", "a.play").click()
+    frame = browser.find_element("css selector", "iframe.play")
+    browser.switch_to.frame(frame)
+    deadline = time.monotonic() + 30
+    while not browser.find_element("id", "begin").is_displayed():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    dark = browser.execute_script("return matchMedia('(prefers-color-scheme: dark)').matches")
+    assert dark is (theme == "dark")
+    browser.find_element("id", "begin").click()
+    script = """
+        game.paused = true;
+        while (!game.kernel.done) game.kernel.step(game.kernel.target);
+        game.finish();
+    """
+    browser.execute_script(script)
+    report = browser.find_element("id", "report").text
+    assert "60 of 60 trials correct" in report
+    assert "ideal observer (integrator)" in report
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 360
+    link = browser.find_element("css selector", "#share a").get_attribute("href")
+    assert link.endswith("&seed=0&n=60")
+    browser.switch_to.default_content()
+    sent = [
+        json.loads(entry["message"])["message"]["params"]["request"]["url"]
+        for entry in browser.get_log("performance")
+        if '"Network.requestWillBeSent"' in entry["message"]
+    ]
+    assert all(url.startswith((address, "data:")) for url in sent)
 
 
 def test_the_picture_of_the_demo_is_readable_on_a_phone(browser: Any, address: str) -> None:
@@ -275,3 +366,92 @@ def test_axe_finds_no_serious_violation(browser: Any, address: str, width: int, 
             if one["impact"] in ("serious", "critical")
         ]
     assert found == []
+
+
+@pytest.mark.parametrize(
+    ("page", "column"), [("leaderboard", "score [95 %]"), ("gallery-results", "final")]
+)
+def test_tables_of_results_are_sorted_and_fit_a_screen(
+    browser: Any, address: str, page: str, column: str
+) -> None:
+    view(browser, f"{address}docs/{page}.html", 1440, "light")
+    script = """
+        const table = document.querySelector(".bd-article table");
+        const heads = [...table.tHead.rows[0].cells];
+        const k = heads.findIndex((one) => one.textContent.trim() === arguments[0]);
+        if (arguments[1]) heads[k].querySelector("button").click();
+        const cells = [...table.tBodies[0].rows].map((row) => row.cells[k]);
+        return [cells.map((one) => one.dataset.value), heads[k].getAttribute("aria-sort"),
+                cells.every((one) => one.querySelector("svg")),
+                table.scrollWidth - table.parentElement.clientWidth];
+    """
+    before, order, drawn, wider = browser.execute_script(script, column, False)
+    assert (order, drawn) == (None, True)
+    assert wider <= 0
+    up, order, *_ = browser.execute_script(script, column, True)
+    numbers = [float(one.split()[0]) for one in up]
+    assert order == "ascending"
+    assert numbers == sorted(numbers)
+    assert sorted(up) == sorted(before)
+    down, order, *_ = browser.execute_script(script, column, True)
+    assert order == "descending"
+    assert [float(one.split()[0]) for one in down] == numbers[::-1]
+
+
+def test_the_data_of_pages_of_results_are_files(pages: dict[str, _Page]) -> None:
+    for page in ("gallery-results", "leaderboard", "agent-results", "results", "neurons"):
+        assert any(one.startswith("../data/") for one in pages[f"docs/{page}.html"].links), page
+
+
+SEARCHES = {
+    "how to write a task": {"docs/write-a-task"},
+    "write a task": {"docs/write-a-task"},
+    "install": {"README"},
+    "random dots": {"tasks/perceptual/PerceptualDecisionMaking-v0"},
+    "dt": {"docs/glossary"},
+    "PassReward": {"docs/wrappers/pass-reward"},
+    "reaction time wrapper": {"docs/wrappers/reaction-time"},
+    "reaction time": {"docs/wrappers/reaction-time", "docs/trial"},
+    "psychometric": {"docs/analyse-behaviour"},
+    "working memory": {
+        "tasks/memory/DelayMatchSample-v0",
+        "tasks/memory/DelayComparison-v0",
+        "tasks/cognition/Sternberg-v0",
+        "tasks/memory/ColourWheel-v0",
+    },
+    "PPO": {"docs/train-an-agent"},
+    "GPU": {"docs/gpu"},
+    "cite": {"cite"},
+    "TrialRecord": {"docs/api"},
+    "make_vec": {"docs/api", "docs/api-players"},
+}
+"""Query -> pages one of which has to be among the first three."""
+
+
+def found_pages(browser: Any, address: str, query: str) -> list[str]:
+    """Return the pages that a search finds, in order, without suffix."""
+    browser.get(f"{address}search.html?q={urllib.parse.quote(query)}")
+    script = """
+        const said = document.querySelector('.search-summary')?.textContent ?? '';
+        if (!/finished|did not match/.test(said)) return null;
+        return [...document.querySelectorAll('#search-results a')].map(a => a.pathname);
+    """
+    deadline = time.monotonic() + 60
+    while (found := browser.execute_script(script)) is None or not found:
+        assert time.monotonic() < deadline, query
+        time.sleep(0.2)
+    pages = [one.removeprefix("/").removesuffix(".html") for one in found]
+    return list(dict.fromkeys(pages))
+
+
+def test_the_search_finds_what_readers_want(browser: Any, address: str) -> None:
+    """Prints a table of the ranks (with -s)."""
+    late = []
+    for query, wanted in SEARCHES.items():
+        found = found_pages(browser, address, query)
+        rank = next((k for k, page in enumerate(found, 1) if page in wanted), 0)
+        print(f"{query:24} {rank or '-':>3} of {len(found):<4} first: {found[0]}")
+        assert not any(page.startswith(("docs/decisions", "CHANGELOG")) for page in found)
+        if not 1 <= rank <= 3:
+            late.append(f"{query}: {rank}, before it {found[:3]}")
+    assert late == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from neurogym_core.tools import lazy_names
 
 _HOMES = {
+    "add_task": "pages",
     "trial_tables": "tables",
     "write_experiment": "page",
     "write_page": "page",

@@ -98,6 +98,7 @@ def page_files(
     *,
     feedback: bool = False,
     save: str | None = None,
+    more: Mapping[str, Any] | None = None,
 ) -> dict[str, bytes]:
     """Return the files of a page, name -> content.
 
@@ -107,10 +108,14 @@ def page_files(
         blocks: the tables of its trials, from `played_blocks`.
         feedback: whether the page says after each trial if it was correct.
         save: the address that takes the record; None: it is downloaded.
+        more: further entries of ``task.json``: those of a page for many tasks, see `pages`.
     """
     view = view_of(made, task)
     shown = None if view is None else {**view.to_plain(), "flashes": flashes(made, view)}
-    page = {**_about(made, task), "view": shown, "save": save, "feedback": feedback, **blocks}
+    page = {
+        **_about(made, task), "view": shown, "save": save, "feedback": feedback, **(more or {}),
+        **blocks,
+    }  # fmt: skip
     drawings = {} if view is None else view.modules
     return {
         **{f"view-{name}.js": text.encode() for name, text in drawings.items()},

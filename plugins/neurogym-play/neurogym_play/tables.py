@@ -135,7 +135,8 @@ def _trials(task: Task, blocks: list[Block], n: int) -> dict[str, Any]:
         offset += len(used)
     tables, kind = Tables.concatenate(parts), np.concatenate(kinds)[:n]
     used, kind = np.unique(kind, return_inverse=True)
-    tables = tables.take(used)
+    every, tables = tables, tables.take(used)
+    script_at, rows = _used_rows(every, tables)
     drawn = _joined([block.conditions for block in blocks], n)
     signed = evidence(task, drawn)
     return {
@@ -151,12 +152,34 @@ def _trials(task: Task, blocks: list[Block], n: int) -> dict[str, Any]:
         "trigger": trigger(tables),
         "shared": {name: getattr(tables, name).tolist() for name in OF_ALL},
         "segments": {
-            name: _packed(getattr(tables, name), 2)
+            name: _packed(script_at if name == "script_at" else getattr(tables, name), 2)
             for name in (*OF_SEGMENTS, *(("share",) if tables.interface.actions.traced else ()))
         },
         "types": {name: _packed(getattr(tables, name), 1) for name in OF_TYPES},
-        "frames": {name: _packed(getattr(tables, name), 1) for name in ("script", "target_script")},
+        "frames": {
+            name: _packed(frames[rows] if len(frames) else frames, 1)
+            for name in ("script", "target_script")
+            for frames in (getattr(tables, name),)
+        },
     }
+
+
+def _used_rows(every: Tables, used: Tables) -> tuple[np.ndarray, np.ndarray]:
+    """Return `script_at` of some types, and the rows of the scripts of all types that they need.
+
+    The rows of a segment end where those of the next one begin.
+    """
+    starts = np.unique(every.script_at[every.script_at >= 0])
+    lengths = np.diff([*starts, max(len(every.script), len(every.target_script))])
+    kept = np.isin(starts, used.script_at)
+    starts, lengths = starts[kept], lengths[kept].astype(int)
+    begins = np.cumsum(lengths) - lengths
+    rows = np.repeat(starts - begins, lengths) + np.arange(lengths.sum())
+    found = np.searchsorted(starts, used.script_at)
+    script_at = np.full(used.script_at.shape, -1)
+    scripted = used.script_at >= 0
+    script_at[scripted] = begins[found[scripted]]
+    return script_at, rows
 
 
 def _columns(

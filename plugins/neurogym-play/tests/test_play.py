@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
 import json
 import os
@@ -14,12 +15,12 @@ import numpy as np
 import pytest
 import replaying
 from browsing import asked_hosts, past_warning, wait_for
-from neurogym_play import trial_tables, write_page
+from neurogym_play import add_task, trial_tables, write_page
 from neurogym_play.page import played_blocks
 from neurogym_play.playing import free_name, person_record, play
 from neurogym_play.server import MOST, PlayServer
 
-from neurogym_core import Choice, Task, TrialRecord, make_task, run
+from neurogym_core import Choice, InvalidValueError, Task, TrialRecord, make_task, run
 
 DOTS = "perceptual/PerceptualDecisionMaking-v0"
 FILES = {
@@ -42,6 +43,31 @@ def test_a_page_has_all_of_its_files_and_names_no_other_host(tmp_path: Path) -> 
     texts.append((folder / "index.html").read_text("utf-8"))
     allowed = "http://www.w3.org/2000/svg"  # a name, which is not fetched
     assert not any("://" in text.replace(allowed, "") for text in texts)
+
+
+def test_tasks_share_the_files_of_a_page_for_many(tmp_path: Path) -> None:
+    others = {"performance": [["GRU", 0.75]], "curves": []}
+    assert add_task(DOTS, tmp_path, 5, seeds=(3, 8), beside=others) == [5, 5]
+    shared = {path.name for path in tmp_path.glob("*.*")}
+    assert shared == FILES - {"task.json"}
+    assert add_task("memory/MemoryRecall-v0", tmp_path, 60, most=100_000) < [60]
+    files = sorted(path.relative_to(tmp_path / "tasks") for path in tmp_path.rglob("*.trials"))
+    assert [str(path) for path in files] == [
+        "memory/MemoryRecall-v0/0.trials", f"{DOTS}/3.trials", f"{DOTS}/8.trials",
+    ]  # fmt: skip
+    written = {path: (tmp_path / "tasks" / path).read_bytes() for path in files}
+    small, three, eight = (json.loads(gzip.decompress(one)) for one in written.values())
+    assert len(json.dumps(small, separators=(",", ":"))) <= 100_000
+    assert json.loads(json.dumps(trial_tables(DOTS, 5, seed=3))) == three["trials"]
+    assert three["trials"]["columns"] != eight["trials"]["columns"]
+    assert (three["beside"], three["seeds"]) == (others, [3, 8])
+
+
+@pytest.mark.parametrize("task", ["PerceptualDecisionMaking-v0", "./a/b.py:Task", "a/b/../c"])
+def test_a_page_for_many_tasks_has_ids_with_a_namespace_only(tmp_path: Path, task: str) -> None:
+    with pytest.raises(InvalidValueError, match="Expected an id with its namespace"):
+        add_task(task, tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_command_writes_a_page(ngym: Callable[..., Any], tmp_path: Path) -> None:
@@ -465,6 +491,69 @@ def test_the_psychometric_curve_is_that_of_the_record(
         assert abs(int(share) - 100 * np.mean(np.array(chosen) == "left")) <= 0.5
     assert len(table) == 2 + len(set(evidence))
     assert browser.find_element("css selector", "#report svg[role=img]").is_displayed()
+
+
+PLAYED = """
+    game.paused = true;
+    const { kernel } = game;
+    while (!kernel.done) { game.actions.push(kernel.target); kernel.step(kernel.target); }
+    game.finish();
+    return kernel.rows;
+"""
+"""Right answers to all trials of the page."""
+
+
+def test_the_address_of_a_page_for_many_tasks_has_the_task_the_seed_and_the_number_of_trials(
+    browser: Any, static: tuple[str, Path]
+) -> None:
+    address, folder = static
+    curve = {"name": "<b>GRU</b>", "points": [[-51.2, 1, 4], [0.0, 2, 4], [51.2, 3, 4]]}
+    others = {"performance": [["GRU", 0.75]], "curves": [curve]}
+    add_task(DOTS, folder / "many", 60, seeds=(0, 7), beside=others, about="../about.html")
+    add_task("value/DawTwoStep-v0", folder / "many", 3)
+    asked_hosts(browser)
+    browser.get(f"{address}/many/index.html?task={DOTS}&seed=7&n=40")
+    wait_for(lambda: browser.find_element("id", "begin").is_displayed())
+    assert browser.find_element("css selector", "#home a").get_attribute("href") == (
+        f"{address}/about.html"
+    )
+    browser.find_element("id", "begin").click()
+    rows = browser.execute_script(PLAYED)
+    expected = run(make_task(DOTS), "oracle", 40, num_envs=1, seed=7)
+    assert [row["direction"] for row in rows] == expected["direction"].tolist()
+    assert [row["coherence"] for row in rows] == expected["coherence"].tolist()
+    text = browser.find_element("id", "report").text
+    assert "you 100 %\nGRU 75 %" in text
+    assert "evidence answers you <b>GRU</b>" in text
+    (last,) = [line for line in text.splitlines() if line.startswith("-51.2 ")]
+    assert last.split()[2:] == ["0", "%", "25", "%"]
+    assert len(browser.find_elements("css selector", "#report polyline")) == 2
+    link = browser.find_element("css selector", "#share a").get_attribute("href")
+    assert link.replace("%2F", "/") == f"{address}/many/index.html?task={DOTS}&seed=7&n=40"
+    # The form leads to other trials, at most those that the page has.
+    browser.get(f"{address}/many/index.html?task=value/DawTwoStep-v0&n=9")
+    wait_for(lambda: browser.find_element("id", "begin").is_displayed())
+    assert browser.execute_script("return game.trials.n_trials") == 3
+    number = browser.find_element("css selector", "[name=n]")
+    number.clear()
+    number.send_keys("2")
+    browser.find_element("css selector", "#settings button").click()
+    wait_for(lambda: "n=2" in browser.current_url)
+    wait_for(lambda: browser.find_element("id", "begin").is_displayed())
+    assert browser.execute_script("return game.trials.n_trials") == 2
+    assert asked_hosts(browser) == {address.split("/")[2]}
+
+
+@pytest.mark.parametrize("query", ["", "?task=../../secret", "?task=a/b&seed=x", "?task=a/b"])
+def test_an_address_without_trials_is_an_error_that_the_page_shows(
+    browser: Any, static: tuple[str, Path], query: str
+) -> None:
+    address, folder = static
+    add_task("value/DawTwoStep-v0", folder / "few", 3)
+    browser.get(f"{address}/few/index.html{query}")
+    assert wait_for(lambda: browser.find_element("id", "problem").text)
+    assert not browser.find_element("id", "begin").is_displayed()
+    browser.get_log("browser")
 
 
 @pytest.mark.slow

@@ -13,8 +13,8 @@ const SAID = { correct: "Correct", error: "Wrong", abort: "Wrong: an action that
 const $ = (id) => document.getElementById(id);
 
 class Game {
-  constructor({ trials, practice, feedback, save, view }, lines, drawings) {
-    Object.assign(this, { trials, practice, feedback, lines, save, view: viewOf($("lamps"), trials, view, drawings) });
+  constructor({ trials, practice, feedback, save, view, beside }, lines, drawings) {
+    Object.assign(this, { trials, practice, feedback, lines, save, beside, view: viewOf($("lamps"), trials, view, drawings) });
     $("caption").textContent = captionOf(view);
     this.controls = new Controls($("controls"), trials, (action) => this.press(action));
     addEventListener("keydown", (event) => this.key(event));
@@ -163,7 +163,7 @@ class Game {
     $("game").hidden = true;
     if (this.practising) return this.practised();
     $("end").hidden = false;
-    $("report").replaceChildren(...report(this.kernel.trials, this.kernel.rows, this.waits));
+    $("report").replaceChildren(...report(this.kernel.trials, this.kernel.rows, this.waits, this.beside));
     $("download").disabled = !this.kernel.rows.length;
     $("results").focus();
     $("download").hidden = Boolean(this.trials.door); // Python has the record
@@ -208,6 +208,38 @@ function introduce(task, game) {
   $("start").hidden = Boolean(warning);
 }
 
+// ---------------------------------------------------------------- a page for many tasks
+
+const asked = new URLSearchParams(location.search);
+
+/** The file of the trials: that of the page, or of a task and a seed that the address names. */
+async function tables(fetched) {
+  const id = asked.get("task"), seed = asked.get("seed") ?? "0";
+  if (id === null) return (await fetched("task.json")).json();
+  if (!/^[\w-]+\/[\w-]+$/.test(id) || !/^\d+$/.test(seed)) throw new Error("The address names no task and seed");
+  const { body } = await fetched(`tasks/${id}/${seed}.trials`);
+  const task = await new Response(body.pipeThrough(new DecompressionStream("gzip"))).json();
+  const most = task.trials.n_trials, n = Math.trunc(Number(asked.get("n")));
+  if (n >= 1) task.trials.n_trials = Math.min(n, most);
+  return { ...task, id, most };
+}
+
+/** Settings of the trials, which the address has, and a link with them. */
+function offer({ id, most, seeds, about, trials }) {
+  if (!id) return;
+  const { n, seed, task } = $("settings").elements;
+  [n.max, n.value, task.value] = [most, trials.n_trials, id];
+  seed.append(...seeds.map((one) => element("option", { textContent: one, selected: one === trials.seed })));
+  $("settings").hidden = $("share").hidden = false;
+  const [link, said] = $("share").querySelectorAll("a, span");
+  link.href = `?${new URLSearchParams({ task: id, seed: trials.seed, n: trials.n_trials })}`;
+  link.target = "_top";
+  $("copy").onclick = () => navigator.clipboard.writeText(link.href).then(
+    () => { said.textContent = "Copied."; }, () => { said.textContent = link.href; });
+  $("home").hidden = !about || window !== top;
+  if (about) $("home").firstChild.href = about;
+}
+
 async function load() {
   const fetched = async (name) => {
     const answer = await fetch(name);
@@ -215,10 +247,11 @@ async function load() {
     return answer;
   };
   const [task, noise] = await Promise.all([
-    fetched("task.json").then((answer) => answer.json()), fetched("noise.f32").then((answer) => answer.arrayBuffer()),
+    tables(fetched), fetched("noise.f32").then((answer) => answer.arrayBuffer()),
   ]);
   const game = new Game(task, new Float32Array(noise), await drawingsOf(task.view));
   introduce(task, game);
+  offer(task);
   return game;
 }
 

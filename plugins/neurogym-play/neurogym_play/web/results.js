@@ -35,8 +35,8 @@ function binned(points) {
   }));
 }
 
-/** The elements of the report. */
-export function report(trials, rows, waits) {
+/** The elements of the report; `beside`: performances and curves of others, see `neurogym_play.pages`. */
+export function report(trials, rows, waits, beside) {
   const n = rows.length, correct = rows.filter((row) => row.outcome === "correct").length;
   const percent = (share) => `${Math.round(100 * share)} %`;
   if (!n) return [element("p", { textContent: "No trial ended." })];
@@ -54,10 +54,20 @@ export function report(trials, rows, waits) {
   if (times.length && !waits)
     parts.push(element("p", { textContent: `Median reaction time ${times[times.length >> 1]} ms, on the clock of the task (steps of ${trials.dt} ms).` }));
   if (waits) parts.push(element("p", { textContent: "The clock waited for your answers, so there are no reaction times." }));
-  const points = psychometric(trials, rows);
+  if (beside?.performance?.length) {
+    const others = beside.performance.map(([who, value]) => [who, percent(value)]);
+    parts.push(table(["who", "performance"], [["you", percent(mean(rows, "performance"))], ...others], "Beside you"));
+  }
+  const points = psychometric(trials, rows), others = beside?.curves ?? [];
   if (points.length > 1) {
     const title = `Answers "${trials.names[ofSlot(trials, "choice")][1]}" by evidence`;
-    parts.push(curve(points, title), table(["evidence", "answers", "share"], points.map(({ x, k, n: m }) => [+x.toFixed(3), m, percent(k / m)]), title));
+    const share = (x, { points: all }) => {
+      const [, k, m] = all.find(([at]) => Math.abs(at - x) < 1e-6) ?? [];
+      return m ? percent(k / m) : "";
+    };
+    const lines = points.map(({ x, k, n: m }) => [+x.toFixed(3), m, percent(k / m), ...others.map((one) => share(x, one))]);
+    const own = others.length ? "you" : "share";
+    parts.push(curve(points, title, others), table(["evidence", "answers", own, ...others.map(({ name }) => name)], lines, title));
   } else parts.push(...byCondition(trials, rows, percent));
   return parts;
 }
@@ -82,18 +92,24 @@ function table(head, lines, title) {
       element("th", { scope: "row", textContent: first }), ...others.map((text) => element("td", { textContent: text }))))));
 }
 
-/** The psychometric curve with Wilson's 95 % intervals. */
-function curve(points, title) {
-  const [low, high] = [points[0].x, points.at(-1).x], x = (value) => 50 + (380 * (value - low)) / (high - low);
+/** The psychometric curve with Wilson's 95 % intervals, and the curves of others as lines. */
+function curve(points, title, others) {
+  const every = [...points.map(({ x }) => x), ...others.flatMap((one) => one.points.map(([at]) => at))];
+  const [low, high] = [Math.min(...every), Math.max(...every)], x = (value) => 50 + (380 * (value - low)) / (high - low);
   const y = (share) => 210 - 190 * share;
   const label = (at, text, anchor) => drawn("text", { x: at[0], y: at[1], "text-anchor": anchor }, text);
   const line = (x1, y1, x2, y2, kind) => drawn("line", { x1, y1, x2, y2, class: kind });
-  return drawn("svg", { viewBox: "0 0 450 255", width: 450, class: "plot", role: "img", "aria-label": `${title}: the numbers are in the table below` },
+  const path = (at) => at.map(([one, share]) => `${x(one)},${y(share)}`).join(" ");
+  const kinds = others.map((_, i) => `other other${i}`), height = 255 + (others.length ? 18 * (others.length + 1) : 0);
+  return drawn("svg", { viewBox: `0 0 450 ${height}`, width: 450, class: "plot", role: "img", "aria-label": `${title}: the numbers are in the table below` },
     line(50, 210, 430, 210, "axis"), line(50, 20, 50, 210, "axis"), line(50, y(0.5), 430, y(0.5), "chance"),
     ...[0, 0.5, 1].map((share) => label([44, y(share) + 4], `${100 * share} %`, "end")),
-    ...[points[0], points.at(-1)].map(({ x: at }) => label([x(at), 228], `${+at.toFixed(2)}`, "middle")),
+    ...[low, high].map((at) => label([x(at), 228], `${+at.toFixed(2)}`, "middle")),
     label([240, 246], "evidence", "middle"), label([50, 12], title, "start"),
-    drawn("polyline", { class: "curve", points: points.map(({ x: at, k, n }) => `${x(at)},${y(k / n)}`).join(" ") }),
+    ...others.map((one, i) => drawn("polyline", { class: kinds[i], points: path(one.points.map(([at, k, n]) => [at, k / n])) })),
+    drawn("polyline", { class: "curve", points: path(points.map(({ x: at, k, n }) => [at, k / n])) }),
+    ...(others.length ? ["you", ...others.map(({ name }) => name)] : []).flatMap((name, i) =>
+      [line(50, 262 + 18 * i, 90, 262 + 18 * i, i ? kinds[i - 1] : "curve"), label([98, 266 + 18 * i], name, "start")]),
     ...points.flatMap(({ x: at, k, n }) => {
       const [from, to] = interval(k, n);
       return [line(x(at), y(from), x(at), y(to), "bar"), drawn("circle", { cx: x(at), cy: y(k / n), r: 4, class: "point" })];

@@ -1,0 +1,81 @@
+"""`add_task`: one page for many tasks, whose files are shared."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from neurogym_core import InvalidValueError, make_task
+from neurogym_core.tools import is_file_reference
+from neurogym_play.page import page_files, played_blocks, write_files
+
+TABLES = "task.json"
+"""The one file of a page that differs from task to task."""
+
+
+def add_task(
+    task: str,
+    folder: str | Path,
+    n_trials: int = 60,
+    *,
+    seeds: Sequence[int] = (0,),
+    feedback: bool = False,
+    most: int | None = None,
+    beside: Mapping[str, Any] | None = None,
+    about: str | None = None,
+) -> list[int]:
+    """Add a task to a page for many tasks, which is written if the folder has none.
+
+    The page shares its scripts and its table of noise between the tasks. Its address names the
+    task, the seed and the number of trials: ``index.html?task=control/GoNogo-v0&seed=1&n=30``.
+
+    Args:
+        task: id of the task, with its namespace.
+        folder: the folder of the page.
+        n_trials: largest number of trials of a seed.
+        seeds: seeds whose trials are written; 0 is played if the address names none.
+        feedback: whether the page says after each trial if it was correct.
+        most: largest size of the trials of a seed, bytes of JSON before compression; there are
+            fewer trials if they would be larger. None: no limit.
+        beside: shown beside the results of the person, ``{"performance": [[who, mean], …],
+            "curves": [{"name": who, "points": [[evidence, k, n], …]}, …]}``: k of n answers were
+            the last choice.
+        about: address of a page about the task, from the folder.
+
+    Returns:
+        The number of trials of each seed.
+
+    Raises:
+        InvalidValueError: `task` is no id of an installed task, or there is no seed.
+        NotSupportedError: the tables do not hold all that happens in a trial of this task.
+        FileNotWrittenError (OSError): a file cannot be written.
+    """
+    if is_file_reference(task) or task.count("/") != 1 or not seeds:
+        raise InvalidValueError(
+            f"add_task() was given the task {task!r} with the seeds {seeds!r}. Expected an id with"
+            " its namespace, such as 'control/GoNogo-v0', and at least one seed."
+        )
+    made, folder = make_task(task), Path(folder)
+    more = {"beside": beside, "about": about, "seeds": list(seeds)}
+    counts = []
+    for seed in seeds:
+        n = n_trials
+        files = _files(made, task, n, seed, feedback, more)
+        while most is not None and n > 1 and (size := len(files[TABLES])) > most:
+            n = max(1, min(n - 1, int(n * most / size)))
+            files = _files(made, task, n, seed, feedback, more)
+        tables = gzip.compress(files.pop(TABLES), mtime=0)
+        write_files(files, folder)
+        write_files({f"{seed}.trials": tables}, folder / "tasks" / task)
+        counts.append(n)
+    return counts
+
+
+def _files(
+    made: Any, task: str, n: int, seed: int, feedback: bool, more: Mapping[str, Any]
+) -> dict[str, bytes]:
+    """Return the files of the page of one task."""
+    blocks = played_blocks(made, n, 0, seed=seed, conditions=None)
+    return page_files(made, task, blocks, feedback=feedback, more=more)
