@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import posixpath
 import re
+from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,12 @@ from sphinx.application import Sphinx
 from sphinx.search.en import SearchEnglish
 
 import neurogym_core
-from neurogym_core.ecosystem.published import REPOSITORY
+
+REPOSITORY = next(
+    (line.partition(", ")[2] for line in metadata("neurogym-core").get_all("Project-URL") or ()),
+    "",
+)
+"""The public address of the sources, the first one of the metadata; "" while there is none."""
 
 project = "neurogym-core"
 author = "The neurogym-core authors"

@@ -761,8 +761,15 @@ def circular_mixture(error: ArrayLike) -> Measured:
         error: report minus true value, radians, (n,); wrapped to a circle.
     """
     values = np.asarray(error, float)
-    fit = _Mixture(np.cos(values[~np.isnan(values)]))
-    notes = []
+    values = values[~np.isnan(values)]
+    fit, notes = _Mixture(np.cos(values)), []
+    aside = np.sin(values)
+    middle = float(np.angle(np.exp(1j * values).mean()))
+    if len(values) > 2 and abs(aside.mean()) > 3 * aside.std(ddof=1) / np.sqrt(len(values)):
+        notes.append(
+            f"The mean error is {middle:.2g} rad, and the mixture takes it as 0: the SD of the"
+            " memories contains this bias. Subtract it from the errors."
+        )
     share, low, high = fit.share_interval()
     if high == 1:
         notes.append(

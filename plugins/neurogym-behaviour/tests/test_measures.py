@@ -365,3 +365,10 @@ def test_rates_have_wilsons_intervals():
     signal = np.repeat([True, False], 50)
     yes = np.concatenate([np.arange(50) < 45, np.arange(50) < 5])
     assert m.d_prime(signal, yes).measures == found.measures
+
+
+def test_a_mixture_says_that_the_errors_are_biased():
+    error = np.random.default_rng(5).vonmises(0, 10, 400)
+    assert not any("mean error" in note for note in m.circular_mixture(error).notes)
+    (note,) = [one for one in m.circular_mixture(error + 0.3).notes if "mean error" in one]
+    assert note.startswith("The mean error is 0.27 rad")

@@ -84,7 +84,8 @@ def command(record: Path, names: tuple[str, ...], out: Path, **given: Any) -> No
     ngym fit rats.csv --model integrator --strength evidence --side answer --recover 5
     ngym fit monkeys.csv --model integrator --model runs/x
 
-    The report has, for each subject and model, the parameters with standard errors (from the
+    Several models are fitted to the same trials: those in which each of them has a likelihood. The
+    report has, for each subject and model, the parameters with standard errors (from the
     curvature of the likelihood; none at a bound), the log likelihood, AIC and BIC (smaller is
     better), and the bits per trial of each part of the trials under a fit to the others (larger is
     better). A model whose starts do not agree may have a better fit elsewhere. Each fit is
@@ -97,12 +98,14 @@ def command(record: Path, names: tuple[str, ...], out: Path, **given: Any) -> No
     subject, model, parameter, value, mean, sd), best (subject -> model), predictive (rows: subject,
     model, number, data, simulated, low, high), report and figures. Missing numbers are null.
     """
+    import numpy as np
     from neurogym_behaviour.behaviour import Behaviour, CannotTellError, Roles
     from neurogym_behaviour.report import SCHEMA, write_report
     from neurogym_plot.styles import figure_style
     from neurogym_training.runs import Run
 
-    from neurogym_likeness.fitting import fit_model
+    from neurogym_likeness.fitting import fit_model, usable
+    from neurogym_likeness.models import model
     from neurogym_likeness.predictive import predictive_finding
     from neurogym_likeness.replayed import network_model, with_choices
 
@@ -118,21 +121,27 @@ def command(record: Path, names: tuple[str, ...], out: Path, **given: Any) -> No
     fits: list[Fit] = []
     with usage_errors(), Progress("fits", len(subjects) * len(names)) as bar:
         for subject, behaviour in subjects.items():
+            models: dict[str, Model] = {}
+            among = np.ones(len(behaviour), bool)
             for name in names:
-                bar.show(len(fits), f"{subject}, {name}")
                 try:
-                    how = {key: given[key] for key in ("starts", "folds", "seed")}
-                    chosen: str | Model = name
                     if name in trainers:
                         player, task = trainers[name].subject(), trainers[name].tasks[0]
                         said = Path(name).name
-                        chosen = network_model(said, player, task, behaviour, seed=given["seed"])
-                    fits.append(fit_model(chosen, behaviour, subject, **how))
+                        seed = given["seed"]
+                        models[name] = network_model(said, player, task, behaviour, seed=seed)
+                    else:
+                        models[name] = model(name, behaviour)
+                    among &= usable(models[name], behaviour)
                 except CannotTellError as error:
-                    raise click.UsageError(
-                        f"{name} cannot be fitted to {subject}: {error}. Choose another model, or"
-                        " name the columns."
-                    ) from error
+                    raise _cannot(name, subject, error) from error
+            for name in names:
+                bar.show(len(fits), f"{subject}, {name}")
+                how = {key: given[key] for key in ("starts", "folds", "seed")}
+                try:
+                    fits.append(fit_model(models[name], behaviour, subject, among=among, **how))
+                except CannotTellError as error:
+                    raise _cannot(name, subject, error) from error
         rows = _recovery(fits, subjects, given)
         with figure_style(given["style"]):
             simulated = predictive_finding(fits, subjects, seed=given["seed"])
@@ -161,6 +170,12 @@ def command(record: Path, names: tuple[str, ...], out: Path, **given: Any) -> No
             count = sum(one.model.name == name for one in best.values())
             click.echo(f"Smallest BIC of {count} of {len(best)} subjects: {name}")
     click.echo(f"The report is {target}.")
+
+
+def _cannot(name: str, subject: str, error: Exception) -> click.UsageError:
+    return click.UsageError(
+        f"{name} cannot be fitted to {subject}: {error}. Choose another model, or name the columns."
+    )
 
 
 def _recovery(

@@ -56,6 +56,7 @@ def fit_model(
     starts: int = STARTS,
     folds: int = FOLDS,
     seed: int = 0,
+    among: np.ndarray | None = None,
 ) -> Fit:
     """Fit a model to the trials of one subject.
 
@@ -66,13 +67,16 @@ def fit_model(
         starts: points from which the search begins; they are drawn.
         folds: parts of the trials for `Fit.predicted`; 0: none, and it is NaN.
         seed: of the starts.
+        among: trials that are used, bool (n,); None: all that have a likelihood. Models are
+            compared over the same trials: those of `usable` for each of them.
 
     Raises:
         CannotTellError: the record lacks something, or has too few answers.
     """
     chosen = model(name, behaviour) if isinstance(name, str) else name
-    every = chosen.log_likelihood(behaviour, _middle(chosen))
-    used = np.isfinite(every)
+    used = usable(chosen, behaviour)
+    if among is not None:
+        used &= among
     n = int(used.sum())
     if n < SMALLEST:
         raise CannotTellError(f"{n} trials have an answer; a fit needs {SMALLEST}")
@@ -81,11 +85,17 @@ def fit_model(
     loss, point = min(found, key=lambda one: one[0])
     k = len(chosen.parameters)
     predicted = _predicted(chosen, behaviour, used, point, folds) if folds else float("nan")
+    errors = _named(chosen, _errors(chosen, behaviour, used, point))
     return Fit(
-        subject, chosen, _named(chosen, point), _named(chosen, _errors(chosen, behaviour, point)),
+        subject, chosen, _named(chosen, point), errors,
         -loss, n, 2 * k + 2 * loss, k * float(np.log(n)) + 2 * loss, predicted,
         sum(one[0] < loss + 0.1 for one in found),
     )  # fmt: skip
+
+
+def usable(chosen: Model, behaviour: Behaviour) -> np.ndarray:
+    """Return the trials whose answer has a likelihood under a model, bool (n,)."""
+    return np.isfinite(chosen.log_likelihood(behaviour, _middle(chosen)))
 
 
 def _middle(chosen: Model) -> dict[str, float]:
@@ -126,10 +136,9 @@ def _search(
     return float(found.fun), np.clip(found.x * scale, low, high)
 
 
-def _errors(chosen: Model, behaviour: Behaviour, point: np.ndarray) -> np.ndarray:
+def _errors(chosen: Model, behaviour: Behaviour, used: np.ndarray, point: np.ndarray) -> np.ndarray:
     """Return standard errors from the second differences of the log likelihood, (k,)."""
     parts = list(chosen.parameters.values())
-    used = np.isfinite(chosen.log_likelihood(behaviour, _named(chosen, point)))
     loss, k = _loss(chosen, behaviour, used), len(point)
     step = np.array([1e-3 * (one.last - one.first) for one in parts])
     room = np.array([min(x - one.low, one.high - x) for x, one in zip(point, parts, strict=True)])

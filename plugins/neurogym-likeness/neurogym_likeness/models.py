@@ -215,11 +215,31 @@ class Sequence:
                 raise CannotTellError("the record has two choices and no column 'common'")
             state = np.where(record["common"], choices[0], 1 - choices[0]).tolist()
             second = choices[1].tolist()
+        reward = record["reward"]
+        if reward.dtype.kind not in "biuf":
+            raise CannotTellError(f"the column 'reward' has texts, such as {str(reward[0])!r}")
+        chosen = np.all([one >= 0 for one in choices], axis=0)
+        lacking = int((chosen & ~np.isfinite(reward.astype(float))).sum())
+        if lacking:
+            raise CannotTellError(
+                f"{lacking:,} trials with a choice have no reward, from which the model learns"
+            )
+        if not {"payout", "probability"} & set(record.columns):
+            choices = _from_zero(choices, behaviour.roles.choices)
         options = max(behaviour.roles.choices, 1 + max(int(one.max()) for one in choices))
         return cls(
             choices[0].tolist(), second, state, record["reward"].astype(float).tolist(),
             fresh.tolist(), options,
         )  # fmt: skip
+
+
+def _from_zero(choices: list[np.ndarray], options: int) -> list[np.ndarray]:
+    """Return choices that a lab counts from 1, or names by other numbers, counted from 0."""
+    known = np.unique(np.concatenate(choices))
+    known = known[known >= 0]
+    if not len(known) or known[-1] < options or len(known) > options:
+        return choices
+    return [np.where(one < 0, -1, np.searchsorted(known, one)) for one in choices]
 
 
 def _softmax(values: list[float]) -> list[float]:

@@ -17,6 +17,8 @@ PLAYS = 1000
 """Plays of each kind of trials: those with the same conditions, durations and time."""
 REPEATS = 100
 """Largest number of noises with which each trial is played."""
+CONTRARY = 0.01
+"""Largest share of trials in which choice and outcome may contradict each other."""
 
 
 def choice_probabilities(
@@ -157,11 +159,20 @@ def network_model(
 
     Raises:
         NotSupportedError, InvalidValueError: those of `choice_probabilities`.
-        CannotTellError: a trial has several answers.
+        CannotTellError: a trial has several answers, or choices and outcomes contradict each other.
     """
     if behaviour.slot is not None:
         raise CannotTellError("a network has a likelihood in tasks of one choice")
     p, right = choice_probabilities(subject, task, behaviour.record, seed=seed)
+
+    choices, outcome = choices_of(task, behaviour.record), behaviour.record["outcome"]
+    told = (choices >= 0) & np.isin(outcome, ("correct", "error"))
+    against = int((told & ((outcome == "correct") != (choices == right))).sum())
+    if against > CONTRARY * told.sum():
+        raise CannotTellError(
+            f"in {against:,} of {int(told.sum()):,} trials 'choice' is wrong where 'outcome' is"
+            " correct, or the other way"
+        )
 
     def mixed(given: Mapping[str, float]) -> np.ndarray:
         return (1 - given["lapse"]) * p + given["lapse"] / p.shape[1]

@@ -268,11 +268,6 @@ def test_the_network_of_a_run_is_a_model(toys, ngym):
     fits = {one["model"]: one for one in json.loads(said[said.index("{") :])["fits"]}
     assert fits["net"]["predicted"] > -0.1  # the toy answers nearly all trials rightly
     assert list(fits["net"]["parameters"]) == ["lapse"]
-    flipped = np.where(record["choice"] == "right", "left", "right")
-    TrialRecord({**record, "choice": flipped}, meta=record.meta).to_csv("flipped.csv")
-    code, said = ngym("fit", "flipped.csv", "--model", "net", "--json")
-    (worst,) = json.loads(said[said.index("{") :])["fits"]
-    assert worst["predicted"] < -0.99  # no better than lapses alone
     TrialRecord({**record, "choice": np.full(300, "up")}, meta=record.meta).to_csv("up.csv")
     code, said = ngym("fit", "up.csv", "--model", "net")
     assert code == 2
@@ -280,3 +275,61 @@ def test_the_network_of_a_run_is_a_model(toys, ngym):
     code, said = ngym("fit", "all.csv", "--model", "nowhere")
     assert code == 2
     assert "'nowhere' was given. Expected 'q_learner'" in said
+
+
+# ---- records of laboratories ----
+
+
+def bandit_file(path, change=lambda columns: columns, subject="win_stay_lose_shift:lapse=0.2"):
+    record = run("Bandit-v0", subject, 300, seed=2, num_envs=1)
+    columns = {name: record.coded()[name] for name in ("trial", "choice", "outcome", "reward")}
+    TrialRecord(change({name: np.asarray(one) for name, one in columns.items()})).to_csv(path)
+
+
+def fitted(ngym, path, *models):
+    words = [word for name in models for word in ("--model", name)]
+    code, said = ngym("fit", path, *words, "--folds", "0", "--json")
+    assert code == 0, said
+    return {one["model"]: one for one in json.loads(said[said.index("{") :])["fits"]}
+
+
+def test_a_missing_reward_is_refused_and_not_the_end_of_a_fit(ngym):
+    def lacking(columns):
+        columns["reward"] = columns["reward"].astype(float)
+        columns["reward"][60] = np.nan
+        return columns
+
+    bandit_file("lacking.csv", lacking)
+    code, said = ngym("fit", "lacking.csv", "--model", "q_learner")
+    assert code == 2
+    assert "1 trials with a choice have no reward" in said
+    bandit_file(
+        "texts.csv", lambda one: {**one, "reward": np.where(one["reward"] > 0, "yes", "no")}
+    )
+    code, said = ngym("fit", "texts.csv", "--model", "q_learner")
+    assert code == 2
+    assert "'reward' has texts" in said
+
+
+def test_choices_may_be_counted_from_one(ngym):
+    bandit_file("zero.csv")
+    bandit_file("one.csv", lambda one: {**one, "choice": one["choice"] + 1})
+    models = ("q_learner", "win_stay_lose_shift")
+    for name, fit in fitted(ngym, "zero.csv", *models).items():
+        assert fitted(ngym, "one.csv", name)[name]["log_likelihood"] == fit["log_likelihood"]
+
+
+def test_models_are_compared_over_the_same_trials(toys, ngym):
+    """The network of a run reads choices, and the integrator outcomes."""
+    task = "PerceptualDecisionMaking-v0"
+    assert ngym("train", task, "--model", "toy", "--updates", "200", "--out", "net")[0] == 0
+    record = run(task, "oracle", 300, seed=3)
+    choices = record.codes("choice").copy()
+    choices[::5] = -1
+    TrialRecord({**record, "choice": choices}, meta=record.meta).to_csv("some.csv")
+    assert {one["n"] for one in fitted(ngym, "some.csv", "net", "integrator").values()} == {240}
+    swapped = 1 - record.codes("choice")
+    TrialRecord({**record, "choice": swapped}, meta=record.meta).to_csv("swapped.csv")
+    code, said = ngym("fit", "swapped.csv", "--model", "net")
+    assert code == 2
+    assert "in 300 of 300 trials 'choice' is wrong where 'outcome' is correct" in said

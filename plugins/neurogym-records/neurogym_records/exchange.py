@@ -860,6 +860,7 @@ def export(
         to_nwb(trials, path, animal=AnimalFacts.of(record, facts))
         return [path]
     written = []
+    _check_labels([names for _, names in parts])
     for part, names in parts:
         labels = ["".join(c for c in name if c.isascii() and c.isalnum()) for name in names]
         if kind == "bids":
@@ -871,6 +872,29 @@ def export(
             to_nwb(part, file, animal=known, subject_id=names[0].replace("/", "-"))
             written.append(file)
     return written
+
+
+def _check_labels(parts: Iterable[list[str]]) -> None:
+    """Raise an error if the names of two parts differ in other characters than letters and digits.
+
+    Files would have the same name; file systems may ignore the case.
+    """
+    known: dict[tuple[str, ...], list[str]] = {}
+    for names in parts:
+        labels = tuple(
+            "".join(c for c in name.casefold() if c.isascii() and c.isalnum()) for name in names
+        )
+        if not all(labels):
+            raise InvalidValueError(
+                f"{' '.join(names)!r} was given. Expected names with letters or digits of ASCII, as"
+                " files have them. Rename it."
+            )
+        other = known.setdefault(labels, names)
+        if other != names:
+            raise InvalidValueError(
+                f"{' '.join(other)!r} and {' '.join(names)!r} would be the same file. Expected"
+                " subjects and sessions that differ in letters and digits. Rename one."
+            )
 
 
 def _parts_of(record: TrialRecord) -> Iterator[tuple[TrialRecord, list[str]]]:

@@ -12,6 +12,11 @@ from numpy.typing import ArrayLike
 from neurogym_core import InvalidValueError
 from neurogym_core.tools import optional
 
+SHORTEST = 0.02
+"""Smallest median of reaction times, s: shorter ones were given in s in place of ms."""
+RESERVED = {"answer", "chose", "response"}
+"""Columns that the tables have themselves."""
+
 
 def _answered(answers: ArrayLike, columns: Mapping[str, ArrayLike]) -> pd.DataFrame:
     """Return the trials with an answer, ``answer`` 0 or 1, and without missing values.
@@ -20,6 +25,19 @@ def _answered(answers: ArrayLike, columns: Mapping[str, ArrayLike]) -> pd.DataFr
         InvalidValueError: an answer is neither 0 nor 1, nor missing (NaN).
     """
     values = np.asarray(answers, float)
+    for name, one in columns.items():
+        if np.shape(one)[:1] != values.shape:
+            raise InvalidValueError(
+                f"{name!r} has the shape {np.shape(one)}, and there are {len(values):,} answers."
+                " Expected a value for each trial. Give columns of equal lengths."
+            )
+        if name in RESERVED or (
+            np.asarray(one).dtype.kind == "f" and np.isinf(np.asarray(one, float)).any()
+        ):
+            raise InvalidValueError(
+                f"The column {name!r} was given. Expected finite values, and another name than"
+                f" {', '.join(sorted(RESERVED))}. Rename or correct it."
+            )
     wrong = ~np.isnan(values) & ~np.isin(values, (0, 1))
     if wrong.any():
         raise InvalidValueError(
@@ -62,6 +80,17 @@ def for_hssm(times: ArrayLike, correct: ArrayLike, **conditions: ArrayLike) -> p
         InvalidValueError: `correct` is neither 0 nor 1 in an answered trial.
     """
     seconds = np.asarray(times, float) / 1000
+    known = seconds[~np.isnan(seconds)]
+    if (
+        "rt" in conditions
+        or not np.isfinite(known).all()
+        or (known <= 0).any()
+        or (len(known) and np.median(known) < SHORTEST)
+    ):
+        raise InvalidValueError(
+            "for_hssm() was given times that are infinite, 0 or less, or seconds, or a condition"
+            " 'rt'. Expected ms above 0, and NaN without an answer. Give 1000 * times of seconds."
+        )
     right = np.where(np.isnan(seconds), np.nan, np.asarray(correct, float))
     frame = _answered(right, {"rt": seconds, **conditions})
     frame["response"] = np.where(frame.pop("answer") == 1, 1, -1)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from neurogym_behaviour.behaviour import STRENGTHS
+from neurogym_behaviour.behaviour import SIDES, STRENGTHS
 
 from neurogym_core import InvalidValueError, TrialRecord
 from neurogym_core.tools import listed, unknown
@@ -18,6 +18,8 @@ from neurogym_records.lab_files import PYCONTROL, lab_table, of_pycontrol
 from neurogym_records.recipes import Recipe, evaluated, names_in, read_recipe, unit_factor
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".pqt", ".xlsx", ".json", ".mat", ".nwb")
+LARGEST = 1e12
+"""Largest number of a strength, a time or a trial."""
 PERCENT = 100.0
 """Strengths of a subject that differ from those of the others by about this factor are in another
 unit."""
@@ -95,6 +97,8 @@ def read_record(
             f"{source} has no column 'outcome' or 'correct', but {', '.join(list(table)[:12])}."
             " Expected one of them. Name it: --map correct=THEIRS, or give a --recipe."
         )
+    if "steps" not in columns:
+        columns = _checked(columns, source, notes)
     facts = {NOTES: tuple(notes), SOURCES: sources}
     meta = {**meta, **{k: v for k, v in facts.items() if v}}
     # Of another's table, rows may have been left out, and numbers of trials renamed.
@@ -193,6 +197,80 @@ def _outcomes(correct: np.ndarray, source: str) -> np.ndarray:
             " Map another column to it, or an expression: --map correct='feedbackType > 0'."
         )
     return np.where(np.isnan(values), "miss", np.where(values == 1, "correct", "error"))
+
+
+def _checked(
+    columns: Mapping[str, np.ndarray], source: str, notes: list[str]
+) -> dict[str, np.ndarray]:
+    """Return the columns of a lab's table with missing choices as such; refuse unusable cells."""
+    found = dict(columns)
+    for name, values in columns.items():
+        last = name.rpartition(".")[2]
+        if values.dtype.kind == "U" and (last == "choice" or name in SIDES):
+            found[name] = values = np.char.strip(values)
+        if last == "choice":
+            found[name] = _choices(values)
+        elif last == "reaction_time" or name in STRENGTHS or name == "trial":
+            _check_numbers(name, values, source)
+    if "subject" in found:
+        who = found["subject"]
+        lacking = np.isnan(who) if who.dtype.kind == "f" else who == ""
+        if lacking.any() and not lacking.all():
+            raise InvalidValueError(
+                f"{int(lacking.sum()):,} of {len(who):,} rows of {source} have no subject: the"
+                f" first is row {int(np.flatnonzero(lacking)[0]) + 1}. Expected one in each row."
+                " Correct the file, or leave these rows out."
+            )
+    for name in found:
+        if name.rpartition(".")[2] == "reaction_time":
+            early = int((found[name] <= 0).sum())
+            if early:
+                notes.append(
+                    f"{early:,} of {len(found[name]):,} trials have a {name} of 0 ms or less, and"
+                    " count with it."
+                )
+    return found
+
+
+def _choices(values: np.ndarray) -> np.ndarray:
+    """Return choices in which missing ones are no answers, and not a further choice."""
+    if values.dtype.kind == "U":
+        return np.where(values == "", "none", values)
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        known = values[~np.isnan(values)]
+        if (known == np.round(known)).all() and (known >= 0).all():
+            return np.where(np.isnan(values), -1, values).astype(np.int64)
+    return values
+
+
+def _check_numbers(name: str, values: np.ndarray, source: str) -> None:
+    """Raise an error that names the first cell which is no number, or none that can be used."""
+    if values.dtype.kind not in "biuf":
+        texts = values.astype(str)
+        wrong = [k for k, one in enumerate(texts.ravel()) if one and not _is_number(one)]
+        row = wrong[0] if wrong else 0
+        raise InvalidValueError(
+            f"Column {name!r} of {source} has {str(texts.ravel()[row])!r} in row {row + 1}."
+            " Expected numbers, and empty cells where there are none. Correct the file, or map a"
+            f" column of numbers: --map {name}=THEIRS."
+        )
+    known = np.abs(values.astype(float))
+    if name not in STRENGTHS:
+        known = known[~np.isinf(known)]  # infinite times have an error of their own
+    if (known[~np.isnan(known)] > LARGEST).any():
+        most = float(np.nanmax(known))
+        raise InvalidValueError(
+            f"Column {name!r} of {source} has {most:g}. Expected numbers below {LARGEST:g}. Correct"
+            " the file."
+        )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _check_copies(record: TrialRecord, source: str) -> None:

@@ -524,3 +524,13 @@ def test_facts_about_animals_are_for_nwb(mice, ngym):
     code, said = ngym("export", mice, "--to", "bids", "--sex", "F")
     assert code == 2
     assert "--sex was given with --to bids" in said
+
+
+def test_subjects_whose_files_would_have_one_name_are_refused(tmp_path):
+    columns = {"trial": [0, 1], "choice": [0, 1], "outcome": ["correct", "error"],
+               "trial_start": [0.0, 0.0], "trial_stop": [900.0, 900.0]}  # fmt: skip
+    for names in (["m-1", "m_1"], ["M1", "m1"]):
+        record = TrialRecord({**columns, "subject": names})
+        with pytest.raises(InvalidValueError, match="would be the same file"):
+            export(record, tmp_path / "data", "bids")
+        assert not (tmp_path / "data").exists()

@@ -184,3 +184,19 @@ def test_hssm_has_the_likelihood_of_the_diffusion(rng):
     )
     assert len(theirs) == 199
     assert theirs == pytest.approx(ours, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("hand_over", "said"),
+    [
+        (lambda: m.for_hssm([0.5, 0.6], [0, 1]), "or seconds"),
+        (lambda: m.for_hssm([-300, 500], [0, 1]), "0 or less"),
+        (lambda: m.for_hssm([300, 500], [0, 1], rt=[9, 9]), "a condition 'rt'"),
+        (lambda: m.for_statsmodels([0, 1], {"chose": [5, 6]}), "The column 'chose' was given"),
+        (lambda: m.for_statsmodels([0, 1], {"x": [1.0, np.inf]}), "Expected finite values"),
+        (lambda: m.for_psytrack([0, 1], {"x": [1.0]}), "there are 2 answers"),
+    ],
+)
+def test_tables_that_would_mislead_are_refused(hand_over, said):
+    with pytest.raises(InvalidValueError, match=said):
+        hand_over()

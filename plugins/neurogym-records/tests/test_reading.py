@@ -12,6 +12,7 @@ import pytest
 from neurogym_behaviour.analyses import ANALYSES
 from neurogym_behaviour.behaviour import Behaviour
 from neurogym_records import read_csv, read_record
+from neurogym_records.reading import NOTES
 from neurogym_records.recipes import evaluated, read_recipe, recipe_names
 
 from neurogym_core import InvalidValueError, TrialRecord, UnknownNameError
@@ -368,3 +369,61 @@ def test_a_name_of_two_columns_is_refused(separator, tmp_path):
     (tmp_path / "lab.csv").write_text(text.replace(",", separator))
     with pytest.raises(InvalidValueError, match="the name 'correct' more than once"):
         read_record(tmp_path / "lab.csv")
+
+
+# ---- cells that cannot be used, or are missing ----
+
+
+def table_of(tmp_path, **changed):
+    """Write a lab's table of 40 trials of two animals, with some cells changed."""
+    cells = {
+        "subject": ["a"] * 20 + ["b"] * 20, "trial": [*range(20)] * 2,
+        "coherence": [3.2, 51.2] * 20, "choice": ["left", "right"] * 20, 
+        "correct": [1, 1, 1, 0] * 10,
+        "reaction_time": [400 + k for k in range(40)],
+    }  # fmt: skip
+    for name, cell in changed.items():
+        cells[name] = [cell, *cells[name][1:]]
+    rows = [
+        ",".join(cells),
+        *(",".join(map(str, row)) for row in zip(*cells.values(), strict=True)),
+    ]
+    path = tmp_path / "lab.csv"
+    path.write_text("\n".join(rows) + "\n", "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (
+            {"reaction_time": "timeout"},
+            "'reaction_time' .* has 'timeout' in row 1. Expected numbers",
+        ),
+        ({"trial": "t0"}, "'trial' .* has 't0' in row 1"),
+        ({"coherence": "1e308"}, r"'coherence' .* has 1e\+308. Expected numbers below"),
+        ({"reaction_time": "1e300"}, r"has 1e\+300. Expected numbers below"),
+        ({"subject": ""}, "1 of 40 rows .* have no subject: the first is row 1"),
+    ],
+)
+def test_a_cell_that_cannot_be_used_is_named(tmp_path, changed, said):
+    with pytest.raises(InvalidValueError, match=said):
+        read_record(table_of(tmp_path, **changed))
+
+
+def test_an_empty_choice_is_no_answer_and_no_further_choice(tmp_path):
+    record = read_record(table_of(tmp_path, choice="", correct=""))
+    assert record.coded()["choice"].tolist()[:3] == [-1, 1, 0]
+    numbered = table_of(tmp_path, choice="")
+    text = numbered.read_text("utf-8").replace("left", "1").replace("right", "2")
+    numbered.write_text(text, "utf-8")
+    assert read_record(numbered)["choice"].tolist()[:3] == [-1, 2, 1]
+
+
+def test_spaces_make_no_further_choice(tmp_path):
+    assert set(read_record(table_of(tmp_path, choice="left "))["choice"]) == {"left", "right"}
+
+
+def test_times_before_the_stimulus_are_said(tmp_path):
+    (note,) = read_record(table_of(tmp_path, reaction_time="-1")).meta[NOTES]
+    assert note.startswith("1 of 40 trials have a reaction_time of 0 ms or less")

@@ -47,6 +47,7 @@ def work(toys, ngym):
     code, said = ngym("train", ID, "--model", "toy", "--updates", 5, "--out", "run", "--quiet")
     assert code == 0, said
     Path("evil.py").write_text(EVIL.format(marker=str(Path("OWNED").resolve())), "utf-8")
+    assert ngym("run", ID, "--subject", "oracle", "-n", 60, "--csv", "trials.csv")[0] == 0
     return ngym
 
 
@@ -81,6 +82,7 @@ COMMANDS = {
     "sweep *": ("sweep", "--do", "evaluate", "--vary", "run=ru*", "--on", "serial", "--quiet"),
     "sweep subject": ("sweep", ID, "--vary", "subject=./run", "--vary", "trials=50", "--on",
                       "serial", "--quiet"),
+    "fit": ("fit", "trials.csv", "--model", "run", "--folds", 0),
     "run experiment": ("run", "subject.toml"),
     "sweep experiment": ("sweep", "subject.toml", "--on", "serial", "--quiet"),
 }  # fmt: skip
