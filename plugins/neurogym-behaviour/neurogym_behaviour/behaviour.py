@@ -575,7 +575,7 @@ def _complete(record: TrialRecord, roles: Roles) -> tuple[TrialRecord, dict[str,
     """
     if "steps" in record:
         return record, {}
-    known, left_out = np.ones(len(record), bool), {}
+    known, left_out = _with_answers(record)
     names = {*STRENGTHS, *SIDES, roles.strength, roles.side} & set(record.columns)
     for name in sorted(name for name in names if name is not None):
         values = record[name]
@@ -592,6 +592,25 @@ def _complete(record: TrialRecord, roles: Roles) -> tuple[TrialRecord, dict[str,
     )  # fmt: skip
     whole: TrialRecord = numbered[known]
     return whole, left_out
+
+
+def _with_answers(record: TrialRecord) -> tuple[np.ndarray, dict[str, int]]:
+    """Return the trials of the subjects that answered any, bool (n,), and the numbers of others.
+
+    A mean over animals has no value of one without results.
+    """
+    known: np.ndarray = np.ones(len(record), bool)
+    names = [name for name in record.columns if name.rpartition(".")[2] == "outcome"]
+    if "subject" not in record or not names:
+        return known, {}
+    given = np.any([np.isin(record[name], ("correct", "error", "other")) for name in names], axis=0)
+    who, place = np.unique(record["subject"], return_inverse=True)
+    silent = np.bincount(place, weights=given) == 0
+    if not silent.any() or silent.all():
+        return known, {}
+    counts = np.bincount(place)
+    left_out = {f"answer by {who[k]}": int(counts[k]) for k in np.flatnonzero(silent)}
+    return ~silent[place], left_out
 
 
 def _in_order(record: TrialRecord) -> TrialRecord:

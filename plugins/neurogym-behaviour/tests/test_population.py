@@ -13,7 +13,7 @@ from neurogym_behaviour.comparison import parameters
 from neurogym_behaviour.population import over_subjects, population
 from neurogym_behaviour.references import published
 
-from neurogym_core import TrialRecord
+from neurogym_core import TrialRecord, run
 
 CONTRASTS = np.array([0, 6.25, 12.5, 25, 100])
 SPREAD = 8.4
@@ -163,3 +163,13 @@ def test_history_counts_the_trials_that_the_weights_come_from():
     counts = [int(history(part).notes[0].split()[0]) for part in parts]
     note = history(Behaviour(record)).notes[0]
     assert int(note.split()[0]) == sum(counts) == 798
+
+
+def test_an_animal_without_results_is_left_out_and_said():
+    record = run("PerceptualDecisionMaking-v0", "guess", 300, seed=1)
+    columns = {name: record[name] for name in record if name not in ("steps", "subject")}
+    columns["subject"] = np.repeat(["a", "b", "c"], 100)
+    columns["outcome"] = np.where(columns["subject"] == "a", "miss", columns["outcome"])
+    behaviour = Behaviour(TrialRecord(columns, meta=record.meta))
+    assert list(behaviour.per_subject()) == ["b", "c"]
+    assert behaviour.left_out == {"answer by a": 100}

@@ -36,6 +36,8 @@ MOST_DRAWN = 10**12
 """Largest number from which the trials of a score are drawn."""
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from neurogym_behaviour.behaviour import Behaviour
 
     from neurogym_likeness.benchmarks import Benchmark
@@ -219,6 +221,7 @@ def _of_runs(what: tuple[str, ...], given: dict[str, Any]) -> tuple[dict[str, Be
 
     found, tasks, kinds = {}, set(), {}
     with usage_errors():
+        _check_seeds(what, [Run.open(Path(one)).experiment.seed for one in what])
         imposed = read_conditions(given["conditions"])
         with Progress("runs", len(what)) as bar:
             for k, folder in enumerate(what):
@@ -307,6 +310,18 @@ def _report_benchmark(what: tuple[str, ...], out: Path, given: dict[str, Any]) -
     _report(behaviours, subject, name, runs, out, given, found, chosen)
 
 
+def _check_seeds(folders: Sequence[str], seeds: Sequence[int]) -> None:
+    """Refuse runs with one seed: a copy of a run is no further seed of its subject."""
+    known: dict[int, str] = {}
+    for folder, seed in zip(folders, seeds, strict=True):
+        other = known.setdefault(seed, folder)
+        if Path(other).resolve() != Path(folder).resolve():
+            raise click.UsageError(
+                f"The runs {other} and {folder} have the same seed, {seed}. Expected runs with"
+                " different seeds. Train another one: ngym train --seed NUMBER."
+            )
+
+
 def _played(
     chosen: Benchmark, what: tuple[str, ...], drawn: int
 ) -> tuple[dict[str, Behaviour], str]:
@@ -327,6 +342,7 @@ def _played(
         )
     if folders:
         opened = [Run.open(Path(one)) for one in folders]
+        _check_seeds(folders, [one.experiment.seed for one in opened])
         if len({one.kind() for one in opened}) > 1:
             raise click.UsageError(
                 f"The runs {', '.join(folders)} differ in more than their seed and length. Expected"

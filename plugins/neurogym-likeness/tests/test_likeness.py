@@ -9,6 +9,7 @@ errors from the bounds.
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -774,3 +775,13 @@ def test_the_number_of_tests_is_named():
              ("better-when-strong", "motion-threshold")]  # fmt: skip
     found = [one for one in found if one.rows] * 2
     assert "have the sign by chance" in counted(found)
+
+
+def test_a_copy_of_a_run_is_no_further_seed(toys, ngym):
+    task = "PerceptualDecisionMaking-v0"
+    assert ngym("train", task, "--model", "toy", "--updates", "10", "--out", "net")[0] == 0
+    shutil.copytree("net", "copy")
+    for more in ((), ("--benchmark", "orientations-people")):
+        code, said = ngym("likeness", "net", "copy", *more)
+        assert code == 2
+        assert "net and copy have the same seed, 0" in said

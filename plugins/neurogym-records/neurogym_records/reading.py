@@ -256,7 +256,7 @@ def _check_numbers(name: str, values: np.ndarray, source: str) -> None:
         )
     known = np.abs(values.astype(float))
     if name not in STRENGTHS:
-        known = known[~np.isinf(known)]  # infinite times have an error of their own
+        known = known[~np.isinf(known)]  # _check_times refuses these
     if (known[~np.isnan(known)] > LARGEST).any():
         most = float(np.nanmax(known))
         raise InvalidValueError(
