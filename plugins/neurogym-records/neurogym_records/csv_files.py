@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import io
 import os
 import re
@@ -375,7 +376,8 @@ def _column(values: Any, missing: str) -> np.ndarray:
             values = values.map(str)
     codes, found = pd.factorize(values.map(_plain) if values.dtype == object else values)
     if len(found) and all(isinstance(one, int | float | np.number | np.bool_) for one in found):
-        return np.append(np.asarray(found, float), np.nan)[codes]
+        with contextlib.suppress(OverflowError):  # integers of hundreds of digits stay texts
+            return np.append(np.asarray(found, float), np.nan)[codes]
     return np.array([*map(str, found), missing], dtype=str)[codes]
 
 

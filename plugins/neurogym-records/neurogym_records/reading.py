@@ -97,6 +97,8 @@ def read_record(
             f"{source} has no column 'outcome' or 'correct', but {', '.join(list(table)[:12])}."
             " Expected one of them. Name it: --map correct=THEIRS, or give a --recipe."
         )
+    if "subject" in columns:
+        _check_subjects(columns["subject"], source)
     if "steps" not in columns:
         columns = _checked(columns, source, notes)
     facts = {NOTES: tuple(notes), SOURCES: sources}
@@ -212,15 +214,6 @@ def _checked(
             found[name] = _choices(values)
         elif last == "reaction_time" or name in STRENGTHS or name == "trial":
             _check_numbers(name, values, source)
-    if "subject" in found:
-        who = found["subject"]
-        lacking = np.isnan(who) if who.dtype.kind == "f" else who == ""
-        if lacking.any() and not lacking.all():
-            raise InvalidValueError(
-                f"{int(lacking.sum()):,} of {len(who):,} rows of {source} have no subject: the"
-                f" first is row {int(np.flatnonzero(lacking)[0]) + 1}. Expected one in each row."
-                " Correct the file, or leave these rows out."
-            )
     for name in found:
         if name.rpartition(".")[2] == "reaction_time":
             early = int((found[name] <= 0).sum())
@@ -230,6 +223,17 @@ def _checked(
                     " count with it."
                 )
     return found
+
+
+def _check_subjects(who: np.ndarray, source: str) -> None:
+    """Raise an error if some rows have no subject: they would count as an animal."""
+    lacking = np.isnan(who) if who.dtype.kind == "f" else who == ""
+    if lacking.any() and not lacking.all():
+        raise InvalidValueError(
+            f"{int(lacking.sum()):,} of {len(who):,} rows of {source} have no subject: the"
+            f" first is row {int(np.flatnonzero(lacking)[0]) + 1}. Expected one in each row."
+            " Correct the file, or leave these rows out."
+        )
 
 
 def _choices(values: np.ndarray) -> np.ndarray:
@@ -267,10 +271,9 @@ def _check_numbers(name: str, values: np.ndarray, source: str) -> None:
 
 def _is_number(text: str) -> bool:
     try:
-        float(text)
+        return bool(np.isfinite(float(text)))
     except ValueError:
         return False
-    return True
 
 
 def _check_copies(record: TrialRecord, source: str) -> None:

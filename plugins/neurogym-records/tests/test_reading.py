@@ -12,10 +12,11 @@ import pytest
 from neurogym_behaviour.analyses import ANALYSES
 from neurogym_behaviour.behaviour import Behaviour
 from neurogym_records import read_csv, read_record
+from neurogym_records.exchange import export
 from neurogym_records.reading import NOTES
 from neurogym_records.recipes import evaluated, read_recipe, recipe_names
 
-from neurogym_core import InvalidValueError, TrialRecord, UnknownNameError
+from neurogym_core import InvalidValueError, TrialRecord, UnknownNameError, run
 
 
 def test_a_file_is_read_once(tmp_path, monkeypatch):
@@ -401,6 +402,7 @@ def table_of(tmp_path, **changed):
             "'reaction_time' .* has 'timeout' in row 1. Expected numbers",
         ),
         ({"trial": "t0"}, "'trial' .* has 't0' in row 1"),
+        ({"trial": "9" * 400}, "'trial' .* has '9999"),
         ({"coherence": "1e308"}, r"'coherence' .* has 1e\+308. Expected numbers below"),
         ({"reaction_time": "1e300"}, r"has 1e\+300. Expected numbers below"),
         ({"subject": ""}, "1 of 40 rows .* have no subject: the first is row 1"),
@@ -427,3 +429,11 @@ def test_spaces_make_no_further_choice(tmp_path):
 def test_times_before_the_stimulus_are_said(tmp_path):
     (note,) = read_record(table_of(tmp_path, reaction_time="-1")).meta[NOTES]
     assert note.startswith("1 of 40 trials have a reaction_time of 0 ms or less")
+
+
+def test_events_of_bids_without_their_sidecar_are_refused(tmp_path):
+    record = run("RoitmanShadlen-v0", "oracle", 3, seed=1)
+    (file,) = export(record, tmp_path / "data", "bids")
+    file.with_suffix(".json").unlink()
+    with pytest.raises(InvalidValueError, match="have no subject: the first is row 2"):
+        read_record(file)
