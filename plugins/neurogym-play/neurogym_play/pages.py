@@ -67,7 +67,7 @@ def add_task(
             n = max(1, min(n - 1, int(n * most / size)))
             files = _files(made, task, n, seed, feedback, more)
         tables = gzip.compress(files.pop(TABLES), mtime=0)
-        write_files(files, folder)
+        write_files({**files, TABLES: b"{}"}, folder)  # of an address without a task
         write_files({f"{seed}.trials": tables}, folder / "tasks" / task)
         counts.append(n)
     return counts

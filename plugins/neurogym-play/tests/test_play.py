@@ -49,7 +49,7 @@ def test_tasks_share_the_files_of_a_page_for_many(tmp_path: Path) -> None:
     others = {"performance": [["GRU", 0.75]], "curves": []}
     assert add_task(DOTS, tmp_path, 5, seeds=(3, 8), beside=others) == [5, 5]
     shared = {path.name for path in tmp_path.glob("*.*")}
-    assert shared == FILES - {"task.json"}
+    assert shared == FILES
     assert add_task("memory/MemoryRecall-v0", tmp_path, 60, most=100_000) < [60]
     files = sorted(path.relative_to(tmp_path / "tasks") for path in tmp_path.rglob("*.trials"))
     assert [str(path) for path in files] == [

@@ -215,7 +215,11 @@ const asked = new URLSearchParams(location.search);
 /** The file of the trials: that of the page, or of a task and a seed that the address names. */
 async function tables(fetched) {
   const id = asked.get("task"), seed = asked.get("seed") ?? "0";
-  if (id === null) return (await fetched("task.json")).json();
+  if (id === null) {
+    const own = await (await fetched("task.json")).json();
+    if (!own.trials) throw new Error("The address names no task: begin from the page of a task");
+    return own;
+  }
   if (!/^[\w-]+\/[\w-]+$/.test(id) || !/^\d+$/.test(seed)) throw new Error("The address names no task and seed");
   const { body } = await fetched(`tasks/${id}/${seed}.trials`);
   const task = await new Response(body.pipeThrough(new DecompressionStream("gzip"))).json();
