@@ -221,12 +221,12 @@ def _of_runs(what: tuple[str, ...], given: dict[str, Any]) -> tuple[dict[str, Be
 
     found, tasks, kinds = {}, set(), {}
     with usage_errors():
-        _check_seeds(what, [Run.open(Path(one)).experiment.seed for one in what])
+        opened = [Run.open(Path(one)) for one in what]
+        _check_seeds(what, [one.experiment.seed for one in opened])
         imposed = read_conditions(given["conditions"])
         with Progress("runs", len(what)) as bar:
-            for k, folder in enumerate(what):
+            for k, (folder, run) in enumerate(zip(what, opened, strict=True)):
                 bar.show(k)
-                run = Run.open(Path(folder))
                 kinds.setdefault(run.kind(), folder)
                 how = {
                     "seed": given["seed"] + k,
