@@ -1,24 +1,26 @@
 """Train networks on the tasks of the catalogue and write ``docs/gallery-results.md``.
 
-``make train-gallery`` runs this script. Each task is trained with a GRU and a leaky RNN, or, if its
-trials depend on the subject's actions, with recurrent PPO, or, if it shows images, with a
-convolutional network (`train_on_images.py`), from three seeds, until the performance has settled or
-a fixed budget of updates or steps is used up. Tasks on which no network has reached
-a level by then are trained on, to four times the budget. A script that is started again continues interrupted
-trainings from their checkpoints, and keeps finished ones. ``--only TASK`` trains some tasks, and ``--write`` none.
+``make train-gallery`` runs this script. Each task is trained from three seeds: with a GRU and a leaky RNN where the target
+can be known from a trial; with recurrent PPO where it follows from earlier trials or from the subject's actions; with a
+convolutional network (`train_on_images.py`) where it shows images. A training ends when its tests have not risen for a
+while, or at the end of the budget, which is the same for all tasks of a family. A script that is started again continues
+interrupted trainings from their checkpoints, and keeps finished ones. ``--only TASK`` trains some tasks, ``--with NAME``
+some networks, and ``--write`` none.
 """
 
 from __future__ import annotations
 
 import functools
 import json
+import math
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from statistics import fmean  # the same on all versions of Python, unlike sum
+from statistics import fmean, stdev  # the same on all versions of Python, unlike sum
 from typing import Any
 
 import click
@@ -30,28 +32,41 @@ from neurogym_behaviour.analyses import psychometric_function
 from neurogym_behaviour.behaviour import CannotTellError, with_declared
 from neurogym_training.trainers import trainer_named
 from neurogym_training.training import PROGRESS_FILE
+from scipy import stats
 
-from neurogym_core import NotSupportedError, Task, TrialRecord, make, make_task
+from neurogym_core import (
+    Charge,
+    NotSupportedError,
+    Task,
+    TaskWrapper,
+    TrialBuilder,
+    TrialRecord,
+    make,
+    make_task,
+)
 from neurogym_core.players import TaskView
-from neurogym_core.tools import installed
+from neurogym_core.tools import TaskInfo, installed
 
 HERE = Path(__file__).resolve().parent
 MEASURED, PAGE = HERE / "gallery-results.json", HERE.parent / "gallery-results.md"
 OWN = "neurogym-task-"
 """Prefix of the distributions whose tasks are trained."""
+SUITES = ("driscoll24", "modcog", "yang19")
+"""Families of many tasks that are alike; they come last."""
 
 SUPERVISED, AGENTS, IMAGES = ("gru", "rnn"), ("recurrent-ppo",), ("cnn",)
 """Trainers: "rnn" is the leaky RNN, and "cnn" the network of `train_on_images`."""
 BY_REWARD = ("perceptual/PostDecisionWager-v0", "perceptual/RoitmanShadlen-v0")
 """Tasks with targets that do not show the best policy: when to wager, and how long to look."""
-IN_STAGES = ("recurrent-ppo-stages",)
-TRAINERS = (*SUPERVISED, *AGENTS, *IN_STAGES, *IMAGES)
-UPDATES, STEPS, IMAGE_UPDATES = 1000, 50_000, 200
+SHOWN = ("perceptual/ManteDecisionMaking-v0",)
+"""Tasks with blocks whose trials show everything, though noise keeps the classifier from the oracle."""
+PRICES = {"perceptual/RoitmanShadlen-v0": -0.01}
+"""Reward per 100 ms of an agent, in tasks that ask for fast answers and do not price time."""
+TRAINERS = (*SUPERVISED, *AGENTS, *IMAGES)
+UPDATES, STEPS, IMAGE_UPDATES = 4000, 200_000, 200
 """Budgets of networks, of agents, and of networks that see images."""
 PIXELS, IMAGE_BATCH = 32, 16
 """Width of the images, and the trials of a batch of these networks."""
-LONGER = 4
-"""Tasks on which no network reached the level are trained on, to this multiple of the budgets."""
 STAGES: dict[str, tuple[dict[str, Any], ...]] = {
     "value/LeverPressWithPokeRest-v0": ({"presses": 1}, {"presses": 2}, {"presses": 3}),
     "value/SelfInitiatedChoice-v0": ({"dt": 500}, {"dt": 250}),
@@ -71,39 +86,27 @@ IMAGE_STAGES: dict[str, tuple[dict[str, Any], ...]] = {
     ),
 }
 """The same for networks that see images: fewer images per trial, and larger displacements first."""
-STAGE_STEPS, STAGE_UPDATES, STAGE_LEVEL = 20_000, 150, 0.7
-"""Largest number of steps or updates of a stage, and the performance at which the next begins."""
-HIDDEN = 64
-"""Number of recurrent units."""
-FEEDBACK = ("PassReward", "PassAction")
-"""Wrappers of agents: they observe their last action and its reward."""
-LONG, BATCHES = 80, (32, 16)
-"""Steps of long trials, and the trials of a batch of short and of long ones."""
-TESTS, TEST_TRIALS = 20, 200
-"""Number of tests during training, and their trials."""
-FRESH, SESSIONS = 1000, 10
-"""Number of new trials on which trained networks and agents are tested, and of agents' sessions."""
 SAME = 0.03
 """Performances that differ by less count as equal."""
-SOLVED, RECENT, GAIN = 0.98, 4, 0.01
-"""A training ends when the last two tests are above `SOLVED`, or when the last four were all above
-the level, and the later two are not above the earlier two by `GAIN`."""
-RISING = 0.02
-"""Gain of the last three tests over the three before, above which a training still rises."""
-LIMITS = {
-    "memory/ColourWheel-v0": (0.82, "earns a performance of 0.82"),
-    "memory/DelayComparison-v0": (0.996, "An ideal observer answers 99.6 % correctly"),
-    "memory/DelayEstimation-v0": (0.938, "a performance of 0.938 at every set size"),
-    "memory/DualDelayMatchSample-v0": (1.0, "an ideal observer answers 100 % correctly"),
-    "memory/GradedComparison-v0": (0.73, "earns a performance of 0.73"),
-    "perceptual/PriorBlocks-v0": (0.82, "one that uses all of these in 82 %"),
-    "timing/OneTwoGo-v0": (0.81, "the best one in 81 %"),
-    "timing/OneTwoThreeGo-v0": (0.91, "in 91 and 81 %"),
-    "timing/ReadySetGo-v0": (0.82, "which knows the range of intervals, in 82 %"),
-    "timing/ReadySetGoDoublePrior-v0": (0.81, "The best subject is correct in 81 %"),
-    "timing/ReadySetGoSinglePrior-v0": (0.81, "It is correct in 81 %"),
-}
-"""Performance of the best subject known, and the words of the task's page that say so."""
+STAGE_STEPS, STAGE_UPDATES, STAGE_LEVEL = 20_000, 150, 0.7
+"""Largest number of steps or updates of a stage, and the performance at which the next begins."""
+HIDDEN, BATCH = 64, 64
+"""Number of recurrent units, and trials of a batch."""
+RATE_UPDATES = 2000
+"""Updates after which the learning rate of networks is a tenth."""
+FEEDBACK = ("PassReward", "PassAction")
+"""Wrappers of agents: they observe their last action and its reward."""
+TESTS, TEST_TRIALS = 40, 2500
+"""Number of tests during training, and their trials; a standard error is at most 0.01."""
+IMAGE_TEST_TRIALS = 200
+"""Trials of a test of networks that see images."""
+FRESH, SESSIONS = 4000, 10
+"""Number of new trials on which trained networks and agents are tested, and of agents' sessions."""
+SOLVED, RISE, PATIENCE = 0.985, 0.03, 10
+"""A training ends when the last two tests are above `SOLVED`, or when none of the last `PATIENCE` tests
+is above the best one before them by `RISE`."""
+LEARNED = 0.9
+"""Share of the way from the best shortcut to the ideal above which a task counts as learned."""
 
 
 @dataclass(frozen=True)
@@ -123,40 +126,28 @@ class Job:
     until: int
 
     @property
-    def algorithm(self) -> str:
-        """Name of the trainer in the packages."""
-        return AGENTS[0] if self.trainer in IN_STAGES else self.trainer
-
-    @property
     def keys(self) -> list[str]:
         """Names of the trainings, one per seed, in the file of the measurements."""
-        return [f"{self.task} {self.trainer} {seed} {self.until}" for seed in self.seeds]
+        return [f"{self.task} {self.trainer} {seed}" for seed in self.seeds]
+
+    @property
+    def stages(self) -> tuple[dict[str, Any], ...]:
+        """Parameters of the easier versions on which an agent is trained first."""
+        return STAGES.get(self.task, ()) if self.trainer in AGENTS else ()
 
     def folders(self, out: Path) -> list[Path]:
         """Return the folders of the checkpoints."""
         return [out / key.replace("/", "-").replace(" ", "-") for key in self.keys]
 
-    def starts(self, out: Path) -> list[Path | None]:
-        """Return the folder of each seed's last checkpoint, perhaps with the shorter budget."""
-        shorter = replace(self, until=self.until // LONGER)
-        return [
-            next((folder for folder in both if any(folder.glob("checkpoint.*"))), None)
-            for both in zip(self.folders(out), shorter.folders(out), strict=True)
-        ]
-
     def is_in(self, runs: Mapping[str, Mapping[str, Any]]) -> bool:
         """Return whether each seed has a finished training of at least this budget."""
-        names = ("task", "trainer", "seed")
-        known = {tuple(run[one] for one in names): run["until"] for run in runs.values()}
-        return all(
-            known.get((self.task, self.trainer, seed), 0) >= self.until for seed in self.seeds
-        )
+        return all(runs.get(key, {"until": 0})["until"] >= self.until for key in self.keys)
 
 
-# ---------------------------------------------------------------------- tasks and their levels
+# ---------------------------------------------------------------------- tasks and their families
 
 
-def catalogue() -> dict[str, Any]:
+def catalogue() -> dict[str, TaskInfo]:
     """Return the tasks of the project: id -> record of discovery."""
     return {
         one.id: one for one in installed().tasks if one.usable and one.distribution.startswith(OWN)
@@ -166,9 +157,9 @@ def catalogue() -> dict[str, Any]:
 def trainers_of(task_id: str) -> tuple[str, ...]:
     """Return the names of the trainers for a task.
 
-    Where trials follow from earlier ones, and one trial does not show everything, networks that are
-    trained on single trials miss something: an agent, which plays sessions, is trained, too. So it
-    is where targets do not show the best policy.
+    Networks are trained on targets where a trial shows what its target depends on. An agent, which
+    plays sessions, is trained where it follows from earlier trials or from the subject's actions,
+    and where targets do not show the best policy.
     """
     env = make(task_id)
     try:
@@ -180,46 +171,40 @@ def trainers_of(task_id: str) -> tuple[str, ...]:
     try:
         trainer_named(SUPERVISED[0])(task, test_trials=2)
     except NotSupportedError:
-        return AGENTS + IN_STAGES * (task_id in STAGES)
-    known = levels(catalogue()[task_id])
-    hidden = TaskView(task).stateful and known.get("all", 0.0) < known["oracle"] - SAME
-    return SUPERVISED + AGENTS if hidden or task_id in BY_REWARD else SUPERVISED
-
-
-def levels(entry: Any) -> dict[str, float]:
-    """Return the levels of a task from its manifest.
-
-    Returns:
-        "shortcut": the best policy that leaves out something that counts, "all": a classifier of
-        everything that is shown (if measured), "oracle", "halfway" between the first and the
-        last, and "level": performance near that of the classifier, if it is clearly better than the
-        shortcut and below "halfway", else "halfway".
-    """
-    known: Mapping[str, float] = entry.shortcuts
-    oracle = known.get("oracle", 1.0)
-    whole = known.get("all", oracle)
-    best = known.get(entry.best_shortcut, 0.0)
-    found = {"shortcut": best, "oracle": oracle, "halfway": (best + oracle) / 2}
-    limited = best + SAME < whole
-    found["level"] = min(found["halfway"], whole - SAME) if limited else found["halfway"]
-    return found | ({"all": known["all"]} if "all" in known else {})
+        return AGENTS
+    known = catalogue()[task_id].shortcuts
+    hidden = TaskView(task).stateful and known.get("all", 0.0) < known.get("oracle", 1.0) - SAME
+    return AGENTS if (hidden and task_id not in SHOWN) or task_id in BY_REWARD else SUPERVISED
 
 
 # ---------------------------------------------------------------------- training
 
 
-def settled(curve: Sequence[Mapping[str, float]], level: float) -> bool:
-    """Return whether more training would change little; see `SOLVED`."""
-    tests = [row["accuracy"] for row in curve[1:]]  # the first one is before any training
-    if min(tests[-2:], default=0.0) >= SOLVED and len(tests) >= 2:
+class Priced(TaskWrapper):
+    """Reward every step in which an answer is asked, so that time has a price.
+
+    Args:
+        price: reward per 100 ms.
+    """
+
+    price: float = 0.0
+
+    def new_trial(self, trial: TrialBuilder) -> None:
+        super().new_trial(trial)
+        for slot in trial.layout.slots:
+            trial.layout.charges.append(Charge(self.price, slot.span))
+
+
+def settled(tests: Sequence[float]) -> bool:
+    """Return whether more training would change little; see `SOLVED`.
+
+    Args:
+        tests: performance in each test, the one before the training included.
+    """
+    if len(tests) >= 2 and min(tests[-2:]) >= SOLVED:
         return True
-    recent = tests[-RECENT:]
-    half = RECENT // 2
-    return (
-        len(recent) == RECENT
-        and min(recent) > level
-        and sum(recent[half:]) <= sum(recent[:half]) + GAIN * half
-    )
+    before, last = tests[:-PATIENCE], tests[-PATIENCE:]
+    return bool(before) and max(last) < max(before) + RISE
 
 
 def longest(task: Task) -> int:
@@ -227,30 +212,27 @@ def longest(task: Task) -> int:
     return int(task.sample(200, seed=0).path.sum(axis=1).max())
 
 
-def batch_of(task: Task) -> int:
-    """Return the number of trials of a batch."""
-    return BATCHES[int(longest(task) > LONG)]
-
-
 def settings_of(job: Job) -> dict[str, Any]:
     """Return the settings of its trainers, other than the seed."""
-    own = (
-        {"batch": batch_of(make_task(job.task))}
-        if job.trainer in SUPERVISED
-        else {"wrap": FEEDBACK}
-    )
-    every = max(min(job.until, UPDATES if job.trainer in SUPERVISED else STEPS) // TESTS, 1)
+    if job.trainer in SUPERVISED:
+        own: dict[str, Any] = {
+            "batch": BATCH, "schedule": "exponential", "schedule_updates": RATE_UPDATES,
+        }  # fmt: skip
+    else:
+        price = PRICES.get(job.task)
+        priced = [] if price is None else [functools.partial(Priced, price=price)]
+        own = {"wrap": [*priced, *FEEDBACK]}
+    every = max(job.until // TESTS, 1)
     return {"hidden": HIDDEN, "test_every": every, "test_trials": TEST_TRIALS, **own}
 
 
 def train(job: Job, out: Path) -> list[dict[str, Any]]:
     """Train from the last checkpoints if there are any; return a record per seed, for JSON."""
-    level = levels(catalogue()[job.task])["level"]
     if job.trainer in IMAGES:
-        return [_trained_on_images(job, level)]
+        return [_trained_on_images(job)]
     trainers = trainers_for(job, out)
     criteria = [
-        lambda record, trainer=trainer: settled(curve_of(job, trainer, out), level)
+        lambda record, trainer=trainer: settled([score for _, score in curve_of(job, trainer, out)])
         for trainer in trainers
     ]
     folders = job.folders(out)
@@ -263,7 +245,7 @@ def train(job: Job, out: Path) -> list[dict[str, Any]]:
     return measurements(job, trainers, out)
 
 
-def _trained_on_images(job: Job, level: float) -> dict[str, Any]:
+def _trained_on_images(job: Job) -> dict[str, Any]:
     """Train a convolutional network, without checkpoints; return its record, for JSON."""
     import torch
     from train_on_images import ImageTraining
@@ -278,16 +260,16 @@ def _trained_on_images(job: Job, level: float) -> dict[str, Any]:
         training.take_over(earlier or training)
         for _ in range(0, STAGE_UPDATES, every):
             training.update(every)
-            if _correct(training.test(TEST_TRIALS, test_seed)) > STAGE_LEVEL:
+            if _correct(training.test(IMAGE_TEST_TRIALS, test_seed)) > STAGE_LEVEL:
                 break
         earlier = training
     training = ImageTraining(job.task, **own)
     training.take_over(earlier or training)
     curve, until = [], training.done + job.until
     while True:
-        tests = training.test(TEST_TRIALS, test_seed)
-        curve.append({"updates": training.done, "accuracy": _correct(tests)})
-        if training.done >= until or settled(curve, level):
+        tests = training.test(IMAGE_TEST_TRIALS, test_seed)
+        curve.append([training.done, round(_correct(tests), 4)])
+        if training.done >= until or settled([score for _, score in curve]):
             break
         training.update(min(every, until - training.done))
     cpu, wall = time.process_time() - cpu, time.monotonic() - began
@@ -297,9 +279,8 @@ def _trained_on_images(job: Job, level: float) -> dict[str, Any]:
         "seed": seed,
         "until": job.until,
         "unit": "updates",
-        "batch": IMAGE_BATCH,
         "done": training.done,
-        "curve": [[row["updates"], round(row["accuracy"], 4)] for row in curve],
+        "curve": curve,
         "answered": round(sum(one["outcome"] != "miss" for one in tests) / len(tests), 3),
         "final": round(_correct(training.test(FRESH, seed=1_000_000 + 1000 * seed)), 4),
         "cpu": round(cpu, 1),
@@ -321,10 +302,12 @@ def trainers_for(job: Job, out: Path) -> list[Any]:
     torch.set_flush_denormal(True)
     own = settings_of(job)
     trainers = [
-        trainer_named(job.algorithm)(make_task(job.task), seed=seed, **own) for seed in job.seeds
+        trainer_named(job.trainer)(make_task(job.task), seed=seed, **own) for seed in job.seeds
     ]
-    for trainer, folder in zip(trainers, job.starts(out), strict=True):
-        start = folder or (last_stage(job, out) if job.trainer in IN_STAGES else None)
+    for trainer, folder in zip(trainers, job.folders(out), strict=True):
+        start = folder if any(folder.glob("checkpoint.*")) else None
+        if start is None and job.stages:
+            start = last_stage(job, out)
         if start is not None:
             trainer.load(start)
     return trainers
@@ -332,9 +315,8 @@ def trainers_for(job: Job, out: Path) -> list[Any]:
 
 def stage_folders(job: Job, out: Path) -> list[Path]:
     """Return the folders of the checkpoints at the ends of the stages."""
-    [seed] = job.seeds
-    name = f"{job.task} {job.trainer} {seed}".replace("/", "-").replace(" ", "-")
-    return [out / f"{name}-stage-{number}" for number in range(len(STAGES[job.task]))]
+    [folder] = job.folders(out)
+    return [out / f"{folder.name}-stage-{number}" for number in range(len(job.stages))]
 
 
 def last_stage(job: Job, out: Path) -> Path:
@@ -344,10 +326,10 @@ def last_stage(job: Job, out: Path) -> Path:
     """
     [seed] = job.seeds
     folders = stage_folders(job, out)
-    for number, (stage, folder) in enumerate(zip(STAGES[job.task], folders, strict=True)):
+    for number, (stage, folder) in enumerate(zip(job.stages, folders, strict=True)):
         if any(folder.glob("checkpoint.*")):
             continue
-        trainer = trainer_named(job.algorithm)(
+        trainer = trainer_named(job.trainer)(
             make_task(job.task, **stage), seed=seed, **settings_of(job)
         )
         if number:
@@ -361,13 +343,17 @@ def last_stage(job: Job, out: Path) -> Path:
     return folders[-1]
 
 
-def curve_of(job: Job, trainer: Any, out: Path) -> list[dict[str, float]]:
-    """Return the tests on the task itself: without those of the stages."""
+def curve_of(job: Job, trainer: Any, out: Path) -> list[list[float]]:
+    """Return [progress, performance] of the tests on the task itself, without those of stages."""
     begun = -1
-    if job.trainer in IN_STAGES:
+    if job.stages:
         text = (stage_folders(job, out)[-1] / PROGRESS_FILE).read_text(encoding="utf-8")
         begun = json.loads(text)[trainer.unit]
-    return [row for row in trainer.curve if row[trainer.unit] > begun]
+    return [
+        [int(row[trainer.unit]), round(row["accuracy"], 4)]
+        for row in trainer.curve
+        if row[trainer.unit] > begun
+    ]
 
 
 def measurements(job: Job, trainers: Sequence[Any], out: Path) -> list[dict[str, Any]]:
@@ -390,12 +376,8 @@ def measurements(job: Job, trainers: Sequence[Any], out: Path) -> list[dict[str,
                 "seed": trainer.seed,
                 "until": job.until,
                 "unit": trainer.unit,
-                "batch": settings_of(job).get("batch"),
                 "done": trainer.done,
-                "curve": [
-                    [int(row[trainer.unit]), round(row["accuracy"], 4)]
-                    for row in curve_of(job, trainer, out)
-                ],
+                "curve": curve_of(job, trainer, out),
                 "answered": round(trainer.curve[-1]["answered"], 3),
                 "final": round(float(fresh["performance"].mean()), 4),
                 "cpu": cpu,
@@ -407,7 +389,7 @@ def measurements(job: Job, trainers: Sequence[Any], out: Path) -> list[dict[str,
 
 
 def _fresh(trainer: Any) -> TrialRecord:
-    """Return the record of new trials."""
+    """Return the record of trials that no training and no test had."""
     if trainer.kind == "algo":
         return trainer.play(FRESH, num_envs=SESSIONS, seed=1_000_000 + trainer.seed)
     from neurogym_torch import TaskMix
@@ -416,7 +398,7 @@ def _fresh(trainer: Any) -> TrialRecord:
         trainer.tasks,
         FRESH,
         seed=1_000_000 + trainer.seed,
-        split="validation",
+        split=trainer.splits["play"],
         targets=trainer.targets,
     )
     return trainer.test()[0]
@@ -429,20 +411,73 @@ def psychometric(task: Task, record: TrialRecord) -> dict[str, Any] | None:
         "kind" and "strength" as in `psychometric_function`, and "points": a list of [strength,
         number of choices to the right (or of correct answers), number of answers].
     """
-    behaviour = Behaviour(with_declared(record, task), Roles.of_task(task))
     try:
+        behaviour = Behaviour(with_declared(record, task), Roles.of_task(task))
         found = psychometric_function(behaviour, interval=None)
-    except CannotTellError:
+    except (CannotTellError, NotSupportedError):
         return None
     points = [[float(f"{row.value:.6g}"), row.k, row.n] for row in found.rows if row.n]
     return {"kind": found.kind, "strength": found.strength, "points": points}
 
 
-def _keep(records: list[dict[str, Any]], path: Path) -> None:
-    """Add finished trainings to the file; the same ones with another budget are dropped."""
-    names = ("task", "trainer", "seed")
-    jobs = [Job(run["task"], run["trainer"], (run["seed"],), run["until"]) for run in records]
-    keep(path, {job.keys[0]: run for job, run in zip(jobs, records, strict=True)}, names)
+# ---------------------------------------------------------------------- the verdict
+
+
+@dataclass(frozen=True)
+class Share:
+    """Share of the way from the best shortcut to the ideal: 0 is the shortcut, 1 is possible.
+
+    Attributes:
+        mean: of the seeds.
+        low, high: ends of the 95 % interval of the mean, of Student's t over seeds; infinite with
+            one seed.
+    """
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def learned(self) -> bool:
+        """Whether the mean is at least `LEARNED`."""
+        return self.mean >= LEARNED
+
+
+def share_of(info: TaskInfo, finals: Sequence[float]) -> Share | None:
+    """Return the share of the way that seeds have gone; None if the manifest has no such way.
+
+    Args:
+        info: the task, with its default settings.
+        finals: performance of each seed in new trials.
+    """
+    shares = [info.relative(final) for final in finals]
+    if None in shares or not shares:
+        return None
+    mean = fmean(shares)
+    if len(shares) < 2:
+        return Share(mean, -math.inf, math.inf)
+    half = float(stats.t.ppf(0.975, len(shares) - 1)) * stdev(shares) / math.sqrt(len(shares))
+    return Share(mean, mean - half, mean + half)
+
+
+def best_share(info: TaskInfo, runs: Sequence[Mapping[str, Any]]) -> tuple[str, Share] | None:
+    """Return the network that went farthest, and its share; None without a training or a way."""
+    found = [
+        (name, share)
+        for name in TRAINERS
+        if (share := share_of(info, [run["final"] for run in runs_of(info.id, name, runs)]))
+    ]
+    return max(found, key=lambda one: one[1].mean, default=None)
+
+
+def verdict(info: TaskInfo, runs: Sequence[Mapping[str, Any]]) -> str:
+    """Return "learned", "not learned", "no way known" or "not trained"."""
+    if not any(run["task"] == info.id for run in runs):
+        return "not trained"
+    best = best_share(info, runs)
+    if best is None:
+        return "no way known"
+    return "learned" if best[1].learned else "not learned"
 
 
 # ---------------------------------------------------------------------- the page
@@ -451,99 +486,96 @@ def _keep(records: list[dict[str, Any]], path: Path) -> None:
 def page(measured: dict[str, Any]) -> str:
     """Return the page."""
     known, runs = catalogue(), list(measured["runs"].values())
-    parts = [when(measured)]
-    trained = [task for task in known if any(run["task"] == task for run in runs)]
-    below = _below(trained, measured["runs"])
-    rows = [row for task in trained for row in _rows(known[task], runs)]
+    verdicts = {task: verdict(info, runs) for task, info in known.items()}
+    count = Counter(verdicts.values())
     minutes = sum(run["cpu"] for run in runs) / 60
+    parts = [when(measured)]
     parts.append(
-        f"{len(trained)} of {len(known)} tasks have been trained, in {minutes:.0f} minutes of CPU"
-        " time.\n"
+        f"{len(known) - count['not trained']} of {len(known)} tasks have been trained, in"
+        f" {minutes:.0f} minutes of CPU time. Of these, **{count['learned']} are learned**,"
+        f" {count['not learned']} are not, and for {count['no way known']} no share can be stated.\n"
     )
+    rows = [row for task, info in known.items() for row in _rows(info, runs, verdicts[task])]
     if rows:
-        heads = ("task", "network", "shortcut", "all", "limit", "oracle", "final", "trained",
-                 "CPU min")  # fmt: skip
+        heads = ("task", "network", "shortcut", "ideal", "final", "share [95 %]", "verdict",
+                 "trained", "CPU min")  # fmt: skip
         parts.append(table(heads, rows) + "\n")
-    parts.extend(_details(below, runs))
-    missing = [task for task in known if task not in trained]
+    short = [task for task, said in verdicts.items() if said == "not learned"]
+    if short:
+        parts.append("## Not learned\n")
+        parts.append(
+            "For each network: its performance; how many seeds were still rising in their last"
+            f" {PATIENCE} tests, so that the budget was too small; the fraction of answered trials;"
+            " and the performance before the training.\n"
+        )
+        parts += [_finding(task, runs) for task in short]
+        parts.append("")
+    unknown = [task for task, said in verdicts.items() if said == "no way known"]
+    if unknown:
+        parts.append("## Without a share\n")
+        parts.append(
+            "The manifest of these tasks states no ideal, or one that is less than"
+            f" {SAME:g} above the best shortcut: {_listed(unknown)}.\n"
+        )
+    missing = [task for task, said in verdicts.items() if said == "not trained"]
     if missing:
-        parts.append("Not trained: " + ", ".join(f"`{task}`" for task in missing) + ".\n")
+        parts.append(f"## Not trained yet\n\n{_listed(missing)}.\n")
     return continued(PAGE, "\n".join(parts))
 
 
-def _details(tasks: list[str], runs: list[dict[str, Any]]) -> Iterator[str]:
-    if not tasks:
-        return
-    yield "## Tasks on which no network is above the level\n"
-    yield (
-        "For each network: its final performance; how many seeds were still rising at the end, so"
-        " that the budget was too small (the last three tests were above the three before by more"
-        f" than {RISING}); the fraction of answered trials; and the performance before the training."
-        " An agent that answers no trials has learned that it costs less not to act, before it met"
-        " enough rewards.\n"
-    )
-    short = [
-        f"`{task}`"
-        for task in tasks
-        if any(run["until"] in (UPDATES, STEPS) for run in runs if run["task"] == task)
-    ]
-    if short:
-        yield f"Some of their networks had the shorter budget only: {', '.join(short)}.\n"
-    for task in tasks:
-        own = [(name, runs_of(task, name, runs)) for name in TRAINERS]
-        seen = "; ".join(finding(name, some) for name, some in own if some)
-        yield f"- `{task}`: {seen}."
-    yield ""
+def _listed(tasks: Sequence[str]) -> str:
+    return ", ".join(f"`{task}`" for task in tasks)
 
 
-def finding(trainer: str, own: list[dict[str, Any]]) -> str:
-    """Describe the last tests of a network."""
-    final = fmean(run["final"] for run in own)
-    rising = sum(_rises([score for _, score in run["curve"]]) for run in own)
-    answered = fmean(run["answered"] for run in own)
-    state = f"{rising} of {len(own)} still rising" if rising else "not rising"
-    before = fmean(run["curve"][0][1] for run in own)
-    return f"{trainer} {final:.2f}, {state}, {answered:.0%} answered, {before:.2f} before"
+def _finding(task: str, runs: Sequence[Mapping[str, Any]]) -> str:
+    """Describe the trainings on a task, in a line."""
+    parts = []
+    for name in TRAINERS:
+        own = runs_of(task, name, runs)
+        if own:
+            final, answered = (fmean(run[key] for run in own) for key in ("final", "answered"))
+            rising = sum(_rises([score for _, score in run["curve"]]) for run in own)
+            before = fmean(run["curve"][0][1] for run in own)
+            parts.append(
+                f"{name} {final:.2f}, {rising} of {len(own)} rising, {answered:.0%} answered,"
+                f" {before:.2f} before"
+            )
+    return f"- `{task}`: {'; '.join(parts)}."
 
 
-def _rises(tests: list[float]) -> bool:
-    return len(tests) >= 6 and sum(tests[-3:]) - sum(tests[-6:-3]) > 3 * RISING
+def _rises(tests: Sequence[float]) -> bool:
+    before, last = tests[:-PATIENCE], tests[-PATIENCE:]
+    return not before or max(last) >= max(before) + RISE
 
 
-def runs_of(task: str, trainer: str, runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def runs_of(task: str, trainer: str, runs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the trainings of a task with a trainer, by seed."""
     own = [run for run in runs if (run["task"], run["trainer"]) == (task, trainer)]
     return sorted(own, key=lambda run: run["seed"])
 
 
-def reaches(own: list[dict[str, Any]], known: Mapping[str, float]) -> bool:
-    """Return whether the mean of a network's seeds is above the level of a task."""
-    final = fmean(run["final"] for run in own)
-    if known["oracle"] - known["shortcut"] < SAME:
-        return final > known["oracle"] - SAME
-    return final > known["level"]
-
-
-def _rows(entry: Any, runs: list[dict[str, Any]]) -> Iterator[list[str]]:
-    known = levels(entry)
+def _rows(
+    info: TaskInfo, runs: Sequence[Mapping[str, Any]], said: str
+) -> Iterator[tuple[str, ...]]:
+    best = best_share(info, runs)
     for trainer in TRAINERS:
-        own = runs_of(entry.id, trainer, runs)
+        own = runs_of(info.id, trainer, runs)
         if not own:
             continue
         final = [run["final"] for run in own]
-        spread = f" ({min(final):.2f}–{max(final):.2f})" if len(final) > 1 else " (1 seed)"
-        cells = [
-            f"`{entry.id}`",
+        share = share_of(info, final)
+        shortcut = info.shortcuts.get(info.best_shortcut or "")
+        yield (
+            f"`{info.id}`",
             trainer,
-            f"{known['shortcut']:.2f}",
-            f"{known['all']:.2f}" if "all" in known else "",
-            f"{LIMITS[entry.id][0]:.2f}" if entry.id in LIMITS else "",
-            f"{known['oracle']:.2f}",
-            f"{fmean(final):.2f}{spread}",
+            "" if shortcut is None else f"{shortcut:.2f}",
+            f"{info.ideal['value']:.2f}" if info.ideal else "",
+            f"{fmean(final):.2f} ({min(final):.2f}–{max(final):.2f})",
+            "" if share is None else f"{share.mean:.2f} [{share.low:.2f}, {share.high:.2f}]",
+            said if best is None or best[0] == trainer else "",
             ", ".join(f"{run['done']:,}" for run in own),
             f"{fmean(run['cpu'] for run in own) / 60:.2f}",
-        ]
-        yield cells
+        )
 
 
 # ---------------------------------------------------------------------- the command
@@ -551,6 +583,10 @@ def _rows(entry: Any, runs: list[dict[str, Any]]) -> Iterator[list[str]]:
 
 @click.command()
 @click.option("--only", multiple=True, metavar="TASK", help="Train this task; may be repeated.")
+@click.option(
+    "--with", "names", multiple=True, type=click.Choice(TRAINERS),
+    help="Train this network; may be repeated.",
+)  # fmt: skip
 @click.option("--updates", default=UPDATES, show_default=True, help="Budget of networks.")
 @click.option("--steps", default=STEPS, show_default=True, help="Budget of agents.")
 @click.option("--seeds", default=3, show_default=True, help="Number of seeds.")
@@ -563,22 +599,19 @@ def _rows(entry: Any, runs: list[dict[str, Any]]) -> Iterator[list[str]]:
 @click.option("--page", "page_file", type=click.Path(path_type=Path), default=PAGE, hidden=True)
 @click.option("--write", is_flag=True, help="Write the page from the stored numbers only.")
 def main(
-    only: tuple[str, ...], updates: int, steps: int, seeds: int, jobs: int, out: Path,
-    measured: Path, page_file: Path, write: bool,
+    only: tuple[str, ...], names: tuple[str, ...], updates: int, steps: int, seeds: int, jobs: int,
+    out: Path, measured: Path, page_file: Path, write: bool,
 ) -> None:  # fmt: skip
     """Train networks on the tasks of the catalogue, and write docs/gallery-results.md."""
     failed: list[str] = []
     if not write:
-        chosen = _chosen(only)
-        for times in (1, LONGER):
-            runs = read(measured)["runs"]
-            if times > 1:
-                chosen = _below(chosen, runs)
-            planned = _jobs(chosen, updates * times, steps * times, seeds)
-            todo = [job for job in planned if not job.is_in(runs)]
-            budget = f"{updates * times:,} updates or {steps * times:,} steps"
-            click.echo(f"{len(todo)} trainings of {len(chosen)} tasks, to {budget}, remain.")
-            failed += _train_all(todo, jobs, out, measured, page_file)
+        runs = read(measured)["runs"]
+        planned = _jobs(_chosen(only), updates, steps, seeds)
+        todo = [
+            job for job in planned if job.trainer in (names or TRAINERS) and not job.is_in(runs)
+        ]
+        click.echo(f"{len(todo)} trainings remain.")
+        failed = _train_all(todo, jobs, out, measured, page_file)
     page_file.write_text(page(read(measured)), encoding="utf-8")
     click.echo(f"Written: {page_file}")
     if failed:
@@ -598,33 +631,29 @@ def _chosen(only: tuple[str, ...]) -> list[str]:
     return [task for task, one in known.items() if not only or {task, one.name} & set(only)]
 
 
-def _below(tasks: list[str], runs: Mapping[str, dict[str, Any]]) -> list[str]:
-    """Return the tasks on which no network is above the level."""
-    known, stored = catalogue(), list(runs.values())
+def _jobs(tasks: list[str], updates: int, steps: int, seeds: int) -> list[Job]:
+    """Return the trainings, so that many tasks have results soon: short ones first.
 
-    def reached(task: str) -> bool:
-        own = (runs_of(task, trainer, stored) for trainer in TRAINERS)
-        return any(reaches(some, levels(known[task])) for some in own if some)
-
-    return [task for task in tasks if not reached(task)]
-
-
-def _jobs(tasks: list[str], updates: int, steps: int, seeds: int) -> Iterator[Job]:
-    """Yield the trainings: networks on short trials first, so that many tasks have results soon."""
+    GRUs come first, then agents, networks that see images, and leaky RNNs.
+    """
     trainers = {task: trainers_of(task) for task in tasks}
     shortest = sorted(
-        (task for task, names in trainers.items() if set(SUPERVISED) <= set(names)),
-        key=lambda task: longest(make_task(task)),
+        (task for task, names in trainers.items() if SUPERVISED[0] in names),
+        key=lambda task: (task.partition("/")[0] in SUITES, longest(make_task(task))),
     )
-    for task in shortest:
-        for name in SUPERVISED:
-            yield Job(task, name, tuple(range(seeds)), updates)
-    for seed in range(seeds):
-        for task, names in trainers.items():
-            for name in [one for one in names if one in AGENTS + IN_STAGES]:
-                yield Job(task, name, (seed,), steps)
-            for name in set(names) & set(IMAGES):
-                yield Job(task, name, (seed,), min(updates, IMAGE_UPDATES))
+    by_targets = {
+        name: [Job(task, name, tuple(range(seeds)), updates) for task in shortest]
+        for name in SUPERVISED
+    }
+    budgets = {AGENTS[0]: steps, IMAGES[0]: min(updates, IMAGE_UPDATES)}
+    others = [
+        Job(task, name, (seed,), budget)
+        for name, budget in budgets.items()
+        for task, names in trainers.items()
+        if name in names
+        for seed in range(seeds)
+    ]
+    return [*by_targets["gru"], *others, *by_targets["rnn"]]
 
 
 def _train_all(todo: list[Job], jobs: int, out: Path, measured: Path, page_file: Path) -> list[str]:
@@ -637,7 +666,7 @@ def _train_all(todo: list[Job], jobs: int, out: Path, measured: Path, page_file:
             failed.extend(job.keys)
             click.echo(f"{number}/{len(todo)} {failed[-1]} failed: {error!r}", err=True)
             continue
-        _keep(records, measured)
+        keep(measured, dict(zip(job.keys, records, strict=True)))
         page_file.write_text(page(read(measured)), encoding="utf-8")
         left = (time.monotonic() - began) / number * (len(todo) - number) / 60
         scores = ", ".join(f"{run['final']:.3f} after {run['done']}" for run in records)
