@@ -30,6 +30,7 @@ _HOMES = {
     "check_task": "run_checks",
     "checks_for": "run_checks",
     "parametrize_with_checks": "parametrize",
+    "posterior_performance": "posterior",
 }
 
 __all__ = [*_HOMES]

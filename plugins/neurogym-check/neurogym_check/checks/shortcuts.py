@@ -18,6 +18,8 @@ from neurogym_check.check_types import (
     check,
     require,
 )
+from neurogym_check.posterior import NAME as POSTERIOR
+from neurogym_check.posterior import posterior_performance
 from neurogym_core import NeurogymError, run
 from neurogym_core.players import TaskView
 from neurogym_core.tools import in_words
@@ -29,6 +31,8 @@ ROUNDING = 0.006
 """Ideals are stated with two or three digits."""
 OBSERVED = 200_000
 """Steps of the play of an ideal observer."""
+COMPARED = 1000
+"""Trials of the observer that compares each with many others."""
 
 
 def audit_of(candidate: Candidate) -> Audit:
@@ -141,9 +145,10 @@ def ideal_is_possible(candidate: Candidate) -> dict[str, Any]:
     reaches it.
 
     Write ideal = { value = …, by = …, how = … } in the task's row. With by = "observer", `how`
-    names a subject, as `module:Class` or as in `ngym run --subject`; this check plays it, and its
-    performance must be `value`. With "exact" or "bound", `how` is the argument in words. Play the
-    subject with more trials and correct the number, or leave out `ideal`: not known."""
+    names a subject, as `module:Class` or as in `ngym run --subject`, or is "posterior", the
+    observer of `neurogym_check.posterior_performance`; this check plays it, and its performance
+    must be `value`. With "exact" or "bound", `how` is the argument in words. Play the subject with
+    more trials and correct the number, or leave out `ideal`: not known."""
     ideal = candidate.info.ideal
     if not ideal:
         raise NotApplicable("no ideal is stated: not known")
@@ -178,6 +183,8 @@ def _performance_of(candidate: Candidate, how: str) -> np.ndarray:
     n = int(np.clip(OBSERVED // TaskView(candidate.task).typical_steps, 500, 4000))
     module, _, name = how.partition(":")
     try:
+        if how == POSTERIOR:
+            return posterior_performance(candidate.task, min(n, COMPARED), seed=SEED)
         subject: Any = getattr(import_module(module), name)() if "." in module else how
         record = run(candidate.task, subject, n, seed=SEED)
     except (NeurogymError, ImportError, AttributeError) as error:
