@@ -104,7 +104,7 @@ class TaskPage:
         installed: whether the task is; others are only listed in a registry, and their texts are
             shown as they are, without Markdown.
         channels: kinds of its channels.
-        networks: whether a network of the gallery is above the level of the task; "" if unknown.
+        networks: the verdict of the gallery on the task; "" if unknown.
         played: whether readers can play it on its page.
     """
 
@@ -558,8 +558,8 @@ def write_lists(folder: Path, pages: Sequence[TaskPage]) -> None:
     head = described_as("All tasks, with filters by species, topic, inputs, networks and paper.")
     text = (
         f"{head}# Tasks\n\nFilters are in the address of this page, so that a list can be linked. *Networks*"
-        " says whether a network of [the gallery](../docs/gallery-results.md) is above the level of the"
-        " task, which is no verdict that it has learned it.\n\n"
+        " is the verdict of [the gallery](../docs/gallery-results.md): learned, if a network has gone 0.9"
+        " of the way from the best shortcut to the ideal.\n\n"
         f"```{{raw}} html\n<div id='filters'></div>\n{wall(pages, '../')}\n```\n\n"
         f"## Packages\n\n{table(('package', 'tasks', 'such as'), rows)}\n\n"
         f"```{{toctree}}\n:hidden:\n:maxdepth: 2\n\n{menu}\n```\n"

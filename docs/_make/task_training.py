@@ -69,33 +69,34 @@ record = run("{task}", AgentSubject(agent), {trials}, seed=1, wrap=wrap)
 print(record["performance"].mean())"""
 FULL = {
     "hidden": train_gallery.HIDDEN,
-    "updates": train_gallery.UPDATES,
+    "updates": 1000,
     "trials": train_gallery.FRESH,
     "rollout": 128,
     "minibatch": 512,
-    "steps": train_gallery.STEPS,
+    "steps": 50_000,
     "wrap": str(list(train_gallery.FEEDBACK)).replace("'", '"'),
 }
 
 
 def training(info: TaskInfo, described: Mapping[str, Any]) -> list[str]:
     """Return the code that trains a network and an agent, and the command lines."""
-    task = make_task(info.id)
     by_gallery = results_of(info)
     parts, lines, report = [], [], "agent"
     hidden = f"--option hidden={FULL['hidden']}"
     if described.get("supervised"):
-        batch = train_gallery.batch_of(task)
+        batch = train_gallery.BATCH
         text = "A network is trained on targets."
         if "gru" in by_gallery:
-            text += _in_full("at most 1,000 updates; a training that has settled ends earlier")
+            text += _in_full(
+                f"at most {train_gallery.UPDATES:,} updates, with a learning rate that falls"
+            )
         parts += [text, _code(TORCH, info, batch)]
         lines = [f"$ ngym train {info.id} --model gru --updates {FULL['updates']} --batch {batch}"
                  f" {hidden} --out run"]  # fmt: skip
         report = "run"
     text = "An agent is trained on rewards, and observes its last action and reward."
     if train_gallery.AGENTS[0] in by_gallery:
-        text += _in_full("at most 50,000 steps")
+        text += _in_full(f"at most {train_gallery.STEPS:,} steps")
     elif by_gallery:
         text += " The gallery trains no agent on this task, since a network learns it from targets."
     parts += [text, _code(REWARD, info)]
@@ -130,13 +131,22 @@ def trained(info: TaskInfo, folder: Path) -> list[str]:
     runs = results_of(info)
     if not runs:
         return []
-    heads = ("network", "seeds", "length", "final performance", "CPU (s)", "wall time (s)")
+    heads = (
+        "network",
+        "seeds",
+        "length",
+        "performance",
+        "share [95 %]",
+        "CPU (s)",
+        "wall time (s)",
+    )
     rows = [
         (
             f"`{trainer}`",
             ", ".join(str(one["seed"]) for one in group),
             f"{max(one['done'] for one in group):,} {group[0]['unit']}",
             ", ".join(f"{one['final']:.2f}" for one in group),
+            _share(info, group),
             _mean_of("cpu", group),
             _mean_of("wall", group),
         )
@@ -147,12 +157,18 @@ def trained(info: TaskInfo, folder: Path) -> list[str]:
     return [
         "## Trained networks",
         "[The gallery](../../docs/gallery-results.md) trains all tasks in the same way, with their"
-        f" default settings. Each network then plays {train_gallery.FRESH:,} new trials. Times are"
-        " those of one seed, on cores that other programs used too.",
+        f" default settings, and says of this one: {judged(info)}. Each network then plays new"
+        " trials. The share is that of the way from the best shortcut to the ideal. Times are those"
+        " of one seed, on cores that other programs used too.",
         table(heads, rows),
         *curves,
         *function,
     ]
+
+
+def _share(info: TaskInfo, runs: Sequence[Mapping[str, Any]]) -> str:
+    share = train_gallery.share_of(info, [one["final"] for one in runs])
+    return "–" if share is None else f"{share.mean:.2f} [{share.low:.2f}, {share.high:.2f}]"
 
 
 def _mean_of(name: str, runs: Sequence[Mapping[str, Any]]) -> str:
@@ -177,13 +193,9 @@ def results_of(info: TaskInfo) -> dict[str, list[dict[str, Any]]]:
 
 
 def judged(info: TaskInfo) -> str:
-    """Return whether a network of the gallery is above the level of a task, as the gallery has it."""
-    runs = results_of(info)
-    if not runs:
-        return "not trained"
-    known = train_gallery.levels(info)
-    reached = any(train_gallery.reaches(group, known) for group in runs.values())
-    return "above the level" if reached else "below the level"
+    """Return the verdict of the gallery on a task, see `train_gallery.VERDICTS`."""
+    runs = [one for group in results_of(info).values() for one in group]
+    return train_gallery.verdict(info, runs)
 
 
 def _curves(info: TaskInfo, trainer: str, runs: Sequence[Mapping[str, Any]], folder: Path) -> str:
@@ -237,8 +249,8 @@ def _function(
     if subject == "oracle":
         who = "the oracle, which knows the answers"
     return [
-        f"Psychometric functions of the trained networks, in their {train_gallery.FRESH:,} new"
-        f" trials, and of {who}; points have 95 % intervals:",
+        f"Psychometric functions of the trained networks, in new trials, and of {who}; points have"
+        " 95 % intervals:",
         f"![Psychometric functions of trained networks and of {subject} in {info.title}]({name})",
     ]
 

@@ -14,8 +14,7 @@ import functools
 import json
 import math
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -51,8 +50,6 @@ HERE = Path(__file__).resolve().parent
 MEASURED, PAGE = HERE / "gallery-results.json", HERE.parent / "gallery-results.md"
 OWN = "neurogym-task-"
 """Prefix of the distributions whose tasks are trained."""
-SUITES = ("driscoll24", "modcog", "yang19")
-"""Families of many tasks that are alike; they come last."""
 
 SUPERVISED, AGENTS, IMAGES = ("gru", "rnn"), ("recurrent-ppo",), ("cnn",)
 """Trainers: "rnn" is the leaky RNN, and "cnn" the network of `train_on_images`."""
@@ -220,7 +217,7 @@ def settings_of(job: Job) -> dict[str, Any]:
         }  # fmt: skip
     else:
         price = PRICES.get(job.task)
-        priced = [] if price is None else [functools.partial(Priced, price=price)]
+        priced = [] if price is None else [(Priced, {"price": price})]
         own = {"wrap": [*priced, *FEEDBACK]}
     every = max(job.until // TESTS, 1)
     return {"hidden": HIDDEN, "test_every": every, "test_trials": TEST_TRIALS, **own}
@@ -424,6 +421,35 @@ def psychometric(task: Task, record: TrialRecord) -> dict[str, Any] | None:
 
 
 @dataclass(frozen=True)
+class Way:
+    """What there is to learn in a task, with its default settings.
+
+    Attributes:
+        shortcut: performance of the best policy that leaves out a part of the task.
+        ideal: what is possible; without an ideal in the manifest, the performance of the oracle,
+            which no subject exceeds.
+        known: whether the manifest has the ideal.
+    """
+
+    shortcut: float
+    ideal: float
+    known: bool
+
+    def share(self, performance: float) -> float:
+        """Return the share of the way from the shortcut to the ideal that a subject has gone."""
+        return (performance - self.shortcut) / (self.ideal - self.shortcut)
+
+
+def way_of(info: TaskInfo) -> Way | None:
+    """Return the way from the best shortcut to the ideal; None if there is none to go."""
+    if info.best_shortcut is None:
+        return None
+    shortcut, known = info.shortcuts[info.best_shortcut], "value" in info.ideal
+    ideal = info.ideal["value"] if known else info.shortcuts.get("oracle", 1.0)
+    return Way(shortcut, ideal, known) if ideal - shortcut > SAME else None
+
+
+@dataclass(frozen=True)
 class Share:
     """Share of the way from the best shortcut to the ideal: 0 is the shortcut, 1 is possible.
 
@@ -444,15 +470,16 @@ class Share:
 
 
 def share_of(info: TaskInfo, finals: Sequence[float]) -> Share | None:
-    """Return the share of the way that seeds have gone; None if the manifest has no such way.
+    """Return the share of the way that seeds have gone; None if there is no way.
 
     Args:
         info: the task, with its default settings.
         finals: performance of each seed in new trials.
     """
-    shares = [info.relative(final) for final in finals]
-    if None in shares or not shares:
+    way = way_of(info)
+    if way is None or not finals:
         return None
+    shares = [way.share(final) for final in finals]
     mean = fmean(shares)
     if len(shares) < 2:
         return Share(mean, -math.inf, math.inf)
@@ -471,13 +498,19 @@ def best_share(info: TaskInfo, runs: Sequence[Mapping[str, Any]]) -> tuple[str, 
 
 
 def verdict(info: TaskInfo, runs: Sequence[Mapping[str, Any]]) -> str:
-    """Return "learned", "not learned", "no way known" or "not trained"."""
+    """Return one of `VERDICTS` for a task."""
     if not any(run["task"] == info.id for run in runs):
         return "not trained"
-    best = best_share(info, runs)
-    if best is None:
-        return "no way known"
-    return "learned" if best[1].learned else "not learned"
+    best, way = best_share(info, runs), way_of(info)
+    if best is None or way is None:
+        return "no way to go"
+    if best[1].learned:
+        return "learned"
+    return "not learned" if way.known else "open"
+
+
+VERDICTS = ("learned", "not learned", "open", "no way to go", "not trained")
+"""Verdicts on a task; "open": below `LEARNED` of the way to the oracle, where the ideal is unknown."""
 
 
 # ---------------------------------------------------------------------- the page
@@ -487,44 +520,37 @@ def page(measured: dict[str, Any]) -> str:
     """Return the page."""
     known, runs = catalogue(), list(measured["runs"].values())
     verdicts = {task: verdict(info, runs) for task, info in known.items()}
-    count = Counter(verdicts.values())
+    of = {said: [task for task, own in verdicts.items() if own == said] for said in VERDICTS}
     minutes = sum(run["cpu"] for run in runs) / 60
     parts = [when(measured)]
     parts.append(
-        f"{len(known) - count['not trained']} of {len(known)} tasks have been trained, in"
-        f" {minutes:.0f} minutes of CPU time. Of these, **{count['learned']} are learned**,"
-        f" {count['not learned']} are not, and for {count['no way known']} no share can be stated.\n"
+        f"{len(known) - len(of['not trained'])} of {len(known)} tasks have been trained, in"
+        f" {minutes:.0f} minutes of CPU time: **{len(of['learned'])} are learned**,"
+        f" {len(of['not learned'])} are not, {len(of['open'])} are open, and in"
+        f" {len(of['no way to go'])} there is nothing to learn.\n"
     )
     rows = [row for task, info in known.items() for row in _rows(info, runs, verdicts[task])]
     if rows:
         heads = ("task", "network", "shortcut", "ideal", "final", "share [95 %]", "verdict",
                  "trained", "CPU min")  # fmt: skip
         parts.append(table(heads, rows) + "\n")
-    short = [task for task, said in verdicts.items() if said == "not learned"]
-    if short:
-        parts.append("## Not learned\n")
+    if of["not learned"] or of["open"]:
+        parts.append("## Not learned, and open\n")
         parts.append(
             "For each network: its performance; how many seeds were still rising in their last"
             f" {PATIENCE} tests, so that the budget was too small; the fraction of answered trials;"
             " and the performance before the training.\n"
         )
-        parts += [_finding(task, runs) for task in short]
+        parts += [_finding(task, runs) for task in (*of["not learned"], *of["open"])]
         parts.append("")
-    unknown = [task for task, said in verdicts.items() if said == "no way known"]
-    if unknown:
-        parts.append("## Without a share\n")
-        parts.append(
-            "The manifest of these tasks states no ideal, or one that is less than"
-            f" {SAME:g} above the best shortcut: {_listed(unknown)}.\n"
-        )
-    missing = [task for task, said in verdicts.items() if said == "not trained"]
-    if missing:
-        parts.append(f"## Not trained yet\n\n{_listed(missing)}.\n")
+    for said, head, text in (
+        ("no way to go", "Without a share", "The best shortcut earns what is possible: {}."),
+        ("not trained", "Not trained yet", "{}."),
+    ):
+        if of[said]:
+            names = ", ".join(f"`{task}`" for task in of[said])
+            parts.append(f"## {head}\n\n{text.format(names)}\n")
     return continued(PAGE, "\n".join(parts))
-
-
-def _listed(tasks: Sequence[str]) -> str:
-    return ", ".join(f"`{task}`" for task in tasks)
 
 
 def _finding(task: str, runs: Sequence[Mapping[str, Any]]) -> str:
@@ -557,23 +583,22 @@ def runs_of(task: str, trainer: str, runs: Sequence[Mapping[str, Any]]) -> list[
 def _rows(
     info: TaskInfo, runs: Sequence[Mapping[str, Any]], said: str
 ) -> Iterator[tuple[str, ...]]:
-    best = best_share(info, runs)
+    best, way = best_share(info, runs), way_of(info)
     for trainer in TRAINERS:
         own = runs_of(info.id, trainer, runs)
         if not own:
             continue
         final = [run["final"] for run in own]
         share = share_of(info, final)
-        shortcut = info.shortcuts.get(info.best_shortcut or "")
         yield (
             f"`{info.id}`",
             trainer,
-            "" if shortcut is None else f"{shortcut:.2f}",
-            f"{info.ideal['value']:.2f}" if info.ideal else "",
+            "" if way is None else f"{way.shortcut:.2f}",
+            "" if way is None else f"{way.ideal:.2f}" if way.known else f"at most {way.ideal:.2f}",
             f"{fmean(final):.2f} ({min(final):.2f}–{max(final):.2f})",
             "" if share is None else f"{share.mean:.2f} [{share.low:.2f}, {share.high:.2f}]",
             said if best is None or best[0] == trainer else "",
-            ", ".join(f"{run['done']:,}" for run in own),
+            ", ".join(f"{run['done']:,}" for run in own) + f" of {own[0]['until']:,}",
             f"{fmean(run['cpu'] for run in own) / 60:.2f}",
         )
 
@@ -606,7 +631,8 @@ def main(
     failed: list[str] = []
     if not write:
         runs = read(measured)["runs"]
-        planned = _jobs(_chosen(only), updates, steps, seeds)
+        begun = {run["task"] for run in runs.values()}
+        planned = _jobs(_chosen(only), updates, steps, seeds, begun)
         todo = [
             job for job in planned if job.trainer in (names or TRAINERS) and not job.is_in(runs)
         ]
@@ -631,15 +657,20 @@ def _chosen(only: tuple[str, ...]) -> list[str]:
     return [task for task, one in known.items() if not only or {task, one.name} & set(only)]
 
 
-def _jobs(tasks: list[str], updates: int, steps: int, seeds: int) -> list[Job]:
-    """Return the trainings, so that many tasks have results soon: short ones first.
+def _jobs(
+    tasks: list[str], updates: int, steps: int, seeds: int, begun: Container[str]
+) -> list[Job]:
+    """Return the trainings, so that many tasks have results soon: new tasks and short ones first.
 
     GRUs come first, then agents, networks that see images, and leaky RNNs.
+
+    Args:
+        begun: tasks with results.
     """
-    trainers = {task: trainers_of(task) for task in tasks}
+    trainers = {task: trainers_of(task) for task in sorted(tasks, key=begun.__contains__)}
     shortest = sorted(
         (task for task, names in trainers.items() if SUPERVISED[0] in names),
-        key=lambda task: (task.partition("/")[0] in SUITES, longest(make_task(task))),
+        key=lambda task: (task in begun, longest(make_task(task))),
     )
     by_targets = {
         name: [Job(task, name, tuple(range(seeds)), updates) for task in shortest]

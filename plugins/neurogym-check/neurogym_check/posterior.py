@@ -17,6 +17,9 @@ TRIED = 20
 """Sets of conditions whose durations are drawn again."""
 SAME = 1e-6
 """Rewards that differ by less are equal."""
+FAR, UNLIKE = 2.0, 0.05
+"""Mean squared distance, in SDs, above which a trial is like no hypothesis, and the largest share
+of such trials."""
 LEAST = 1e-3
 """Share of the posterior, below which two answers are equally probable: then the first one."""
 
@@ -40,13 +43,15 @@ def posterior_performance(
 
     Raises:
         NotSupportedError: trials depend on earlier ones or on the subject; answers are continuous,
-            or are due at a moment.
+            have prices or pay by their moment; durations follow from conditions; or too many trials
+            are like no hypothesis.
     """
     refuse(task)
     batch = next(Dataset(task, batch_size=n, seed=seed))
     trials, rng = batch.trials, np.random.default_rng([seed, 1])
     rest = 0 if task.actions.rest is None else task.actions.rest
     actions = np.full(batch.inputs.shape[:2], rest, np.int64)
+    far = np.zeros(n)
     durations, group = np.unique(_steps(trials), axis=0, return_inverse=True)
     for number, played in enumerate(durations):
         imposed = {
@@ -65,7 +70,14 @@ def posterior_performance(
             if not len(weighed.mean):
                 continue  # no other trial is as long
             moments = weighed.moments(_open(trials.take([row]), length))
-            actions[row, moments] = weighed.answers(batch.inputs[row, :length], moments)
+            actions[row, moments], far[row] = weighed.answers(batch.inputs[row, :length], moments)
+    unlike = (far > FAR).mean()
+    if unlike > UNLIKE:
+        raise NotSupportedError(
+            f"The observer {NAME!r} compared trials of {task.name} with {hypotheses} others each,"
+            f" and {unlike:.0%} of them were like none. Expected trials that are like others. Give"
+            " more hypotheses, or write an observer for this task."
+        )
     return np.asarray(batch.score(actions)["performance"], float)
 
 
@@ -148,20 +160,26 @@ class _Hypotheses:
             return np.flatnonzero(asked)
         return np.arange(len(window))
 
-    def answers(self, seen: np.ndarray, moments: np.ndarray) -> list[int]:
+    def answers(self, seen: np.ndarray, moments: np.ndarray) -> tuple[list[int], float]:
         """Return the most probable target on some steps, given the observations up to each.
 
         Args:
             seen: (T, units) observations.
             moments: (m,) steps, in order.
+
+        Returns:
+            The targets, and the mean squared distance of the nearest hypothesis, in SDs.
         """
-        weight, begin, found = np.zeros(len(self.mean)), 0, []
+        squares, spread = np.zeros((2, len(self.mean)))
+        begin, found = 0, []
         for moment in moments.tolist():
             now = slice(begin, moment + 1)
             apart = (seen[now] - self.mean[:, now]) / self.sd[:, now]
-            weight += -0.5 * (apart**2).sum(axis=(1, 2)) - np.log(self.sd[:, now]).sum(axis=(1, 2))
+            squares += (apart**2).sum(axis=(1, 2))
+            spread += np.log(self.sd[:, now]).sum(axis=(1, 2))
             begin = moment + 1
+            weight = -0.5 * squares - spread
             shares = np.exp(weight - weight.max())
             told = np.bincount(self.target[:, moment], shares / shares.sum(), self.size)
             found.append(int(np.argmax(told > told.max() - LEAST)))
-        return found
+        return found, float(squares.min()) / max(1, begin * seen.shape[1])

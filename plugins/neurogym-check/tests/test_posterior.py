@@ -63,6 +63,22 @@ class Changing(Lights):
         trial.answer("choose", 1, during="second", where=trial["side"] == 1)
 
 
+class Many(Lights):
+    """The majority of twelve lights, which a few hundred other trials do not have all."""
+
+    def define(self) -> None:
+        self.observe(light=12)
+        self.act(rest=1, choose=2)
+        self.vary(code=Choice(4096))
+
+    def new_trial(self, trial):
+        trial.periods("light", "answer")
+        lights = trial["code"][:, None] >> np.arange(12) & 1
+        trial.show("light", lights, during="light")
+        side = (lights.sum(axis=1) > 6).astype(int)
+        trial.answer("choose", side, during="answer")
+
+
 def sum_is_right(d):
     """Return the probability that the larger of two sums is right; d = difference in SDs."""
     from statistics import NormalDist
@@ -100,6 +116,11 @@ def test_without_a_stimulus_it_guesses():
 
 def test_it_answers_within_a_window_in_which_the_right_answer_changes():
     assert posterior_performance(Changing(dt=20), 200, hypotheses=50).mean() == 1
+
+
+def test_it_says_that_too_few_trials_are_like_those_that_it_sees():
+    with pytest.raises(NotSupportedError, match=r"were like none"):
+        posterior_performance(Many(dt=20), 200, hypotheses=200)
 
 
 @pytest.mark.parametrize(
