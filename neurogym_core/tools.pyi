@@ -17,12 +17,10 @@ from neurogym_core.terminal.output import Page as Page
 from neurogym_core.terminal.description import describe as describe
 from neurogym_core.terminal.description import add_description as add_description
 from neurogym_core.terminal.description import as_text as as_text
-from neurogym_core.terminal.description import bibtex as bibtex
 from neurogym_core.terminal.output import print_json as print_json
 from neurogym_core.terminal.output import print_report as print_report
 from neurogym_core.terminal.output import Progress as Progress
 from neurogym_core.terminal.description import in_words as in_words
-from neurogym_core.ecosystem.records import BLIND as BLIND
 
 # Settings and files:
 from neurogym_core.ecosystem.settings_text import read_value as read_value
@@ -47,13 +45,10 @@ from neurogym_core.ecosystem.discovery import load_wrapper as load_wrapper
 from neurogym_core.ecosystem.discovery import load as load
 from neurogym_core.ecosystem.discovery import offers_of as offers_of
 from neurogym_core.ecosystem.hooks import ask_plugins as ask_plugins
-from neurogym_core.ecosystem.hooks import has_hook as has_hook
-from neurogym_core.ecosystem.hooks import load_plugin as load_plugin
 from neurogym_core.ecosystem.records import TaskInfo as TaskInfo
 from neurogym_core.ecosystem.records import PackageInfo as PackageInfo
 from neurogym_core.ecosystem.records import Reference as Reference
 from neurogym_core.ecosystem.records import Problem as Problem
-from neurogym_core.ecosystem.records import Listed as Listed
 from neurogym_core.ecosystem.names import namespace_of as namespace_of
 from neurogym_core.ecosystem.manifest import vocabulary as vocabulary
 from neurogym_core.ecosystem.manifest import Manifest as Manifest
@@ -85,5 +80,3 @@ from neurogym_core.errors import unknown as unknown
 from neurogym_core.errors import listed as listed
 from neurogym_core.errors import did_you_mean as did_you_mean
 from neurogym_core.errors import FileNotWrittenError as FileNotWrittenError
-from neurogym_core.errors import ManifestError as ManifestError
-from neurogym_core.errors import RegistryError as RegistryError

@@ -35,7 +35,6 @@ from neurogym_core.tools import (
     Reference,
     TaskInfo,
     as_text,
-    bibtex,
     brought,
     describe,
     in_words,
@@ -414,7 +413,7 @@ def papers_of(
         named = " ".join(filter(None, (cited(one), one.title, one.journal)))
         link = f"[doi:{text(one.doi)}](<https://doi.org/{quote(one.doi, safe='/')}>)"
         rows.append(f"- {text(one.kind)}: {text(named)}{', ' if named else ''}{link}")
-    entries = bibtex(list(dict.fromkeys(references)))
+    entries = "\n\n".join(one.bibtex for one in dict.fromkeys(references))
     return ["## Papers", "\n".join(rows), f"```bibtex\n{entries}\n```"]
 
 

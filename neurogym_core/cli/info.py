@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any, TypeAlias
@@ -22,30 +21,16 @@ from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.ecosystem.names import canonical, clean
 from neurogym_core.ecosystem.records import (
     Described,
-    Listed,
     PackageInfo,
-    Reference,
     TaskInfo,
     WrapperInfo,
     mark_of,
     remedy,
 )
-from neurogym_core.errors import (
-    AmbiguousTaskError,
-    PluginError,
-    RegistryError,
-    UnknownTaskError,
-    did_you_mean,
-)
+from neurogym_core.errors import PluginError, UnknownTaskError, did_you_mean
 from neurogym_core.terminal.complete import complete
-from neurogym_core.terminal.description import (
-    add_description,
-    bibtex,
-    in_words,
-    percent,
-    summary,
-)
-from neurogym_core.terminal.output import Page, print_json, print_text
+from neurogym_core.terminal.description import add_description, in_words, percent, summary
+from neurogym_core.terminal.output import Page, print_json
 
 Entry: TypeAlias = TaskInfo | WrapperInfo
 _EXPECTED = {"guess": "guess, expected", "oracle_min": "oracle, at least"}
@@ -75,27 +60,20 @@ def command(name: str, as_json: bool, as_bibtex: bool, offline: bool) -> None:
     try:
         target = _find(name)
     except UnknownTaskError as error:
-        known = missing_package("wrapper", name) or missing_package("task", name)
         # Imports pluggy, which a name that is installed does not need.
-        from neurogym_core.ecosystem.hooks import has_hook
+        from neurogym_core.ecosystem.hooks import ask_plugins
 
-        if known is None and not has_hook("ngym_listed"):
-            registry = comes_with("ngym registry", brought("commands").get("registry"))
-            raise UnknownTaskError(f"{error} No registry was searched: {registry}") from None
-        listed = _listed(name, offline)
-        if listed is None:
-            raise error from None
-        for note in listed.notes:
-            click.echo(f"Note: {clean(note)}", err=True)
-        if as_bibtex:
-            _print_references(listed.id, "registry", listed.references)
-        elif as_json:
-            print_json(listed.row)
-        else:
-            page = Page()
-            listed.show(page)
-            page.show()
-        return
+        form, asked = "bibtex" if as_bibtex else "json" if as_json else "page", False
+        for _, said in ask_plugins("ngym_listed", name=name, offline=offline, form=form):
+            asked = True
+            if isinstance(said, PluginError):
+                click.echo(f"Note: {said}", err=True)
+            elif any(said):
+                return
+        if asked or missing_package("wrapper", name) or missing_package("task", name):
+            raise
+        registry = comes_with("ngym registry", brought("commands").get("registry"))
+        raise UnknownTaskError(f"{error} No registry was searched: {registry}") from None
     if as_bibtex and target is None:
         raise click.UsageError(
             f"--bibtex was given with the file {name}. Expected a task, wrapper or package, whose"
@@ -105,7 +83,11 @@ def command(name: str, as_json: bool, as_bibtex: bool, offline: bool) -> None:
         every: Any = target
         entries = (*every.tasks, *every.wrappers) if isinstance(target, PackageInfo) else (every,)
         references = [reference for entry in entries for reference in entry.references]
-        _print_references(name, "manifest", references)
+        if not references:
+            raise click.ClickException(f"The manifest lists no reference for {name}.")
+        page = Page()
+        page.text("\n\n".join(one.bibtex for one in dict.fromkeys(references)), keep_lines=True)
+        page.show()
     elif isinstance(target, PackageInfo):
         _print_package(target, as_json)
     else:
@@ -134,23 +116,6 @@ def _find(name: str) -> PackageInfo | Entry | None:
         hint = did_you_mean(name, [*others, *(wrapper.name for wrapper in installed().wrappers)])
         other = f" Or is it a package or a wrapper?{hint}" if hint else ""
         raise UnknownTaskError(f"{error}{other}") from error
-
-
-def _listed(name: str, offline: bool) -> Listed | None:
-    """Return the entry of the registries for a name; None if there is none."""
-    from neurogym_core.ecosystem.hooks import answers
-
-    try:
-        found = answers("ngym_listed", name=name, offline=offline)
-    except (RegistryError, PluginError) as error:
-        click.echo(f"Note: {clean(str(error))}", err=True)
-        return None
-    if len(found) > 1:
-        ids = ", ".join(one.id for one in found)
-        raise AmbiguousTaskError(
-            f"{name!r} is in {len(found)} packages of the registry: {ids}. Give the full id."
-        )
-    return found[0] if found else None
 
 
 def _print_package(package: PackageInfo, as_json: bool) -> None:
@@ -265,9 +230,3 @@ def _levels(entry: Entry) -> list[tuple[str, str]]:
         level = percent(entry.chance, entry.intervals.get(blind))
         facts.append(("chance", f"{in_words(blind)}: {level}"))
     return [*facts, ("shortcuts", summary(entry.shortcuts, entry.intervals))]
-
-
-def _print_references(name: str, source: str, references: Sequence[Reference]) -> None:
-    if not references:
-        raise click.ClickException(f"The {source} lists no reference for {name}.")
-    print_text(bibtex(list(dict.fromkeys(references))))

@@ -189,9 +189,11 @@ def load(offer: Offer) -> Any:
     """Import and return the object behind an entry point.
 
     Args:
-        offer: a task, wrapper, subject or other offer of `installed`.
+        offer: a task, wrapper, subject or other offer of `installed`; of a plug-in, a manager of
+            pluggy that has it is returned.
 
     Raises:
+        PluginError: a plug-in fails; gives the phase, such as "import".
         IncompatibleTaskError: its package needs another version of the core; it is not imported.
         BrokenTaskError: its declaration is invalid, it is blocked, or its import failed; names the
             phase.
@@ -200,6 +202,10 @@ def load(offer: Offer) -> Any:
         error = IncompatibleTaskError if problem.code == "incompatible" else BrokenTaskError
         whose = f"{clean(offer.id)!r} of {offer.distribution} {offer.version}"
         raise error(f"{whose} cannot be loaded: {problem.message}")
+    if offer.group == "neurogym.plugins":
+        from neurogym_core.ecosystem.hooks import load_plugin  # imports this module, and pluggy
+
+        return load_plugin(offer)
     module, _, attribute = offer.value.partition(":")
     found = _attempt(offer, f"import {module}", importlib.import_module, module)
     if attribute:

@@ -5,23 +5,19 @@ They are made from metadata and manifests, without running code of the packages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from neurogym_core.ecosystem.names import CORE, canonical
 
-if TYPE_CHECKING:
-    from neurogym_core.terminal.output import Page
-
 Level = Literal["fatal", "error", "warning", "note"]
 
-BLIND = ("rest", "constant", "clock", "guess", "random", "counter", "rhythm")
-"""Shortcuts that see no observation; the best one is the chance level."""
-PARTIAL = (*BLIND, "familiar", "waiter", "channel_counter", "reflex")
-"""Shortcuts that leave something out, however much they earn."""
+PARTIAL = ("familiar", "waiter", "channel_counter", "reflex")
+"""Shortcuts that see something and leave something out, however much they earn."""
 TOLD = ("oracle", "all", "held", "history", "winstay", "copied")
 """Measures that are no shortcuts of a subject: they see everything, or are given right answers."""
 SAME = 0.03
@@ -105,6 +101,27 @@ class Reference:
         """The publication in one line, with its title, journal and DOI."""
         parts = (self.cited, self.title, self.journal, f"https://doi.org/{self.doi}")
         return ". ".join(part.rstrip(".") for part in parts if part)
+
+    @property
+    def bibtex(self) -> str:
+        """The publication as an ``@article`` with all fields of the manifest."""
+        authors, title, journal = (
+            re.sub(r"([{}%#&$_])", r"\\\1", text.replace("\\", ""))
+            for text in (self.authors, self.title, self.journal)
+        )
+        if authors and "," not in authors:  # a group, of which BibTeX must take no word as a name
+            authors = f"{{{authors}}}"
+        first = re.match(r"[^\W\d_]+", self.authors)
+        key = "doi_" + re.sub(r"[^A-Za-z0-9]+", "_", self.doi).strip("_")
+        if first and first.group().isascii() and self.year:
+            key = f"{first.group()}{self.year}"
+        # A DOI needs no escapes of BibTeX's special characters.
+        texts = {
+            "author": authors, "title": title, "journal": journal, "year": str(self.year or ""),
+            "doi": self.doi, "url": f"https://doi.org/{self.doi}",
+        }  # fmt: skip
+        lines = [f"  {name} = {{{text}}}," for name, text in texts.items() if text]
+        return "\n".join([f"@article{{{key},", *lines, "}"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,12 +215,17 @@ class Described(Description, Offer):
 class TaskInfo(Described):
     """An installed task; the conformance kit reads ``expected``, ``ideal``, ``shortcuts``,
     ``admitted`` and ``admits``.
+
+    Attributes:
+        BLIND: names of the shortcuts that see no observation; the best one is the chance level.
     """
+
+    BLIND = ("rest", "constant", "clock", "guess", "random", "counter", "rhythm")
 
     @property
     def best_blind(self) -> str | None:
         """Name of the best policy that sees no observation; None if unknown."""
-        blind = [name for name in BLIND if name in self.shortcuts]
+        blind = [name for name in self.BLIND if name in self.shortcuts]
         return max(blind, key=self.shortcuts.__getitem__, default=None)
 
     @property
@@ -222,7 +244,7 @@ class TaskInfo(Described):
         partial = (
             name
             for name, score in known.items()
-            if name in PARTIAL or (name not in TOLD and score < everything)
+            if name in (*self.BLIND, *PARTIAL) or (name not in TOLD and score < everything)
         )
         return max(partial, key=lambda name: known[name], default=None)
 
@@ -326,31 +348,6 @@ class Installed(Offers):
 
     core_version: str
     packages: tuple[PackageInfo, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Listed:
-    """A task or package that is not installed, as a registry lists it.
-
-    Attributes:
-        id: ``namespace/Name-vN`` of a task, the distribution of a package.
-        package: name of the distribution.
-        version: newest release that can be installed; None if there is none.
-        references: publications; for a package, those of its tasks.
-        row: all fields of the registry, for programs.
-        notes: reasons why the entry may be outdated or incomplete, for users.
-        show: function that adds a description and the install command to a page.
-        how: command that installs the package, for messages; by default `ngym install`.
-    """
-
-    id: str
-    package: str
-    version: str | None
-    references: tuple[Reference, ...]
-    row: Mapping[str, Any]
-    notes: tuple[str, ...]
-    show: Callable[[Page], None]
-    how: str = ""
 
 
 def removal(distribution: str) -> str:

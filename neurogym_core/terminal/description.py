@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import inspect
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from neurogym_core.ecosystem.names import clean
-from neurogym_core.ecosystem.records import Reference
 from neurogym_core.terminal.output import Page
 
 _TABLES: dict[str, dict[str, str]] = {
@@ -183,43 +181,6 @@ def _number(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_number, value))}]"
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def bibtex(references: Sequence[Reference]) -> str:
-    """Return one ``@article`` per reference, with all fields of the manifest.
-
-    Args:
-        references: publications, as in `TaskInfo.references`.
-    """
-    entries = []
-    for reference in references:
-        authors = _escaped(reference.authors)
-        if authors and "," not in authors:  # a group, of which BibTeX must take no word as a name
-            authors = f"{{{authors}}}"
-        # A DOI needs no escapes of BibTeX's special characters.
-        texts = {
-            "author": authors,
-            "title": _escaped(reference.title),
-            "journal": _escaped(reference.journal),
-            "year": str(reference.year or ""),
-            "doi": reference.doi,
-            "url": f"https://doi.org/{reference.doi}",
-        }
-        lines = [f"  {name} = {{{text}}}," for name, text in texts.items() if text]
-        entries.append("\n".join([f"@article{{{_key(reference)},", *lines, "}"]))
-    return "\n\n".join(entries)
-
-
-def _escaped(text: str) -> str:
-    return re.sub(r"([{}%#&$_])", r"\\\1", text.replace("\\", ""))
-
-
-def _key(reference: Reference) -> str:
-    """Return ``Britten1992`` from author and year; if one is missing, a key made from the DOI."""
-    first = re.match(r"[^\W\d_]+", reference.authors)
-    if first and first.group().isascii() and reference.year:
-        return f"{first.group()}{reference.year}"
-    return "doi_" + re.sub(r"[^A-Za-z0-9]+", "_", reference.doi).strip("_")
 
 
 WORDS = {

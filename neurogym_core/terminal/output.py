@@ -69,11 +69,6 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int) else str(value)
 
 
-def print_text(text: str) -> None:
-    """Print lines without wrapping them; characters that stdout cannot encode are replaced."""
-    click.echo(encodable(clean(text, keep_lines=True)))
-
-
 def reflowed(text: str) -> list[tuple[int, str]]:
     """Return a docstring as (indent, line): one line for each paragraph, list item and entry."""
     lines: list[tuple[int, str]] = []

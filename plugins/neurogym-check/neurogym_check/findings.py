@@ -11,7 +11,7 @@ from typing import Any
 from neurogym_check.checkup import Found, checkup
 from neurogym_core import NeurogymError
 from neurogym_core.players import kernel_in_use
-from neurogym_core.tools import PackageInfo, Problem, brought, clean, load_plugin, said_by
+from neurogym_core.tools import PackageInfo, Problem, brought, clean, load, said_by
 
 NEEDED = ("numpy", "gymnasium", "pluggy", "importlib-metadata", "click", "rich")
 OPTIONAL = ("matplotlib", "scipy", "pandas", "cookiecutter")
@@ -121,7 +121,7 @@ def _by_plugins(found: Any, imports: bool, broken: set[str]) -> Iterator[Found]:
         if not (wanted and offer.usable) or offer.id in broken:
             continue
         try:
-            for problems in load_plugin(offer).hook.ngym_checkup(packages=found.packages):
+            for problems in load(offer).hook.ngym_checkup(packages=found.packages):
                 yield from problems
         except (Exception, SystemExit) as error:
             problem = Problem(level="error", code="import", message=clean(said_by(error)))

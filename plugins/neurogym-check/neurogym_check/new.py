@@ -17,7 +17,6 @@ from neurogym_core.tools import (
     brought,
     canonical,
     comes_with,
-    has_hook,
     how_to_install,
     installed,
     optional,
@@ -113,7 +112,7 @@ def refuse(answers: Mapping[str, str], target: Path) -> None:
         raise InvalidValueError(
             f"{target} exists already. Expected a new folder. Choose another name or folder."
         )
-    if not has_hook("ngym_listed"):
+    if not any(offer.implements("ngym_listed") for offer in installed().plugins):
         registry = comes_with("ngym registry", brought("commands").get("registry"))
         click.echo(
             f"Note: {target.name} was not compared with the names of other packages: {registry}",

@@ -13,9 +13,10 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-from neurogym_core.tools import RegistryError, clean, installed, remedy, run_child
+from neurogym_core.tools import clean, installed, remedy, run_child
 from neurogym_registry import pip
 from neurogym_registry.enter_sandbox import MOST
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.folder import MAX_FILE
 from neurogym_registry.releases import plain
 from neurogym_registry.sandbox import require_sandbox, sandbox
