@@ -18,7 +18,6 @@ from neurogym_core.terminal.description import describe as describe
 from neurogym_core.terminal.description import add_description as add_description
 from neurogym_core.terminal.description import as_text as as_text
 from neurogym_core.terminal.output import print_json as print_json
-from neurogym_core.terminal.output import print_report as print_report
 from neurogym_core.terminal.output import Progress as Progress
 from neurogym_core.terminal.description import in_words as in_words
 

@@ -15,7 +15,7 @@ from neurogym_core.ecosystem.settings_text import read_wrap
 from neurogym_core.errors import MissingDependencyError
 from neurogym_core.play import run
 from neurogym_core.play.make import resolve
-from neurogym_core.terminal.output import Page, Progress, print_report
+from neurogym_core.terminal.output import Page, Progress, print_json
 from neurogym_core.terminal.settings import checked_subject, read_split, task_settings
 from neurogym_core.trials.record import DURATION, TrialRecord, is_clock_time, main_columns
 from neurogym_core.trials.record_text import cell, number
@@ -291,4 +291,4 @@ def show_json(
         "split": game.split or "none",
         "stopped": game.stopped,
     }
-    print_report({**report, **found, "csv": None if record is None else csv, "experiment": save})
+    print_json({**report, **found, "csv": None if record is None else csv, "experiment": save})
