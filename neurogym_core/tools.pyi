@@ -64,7 +64,7 @@ from neurogym_core.ecosystem.records import remedy as remedy
 from neurogym_core.ecosystem.names import canonical as canonical
 from neurogym_core.ecosystem.names import clean as clean
 from neurogym_core.ecosystem.names import said_by as said_by
-from neurogym_core.ecosystem.toml_text import read_toml as read_toml
+from neurogym_core.ecosystem.manifest import read_toml as read_toml
 
 # Imports:
 from neurogym_core.lazy import lazy_names as lazy_names

@@ -28,7 +28,7 @@
     coherence.0 = "no net motion: a coin decides"
     [task.figure]                     # conditions of the trial that figures show
     coherence = 25.6
-    [task.view]                       # what a person sees; neurogym-play draws it
+    [task.view]                       # what a person sees; neurogym-play checks and draws it
     flicker = true                    # the pictures flash more than three times a second
     stimuli = [{ draw = "dots", channel = "motion" }]
 
@@ -42,24 +42,24 @@ valid rest is kept.
 from __future__ import annotations
 
 import functools
-import math
 import operator
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from neurogym_core.ecosystem.names import TASK_NAME, WRAPPER_NAME, clean, said_by, tag_key
 from neurogym_core.ecosystem.records import Description, Level, Problem, Reference
-from neurogym_core.ecosystem.toml_text import read_toml
 from neurogym_core.errors import did_you_mean, listed
 
 SCHEMA = 1
 TITLE_LENGTH = 100
 SUMMARY_LENGTH = 200
 INSTRUCTIONS_LENGTH = 400
+MAX_DOTS = 300  # in a line of TOML; a DOI has three
 MAX_BYTES = 131_072  # the largest manifest of this project, with 82 tasks, has 90,000
 
 _DOI = re.compile(r"10\.\d{4,9}/[^\s\x00-\x1f{}\\]+")
@@ -78,9 +78,6 @@ _TABLES = {
 """{kind of row: {table: an expected value in words}}"""
 ONLY_TASKS = ("instructions", "view")
 """Further fields of a task."""
-VIEW = ("stimuli", "flicker")
-MOST_STIMULI, MOST_ENTRIES = 40, 200
-"""Largest number of stimuli of a view, and of entries of a list in one of them."""
 IDEAL = ("value", "by", "how")
 BY = ("exact", "observer", "bound")
 """How an ideal is known."""
@@ -145,6 +142,38 @@ def vocabulary() -> Vocabulary:
             for spelling in (word, *row.get("also", ())):
                 spellings[kind][tag_key(spelling)] = word
     return Vocabulary(words, spellings)
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """Return the tables of a TOML text.
+
+    Args:
+        text: the text, of bounded length.
+
+    Raises:
+        ValueError: it is not valid, is nested too deeply, has a line with more than `MAX_DOTS` dots
+            or an integer of more than 64 bits, which TOML does not promise.
+    """
+    # tomllib's time grows with the square of the parts of a dotted key.
+    if max(map(str.count, text.split("\n"), repeat("."))) > MAX_DOTS:
+        raise ValueError(f"it has a line with more than {MAX_DOTS} dots")
+    try:
+        tables = tomllib.loads(text)
+        _refuse_long_integers(tables)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    return tables
+
+
+def _refuse_long_integers(value: Any) -> None:
+    """Raise an error for an integer of more than 64 bits.
+
+    Python refuses to print one of more than 4,300 digits, and reads it in hexadecimal digits."""
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            _refuse_long_integers(inner)
+    elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError("it has an integer of more than 64 bits")
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -231,7 +260,10 @@ class _Reader:
             self.note("ideal", f"has no {listed(missing)}; expected value, by and how.")
             fields["ideal"] = {}
         if kind == "task":
-            fields["view"] = self.view(row)
+            fields["view"] = row.get("view", {})
+            if not isinstance(fields["view"], dict):
+                self.note("view", f"is {_type(fields['view'])}, expected a table.")
+                fields["view"] = {}
             if "instructions" in row:
                 fields["instructions"] = self.line("instructions", row, INSTRUCTIONS_LENGTH)
             fields["intervals"] = {}
@@ -340,31 +372,6 @@ class _Reader:
             found.append(Reference(doi=doi, year=year, **texts))
         return tuple(found)
 
-    def view(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Return the valid stimuli of a view, and whether it flickers; {} without stimuli."""
-        table = row.get("view", {})
-        if not isinstance(table, dict):
-            self.note("view", f"is {_type(table)}, expected a table.")
-            return {}
-        self.check_fields("view ", table, VIEW)
-        flicker = table.get("flicker", False)
-        if type(flicker) is not bool:
-            self.note("view flicker", f"is {_type(flicker)}, expected true or false.")
-        stimuli = []
-        given = self.rows("stimuli", table, 'a list, [{ draw = "dots", channel = "motion" }]')
-        for number, one in enumerate(given[:MOST_STIMULI], 1):
-            if isinstance(one, dict) and isinstance(one.get("draw"), str) and _is_simple(one):
-                stimuli.append({clean(key): _tidy(value) for key, value in one.items()})
-            else:
-                self.note(
-                    f"view stimulus {number}",
-                    "has another form; expected a table with `draw`, a name, and settings that are"
-                    f" texts, numbers, true, false, or lists of at most {MOST_ENTRIES} of them.",
-                )
-        if len(given) > MOST_STIMULI:
-            self.note("view", f"has {len(given)} stimuli; at most {MOST_STIMULI} are drawn.")
-        return {"stimuli": stimuli, "flicker": flicker is True} if stimuli else {}
-
     def leaves(self, field: str, row: dict[str, Any], expected: str) -> dict[str, Any]:
         """Return the valid values of a table by their dotted names, such as ``channel.motion``."""
         table = row.get(field, {})
@@ -389,24 +396,6 @@ def _type(value: Any) -> str:
     words = {str: "a string", bool: "true or false", int: "a number", float: "a number",
              list: "a list", dict: "a table"}  # fmt: skip
     return words.get(type(value), "a date")
-
-
-def _is_simple(value: Any, depth: int = 0) -> bool:
-    """Return whether a stimulus has only texts, finite numbers, booleans and short lists."""
-    if isinstance(value, dict) and depth == 0:
-        return all(_is_simple(one, 1) for one in value.values())
-    if isinstance(value, list) and depth in (1, 2):
-        return len(value) <= MOST_ENTRIES and all(_is_simple(one, depth + 1) for one in value)
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return isinstance(value, bool | str) or (isinstance(value, int) and abs(value) < 2**31)
-
-
-def _tidy(value: Any) -> Any:
-    """Return a setting of a stimulus with cleaned texts of at most 100 characters."""
-    if isinstance(value, list):
-        return [_tidy(one) for one in value]
-    return clean(value)[:TITLE_LENGTH] if isinstance(value, str) else value
 
 
 def _is_valid(table: str, value: Any, name: str) -> bool:
