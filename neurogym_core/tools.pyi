@@ -10,7 +10,7 @@ from neurogym_core.terminal.settings import read_conditions as read_conditions
 from neurogym_core.terminal.settings import task_settings as task_settings
 from neurogym_core.terminal.settings import SubjectName as SubjectName
 from neurogym_core.terminal.settings import PlayCommand as PlayCommand
-from neurogym_core.terminal.complete import complete as complete
+from neurogym_core.terminal.settings import complete as complete
 
 # Pages in the terminal:
 from neurogym_core.terminal.output import Page as Page

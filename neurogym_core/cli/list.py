@@ -16,8 +16,8 @@ from neurogym_core.ecosystem.names import clean, tag_key
 from neurogym_core.ecosystem.published import how_to_install
 from neurogym_core.ecosystem.records import PackageInfo, TaskInfo, WrapperInfo, mark_of, worst_of
 from neurogym_core.errors import did_you_mean
-from neurogym_core.terminal.complete import complete
 from neurogym_core.terminal.output import Page, print_json
+from neurogym_core.terminal.settings import complete
 
 Entry: TypeAlias = TaskInfo | WrapperInfo
 
