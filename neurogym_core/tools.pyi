@@ -27,9 +27,6 @@ from neurogym_core.ecosystem.settings_text import read_wrap as read_wrap
 from neurogym_core.ecosystem.settings_text import split_values as split_values
 from neurogym_core.ecosystem.files import is_file_reference as is_file_reference
 from neurogym_core.ecosystem.files import load_file as load_file
-from neurogym_core.ecosystem.files import check_artefact as check_artefact
-from neurogym_core.ecosystem.files import NamedFile as NamedFile
-from neurogym_core.ecosystem.files import files_named_in as files_named_in
 from neurogym_core.ecosystem.files import trusting as trusting
 from neurogym_core.ecosystem.files import trusted as trusted
 from neurogym_core.files import replacing as replacing

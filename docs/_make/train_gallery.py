@@ -28,6 +28,7 @@ from measured import keep, read, when
 from neurogym_behaviour import Behaviour, Roles
 from neurogym_behaviour.analyses import psychometric_function
 from neurogym_behaviour.behaviour import CannotTellError, with_declared
+from neurogym_training.levels import best_shortcut
 from neurogym_training.trainers import trainer_named
 from neurogym_training.training import PROGRESS_FILE
 
@@ -198,7 +199,7 @@ def levels(entry: Any) -> dict[str, float]:
     known: Mapping[str, float] = entry.shortcuts
     oracle = known.get("oracle", 1.0)
     whole = known.get("all", oracle)
-    best = known.get(entry.best_shortcut, 0.0)
+    best = known.get(best_shortcut(entry), 0.0)
     found = {"shortcut": best, "oracle": oracle, "halfway": (best + oracle) / 2}
     limited = best + SAME < whole
     found["level"] = min(found["halfway"], whole - SAME) if limited else found["halfway"]

@@ -159,7 +159,7 @@ class Hooks:
         "steps", "subject" and "subjects", as for `neurogym_core.run`. It may have other entries.
 
         Args:
-            path: the file. If it names Python files, `neurogym_core.tools.check_artefact` has to
+            path: the file. If it names Python files, `neurogym_training.check_artefact` has to
                 accept it before any of them is run.
         """
 

@@ -16,13 +16,6 @@ from neurogym_core.ecosystem.names import CORE, canonical
 
 Level = Literal["fatal", "error", "warning", "note"]
 
-PARTIAL = ("familiar", "waiter", "channel_counter", "reflex")
-"""Shortcuts that see something and leave something out, however much they earn."""
-TOLD = ("oracle", "all", "held", "history", "winstay", "copied")
-"""Measures that are no shortcuts of a subject: they see everything, or are given right answers."""
-SAME = 0.03
-"""Performances that differ by less count as equal."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
@@ -232,36 +225,6 @@ class TaskInfo(Described):
     def chance(self) -> float | None:
         """Measured performance of `best_blind`, 0 to 1; None if unknown."""
         return None if self.best_blind is None else self.shortcuts[self.best_blind]
-
-    @property
-    def best_shortcut(self) -> str | None:
-        """Name of the best policy that leaves out something that counts; None if unknown.
-
-        A classifier that does as well as one of everything that is shown leaves out nothing that
-        counts. Policies that are given right answers do not count."""
-        known = self.shortcuts
-        everything = known.get("all", 1.0) - SAME
-        partial = (
-            name
-            for name, score in known.items()
-            if name in (*self.BLIND, *PARTIAL) or (name not in TOLD and score < everything)
-        )
-        return max(partial, key=lambda name: known[name], default=None)
-
-    def relative(self, performance: float) -> float | None:
-        """Return (performance - best shortcut) / (ideal - best shortcut).
-
-        0 is the best policy that leaves out a part of the task, 1 is possible and not more. None if
-        the manifest has no ideal or no shortcuts, or if they hardly differ.
-
-        Args:
-            performance: mean performance, 0 to 1.
-        """
-        if "value" not in self.ideal or self.best_shortcut is None:
-            return None
-        base = self.shortcuts[self.best_shortcut]
-        room: float = self.ideal["value"] - base
-        return (performance - base) / room if room > SAME else None
 
 
 class WrapperInfo(Described):

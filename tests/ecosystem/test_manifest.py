@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ from neurogym_core.ecosystem.manifest import (
     read_manifest,
     vocabulary,
 )
-from neurogym_core.ecosystem.records import TaskInfo
 
 GOOD = """
 schema = 1
@@ -303,19 +301,6 @@ def test_presets_belong_to_aliases_and_are_strings() -> None:
     ):
         (wrong,) = parse_manifest(row + bad).rows
         assert any(says in problem.message for problem in wrong.problems)
-
-
-def test_the_best_shortcut_leaves_out_something_that_counts() -> None:
-    task = TaskInfo(
-        group="neurogym.tasks", name="A-v0", value="a:A", distribution="a", version="1",
-        namespace="a", ideal={"value": 0.9},
-        shortcuts={"oracle": 1.0, "all": 0.8, "constant": 0.4, "channel.cue": 0.79,
-                   "without.cue": 0.5, "winstay": 0.95},
-    )  # fmt: skip
-    assert (task.chance, task.best_shortcut) == (0.4, "without.cue")
-    assert task.relative(0.7) == pytest.approx(0.5)
-    assert replace(task, shortcuts={**task.shortcuts, "familiar": 0.85}).best_shortcut == "familiar"
-    assert replace(task, ideal={}).relative(0.7) is None
 
 
 VIEWED = """
