@@ -1,42 +1,7 @@
-"""Reads ``ngym.toml``, a package's description of its tasks and wrappers.
+"""Reads ``ngym.toml``, a package's description of its tasks and wrappers: `docs/discovery.md`.
 
-::
-
-    schema = 1
-    [[task]]
-    name = "ContextDM-v0"             # the entry point's name
-    title = "Context-dependent decision making"
-    summary = "Two modalities; a cue says which one to integrate."
-    instructions = "Watch the dots …"           # two sentences for a person who plays it
-    tags = ["decision-making", "context"]
-    species = ["monkey"]
-    aliases = ["ContextDecisionMaking-v0"]      # former names, for the error "is now"
-    [[task.reference]]
-    doi = "10.1038/nature12742"
-    kind = "original"
-    [task.expected]
-    oracle_min = 1.0
-    [task.ideal]                      # the best that is possible
-    value = 0.86
-    by = "observer"                   # or exact, or bound
-    how = "my_tasks.observers:Weigher"          # a subject; for the others, the argument in words
-    [task.shortcuts]                  # measured; written by `ngym check --write-shortcuts`
-    without.colour = [0.72, 0.7, 0.74]          # with its interval
-    [task.admitted]                   # shortcut -> words of the docstring that name it
-    without.colour = "ignoring the context"
-    [task.admits]                     # conditions that leave the answer open, in your words
-    coherence.0 = "no net motion: a coin decides"
-    [task.figure]                     # conditions of the trial that figures show
-    coherence = 25.6
-    [task.view]                       # what a person sees; neurogym-play checks and draws it
-    flicker = true                    # the pictures flash more than three times a second
-    stimuli = [{ draw = "dots", channel = "motion" }]
-
-A ``[[wrapper]]`` row has the same fields except ``instructions``, ``expected``, ``ideal``,
-``shortcuts``, ``admitted``, ``admits``, ``figure`` and ``view``. Its ``[wrapper.presets]`` may
-give, for each alias, the settings that reproduce the former wrapper (``Old = "p=0.8"``). Reading a
-manifest raises no exceptions: a broken rule becomes a problem with file, row and field, and the
-valid rest is kept.
+Reading a manifest raises no exceptions: a broken rule becomes a problem with file, row and field,
+and the valid rest is kept.
 """
 
 from __future__ import annotations
@@ -51,7 +16,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from neurogym_core.ecosystem.names import TASK_NAME, WRAPPER_NAME, clean, said_by, tag_key
+from neurogym_core.ecosystem.names import FORMS, clean, said_by, tag_key
 from neurogym_core.ecosystem.records import Description, Level, Problem, Reference
 from neurogym_core.errors import did_you_mean, listed
 
@@ -64,11 +29,12 @@ MAX_BYTES = 131_072  # the largest manifest of this project, with 82 tasks, has 
 
 _DOI = re.compile(r"10\.\d{4,9}/[^\s\x00-\x1f{}\\]+")
 _FIELDS = ("name", "title", "summary", "tags", "species", "aliases", "reference")
+_SHARE = "a number between 0 and 1"
 _TABLES = {
     "task": {
-        "expected": "a number between 0 and 1",
-        "ideal": "value, a number between 0 and 1; by, one of exact, observer, bound; how, a text",
-        "shortcuts": "a number between 0 and 1, or [performance, low, high]",
+        "expected": _SHARE,
+        "ideal": f"value, {_SHARE}; by, one of exact, observer, bound; how, a text",
+        "shortcuts": f"{_SHARE}, or [performance, low, high]",
         "admitted": "words of the task's docstring",
         "admits": "why the condition leaves the answer open, in words",
         "figure": "the value of a condition",
@@ -79,8 +45,6 @@ _TABLES = {
 ONLY_TASKS = ("instructions", "view")
 """Further fields of a task."""
 IDEAL = ("value", "by", "how")
-BY = ("exact", "observer", "bound")
-"""How an ideal is known."""
 _REFERENCE_FIELDS = ("doi", "kind", "title", "authors", "journal", "year")
 
 
@@ -158,22 +122,15 @@ def read_toml(text: str) -> dict[str, Any]:
     if max(map(str.count, text.split("\n"), repeat("."))) > MAX_DOTS:
         raise ValueError(f"it has a line with more than {MAX_DOTS} dots")
     try:
-        tables = tomllib.loads(text)
-        _refuse_long_integers(tables)
+        inside: list[Any] = [tables := tomllib.loads(text)]
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
+    for one in inside:  # Python refuses to print an integer of more than 4,300 digits
+        if isinstance(one, dict | list):
+            inside += one.values() if isinstance(one, dict) else one
+        elif isinstance(one, int) and not -(2**63) <= one < 2**63:
+            raise ValueError("it has an integer of more than 64 bits")
     return tables
-
-
-def _refuse_long_integers(value: Any) -> None:
-    """Raise an error for an integer of more than 64 bits.
-
-    Python refuses to print one of more than 4,300 digits, and reads it in hexadecimal digits."""
-    if isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            _refuse_long_integers(inner)
-    elif isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise ValueError("it has an integer of more than 64 bits")
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -246,11 +203,10 @@ class _Reader:
                 self.note(f"{prefix}{name}", message, "warning")
 
     def read(self, kind: str, row: dict[str, Any]) -> Row:
-        tables = _TABLES[kind]
-        more = ONLY_TASKS if kind == "task" else ()
-        self.check_fields("", row, (*_FIELDS, *more, *tables))
-        form = "CapitalizedWords-v0" if kind == "task" else "CapitalizedWords"
-        if re.fullmatch(TASK_NAME if kind == "task" else WRAPPER_NAME, row["name"]) is None:
+        tables, is_task = _TABLES[kind], kind == "task"
+        self.check_fields("", row, (*_FIELDS, *(ONLY_TASKS if is_task else ()), *tables))
+        pattern, form = FORMS[f"neurogym.{kind}s"]
+        if re.fullmatch(pattern, row["name"]) is None:
             self.note("name", f"is {clean(row['name'])!r}, expected a name of the form {form}.")
         fields: dict[str, Any] = {}
         for table, expected in tables.items():
@@ -259,7 +215,7 @@ class _Reader:
             missing = [name for name in IDEAL if name not in ideal]
             self.note("ideal", f"has no {listed(missing)}; expected value, by and how.")
             fields["ideal"] = {}
-        if kind == "task":
+        if is_task:
             fields["view"] = row.get("view", {})
             if not isinstance(fields["view"], dict):
                 self.note("view", f"is {_type(fields['view'])}, expected a table.")
@@ -313,10 +269,8 @@ class _Reader:
         if "\n" in text.strip() or "\r" in text.strip():
             self.note(field, "has several lines; expected one.")
         elif tidy != " ".join(text.split()):
-            self.note(
-                field,
-                "has control or invisible characters, which are removed; expected plain text.",
-            )
+            said = "has control or invisible characters, which are removed; expected plain text."
+            self.note(field, said)
         if len(tidy) > length:
             self.note(field, f"has {len(tidy)} characters; at most {length} are shown.")
         return tidy[:length]
@@ -353,10 +307,8 @@ class _Reader:
             self.check_fields(f"{field} ", table, _REFERENCE_FIELDS)
             doi, year = table.get("doi"), table.get("year")
             if not isinstance(doi, str) or _DOI.fullmatch(doi) is None or clean(doi) != doi:
-                self.note(
-                    f"{field} doi",
-                    f"is {clean(repr(doi))}, expected a bare DOI such as '10.1038/nature12742'.",
-                )
+                said = "expected a bare DOI such as '10.1038/nature12742'."
+                self.note(f"{field} doi", f"is {clean(repr(doi))}, {said}")
                 continue
             if year is not None and type(year) is not int:
                 self.note(f"{field} year", f"is {_type(year)}, expected a whole number.")
@@ -401,7 +353,11 @@ def _type(value: Any) -> str:
 def _is_valid(table: str, value: Any, name: str) -> bool:
     """Return whether a table of a row may have this value."""
     if table == "ideal" and name != "value":
-        return value in BY if name == "by" else name == "how" and isinstance(value, str)
+        return (
+            value in ("exact", "observer", "bound")
+            if name == "by"
+            else name == "how" and isinstance(value, str)
+        )
     if table in ("expected", "ideal", "shortcuts"):
         triple = table == "shortcuts" and isinstance(value, list) and len(value) == 3
         shares: list[Any] = value if triple else [value]

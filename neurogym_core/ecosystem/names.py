@@ -13,10 +13,13 @@ CORE = "neurogym-core"
 _OWN_NAMESPACES = {CORE: "core", "neurogym-wrappers": "wrappers"}
 TASK_PREFIX = "neurogym-task-"
 
-TASK_NAME = r"[A-Z][A-Za-z0-9]*-v(0|[1-9][0-9]*)"
-WRAPPER_NAME = r"[A-Z][A-Za-z0-9]*"
-COMMAND_NAME = r"[a-z][a-z0-9]*(-[a-z0-9]+)*"
-SUBJECT_NAME = r"[a-z][a-z0-9]*(_[a-z0-9]+)*"
+FORMS = {
+    "neurogym.tasks": (r"[A-Z][A-Za-z0-9]*-v(0|[1-9][0-9]*)", "CapitalizedWords-v0"),
+    "neurogym.wrappers": (r"[A-Z][A-Za-z0-9]*", "CapitalizedWords"),
+    "neurogym.commands": (r"[a-z][a-z0-9]*(-[a-z0-9]+)*", "lower-case-words"),
+    "neurogym.subjects": (r"[a-z][a-z0-9]*(_[a-z0-9]+)*", "lower_case_words"),
+}
+"""{group: form of its names, and the form in words}"""
 VALUE = r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*"
 MODULE_VALUE = r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[^\W\d]\w*(\.[^\W\d]\w*)*)?"
 

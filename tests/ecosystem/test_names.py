@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import neurogym_core
 from neurogym_core.ecosystem import names
-from neurogym_core.ecosystem.names import TASK_NAME, namespace_of, snake_case, tag_key
+from neurogym_core.ecosystem.names import FORMS, namespace_of, snake_case, tag_key
 from neurogym_core.tools import brought, canonical, clean, said_by
 
 NAMES = st.from_regex(r"[a-z0-9]([a-z0-9._-]{0,12}[a-z0-9])?", fullmatch=True)
@@ -66,7 +66,7 @@ def test_acronyms_keep_their_word_ends() -> None:
     "name", ["Foo", "foo-v0", "Foo-v01", "Foo-v", "a/Foo-v0", "Foo-v0 ", "Foo_Bar-v0", "Foo-v0\n"]
 )
 def test_a_task_name_is_capitalized_and_versioned(name: str) -> None:
-    assert re.fullmatch(TASK_NAME, name) is None
+    assert re.fullmatch(FORMS["neurogym.tasks"][0], name) is None
 
 
 def test_tags_are_compared_without_their_spelling() -> None:
