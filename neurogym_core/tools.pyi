@@ -52,7 +52,6 @@ from neurogym_core.ecosystem.manifest import parse_manifest as parse_manifest
 
 # Packages of this project that are not installed:
 from neurogym_core.ecosystem.published import how_to_install as how_to_install
-from neurogym_core.ecosystem.published import install_command as install_command
 from neurogym_core.ecosystem.advice import brought as brought
 from neurogym_core.ecosystem.advice import comes_with as comes_with
 from neurogym_core.ecosystem.records import remedy as remedy

@@ -42,8 +42,7 @@ class LazyGroup(click.Group):
         if cmd_name in COMMANDS:
             return importlib.import_module(f"{__package__}.{cmd_name}").command
         offers = self.foreign().get(cmd_name, [])
-        ours = advice.is_ours("commands", cmd_name, [one.distribution for one in offers])
-        if offers and ctx.resilient_parsing and not ours:
+        if offers and ctx.resilient_parsing and not offers[0].ours:
             return click.Command(cmd_name)  # completion must not run foreign code
         return load(offers[0]) if offers else None
 

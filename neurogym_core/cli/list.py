@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import click
 
-from neurogym_core.ecosystem.advice import brought, comes_with, searched
+from neurogym_core.ecosystem.advice import brought, comes_with, tasks
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.manifest import vocabulary
 from neurogym_core.ecosystem.names import clean, tag_key
@@ -218,7 +218,8 @@ def search(words: tuple[str, ...]) -> None:
     A task matches if all words are in its name, title, summary, tags, species or package. With
     neurogym-registry, this command searches the registries of other authors too, and has options.
     """
-    found = searched(" ".join(words))
+    wanted = " ".join(words).casefold().split()
+    found = [task for task in tasks() if all(word in task.words for word in wanted)]
     page = Page()
     if not found:
         page.text("No task of this project's packages matches. Try fewer words.")

@@ -18,10 +18,9 @@ _CORE = Path(__file__).resolve().parents[1]
 
 
 class ListedTask(NamedTuple):
-    """A task of this project: its id, bare name and title, and its package."""
+    """A task of this project: its id and title, its package, and all its words."""
 
     id: str
-    name: str
     title: str
     package: str
     words: str
@@ -63,49 +62,33 @@ def helps(kind: str) -> dict[str, str]:
     return {name: text for some in own for name, text in some.items()}
 
 
-def is_ours(kind: str, name: str, owners: Iterable[str]) -> bool:
-    """Return whether only the package of this project that has an offer owns its name."""
-    return set(owners) == {brought(kind).get(name)}
-
-
 def help_line(kind: str, name: str, owners: Iterable[str]) -> str:
     """Return the line of help about an offer, or the packages of strangers that have it."""
     owners = dict.fromkeys(owners)
-    return helps(kind)[name] if is_ours(kind, name, owners) else f"from {' and from '.join(owners)}"
+    ours = [*owners] == [brought(kind).get(name)]
+    return helps(kind)[name] if ours else f"from {' and from '.join(owners)}"
 
 
 @cache
 def tasks() -> tuple[ListedTask, ...]:
-    """Return the tasks by id."""
-    return tuple(
-        ListedTask(
-            f"{row['namespace']}/{task['name']}", task["name"], task["title"], row["name"],
-            " ".join(
-                (row["name"], task["name"], task["title"], task["summary"], *task["tags"],
-                 *task["species"], *task.get("aliases", ()), *_papers(task))
-            ).casefold(),
-        )
-        for row in rows() for task in row["tasks"]
-    )  # fmt: skip
-
-
-def _papers(task: dict[str, Any]) -> list[str]:
-    """Return the authors, year, title and DOI of each reference."""
-    fields = ("authors", "year", "title", "doi")
-    return [str(one.get(field, "")) for one in task.get("references", ()) for field in fields]
-
-
-def searched(text: str) -> list[ListedTask]:
-    """Return the tasks with all words of a text."""
-    words = text.casefold().split()
-    return [task for task in tasks() if all(word in task.words for word in words)]
+    """Return the tasks of all packages; their words are those of titles, tags, papers and so on."""
+    found = []
+    for row in rows():
+        for task in row["tasks"]:
+            papers = [str(one.get(field, "")) for one in task.get("references", ())
+                      for field in ("authors", "year", "title", "doi")]  # fmt: skip
+            words = (row["name"], task["name"], task["title"], task["summary"], *task["tags"],
+                     *task["species"], *task.get("aliases", ()), *papers)  # fmt: skip
+            name = f"{row['namespace']}/{task['name']}"
+            found.append(ListedTask(name, task["title"], row["name"], " ".join(words).casefold()))
+    return tuple(found)
 
 
 def resembling(name: str) -> ListedTask | None:
     """Return the task whose name is nearest to an unknown one, or None if none is near."""
-    names = {task.name: task for task in tasks()}
-    near = nearest(name.rpartition("/")[2], names, 0.8)
-    return None if near is None else names[near]
+    known = {task.id.rpartition("/")[2]: task for task in tasks()}
+    near = nearest(name.rpartition("/")[2], known, 0.8)
+    return None if near is None else known[near]
 
 
 def comes_with(what: str, package: str | None) -> str:
@@ -115,7 +98,7 @@ def comes_with(what: str, package: str | None) -> str:
 
     Args:
         what: the missing command, wrapper, ability and so on.
-        package: its package, as `brought` knows it; None if the list cannot be read.
+        package: its package; None if the list of packages cannot be read.
     """
     if package is None:
         return f"{what!r} comes with a package that is not installed. Install the core again."

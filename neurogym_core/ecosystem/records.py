@@ -12,6 +12,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any, Literal
 
+from neurogym_core.ecosystem.advice import brought
 from neurogym_core.ecosystem.names import CORE, canonical
 
 Level = Literal["fatal", "error", "warning", "note"]
@@ -161,6 +162,12 @@ class Offer:
     def usable(self) -> bool:
         """Whether the offer may be imported; the import itself can still fail."""
         return self.obstacle is None
+
+    @property
+    def ours(self) -> bool:
+        """Whether a package of this project offers it: the core, or one that has it by its list."""
+        owner = brought(f"{self.kind}s").get(self.name)
+        return self.distribution in (owner, CORE)
 
     def has(self, code: str) -> bool:
         """Return whether one of the problems has this code."""

@@ -14,7 +14,6 @@ from neurogym_check.template import KINDS, LICENCES, refuse_answers, template_fo
 from neurogym_core import InvalidValueError, NeurogymError
 from neurogym_core.tools import (
     ask_plugins,
-    brought,
     canonical,
     comes_with,
     how_to_install,
@@ -113,7 +112,7 @@ def refuse(answers: Mapping[str, str], target: Path) -> None:
             f"{target} exists already. Expected a new folder. Choose another name or folder."
         )
     if not any(offer.implements("ngym_listed") for offer in installed().plugins):
-        registry = comes_with("ngym registry", brought("commands").get("registry"))
+        registry = comes_with("ngym registry", "neurogym-registry")
         click.echo(
             f"Note: {target.name} was not compared with the names of other packages: {registry}",
             err=True,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neurogym_core.tools import Progress, install_command, print_json, usage_errors
+from neurogym_core.tools import Progress, how_to_install, print_json, usage_errors
 
 if TYPE_CHECKING:
     from neurogym_neural.networks import Recorded
@@ -162,7 +162,7 @@ def _recorded(
 
         raise MissingDependencyError(
             "`ngym neural` needs neurogym-torch and neurogym-training, which are not installed."
-            f" Install them: `{install_command('neurogym-torch')}`."
+            f" Install them: {how_to_install('neurogym-torch')}."
         ) from None
     from neurogym_neural.networks import bound_for, record_run
 
