@@ -1,7 +1,7 @@
 # The public names of `neurogym_core.tools`; see `neurogym_core/__init__.pyi`.
 
 # Commands:
-from neurogym_core.cli._main import main as main
+from neurogym_core.cli import main as main
 from neurogym_core.terminal.settings import usage_errors as usage_errors
 from neurogym_core.terminal.settings import split_option as split_option
 from neurogym_core.terminal.settings import trust_option as trust_option

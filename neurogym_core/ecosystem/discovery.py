@@ -8,14 +8,7 @@ An id is ``namespace/Name-vN``. The namespace is the package's name without ``ne
 no package can use the namespace of another. The bare ``Name-vN`` is enough if only one package has
 a task of this name.
 
-Environment variables disable plug-ins, or turn their failures into errors:
-
-=============================== =================================================================
-`NGYM_BLOCK=x,y`                ignore these distributions or namespaces
-`NGYM_DISABLE_PLUGIN_AUTOLOAD`  load no module with hooks
-`NGYM_STRICT`                   a plug-in's failure is an error, and so is a warning of
-                                ``ngym doctor`` (for CI)
-=============================== =================================================================
+`NGYM_BLOCK`, `NGYM_DISABLE_PLUGIN_AUTOLOAD` and `NGYM_STRICT` are described in `docs/discovery.md`.
 """
 
 from __future__ import annotations

@@ -1,19 +1,8 @@
 """Hooks of plug-ins (pluggy), and a loader that isolates broken plug-ins from the others.
 
-A package names a module (or object) with hook implementations in the entry-point group
-``neurogym.plugins``: once per hook, by an entry point with the name of the hook, or once under
-another name, by which it is imported for every hook::
-
-    from neurogym_core import hookimpl
-
-    @hookimpl
-    def ngym_wrap_env(env, spec):
-        return MyLogger(env)
-
-`Hooks` has them all. Plug-ins are imported when one of their hooks is first called; `make` calls
-``ngym_wrap_env`` and ``ngym_trial_end``. Each plug-in is loaded separately: if one fails, the
-failure is kept as a `PluginFailureError`, a warning is issued once, and the others work.
-`discovery` describes `NGYM_BLOCK`, `NGYM_DISABLE_PLUGIN_AUTOLOAD` and `NGYM_STRICT`.
+`Hooks` has them all; `docs/discovery.md` says how a package names its own. A plug-in is imported
+when one of its hooks is first called. If it fails, the failure is kept as a `PluginFailureError`, a
+warning is issued once, and the others work.
 
 There is no hook per step: calling pluggy costs a quarter of a step even without a plug-in.
 """
