@@ -1,7 +1,7 @@
 # The public names of `neurogym_core.tools`; see `neurogym_core/__init__.pyi`.
 
 # Commands:
-from neurogym_core.cli import main as main
+from neurogym_core.cli._main import main as main
 from neurogym_core.terminal.settings import usage_errors as usage_errors
 from neurogym_core.terminal.settings import split_option as split_option
 from neurogym_core.terminal.settings import trust_option as trust_option
@@ -10,7 +10,7 @@ from neurogym_core.terminal.settings import read_conditions as read_conditions
 from neurogym_core.terminal.settings import task_settings as task_settings
 from neurogym_core.terminal.settings import SubjectName as SubjectName
 from neurogym_core.terminal.settings import PlayCommand as PlayCommand
-from neurogym_core.terminal.settings import complete as complete
+from neurogym_core.terminal import complete as complete
 
 # Pages in the terminal:
 from neurogym_core.terminal.output import Page as Page
@@ -52,8 +52,8 @@ from neurogym_core.ecosystem.manifest import parse_manifest as parse_manifest
 
 # Packages of this project that are not installed:
 from neurogym_core.ecosystem.published import how_to_install as how_to_install
-from neurogym_core.ecosystem.advice import brought as brought
-from neurogym_core.ecosystem.advice import comes_with as comes_with
+from neurogym_core.ecosystem.names import brought as brought
+from neurogym_core.ecosystem.names import comes_with as comes_with
 from neurogym_core.ecosystem.records import remedy as remedy
 
 # Names and texts of strangers:

@@ -9,8 +9,8 @@ from typing import Any
 import click
 import numpy as np
 
-from neurogym_core.ecosystem.advice import brought, comes_with
 from neurogym_core.ecosystem.hooks import ask
+from neurogym_core.ecosystem.names import brought, comes_with
 from neurogym_core.ecosystem.settings_text import read_wrap
 from neurogym_core.errors import MissingDependencyError
 from neurogym_core.play import run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from neurogym_core.cli import main
+from neurogym_core.cli._main import main
 
 SHELLS = ("bash", "zsh", "fish")
 

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 import click
 
 from neurogym_core.child import run_child
-from neurogym_core.ecosystem.advice import brought, comes_with
 from neurogym_core.ecosystem.discovery import (
     find_task,
     find_wrapper,
@@ -18,7 +17,7 @@ from neurogym_core.ecosystem.discovery import (
     was_called,
 )
 from neurogym_core.ecosystem.files import is_file_reference
-from neurogym_core.ecosystem.names import canonical, clean
+from neurogym_core.ecosystem.names import brought, canonical, clean, comes_with
 from neurogym_core.ecosystem.records import (
     Described,
     PackageInfo,
@@ -28,10 +27,9 @@ from neurogym_core.ecosystem.records import (
     remedy,
 )
 from neurogym_core.errors import PluginError, UnknownTaskError, did_you_mean
-from neurogym_core.terminal import description
+from neurogym_core.terminal import complete, description
 from neurogym_core.terminal.description import in_words, percent, summary
 from neurogym_core.terminal.output import Page, print_json
-from neurogym_core.terminal.settings import complete
 
 Entry: TypeAlias = TaskInfo | WrapperInfo
 _EXPECTED = {"guess": "guess, expected", "oracle_min": "oracle, at least"}

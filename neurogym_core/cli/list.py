@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from operator import attrgetter
+from itertools import chain
+from operator import attrgetter, itemgetter
 from typing import Any, TypeAlias
 
 import click
 
-from neurogym_core.ecosystem.advice import brought, comes_with, tasks
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.manifest import vocabulary
-from neurogym_core.ecosystem.names import clean, tag_key
+from neurogym_core.ecosystem.names import brought, clean, comes_with, tag_key, tasks
 from neurogym_core.ecosystem.published import how_to_install
 from neurogym_core.ecosystem.records import PackageInfo, TaskInfo, WrapperInfo, mark_of, worst_of
 from neurogym_core.errors import did_you_mean
+from neurogym_core.terminal import complete
 from neurogym_core.terminal.output import Page, print_json
-from neurogym_core.terminal.settings import complete
 
 Entry: TypeAlias = TaskInfo | WrapperInfo
 
@@ -76,7 +76,7 @@ def command(
     if everything or (broken and not wrappers):
         kinds = ("tasks", "wrappers")
     found = installed()
-    selected = {_package(group, found.packages) for group in groups}
+    selected = set(map(partial(_package, packages=found.packages), groups))
     words = paper.casefold().split() if paper else []
     shown: dict[PackageInfo, list[Entry]] = {}
     for package in found.packages:
@@ -122,7 +122,8 @@ def command(
             if names and kind not in ("tasks", "wrappers"):
                 page.text(f"{clean(kind)}: {', '.join(map(clean, names))}", indent=2)
         problem = problem or bool(worst_of(package.all_problems))
-    if problem or (not shown and any(worst_of(one.all_problems) for one in found.packages)):
+    all_of = map(attrgetter("all_problems"), found.packages)
+    if problem or (not shown and any(map(worst_of, all_of))):
         page.text("")
         page.text("!: a problem. `ngym doctor` describes it and its remedy.")
     page.show()
@@ -132,8 +133,8 @@ def _counts(page: Page, shown: dict[PackageInfo, list[Entry]]) -> None:
     """Add a row for each package, with its number of tasks and their most frequent tags."""
     rows = []
     for package, entries in shown.items():
-        often = Counter(tag for one in entries for tag in one.tags).most_common(4)
-        about = ", ".join(tag for tag, _ in often)
+        often = Counter(chain.from_iterable(map(attrgetter("tags"), entries)))
+        about = ", ".join(map(itemgetter(0), often.most_common(4)))
         mark = mark_of(package.all_problems)
         rows.append((package.namespace, mark, package.distribution, len(entries), about))
     page.table(("group", "!", "package", "tasks", "most frequent tags"), rows)

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
+from neurogym_core.terminal import complete
 from neurogym_core.terminal.settings import (
     PlayCommand,
-    complete,
     read_conditions,
     split_option,
     usage_errors,

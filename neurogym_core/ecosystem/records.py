@@ -12,13 +12,12 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any, Literal
 
-from neurogym_core.ecosystem.advice import brought
-from neurogym_core.ecosystem.names import CORE, canonical
+from neurogym_core.ecosystem.names import CORE, brought, canonical
 
 Level = Literal["fatal", "error", "warning", "note"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Problem:
     """A problem of a package, with its place.
 

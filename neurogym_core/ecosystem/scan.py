@@ -21,13 +21,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from neurogym_core.ecosystem import advice, names
+from neurogym_core.ecosystem import names
 from neurogym_core.ecosystem.names import CORE, canonical, clean, namespace_of, said_by
 from neurogym_core.ecosystem.records import (
     KINDS,
     Described,
     Installed,
-    Level,
     Offer,
     PackageInfo,
     Problem,
@@ -50,10 +49,6 @@ UNKNOWN = "unknown"  # version of a distribution whose metadata cannot be read
 _PREFIX = "neurogym."
 _MANIFEST_VALUE = r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([\w.-]+\.toml)"
 _DESCRIBED = {"tasks": TaskInfo, "wrappers": WrapperInfo}
-
-
-def _problem(level: Level, code: str, message: str, **place: str) -> Problem:
-    return Problem(level=level, code=code, message=message, **place)
 
 
 class Declaration(NamedTuple):
@@ -166,7 +161,7 @@ def _read(distribution: Any, entry_points: str) -> Declaration:
             name=stem if valid else "unreadable-metadata",
             version=UNKNOWN,
             location=location,
-            problems=(_problem("fatal", "metadata", message),),
+            problems=(Problem("fatal", "metadata", message),),
             unreadable=clean(os.path.join(location, folder)),
         )
     points, group = [], ""
@@ -205,28 +200,31 @@ def _choose(first: Declaration, second: Declaration) -> Declaration:
         f" {clean(other.version)} is in "
     )
     problem = (
-        _problem("error", "stale", f"{said}the same folder. Remove it and install it again.")
+        Problem("error", "stale", f"{said}the same folder. Remove it and install it again.")
         if stale
-        else _problem("warning", "duplicate", f"{said}{other.location}, later on the path.")
+        else Problem("warning", "duplicate", f"{said}{other.location}, later on the path.")
     )
     return used._replace(problems=(*used.problems, problem))
 
 
 def scan(blocked: frozenset[str] = frozenset(), *, manifests: bool = True) -> Installed:
     """Return all installed packages with their offers."""
-    found = declarations(manifests)
-    core = next((one.version for one in found if canonical(one.name) == CORE), UNKNOWN)
-    packages = []
+    found, core, packages = declarations(manifests), UNKNOWN, []
+    for one in found:
+        if canonical(one.name) == CORE:
+            core = one.version
     for one in found:
         try:
             packages.append(_package(one, core, blocked, manifests))
         except Exception as error:
             message = f"Its declarations cannot be read: {clean(said_by(error))}."
-            problems = (*one.problems, _problem("fatal", "metadata", message))
+            problems = (*one.problems, Problem("fatal", "metadata", message))
             broken = Declaration(one.name, one.version, problems=problems)
             packages.append(_package(broken, core, blocked, manifests))
     usable = _without_duplicates(packages)
-    offers = {kind: tuple(chain.from_iterable(map(attrgetter(kind), usable))) for kind in KINDS}
+    offers = {}
+    for kind in KINDS:
+        offers[kind] = tuple(chain.from_iterable(map(attrgetter(kind), usable)))
     return Installed(core_version=core, packages=usable, **offers)
 
 
@@ -240,20 +238,20 @@ def _package(
     is_blocked = key != CORE and not blocked.isdisjoint((key, namespace))
     shared = []  # problems that make all offers unusable
     if compatible is False:
-        shared.append(_problem(
+        shared.append(Problem(
             "fatal", "incompatible",
             f"{distribution} {version} needs neurogym-core{specifier}, but {core} is installed."
             f" Install a core of that version, or remove the package: `{removal(distribution)}`.",
         ))  # fmt: skip
     if is_blocked:
         said = f"{distribution} is blocked by NGYM_BLOCK. To use it, remove it from that list."
-        shared.append(_problem("note", "blocked", said))
+        shared.append(Problem("note", "blocked", said))
     problems = [*declared.problems, *shared]
     if compatible is None and key != CORE and not declared.unreadable:
         said = "does not say which neurogym-core it needs"
         if specifier is not None:
             said = f"requires neurogym-core{clean(specifier)}, which cannot be read"
-        problems.append(_problem(
+        problems.append(Problem(
             "warning", "metadata",
             f"{distribution} {said}; it is assumed to be compatible. Its author should write"
             ' `dependencies = ["neurogym-core>=1.0,<2"]`.',
@@ -289,7 +287,9 @@ def _offers(
     """Return the offers by kind with their rows of the manifest, and problems of the package."""
     offers: dict[str, Any] = dict.fromkeys(KINDS, ())
     problems = []
-    rows = {(f"{_PREFIX}{row.kind}s", row.name): row for row in (manifest.rows if manifest else ())}
+    rows = {}
+    for row in manifest.rows if manifest is not None else ():
+        rows[f"{_PREFIX}{row.kind}s", row.name] = row
     unused = dict(rows)
     for group, name, value in declared.entry_points:
         if group == MANIFEST_GROUP:
@@ -298,7 +298,7 @@ def _offers(
         known = () if group in GROUPS else (*GROUPS, MANIFEST_GROUP)
         if meant := names.resembling(group.casefold(), known):
             said = f"unknown entry-point group {clean(group)!r}. Did you mean {meant!r}?"
-            problems.append(_problem("warning", "metadata", said))
+            problems.append(Problem("warning", "metadata", said))
             continue
         kind = group.removeprefix(_PREFIX) if group in GROUPS else "others"
         wrong = [*shared, *_form_problems(owner["distribution"], group, name, value)]
@@ -310,7 +310,7 @@ def _offers(
             wrong += row.problems
         elif kind in _DESCRIBED and manifest is not None and not manifest.problems:
             said = f"has no row for {clean(name)!r}; expected [[{kind[:-1]}]] with this name."
-            wrong.append(_problem("warning", "manifest", said, file=manifest.file))
+            wrong.append(Problem("warning", "manifest", said, file=manifest.file))
         fields["problems"] = tuple(wrong)
         offers[kind] += (_DESCRIBED.get(kind, Offer)(**fields),)
     for (group, name), row in unused.items():
@@ -319,7 +319,7 @@ def _offers(
             "file": manifest.file if manifest else "",
             "row": f"[[{row.kind}]] {clean(name)!r}",
         }
-        problems.append(_problem("error", "manifest", said, **place))
+        problems.append(Problem("error", "manifest", said, **place))
     return offers, problems
 
 
@@ -331,17 +331,20 @@ def _form_problems(distribution: str, group: str, name: str, value: str) -> Iter
         said.append(f"is not a valid name in {group}; expected {words}.{claim}")
     if group == "neurogym.subjects" and name in names.SUBJECTS:
         said.append("is a subject of the core. Its author should choose another name.")
-    if group == "neurogym.commands" and (taken := names.taken_command(name, distribution)):
-        said.append(
-            f"is, or resembles, the command {taken!r} of this project, and cannot be used. Its"
-            " author should choose another name."
-        )
+    ours = names.brought("commands") if group == "neurogym.commands" else {}
+    if group == "neurogym.commands" and ours.get(name) != canonical(distribution):
+        known = (*names.COMMANDS, *ours, *names.RESERVED_COMMANDS)
+        if taken := names.resembling(name, known):
+            said.append(
+                f"is, or resembles, the command {taken!r} of this project, and cannot be used. Its"
+                " author should choose another name."
+            )
     for text in said:
-        yield _problem("fatal", "name", f"{clean(name)!r} {text}")
+        yield Problem("fatal", "name", f"{clean(name)!r} {text}")
     form = names.MODULE_VALUE if group == "neurogym.plugins" else names.VALUE
     if re.fullmatch(form, value) is None:
         message = f"{clean(value)!r} is not a valid value; expected `module:attribute`."
-        yield _problem("fatal", "value", message)
+        yield Problem("fatal", "value", message)
 
 
 def _without_duplicates(packages: list[PackageInfo]) -> tuple[PackageInfo, ...]:
@@ -360,7 +363,7 @@ def _without_duplicates(packages: list[PackageInfo]) -> tuple[PackageInfo, ...]:
         if len(offers) < 2:
             continue
         kind, owners = offers[0].kind, [offer.distribution for offer in offers]
-        ours = advice.brought(f"{kind}s").get(called)
+        ours = names.brought(f"{kind}s").get(called)
         if isinstance(offers[0], Described):
             values = listed(offer.value for offer in offers)
             said = f"{called} is declared {len(offers)} times, as {values}; neither is used."
@@ -373,7 +376,7 @@ def _without_duplicates(packages: list[PackageInfo]) -> tuple[PackageInfo, ...]:
                 f"The {kind} {called!r} is claimed by {listed(owners)}; none is used. Remove all"
                 f" but one: {ways}."
             )
-        problem = _problem("fatal", "duplicate", clean(said))
+        problem = Problem("fatal", "duplicate", clean(said))
         wrong |= {id(one): replace(one, problems=(*one.problems, problem)) for one in offers}
     if not wrong:
         return tuple(packages)
@@ -387,12 +390,15 @@ def _without_duplicates(packages: list[PackageInfo]) -> tuple[PackageInfo, ...]:
 
 def _located(declared: Declaration) -> tuple[Path | None, list[Problem]]:
     """Return the path of the manifest that the entry points name, and the problems with it."""
-    noted = partial(_problem, "error", "manifest", file="manifest")
-    values = [value for group, _, value in declared.entry_points if group == MANIFEST_GROUP]
+    noted = partial(Problem, "error", "manifest", file="manifest")
+    values, groups = [], set()
+    for group, _, value in declared.entry_points:
+        groups.add(group)
+        if group == MANIFEST_GROUP:
+            values.append(value)
     if not values:
         said = "the package has none, so catalogues cannot describe its tasks and wrappers."
-        missing = _problem("warning", "manifest", said, file="manifest")
-        groups = {group for group, _, _ in declared.entry_points}
+        missing = Problem("warning", "manifest", said, file="manifest")
         return None, [] if groups.isdisjoint(GROUPS[:2]) else [missing]
     problems = []
     if len(values) > 1:
@@ -417,12 +423,12 @@ def _located(declared: Declaration) -> tuple[Path | None, list[Problem]]:
             return path, problems
     if spec is not None:
         said = f"is not in the package {package!r}. Its author should add it to the wheel."
-        return None, [*problems, _problem("error", "manifest", said, file=file)]
+        return None, [*problems, Problem("error", "manifest", said, file=file)]
     said = (
         f"the package {top!r} is missing, although its metadata is installed. Install it again,"
         " or remove it."
     )
-    return None, [*problems, _problem("error", "stale", said, file=file)]
+    return None, [*problems, Problem("error", "stale", said, file=file)]
 
 
 _CLAUSE = re.compile(

@@ -14,10 +14,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from neurogym_core.ecosystem.advice import brought
 from neurogym_core.ecosystem.discovery import load_wrapper, subject_names
 from neurogym_core.ecosystem.files import is_file_reference
-from neurogym_core.ecosystem.names import RUN_FILE, clean
+from neurogym_core.ecosystem.names import RUN_FILE, brought, clean
 from neurogym_core.errors import InvalidValueError
 
 _WORDS = {"true": True, "yes": True, "false": False, "no": False, "none": None}

@@ -86,16 +86,6 @@ def reflowed(text: str) -> list[tuple[int, str]]:
     return lines
 
 
-def encodable(text: str) -> str:
-    """Return the text with ASCII spellings, or ``?``, if stdout's encoding lacks its characters."""
-    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        return text.translate(_ASCII).encode(encoding, "replace").decode(encoding)
-    return text
-
-
 class Page:
     """The output of a command: headings, paragraphs and tables, printed together by `show`."""
 
@@ -210,12 +200,17 @@ class Page:
             self._stack(("", ""), kept)
 
     def show(self) -> None:
-        """Print the page."""
+        """Print the page, with ASCII spellings or ``?`` for what stdout cannot encode."""
         with self.console.capture() as capture:
             for part in self.parts:
                 self.console.print(part)
         text = re.sub("[^\\S\n]+$", "", capture.get().rstrip("\n"), flags=re.MULTILINE)
-        click.echo(encodable(text), color=self.console.is_terminal)
+        encoding = getattr(sys.stdout, "encoding", None) or "ascii"
+        try:
+            text.encode(encoding)
+        except UnicodeEncodeError:
+            text = text.translate(_ASCII).encode(encoding, "replace").decode(encoding)
+        click.echo(text, color=self.console.is_terminal)
 
     def _stack(self, heads: Sequence[str], cells: Iterable[Sequence[str]]) -> None:
         for first, *rest in cells:

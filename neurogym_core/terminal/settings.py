@@ -1,9 +1,8 @@
-"""Options of commands that play a task, functions that read their values, shell completion."""
+"""Options of commands that play a task, and functions that read their values."""
 
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
 from typing import Any
@@ -11,45 +10,13 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from neurogym_core.ecosystem import advice
-from neurogym_core.ecosystem.discovery import declared, find_subject, installed, subject_names
+from neurogym_core.ecosystem import names
+from neurogym_core.ecosystem.discovery import declared, find_subject, subject_names
 from neurogym_core.ecosystem.files import trusting
-from neurogym_core.ecosystem.manifest import vocabulary
-from neurogym_core.ecosystem.names import CORE, SUBJECTS, canonical, clean
+from neurogym_core.ecosystem.names import SUBJECTS, clean
 from neurogym_core.ecosystem.settings_text import named_subject, read_pairs, read_value
 from neurogym_core.errors import InvalidValueError, UnknownNameError
-
-
-def complete(
-    kinds: Sequence[str], ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Complete names of some kinds without importing anything.
-
-    For example: ``click.argument("task", shell_complete=partial(complete, ("tasks",)))``.
-
-    Args:
-        kinds: "tasks" (usable ones by id and unique bare name; else files), "wrappers" (usable
-            ones), "packages" (also broken ones), "other packages" (without the core), "groups" (of
-            tasks), or "tags" and "species" of the vocabulary.
-        ctx, param, incomplete: as click gives them.
-    """
-    packages = installed().packages
-    tasks = [task for task in installed().tasks if task.usable]
-    often = Counter(task.name for task in tasks)
-    known = {
-        "tasks": [*(task.id for task in tasks), *(one for one in often if often[one] == 1)],
-        "wrappers": [one.name for one in installed().wrappers if one.usable],
-        "packages": [one.distribution for one in packages],
-        "other packages": [
-            one.distribution for one in packages if canonical(one.distribution) != CORE
-        ],
-        "groups": [one.namespace for one in packages if one.tasks],
-        **vocabulary().words,
-    }
-    names = sorted({name for kind in kinds for name in known[kind] if name.startswith(incomplete)})
-    if not names and "tasks" in kinds:
-        return [CompletionItem(incomplete, type="file")]
-    return [*map(CompletionItem, names)]
+from neurogym_core.terminal import complete
 
 
 class SubjectName(click.ParamType):
@@ -112,7 +79,7 @@ class PlayCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_options(ctx, formatter)
         summaries = SUBJECTS | {
-            one.name: advice.help_line("subjects", one.name, [one.distribution])
+            one.name: names.help_line("subjects", one.name, [one.distribution])
             for one in declared().subjects
         }
         with formatter.section("Subjects (with settings: --subject NAME:SETTING=VALUE,...)"):
