@@ -178,17 +178,16 @@ def summary(record: TrialRecord) -> dict[str, Any]:
 def _answers(record: TrialRecord, slot: str | None, earlier: Sequence[Any]) -> dict[str, Any]:
     times = record[record.of_slot("reaction_time", slot)]
     times = times[~np.isnan(times)]
+    name, first = record.of_slot("first_outcome", slot), None
+    if name in record:  # the slot can be answered again
+        right, wrong = (int((record[name] == one).sum()) for one in ("correct", "error"))
+        first = _share(right, right + wrong)
+    given = {one: record[record[record.of_slot("outcome", one)] == "correct"] for one in earlier}
     return {
         "slot": slot,
         **_fraction(record, slot),
-        "first": _first(record, slot),
-        "given": [
-            {
-                "slot": other,
-                **_fraction(record[record[record.of_slot("outcome", other)] == "correct"], slot),
-            }
-            for other in earlier
-        ],
+        "first": first,
+        "given": [{"slot": one, **_fraction(trials, slot)} for one, trials in given.items()],
         "detection": _detected(record.detection(slot)),
         "reaction_time": float(np.median(times)) if len(times) else None,
     }
@@ -197,21 +196,12 @@ def _answers(record: TrialRecord, slot: str | None, earlier: Sequence[Any]) -> d
 def _fraction(record: TrialRecord, slot: str | None) -> dict[str, Any]:
     answered = record.answered(slot)
     right = answered & (record[record.of_slot("outcome", slot)] == "correct")
-    return _counted(int(right.sum()), int(answered.sum()))
+    return _share(int(right.sum()), int(answered.sum()))
 
 
-def _first(record: TrialRecord, slot: str | None) -> dict[str, Any] | None:
-    """Return the fraction correct of first answers, if the slot can be answered again."""
-    name = record.of_slot("first_outcome", slot)
-    if name not in record:
-        return None
-    correct, errors = (int((record[name] == one).sum()) for one in ("correct", "error"))
-    return _counted(correct, correct + errors)
-
-
-def _counted(correct: int, answers: int) -> dict[str, Any]:
-    share = correct / answers if answers else None
-    return {"correct": correct, "answered": answers, "accuracy": share}
+def _share(correct: int, answers: int) -> dict[str, Any]:
+    accuracy = correct / answers if answers else None
+    return {"correct": correct, "answered": answers, "accuracy": accuracy}
 
 
 def _detected(counts: Mapping[str, int] | None) -> dict[str, Any] | None:
@@ -226,32 +216,28 @@ def _detected(counts: Mapping[str, int] | None) -> dict[str, Any] | None:
     return dict(counts) | {name: dict(zip(keys, one, strict=False)) for name, one in rates.items()}
 
 
-def _said(found: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the summary as labels and texts."""
-    several, n, reward = found["subjects"], found["trials"], found["reward"]
+def _said(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the summary as labels and texts."""
+    n, reward, times = found["trials"], found["reward"], []
     counts = [f"{name} {count} ({count / n:.0%})" for name, count in found["outcomes"].items()]
-    lines = [
-        ("subjects", f"{several:,}" if several > 1 else ""),
-        ("trials", f"{n:,}, of {found['steps']:,} steps"),
-        ("outcomes", ", ".join(counts)),
-    ]
-    times = []
+    yield "subjects", f"{found['subjects']:,}" if found["subjects"] > 1 else ""
+    yield "trials", f"{n:,}, of {found['steps']:,} steps"
+    yield "outcomes", ", ".join(counts)
     for one in found["answers"]:
         of = "" if one["slot"] is None else f", {one['slot']}"
-        lines.append((f"accuracy{of}", _share(one)))
-        if one["first"] is not None:
-            lines.append((f"accuracy{of}, first answers", _share(one["first"])))
-        for other in one["given"]:
-            lines.append((f"accuracy{of}, given {other['slot']} correct", _share(other)))
-        lines += [(f"{name}{of}", text) for name, text in _rates(one["detection"] or {})]
+        shares = [("", one), (", first answers", one["first"])]
+        shares += [(f", given {other['slot']} correct", other) for other in one["given"]]
+        for when, share in shares:
+            if share is not None and share["answered"]:
+                said = f"{share['accuracy']:.3f} of {share['answered']} answers"
+                yield f"accuracy{of}{when}", said
+        for name, text in _rates(one["detection"] or {}):
+            yield f"{name}{of}", text
         if one["reaction_time"] is not None:
             times.append((f"reaction time{of}", f"median {number(one['reaction_time'])} ms"))
-    reward = f"{number(reward['mean'])} per trial, {number(reward['sum'])} in all"
-    return [*lines, ("performance", f"{found['performance']:.3f}"), ("reward", reward), *times]
-
-
-def _share(one: Mapping[str, Any]) -> str:
-    return f"{one['accuracy']:.3f} of {one['answered']} answers" if one["answered"] else ""
+    yield "performance", f"{found['performance']:.3f}"
+    yield "reward", f"{number(reward['mean'])} per trial, {number(reward['sum'])} in all"
+    yield from times
 
 
 def _rates(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -195,19 +195,14 @@ def _word(kind: str, text: str) -> str:
 
 
 def _row(entry: Entry) -> dict[str, Any]:
+    same = ("id", "kind", "name", "title", "summary", "tags", "species")
     return {
-        "id": clean(entry.id),
-        "kind": entry.kind,
-        "name": clean(entry.name),
-        "title": entry.title,
-        "summary": entry.summary,
-        "tags": list(entry.tags),
-        "species": list(entry.species),
+        **{key: getattr(entry, key) for key in same},
         "references": [reference.doi for reference in entry.references],
         "package": entry.distribution,
         "version": entry.version,
         "status": entry.status,
-        "problems": [clean(str(problem)) for problem in entry.problems],
+        "problems": entry.problems,
     }
 
 

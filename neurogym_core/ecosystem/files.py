@@ -110,11 +110,7 @@ def _module(path: Path) -> ModuleType:
     Its folder is on the import path meanwhile, so that it can import modules beside it.
     """
     status = path.stat()
-    spelled = "".join(
-        chr(byte) if chr(byte).isalnum() and byte < 128 else f"_{byte:02x}"
-        for byte in os.fsencode(path)
-    )
-    name = f"{__name__}.{spelled}__{status.st_mtime_ns:x}x{status.st_size:x}"
+    name = f"{__name__}.{os.fsencode(path).hex()}x{status.st_mtime_ns:x}x{status.st_size:x}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path, loader=_Loader(name, str(path)))
@@ -148,9 +144,7 @@ def _module(path: Path) -> ModuleType:
 
 def _path_of(name: str) -> Path:
     """Return the file whose module has this name."""
-    spelled = name.removeprefix(f"{__name__}.").rpartition("__")[0].encode()
-    path = re.sub(rb"_([0-9a-f]{2})", lambda code: bytes.fromhex(code[1].decode()), spelled)
-    return Path(os.fsdecode(path))
+    return Path(os.fsdecode(bytes.fromhex(name.removeprefix(f"{__name__}.").partition("x")[0])))
 
 
 class _Finder:

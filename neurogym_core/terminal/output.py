@@ -192,12 +192,7 @@ class Page:
 
     def facts(self, pairs: Iterable[tuple[str, Any]]) -> None:
         """Add ``label  value`` lines; pairs without a value are left out."""
-        kept = [(label, str(value)) for label, value in pairs if value not in (None, "", (), [])]
-        size = max((len(label) for label, _ in kept), default=0)
-        if self.width >= 60:
-            self.table(("", ""), [(label.ljust(size), value) for label, value in kept])
-        else:
-            self._stack(("", ""), kept)
+        self.table(("", ""), [pair for pair in pairs if pair[1] not in (None, "", (), [])])
 
     def show(self) -> None:
         """Print the page, with ASCII spellings or ``?`` for what stdout cannot encode."""
