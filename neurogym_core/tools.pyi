@@ -54,7 +54,6 @@ from neurogym_core.ecosystem.manifest import parse_manifest as parse_manifest
 from neurogym_core.ecosystem.published import how_to_install as how_to_install
 from neurogym_core.ecosystem.names import brought as brought
 from neurogym_core.ecosystem.names import comes_with as comes_with
-from neurogym_core.ecosystem.records import remedy as remedy
 
 # Names and texts of strangers:
 from neurogym_core.ecosystem.names import canonical as canonical

@@ -306,6 +306,11 @@ class PackageInfo(Offers):
             return f"deleting the folder {self.unreadable}"
         return removal(self.distribution)
 
+    @property
+    def remedy(self) -> str:
+        """The remedy if code of the package fails, a sentence."""
+        return remedy(self.distribution)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Installed(Offers):
@@ -325,11 +330,7 @@ def removal(distribution: str) -> str:
 
 
 def remedy(distribution: str) -> str:
-    """Return the remedy for a package whose code fails.
-
-    Args:
-        distribution: name of the package.
-    """
+    """Return the remedy for a package whose code fails."""
     if canonical(distribution) == CORE:
         return "Install the core again: `make install` in its checkout."
     return f"Report it to its authors, or remove the package: `{removal(distribution)}`."
