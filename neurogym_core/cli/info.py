@@ -194,7 +194,7 @@ def _describe(name: str, entry: Entry | None) -> tuple[dict[str, Any] | None, st
 
 
 def _add_manifest(page: Page, name: str, entry: Entry) -> None:
-    """Add what the manifest says, with the best possible performance and that of shortcuts."""
+    """Add the manifest's part, with the best possible performance and that of shortcuts."""
     page.heading(entry.id, mark=mark_of(entry.problems))
     for text in filter(None, (entry.title, entry.summary)):
         page.text(text, indent=2)

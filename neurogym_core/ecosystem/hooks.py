@@ -111,7 +111,7 @@ class Hooks:
 
     @hookspec
     def ngym_listed(self, name: str, offline: bool, form: str) -> bool:
-        """Print what is known of a task or package that could be installed, for ``ngym info``.
+        """Print the entry of a task or package that could be installed, for ``ngym info``.
 
         Args:
             name: id or bare name of a task, or name of a package.

@@ -1,6 +1,6 @@
 """Names: their syntax, those of the core and of this project's other packages; foreign text.
 
-The only source of what the other packages offer, for errors, help texts and searches, is
+The offers of the other packages, for errors, help texts and searches, have one source:
 ``index.json`` of the repository's registry, of which wheels of the core have a copy. Installed
 packages are found through entry points, not through this list.
 """

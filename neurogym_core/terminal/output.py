@@ -195,7 +195,7 @@ class Page:
         self.table(("", ""), [pair for pair in pairs if pair[1] not in (None, "", (), [])])
 
     def show(self) -> None:
-        """Print the page, with ASCII spellings or ``?`` for what stdout cannot encode."""
+        """Print the page, with ASCII spellings of characters that stdout cannot encode."""
         with self.console.capture() as capture:
             for part in self.parts:
                 self.console.print(part)
