@@ -16,7 +16,12 @@ from neurogym_core.errors import MissingDependencyError
 from neurogym_core.play import run
 from neurogym_core.play.make import resolve
 from neurogym_core.terminal.output import Page, Progress, print_json
-from neurogym_core.terminal.settings import checked_subject, read_split, task_settings
+from neurogym_core.terminal.settings import (
+    SubjectName,
+    read_conditions,
+    read_split,
+    task_settings,
+)
 from neurogym_core.trials.record import DURATION, TrialRecord, is_clock_time, main_columns
 from neurogym_core.trials.record_text import cell, number
 from neurogym_core.trials.slot_columns import NAMES, SLOTS
@@ -35,39 +40,45 @@ def asked(what: str, hook: str, **given: Any) -> Any:
     return answer
 
 
-def experiment_in(path: str) -> dict[str, Any]:
-    """Return the experiment in a file, see the hook ``ngym_read_experiment``."""
-    try:
-        return dict(asked("ngym run FILE.toml", "ngym_read_experiment", path=path))
-    except OSError as error:
-        raise click.ClickException(
-            f"{path} cannot be read: {error.strerror}. Expected an experiment file (.toml) or a"
-            " task. Check the path."
-        ) from error
-
-
 def experiment_of(
-    task: str, parameters: Sequence[str], timing: Sequence[str], imposed: Any, wrap: Sequence[str]
+    task: str, conditions: Sequence[str], wrap: Sequence[str], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the experiment of the options of the command line."""
-    settings = task_settings(resolve(task), parameters, timing)
-    wrappers = [read_wrap(text) for text in wrap]
-    return {"task": task, "settings": settings, "wrap": wrappers, "imposed": imposed}
-
-
-def completed(experiment: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the experiment with the command line's values, or defaults where it has none."""
+    """Return the experiment in a file or of a task, completed by options and defaults."""
+    if not task.endswith(".toml"):
+        imposed = read_conditions(conditions)
+        settings = task_settings(resolve(task), given["parameters"], given["timing"])
+        wrappers = [read_wrap(text) for text in wrap]
+        found: dict[str, Any] = {
+            "task": task,
+            "settings": settings,
+            "wrap": wrappers,
+            "imposed": imposed,
+        }
+    elif any((given["parameters"], given["timing"], conditions, wrap)):
+        raise click.UsageError(
+            "An experiment file was given together with settings of a task. Expected the file"
+            " alone, perhaps with --subject, --subjects, --seed, --split, --n-trials or --n-steps."
+            " Change the others in the file."
+        )
+    else:
+        try:
+            found = dict(asked("ngym run FILE.toml", "ngym_read_experiment", path=task))
+        except OSError as error:
+            raise click.ClickException(
+                f"{task} cannot be read: {error.strerror}. Expected an experiment file (.toml) or a"
+                " task. Check the path."
+            ) from error
     by_default = {"subject": "random", "seed": 0}
     for key in ("subject", "seed", "subjects", "split"):
-        values = (given[key], experiment.get(key), by_default.get(key))
+        values = (given[key], found.get(key), by_default.get(key))
         by_default[key] = next((value for value in values if value is not None), None)
-    checked_subject(by_default["subject"])
-    length = {key: experiment.get(key) for key in ("steps", "trials")}
+    SubjectName().convert(by_default["subject"], None, None)
+    length = {key: found.get(key) for key in ("steps", "trials")}
     if given["n_steps"] or given["n_trials"]:
         length = {"steps": given["n_steps"], "trials": given["n_trials"]}
     elif length == {"steps": None, "trials": None}:
         length["steps"] = DEFAULT_STEPS
-    return {**experiment, **by_default, **length}
+    return {**found, **by_default, **length}
 
 
 class ReportedGame(run.Game):

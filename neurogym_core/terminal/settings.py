@@ -26,7 +26,10 @@ class SubjectName(click.ParamType):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         with usage_errors():
-            return checked_subject(value)
+            name, _ = named_subject(value)
+            if name not in SUBJECTS:
+                find_subject(name)
+        return value
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -84,14 +87,6 @@ class PlayCommand(click.Command):
         }
         with formatter.section("Subjects (with settings: --subject NAME:SETTING=VALUE,...)"):
             formatter.write_dl([(name, summaries[name]) for name in subject_names()])
-
-
-def checked_subject(text: str) -> str:
-    """Return the text that names a subject, perhaps with settings: ``diffusion:bound=50``."""
-    name, _ = named_subject(text)
-    if name not in SUBJECTS:
-        find_subject(name)
-    return text
 
 
 SPLIT_NAMES = ("none", "train", "validation", "test")
