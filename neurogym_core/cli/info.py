@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import click
 
@@ -22,7 +22,6 @@ from neurogym_core.ecosystem.records import (
     Described,
     PackageInfo,
     TaskInfo,
-    WrapperInfo,
     mark_of,
     remedy,
 )
@@ -31,7 +30,6 @@ from neurogym_core.terminal import complete, description
 from neurogym_core.terminal.description import in_words, percent, summary
 from neurogym_core.terminal.output import Page, print_json
 
-Entry: TypeAlias = TaskInfo | WrapperInfo
 _EXPECTED = {"guess": "guess, expected", "oracle_min": "oracle, at least"}
 """{key of ``expected`` in a manifest: words for readers}"""
 
@@ -92,7 +90,7 @@ def command(name: str, as_json: bool, as_bibtex: bool, offline: bool) -> None:
         _print_class(name, target, as_json)
 
 
-def _find(name: str) -> PackageInfo | Entry | None:
+def _find(name: str) -> PackageInfo | Described | None:
     """Return the package, wrapper or task of this name; None for a file, which has no manifest."""
     if is_file_reference(name):
         return None
@@ -147,7 +145,7 @@ def _print_package(package: PackageInfo, as_json: bool) -> None:
     page.show()
 
 
-def _print_class(name: str, entry: Entry | None, as_json: bool) -> None:
+def _print_class(name: str, entry: Described | None, as_json: bool) -> None:
     """Print the manifest's part and the class's part; exit with code 1 if the class fails."""
     described, failure = _describe(name, entry)
     if as_json:
@@ -178,7 +176,7 @@ def _print_class(name: str, entry: Entry | None, as_json: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _describe(name: str, entry: Entry | None) -> tuple[dict[str, Any] | None, str | None]:
+def _describe(name: str, entry: Described | None) -> tuple[dict[str, Any] | None, str | None]:
     """Return (description of the class, None), or (None, reason of the failure)."""
     if entry is not None and entry.obstacle is not None:
         return None, str(entry.obstacle)
@@ -193,7 +191,7 @@ def _describe(name: str, entry: Entry | None) -> tuple[dict[str, Any] | None, st
     return None, f"Importing it {child.ending}.{hint}"
 
 
-def _add_manifest(page: Page, name: str, entry: Entry) -> None:
+def _add_manifest(page: Page, name: str, entry: Described) -> None:
     """Add the manifest's part, with the best possible performance and that of shortcuts."""
     page.heading(entry.id, mark=mark_of(entry.problems))
     for text in filter(None, (entry.title, entry.summary)):

@@ -6,7 +6,7 @@ from collections import Counter
 from functools import partial
 from itertools import chain
 from operator import attrgetter, itemgetter
-from typing import Any, TypeAlias
+from typing import Any
 
 import click
 
@@ -14,13 +14,10 @@ from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.manifest import vocabulary
 from neurogym_core.ecosystem.names import brought, clean, comes_with, tag_key, tasks
 from neurogym_core.ecosystem.published import how_to_install
-from neurogym_core.ecosystem.records import PackageInfo, TaskInfo, WrapperInfo, mark_of, worst_of
+from neurogym_core.ecosystem.records import Described, PackageInfo, mark_of, worst_of
 from neurogym_core.errors import did_you_mean
 from neurogym_core.terminal import complete
 from neurogym_core.terminal.output import Page, print_json
-
-Entry: TypeAlias = TaskInfo | WrapperInfo
-
 
 MANY = 40  # tasks; more than fit on two screens are counted, not listed
 
@@ -78,7 +75,7 @@ def command(
     found = installed()
     selected = set(map(partial(_package, packages=found.packages), groups))
     words = paper.casefold().split() if paper else []
-    shown: dict[PackageInfo, list[Entry]] = {}
+    shown: dict[PackageInfo, list[Described]] = {}
     for package in found.packages:
         if selected and package not in selected:
             continue
@@ -129,7 +126,7 @@ def command(
     page.show()
 
 
-def _counts(page: Page, shown: dict[PackageInfo, list[Entry]]) -> None:
+def _counts(page: Page, shown: dict[PackageInfo, list[Described]]) -> None:
     """Add a row for each package, with its number of tasks and their most frequent tags."""
     rows = []
     for package, entries in shown.items():
@@ -162,13 +159,11 @@ def _package(group: str, packages: tuple[PackageInfo, ...]) -> PackageInfo:
     raise click.BadParameter(message, param_hint="GROUP")
 
 
-def _cites(entry: Entry, words: list[str]) -> bool:
+def _cites(entry: Described, words: list[str]) -> bool:
     """Return whether one reference of an entry has all words, which are in lower case."""
-    for one in entry.references:
-        text = f"{one.authors} {one.year or ''} {one.title} {one.journal} {one.doi}".casefold()
-        if all(word in text for word in words):
-            return True
-    return False
+    texts = [f"{one.authors} {one.year or ''} {one.title} {one.journal} {one.doi}".casefold()
+             for one in entry.references]  # fmt: skip
+    return any(all(word in text for word in words) for text in texts)
 
 
 def _nothing(kind: str) -> str:
@@ -194,7 +189,7 @@ def _word(kind: str, text: str) -> str:
     raise click.BadParameter(message, param_hint="--tag" if kind == "tags" else "--species")
 
 
-def _row(entry: Entry) -> dict[str, Any]:
+def _row(entry: Described) -> dict[str, Any]:
     same = ("id", "kind", "name", "title", "summary", "tags", "species")
     return {
         **{key: getattr(entry, key) for key in same},

@@ -149,8 +149,9 @@ def said_by(error: BaseException) -> str:
     except Exception:
         text = "(its message cannot be read)"
     said = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    pointer = of_missing_module(error)
-    return f"{said}. {pointer}" if pointer else said
+    module = (getattr(error, "name", None) or "").partition(".")[0]
+    package = brought("modules").get(module) if isinstance(error, ImportError) else None
+    return f"{said}. {comes_with(module, package)}" if package else said
 
 
 class ListedTask(NamedTuple):
@@ -244,11 +245,3 @@ def comes_with(what: str, package: str | None) -> str:
     if package is None:
         return f"{what!r} comes with a package that is not installed. Install the core again."
     return f"{what!r} comes with {package}: {how_to_install(package)}"
-
-
-def of_missing_module(error: BaseException) -> str:
-    """Return the line that names the package of a missing module; "" for any other error."""
-    module = (getattr(error, "name", None) or "").partition(".")[0]
-    if not isinstance(error, ImportError) or module not in brought("modules"):
-        return ""
-    return comes_with(module, brought("modules")[module])

@@ -111,13 +111,10 @@ split_option = click.option(
 """Decorator of a click command that adds the option ``--split``; `read_split` reads its value."""
 
 
-def _trust(context: click.Context, option: click.Parameter, value: bool) -> None:
-    # The context of `ngym`, which click closes also after an error in the arguments.
-    context.find_root().with_resource(trusting(value))
-
-
 trust_option = click.option(
-    "--trust", is_flag=True, expose_value=False, is_eager=True, callback=_trust,
+    "--trust", is_flag=True, expose_value=False, is_eager=True,
+    # The context of `ngym`, which click closes also after an error in the arguments.
+    callback=lambda context, _, value: context.find_root().with_resource(trusting(value)),
     help="Run code in files that the folder of a run, or an experiment file, names.",
 )  # fmt: skip
 """Decorator of a click command that adds the option ``--trust``: until the command ends, code in
