@@ -15,9 +15,7 @@
     │   ├── AmbiguousTaskError                several packages offer this bare name
     │   ├── BrokenTaskError                   importing the installed task failed
     │   └── IncompatibleTaskError             the package needs another version of the core
-    ├── ManifestError (ValueError)            an ``ngym.toml`` breaks a rule
-    ├── PluginError (RuntimeError)            a plug-in failed
-    └── RegistryError (RuntimeError)          a registry, index or wheel is wrong or unreachable
+    └── PluginError (RuntimeError)            a plug-in failed
 
 Every message has three parts: the given value, the expected one, and the next step for the user.
 Each class takes one string, because Gymnasium re-raises errors of envs that way."""
@@ -88,16 +86,8 @@ class IncompatibleTaskError(DiscoveryError):
     """The package that offers this id needs another version of the core."""
 
 
-class ManifestError(NeurogymError, ValueError):
-    """A package's ``ngym.toml`` breaks a rule."""
-
-
 class PluginError(NeurogymError, RuntimeError):
     """A plug-in failed, and its failure must not be ignored."""
-
-
-class RegistryError(NeurogymError, RuntimeError):
-    """A registry, its index or a wheel is wrong, or cannot be reached."""
 
 
 def listed(names: Iterable[str]) -> str:

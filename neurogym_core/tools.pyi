@@ -10,19 +10,16 @@ from neurogym_core.terminal.settings import read_conditions as read_conditions
 from neurogym_core.terminal.settings import task_settings as task_settings
 from neurogym_core.terminal.settings import SubjectName as SubjectName
 from neurogym_core.terminal.settings import PlayCommand as PlayCommand
-from neurogym_core.terminal.complete import complete as complete
+from neurogym_core.terminal import complete as complete
 
 # Pages in the terminal:
 from neurogym_core.terminal.output import Page as Page
 from neurogym_core.terminal.description import describe as describe
 from neurogym_core.terminal.description import add_description as add_description
 from neurogym_core.terminal.description import as_text as as_text
-from neurogym_core.terminal.description import bibtex as bibtex
 from neurogym_core.terminal.output import print_json as print_json
-from neurogym_core.terminal.output import print_report as print_report
 from neurogym_core.terminal.output import Progress as Progress
 from neurogym_core.terminal.description import in_words as in_words
-from neurogym_core.ecosystem.records import BLIND as BLIND
 
 # Settings and files:
 from neurogym_core.ecosystem.settings_text import read_value as read_value
@@ -30,9 +27,6 @@ from neurogym_core.ecosystem.settings_text import read_wrap as read_wrap
 from neurogym_core.ecosystem.settings_text import split_values as split_values
 from neurogym_core.ecosystem.files import is_file_reference as is_file_reference
 from neurogym_core.ecosystem.files import load_file as load_file
-from neurogym_core.ecosystem.files import check_artefact as check_artefact
-from neurogym_core.ecosystem.files import NamedFile as NamedFile
-from neurogym_core.ecosystem.files import files_named_in as files_named_in
 from neurogym_core.ecosystem.files import trusting as trusting
 from neurogym_core.ecosystem.files import trusted as trusted
 from neurogym_core.files import replacing as replacing
@@ -47,13 +41,10 @@ from neurogym_core.ecosystem.discovery import load_wrapper as load_wrapper
 from neurogym_core.ecosystem.discovery import load as load
 from neurogym_core.ecosystem.discovery import offers_of as offers_of
 from neurogym_core.ecosystem.hooks import ask_plugins as ask_plugins
-from neurogym_core.ecosystem.hooks import has_hook as has_hook
-from neurogym_core.ecosystem.hooks import load_plugin as load_plugin
 from neurogym_core.ecosystem.records import TaskInfo as TaskInfo
 from neurogym_core.ecosystem.records import PackageInfo as PackageInfo
 from neurogym_core.ecosystem.records import Reference as Reference
 from neurogym_core.ecosystem.records import Problem as Problem
-from neurogym_core.ecosystem.records import Listed as Listed
 from neurogym_core.ecosystem.names import namespace_of as namespace_of
 from neurogym_core.ecosystem.manifest import vocabulary as vocabulary
 from neurogym_core.ecosystem.manifest import Manifest as Manifest
@@ -61,16 +52,14 @@ from neurogym_core.ecosystem.manifest import parse_manifest as parse_manifest
 
 # Packages of this project that are not installed:
 from neurogym_core.ecosystem.published import how_to_install as how_to_install
-from neurogym_core.ecosystem.published import install_command as install_command
-from neurogym_core.ecosystem.advice import brought as brought
-from neurogym_core.ecosystem.advice import comes_with as comes_with
-from neurogym_core.ecosystem.records import remedy as remedy
+from neurogym_core.ecosystem.names import brought as brought
+from neurogym_core.ecosystem.names import comes_with as comes_with
 
 # Names and texts of strangers:
 from neurogym_core.ecosystem.names import canonical as canonical
 from neurogym_core.ecosystem.names import clean as clean
 from neurogym_core.ecosystem.names import said_by as said_by
-from neurogym_core.ecosystem.toml_text import read_toml as read_toml
+from neurogym_core.ecosystem.manifest import read_toml as read_toml
 
 # Imports:
 from neurogym_core.lazy import lazy_names as lazy_names
@@ -85,5 +74,3 @@ from neurogym_core.errors import unknown as unknown
 from neurogym_core.errors import listed as listed
 from neurogym_core.errors import did_you_mean as did_you_mean
 from neurogym_core.errors import FileNotWrittenError as FileNotWrittenError
-from neurogym_core.errors import ManifestError as ManifestError
-from neurogym_core.errors import RegistryError as RegistryError

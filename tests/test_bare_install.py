@@ -8,6 +8,8 @@ from pathlib import Path
 import environments
 import pytest
 
+from neurogym_core.tools import brought
+
 pytestmark = pytest.mark.slow
 CONTROL = environments.REPOSITORY / "plugins" / "neurogym-task-control"
 GO = "control/GoNogo-v0"
@@ -71,15 +73,7 @@ def test_the_python_api_works_and_frames_name_their_package(bare) -> None:
 @pytest.mark.parametrize(
     ("words", "package"),
     [
-        *((name, "neurogym-check") for name in ("check", "add", "new", "doctor")),
-        *((name, "neurogym-training") for name in ("train", "evaluate")),
-        *((name, "neurogym-likeness") for name in ("benchmark", "compare", "fit", "likeness")),
-        ("export", "neurogym-records"),
-        ("play", "neurogym-play"),
-        ("data", "neurogym-data"),
-        ("plot", "neurogym-plot"),
-        ("sweep", "neurogym-sweep"),
-        *((name, "neurogym-registry") for name in ("install", "uninstall", "submit", "registry")),
+        *brought("commands").items(),
         (f"run {GO} --save x.toml", "neurogym-training"),
         (f"run {GO} --subject diffusion", "neurogym-likeness"),
         (f"run {GO} --wrap Mixture", "neurogym-wrappers"),

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from markdown_parts import literal
+from markdown_parts import installing, literal
 from neurogym_registry.drawings import fault_of
 from neurogym_registry.folder import Registry, read_registry
 from neurogym_registry.index import build_index
@@ -25,7 +25,7 @@ from neurogym_registry.rules import validate
 from neurogym_registry.wheels import sha256_of
 from task_pages import TABLES, TaskPage, cell_text, papers_of, present, shrink, tables_of
 
-from neurogym_core.tools import Reference, clean, install_command
+from neurogym_core.tools import Reference, clean
 
 WIDTH = 900
 """Width of a figure, pixels."""
@@ -143,7 +143,7 @@ def _install(package: Mapping[str, Any]) -> list[str]:
     if package["latest"]:
         line = f"$ ngym install {package['name']}"
     elif _FOLDER.fullmatch(folder):
-        line = f"$ {install_command(package['name'])}"
+        line = f"$ {installing(package['name'])}"
     else:
         return ["## Install", "The package has no release yet."]
     address = package.get("repository", "")

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from neurogym_core.tools import clean
+from neurogym_core.tools import clean, how_to_install
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def continued(page: Path, body: str) -> str:
@@ -17,6 +19,11 @@ def continued(page: Path, body: str) -> str:
             f"{page.name} has no mark '<!-- Written below by …: do not edit it here. -->'."
         )
     return f"{head}{mark}{body.strip()}\n"
+
+
+def installing(*packages: str) -> str:
+    """Return the command that installs packages of this repository, in its folder."""
+    return how_to_install(*packages).strip("`").replace(str(ROOT), ".")
 
 
 def escaped(text: str) -> str:

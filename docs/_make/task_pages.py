@@ -26,7 +26,7 @@ import task_context
 import task_play
 import task_training
 from click.testing import CliRunner
-from markdown_parts import console, escaped, literal, table
+from markdown_parts import console, escaped, installing, literal, table
 from neurogym_check.digest import digests_path, stored
 from neurogym_plot.drawing import NO_SETTINGS, best_as_session, draw
 
@@ -35,11 +35,8 @@ from neurogym_core.tools import (
     Reference,
     TaskInfo,
     as_text,
-    bibtex,
-    brought,
     describe,
     in_words,
-    install_command,
     installed,
     load_task,
 )
@@ -414,7 +411,7 @@ def papers_of(
         named = " ".join(filter(None, (cited(one), one.title, one.journal)))
         link = f"[doi:{text(one.doi)}](<https://doi.org/{quote(one.doi, safe='/')}>)"
         rows.append(f"- {text(one.kind)}: {text(named)}{', ' if named else ''}{link}")
-    entries = bibtex(list(dict.fromkeys(references)))
+    entries = "\n\n".join(one.bibtex for one in dict.fromkeys(references))
     return ["## Papers", "\n".join(rows), f"```bibtex\n{entries}\n```"]
 
 
@@ -479,8 +476,7 @@ def played(code: str) -> str:
 
 
 def _lines(info: TaskInfo, runs: bool) -> list[str]:
-    own = info.distribution in brought("namespaces").values()
-    install = [f"$ {install_command('neurogym-core', info.distribution)}"] if own else []
+    install = [f"$ {installing('neurogym-core', info.distribution)}"] if info.ours else []
     lines = [f"$ ngym info {info.id}", f"$ ngym plot {info.id} -o trial.png"]
     parts = ["On the command line:", console([*install, *lines])]
     if runs:

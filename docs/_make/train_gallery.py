@@ -29,6 +29,7 @@ from measured import keep, read, when
 from neurogym_behaviour import Behaviour, Roles
 from neurogym_behaviour.analyses import psychometric_function
 from neurogym_behaviour.behaviour import CannotTellError, with_declared
+from neurogym_training.levels import best_shortcut
 from neurogym_training.trainers import trainer_named
 from neurogym_training.training import PROGRESS_FILE
 from scipy import stats
@@ -442,9 +443,10 @@ class Way:
 
 def way_of(info: TaskInfo) -> Way | None:
     """Return the way from the best shortcut to the ideal; None if there is none to go."""
-    if info.best_shortcut is None:
+    best = best_shortcut(info)
+    if best is None:
         return None
-    shortcut, known = info.shortcuts[info.best_shortcut], "value" in info.ideal
+    shortcut, known = info.shortcuts[best], "value" in info.ideal
     ideal = info.ideal["value"] if known else info.shortcuts.get("oracle", 1.0)
     return Way(shortcut, ideal, known) if ideal - shortcut > SAME else None
 

@@ -2,7 +2,7 @@
 
 A module of this folder whose name has no leading underscore is a command of that name. It defines a
 click command called ``command``, and imports no NumPy, matplotlib or rich at its top, so that
-``ngym COMMAND --help`` is fast. `_main.BUILT_IN` lists the commands for ``ngym --help``."""
+``ngym COMMAND --help`` is fast. `names.COMMANDS` lists the commands for ``ngym --help``."""
 
 from __future__ import annotations
 

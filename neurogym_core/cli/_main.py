@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from neurogym_core.ecosystem import advice, files
+from neurogym_core.ecosystem import files, names
 from neurogym_core.ecosystem.discovery import declared, installed, load
 from neurogym_core.ecosystem.names import COMMANDS, CORE, clean
 from neurogym_core.ecosystem.records import Offer
@@ -42,8 +42,7 @@ class LazyGroup(click.Group):
         if cmd_name in COMMANDS:
             return importlib.import_module(f"{__package__}.{cmd_name}").command
         offers = self.foreign().get(cmd_name, [])
-        ours = advice.is_ours("commands", cmd_name, [one.distribution for one in offers])
-        if offers and ctx.resilient_parsing and not ours:
+        if offers and ctx.resilient_parsing and not offers[0].ours:
             return click.Command(cmd_name)  # completion must not run foreign code
         return load(offers[0]) if offers else None
 
@@ -62,9 +61,9 @@ class LazyGroup(click.Group):
             if name == "search":
                 # Without neurogym-registry, whose command takes the place of this one.
                 return name, importlib.import_module(f"{__package__}.list").search, args[1:]
-            ours = advice.brought("commands")
+            ours = names.brought("commands")
             if name in ours:
-                raise click.UsageError(advice.comes_with(name, ours[name]))
+                raise click.UsageError(names.comes_with(name, ours[name]))
             near = did_you_mean(name, [*self.list_commands(ctx), *ours])
             ctx.fail(f"No such command {name!r}.{near}")
         return super().resolve_command(ctx, args)
@@ -84,7 +83,7 @@ class LazyGroup(click.Group):
         rows = []
         for name, offers in sorted(self.foreign().items()):
             owners = [offer.distribution for offer in offers]
-            rows.append((name, advice.help_line("commands", name, owners)))
+            rows.append((name, names.help_line("commands", name, owners)))
         if rows:
             with formatter.section("Commands of other packages"):
                 formatter.write_dl(rows)

@@ -9,14 +9,19 @@ from typing import Any
 import click
 import numpy as np
 
-from neurogym_core.ecosystem.advice import brought, comes_with
 from neurogym_core.ecosystem.hooks import ask
+from neurogym_core.ecosystem.names import brought, comes_with
 from neurogym_core.ecosystem.settings_text import read_wrap
 from neurogym_core.errors import MissingDependencyError
 from neurogym_core.play import run
 from neurogym_core.play.make import resolve
-from neurogym_core.terminal.output import Page, Progress, print_report
-from neurogym_core.terminal.settings import checked_subject, read_split, task_settings
+from neurogym_core.terminal.output import Page, Progress, print_json
+from neurogym_core.terminal.settings import (
+    SubjectName,
+    read_conditions,
+    read_split,
+    task_settings,
+)
 from neurogym_core.trials.record import DURATION, TrialRecord, is_clock_time, main_columns
 from neurogym_core.trials.record_text import cell, number
 from neurogym_core.trials.slot_columns import NAMES, SLOTS
@@ -35,39 +40,45 @@ def asked(what: str, hook: str, **given: Any) -> Any:
     return answer
 
 
-def experiment_in(path: str) -> dict[str, Any]:
-    """Return the experiment in a file, see the hook ``ngym_read_experiment``."""
-    try:
-        return dict(asked("ngym run FILE.toml", "ngym_read_experiment", path=path))
-    except OSError as error:
-        raise click.ClickException(
-            f"{path} cannot be read: {error.strerror}. Expected an experiment file (.toml) or a"
-            " task. Check the path."
-        ) from error
-
-
 def experiment_of(
-    task: str, parameters: Sequence[str], timing: Sequence[str], imposed: Any, wrap: Sequence[str]
+    task: str, conditions: Sequence[str], wrap: Sequence[str], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the experiment of the options of the command line."""
-    settings = task_settings(resolve(task), parameters, timing)
-    wrappers = [read_wrap(text) for text in wrap]
-    return {"task": task, "settings": settings, "wrap": wrappers, "imposed": imposed}
-
-
-def completed(experiment: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the experiment with the command line's values, or defaults where it has none."""
+    """Return the experiment in a file or of a task, completed by options and defaults."""
+    if not task.endswith(".toml"):
+        imposed = read_conditions(conditions)
+        settings = task_settings(resolve(task), given["parameters"], given["timing"])
+        wrappers = [read_wrap(text) for text in wrap]
+        found: dict[str, Any] = {
+            "task": task,
+            "settings": settings,
+            "wrap": wrappers,
+            "imposed": imposed,
+        }
+    elif any((given["parameters"], given["timing"], conditions, wrap)):
+        raise click.UsageError(
+            "An experiment file was given together with settings of a task. Expected the file"
+            " alone, perhaps with --subject, --subjects, --seed, --split, --n-trials or --n-steps."
+            " Change the others in the file."
+        )
+    else:
+        try:
+            found = dict(asked("ngym run FILE.toml", "ngym_read_experiment", path=task))
+        except OSError as error:
+            raise click.ClickException(
+                f"{task} cannot be read: {error.strerror}. Expected an experiment file (.toml) or a"
+                " task. Check the path."
+            ) from error
     by_default = {"subject": "random", "seed": 0}
     for key in ("subject", "seed", "subjects", "split"):
-        values = (given[key], experiment.get(key), by_default.get(key))
+        values = (given[key], found.get(key), by_default.get(key))
         by_default[key] = next((value for value in values if value is not None), None)
-    checked_subject(by_default["subject"])
-    length = {key: experiment.get(key) for key in ("steps", "trials")}
+    SubjectName().convert(by_default["subject"], None, None)
+    length = {key: found.get(key) for key in ("steps", "trials")}
     if given["n_steps"] or given["n_trials"]:
         length = {"steps": given["n_steps"], "trials": given["n_trials"]}
     elif length == {"steps": None, "trials": None}:
         length["steps"] = DEFAULT_STEPS
-    return {**experiment, **by_default, **length}
+    return {**found, **by_default, **length}
 
 
 class ReportedGame(run.Game):
@@ -178,17 +189,16 @@ def summary(record: TrialRecord) -> dict[str, Any]:
 def _answers(record: TrialRecord, slot: str | None, earlier: Sequence[Any]) -> dict[str, Any]:
     times = record[record.of_slot("reaction_time", slot)]
     times = times[~np.isnan(times)]
+    name, first = record.of_slot("first_outcome", slot), None
+    if name in record:  # the slot can be answered again
+        right, wrong = (int((record[name] == one).sum()) for one in ("correct", "error"))
+        first = _share(right, right + wrong)
+    given = {one: record[record[record.of_slot("outcome", one)] == "correct"] for one in earlier}
     return {
         "slot": slot,
         **_fraction(record, slot),
-        "first": _first(record, slot),
-        "given": [
-            {
-                "slot": other,
-                **_fraction(record[record[record.of_slot("outcome", other)] == "correct"], slot),
-            }
-            for other in earlier
-        ],
+        "first": first,
+        "given": [{"slot": one, **_fraction(trials, slot)} for one, trials in given.items()],
         "detection": _detected(record.detection(slot)),
         "reaction_time": float(np.median(times)) if len(times) else None,
     }
@@ -197,21 +207,12 @@ def _answers(record: TrialRecord, slot: str | None, earlier: Sequence[Any]) -> d
 def _fraction(record: TrialRecord, slot: str | None) -> dict[str, Any]:
     answered = record.answered(slot)
     right = answered & (record[record.of_slot("outcome", slot)] == "correct")
-    return _counted(int(right.sum()), int(answered.sum()))
+    return _share(int(right.sum()), int(answered.sum()))
 
 
-def _first(record: TrialRecord, slot: str | None) -> dict[str, Any] | None:
-    """Return the fraction correct of first answers, if the slot can be answered again."""
-    name = record.of_slot("first_outcome", slot)
-    if name not in record:
-        return None
-    correct, errors = (int((record[name] == one).sum()) for one in ("correct", "error"))
-    return _counted(correct, correct + errors)
-
-
-def _counted(correct: int, answers: int) -> dict[str, Any]:
-    share = correct / answers if answers else None
-    return {"correct": correct, "answered": answers, "accuracy": share}
+def _share(correct: int, answers: int) -> dict[str, Any]:
+    accuracy = correct / answers if answers else None
+    return {"correct": correct, "answered": answers, "accuracy": accuracy}
 
 
 def _detected(counts: Mapping[str, int] | None) -> dict[str, Any] | None:
@@ -226,32 +227,28 @@ def _detected(counts: Mapping[str, int] | None) -> dict[str, Any] | None:
     return dict(counts) | {name: dict(zip(keys, one, strict=False)) for name, one in rates.items()}
 
 
-def _said(found: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the summary as labels and texts."""
-    several, n, reward = found["subjects"], found["trials"], found["reward"]
+def _said(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the summary as labels and texts."""
+    n, reward, times = found["trials"], found["reward"], []
     counts = [f"{name} {count} ({count / n:.0%})" for name, count in found["outcomes"].items()]
-    lines = [
-        ("subjects", f"{several:,}" if several > 1 else ""),
-        ("trials", f"{n:,}, of {found['steps']:,} steps"),
-        ("outcomes", ", ".join(counts)),
-    ]
-    times = []
+    yield "subjects", f"{found['subjects']:,}" if found["subjects"] > 1 else ""
+    yield "trials", f"{n:,}, of {found['steps']:,} steps"
+    yield "outcomes", ", ".join(counts)
     for one in found["answers"]:
         of = "" if one["slot"] is None else f", {one['slot']}"
-        lines.append((f"accuracy{of}", _share(one)))
-        if one["first"] is not None:
-            lines.append((f"accuracy{of}, first answers", _share(one["first"])))
-        for other in one["given"]:
-            lines.append((f"accuracy{of}, given {other['slot']} correct", _share(other)))
-        lines += [(f"{name}{of}", text) for name, text in _rates(one["detection"] or {})]
+        shares = [("", one), (", first answers", one["first"])]
+        shares += [(f", given {other['slot']} correct", other) for other in one["given"]]
+        for when, share in shares:
+            if share is not None and share["answered"]:
+                said = f"{share['accuracy']:.3f} of {share['answered']} answers"
+                yield f"accuracy{of}{when}", said
+        for name, text in _rates(one["detection"] or {}):
+            yield f"{name}{of}", text
         if one["reaction_time"] is not None:
             times.append((f"reaction time{of}", f"median {number(one['reaction_time'])} ms"))
-    reward = f"{number(reward['mean'])} per trial, {number(reward['sum'])} in all"
-    return [*lines, ("performance", f"{found['performance']:.3f}"), ("reward", reward), *times]
-
-
-def _share(one: Mapping[str, Any]) -> str:
-    return f"{one['accuracy']:.3f} of {one['answered']} answers" if one["answered"] else ""
+    yield "performance", f"{found['performance']:.3f}"
+    yield "reward", f"{number(reward['mean'])} per trial, {number(reward['sum'])} in all"
+    yield from times
 
 
 def _rates(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -291,4 +288,4 @@ def show_json(
         "split": game.split or "none",
         "stopped": game.stopped,
     }
-    print_report({**report, **found, "csv": None if record is None else csv, "experiment": save})
+    print_json({**report, **found, "csv": None if record is None else csv, "experiment": save})

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import click
 
 from neurogym_core.child import run_child
-from neurogym_core.ecosystem.advice import brought, comes_with
 from neurogym_core.ecosystem.discovery import (
     find_task,
     find_wrapper,
@@ -19,35 +17,19 @@ from neurogym_core.ecosystem.discovery import (
     was_called,
 )
 from neurogym_core.ecosystem.files import is_file_reference
-from neurogym_core.ecosystem.names import canonical, clean
+from neurogym_core.ecosystem.names import brought, canonical, clean, comes_with
 from neurogym_core.ecosystem.records import (
     Described,
-    Listed,
     PackageInfo,
-    Reference,
     TaskInfo,
-    WrapperInfo,
     mark_of,
     remedy,
 )
-from neurogym_core.errors import (
-    AmbiguousTaskError,
-    PluginError,
-    RegistryError,
-    UnknownTaskError,
-    did_you_mean,
-)
-from neurogym_core.terminal.complete import complete
-from neurogym_core.terminal.description import (
-    add_description,
-    bibtex,
-    in_words,
-    percent,
-    summary,
-)
-from neurogym_core.terminal.output import Page, print_json, print_text
+from neurogym_core.errors import PluginError, UnknownTaskError, did_you_mean
+from neurogym_core.terminal import complete, description
+from neurogym_core.terminal.description import in_words, percent, summary
+from neurogym_core.terminal.output import Page, print_json
 
-Entry: TypeAlias = TaskInfo | WrapperInfo
 _EXPECTED = {"guess": "guess, expected", "oracle_min": "oracle, at least"}
 """{key of ``expected`` in a manifest: words for readers}"""
 
@@ -75,44 +57,40 @@ def command(name: str, as_json: bool, as_bibtex: bool, offline: bool) -> None:
     try:
         target = _find(name)
     except UnknownTaskError as error:
-        known = missing_package("wrapper", name) or missing_package("task", name)
         # Imports pluggy, which a name that is installed does not need.
-        from neurogym_core.ecosystem.hooks import has_hook
+        from neurogym_core.ecosystem.hooks import ask_plugins
 
-        if known is None and not has_hook("ngym_listed"):
-            registry = comes_with("ngym registry", brought("commands").get("registry"))
-            raise UnknownTaskError(f"{error} No registry was searched: {registry}") from None
-        listed = _listed(name, offline)
-        if listed is None:
-            raise error from None
-        for note in listed.notes:
-            click.echo(f"Note: {clean(note)}", err=True)
-        if as_bibtex:
-            _print_references(listed.id, "registry", listed.references)
-        elif as_json:
-            print_json(listed.row)
-        else:
-            page = Page()
-            listed.show(page)
-            page.show()
-        return
-    if as_bibtex and target is None:
-        raise click.UsageError(
-            f"--bibtex was given with the file {name}. Expected a task, wrapper or package, whose"
-            " manifest has the references. Leave out --bibtex."
-        )
+        form, asked = "bibtex" if as_bibtex else "json" if as_json else "page", False
+        for _, said in ask_plugins("ngym_listed", name=name, offline=offline, form=form):
+            asked = True
+            if isinstance(said, PluginError):
+                click.echo(f"Note: {said}", err=True)
+            elif any(said):
+                return
+        if asked or missing_package("wrapper", name) or missing_package("task", name):
+            raise
+        registry = comes_with("ngym registry", brought("commands").get("registry"))
+        raise UnknownTaskError(f"{error} No registry was searched: {registry}") from None
     if as_bibtex:
-        every: Any = target
-        entries = (*every.tasks, *every.wrappers) if isinstance(target, PackageInfo) else (every,)
+        if target is None:
+            raise click.UsageError(
+                f"--bibtex was given with the file {name}. Expected a task, wrapper or package,"
+                " whose manifest has the references. Leave out --bibtex."
+            )
+        entries = [target] if isinstance(target, Described) else [*target.tasks, *target.wrappers]
         references = [reference for entry in entries for reference in entry.references]
-        _print_references(name, "manifest", references)
+        if not references:
+            raise click.ClickException(f"The manifest lists no reference for {name}.")
+        page = Page()
+        page.text("\n\n".join(one.bibtex for one in dict.fromkeys(references)), keep_lines=True)
+        page.show()
     elif isinstance(target, PackageInfo):
         _print_package(target, as_json)
     else:
         _print_class(name, target, as_json)
 
 
-def _find(name: str) -> PackageInfo | Entry | None:
+def _find(name: str) -> PackageInfo | Described | None:
     """Return the package, wrapper or task of this name; None for a file, which has no manifest."""
     if is_file_reference(name):
         return None
@@ -136,44 +114,27 @@ def _find(name: str) -> PackageInfo | Entry | None:
         raise UnknownTaskError(f"{error}{other}") from error
 
 
-def _listed(name: str, offline: bool) -> Listed | None:
-    """Return the entry of the registries for a name; None if there is none."""
-    from neurogym_core.ecosystem.hooks import answers
-
-    try:
-        found = answers("ngym_listed", name=name, offline=offline)
-    except (RegistryError, PluginError) as error:
-        click.echo(f"Note: {clean(str(error))}", err=True)
-        return None
-    if len(found) > 1:
-        ids = ", ".join(one.id for one in found)
-        raise AmbiguousTaskError(
-            f"{name!r} is in {len(found)} packages of the registry: {ids}. Give the full id."
-        )
-    return found[0] if found else None
-
-
 def _print_package(package: PackageInfo, as_json: bool) -> None:
     problems = [(problem.level, str(problem)) for problem in package.all_problems]
     if as_json:
         same = ("version", "namespace", "requires_core", "compatible", "blocked", "location",
                 "editable")  # fmt: skip
-        row: dict[str, Any] = {"package": package.distribution}
-        row |= {key: getattr(package, key) for key in same} | {"offers": package.names()}
-        said = [{"level": level, "message": text} for level, text in problems]
-        print_json(row | {"problems": said})
+        print_json({
+            "package": package.distribution,
+            **{key: getattr(package, key) for key in same},
+            "offers": package.names(),
+            "problems": [{"level": level, "message": text} for level, text in problems],
+        })  # fmt: skip
         return
     page = Page()
     page.heading(f"{package.distribution} {package.version}")
-    page.facts(
-        (
-            ("namespace", package.namespace),
-            ("needs core", package.requires_core),
-            ("installed in", package.location),
-            ("sources in", package.editable),
-            ("remove it with", package.removal),
-        )
-    )
+    page.facts((
+        ("namespace", package.namespace),
+        ("needs core", package.requires_core),
+        ("installed in", package.location),
+        ("sources in", package.editable),
+        ("remove it with", package.removal),
+    ))  # fmt: skip
     for title, offers in (("tasks", package.tasks), ("wrappers", package.wrappers)):
         rows = [(one.name, one.title, mark_of(one.problems)) for one in offers]
         page.table(("name", "title", "problem"), rows, heading=title)
@@ -184,34 +145,43 @@ def _print_package(package: PackageInfo, as_json: bool) -> None:
     page.show()
 
 
-def _print_class(name: str, entry: Entry | None, as_json: bool) -> None:
+def _print_class(name: str, entry: Described | None, as_json: bool) -> None:
     """Print the manifest's part and the class's part; exit with code 1 if the class fails."""
-    description, failure = _describe(name, entry)
+    described, failure = _describe(name, entry)
     if as_json:
         row: dict[str, Any] = {"id": name}
         if entry is not None:
-            left_out = ("distribution", "group", "value")
+            left_out = ("distribution", "group", "value", "problems")
             row = {
                 "id": entry.id,
                 "kind": entry.kind,
                 **{key: one for key, one in asdict(entry).items() if key not in left_out},
                 "package": entry.distribution,
                 "status": entry.status,
-                "problems": [str(problem) for problem in entry.problems],
+                "problems": entry.problems,
             }
-        print_json({**row, "description": description, "failure": failure})
+        print_json({**row, "description": described, "failure": failure})
     else:
-        _show_class(name, entry, description, failure)
+        page = Page()
+        if entry is None:
+            page.heading(name)
+        else:
+            _add_manifest(page, name, entry)
+        if failure is not None:
+            page.heading("cannot be imported", mark="!")
+            page.text(failure, indent=2)
+        description.add_description(page, described or {})
+        page.show()
     if failure is not None:
         raise click.exceptions.Exit(1)
 
 
-def _describe(name: str, entry: Entry | None) -> tuple[dict[str, Any] | None, str | None]:
+def _describe(name: str, entry: Described | None) -> tuple[dict[str, Any] | None, str | None]:
     """Return (description of the class, None), or (None, reason of the failure)."""
     if entry is not None and entry.obstacle is not None:
         return None, str(entry.obstacle)
     what = ["task", name] if entry is None else [entry.kind, entry.id]
-    child = run_child(f"{__package__}._describe", what)
+    child = run_child(description.__name__, what)
     value = child.values[-1] if child.values and isinstance(child.values[-1], dict) else {}
     if isinstance(value.get("description"), dict):
         return value["description"], None
@@ -221,53 +191,31 @@ def _describe(name: str, entry: Entry | None) -> tuple[dict[str, Any] | None, st
     return None, f"Importing it {child.ending}.{hint}"
 
 
-def _show_class(
-    name: str, entry: Entry | None, description: dict[str, Any] | None, failure: str | None
-) -> None:
-    page = Page()
-    if entry is None:
-        page.heading(name)
-    else:
-        page.heading(entry.id, mark=mark_of(entry.problems))
-        for text in filter(None, (entry.title, entry.summary)):
-            page.text(text, indent=2)
-        page.facts(
-            (
-                ("instructions", entry.instructions),
-                ("package", f"{entry.distribution} {entry.version}"),
-                ("tags", ", ".join(entry.tags)),
-                ("species", ", ".join(entry.species)),
-                ("formerly", ", ".join(entry.aliases)),
-                *((_EXPECTED.get(key, key), value) for key, value in entry.expected.items()),
-                *_levels(entry),
-                *((one.kind, one.citation) for one in entry.references),
-            )
-        )
-        problems = [(problem.level, str(problem)) for problem in entry.problems]
-        page.table(("", ""), problems, heading="problems")
-        if name in entry.presets:
-            page.text(f"{name} is now {entry.id}, with {entry.presets[name]}", indent=2)
-    if failure is not None:
-        page.heading("cannot be imported", mark="!")
-        page.text(failure, indent=2)
-    add_description(page, description or {})
-    page.show()
-
-
-def _levels(entry: Entry) -> list[tuple[str, str]]:
-    """Return the best possible performance, and that of policies that leave out a part."""
-    if not isinstance(entry, TaskInfo):
-        return []
-    ideal = entry.ideal
-    possible = f"{100 * ideal['value']:.1f} % ({ideal['by']}: {ideal['how']})" if ideal else ""
-    facts = [("ideal", possible or "not known")]
-    if (blind := entry.best_blind) is not None and entry.chance is not None:
-        level = percent(entry.chance, entry.intervals.get(blind))
-        facts.append(("chance", f"{in_words(blind)}: {level}"))
-    return [*facts, ("shortcuts", summary(entry.shortcuts, entry.intervals))]
-
-
-def _print_references(name: str, source: str, references: Sequence[Reference]) -> None:
-    if not references:
-        raise click.ClickException(f"The {source} lists no reference for {name}.")
-    print_text(bibtex(list(dict.fromkeys(references))))
+def _add_manifest(page: Page, name: str, entry: Described) -> None:
+    """Add the manifest's part, with the best possible performance and that of shortcuts."""
+    page.heading(entry.id, mark=mark_of(entry.problems))
+    for text in filter(None, (entry.title, entry.summary)):
+        page.text(text, indent=2)
+    levels = []
+    if isinstance(entry, TaskInfo):
+        best, blind = entry.ideal, entry.best_blind
+        possible = f"{100 * best['value']:.1f} % ({best['by']}: {best['how']})" if best else ""
+        levels.append(("ideal", possible or "not known"))
+        if blind is not None:
+            level = percent(entry.shortcuts[blind], entry.intervals.get(blind))
+            levels.append(("chance", f"{in_words(blind)}: {level}"))
+        levels.append(("shortcuts", summary(entry.shortcuts, entry.intervals)))
+    page.facts((
+        ("instructions", entry.instructions),
+        ("package", f"{entry.distribution} {entry.version}"),
+        ("tags", ", ".join(entry.tags)),
+        ("species", ", ".join(entry.species)),
+        ("formerly", ", ".join(entry.aliases)),
+        *((_EXPECTED.get(key, key), value) for key, value in entry.expected.items()),
+        *levels,
+        *((one.kind, one.citation) for one in entry.references),
+    ))  # fmt: skip
+    problems = [(problem.level, str(problem)) for problem in entry.problems]
+    page.table(("", ""), problems, heading="problems")
+    if name in entry.presets:
+        page.text(f"{name} is now {entry.id}, with {entry.presets[name]}", indent=2)

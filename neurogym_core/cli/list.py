@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from operator import attrgetter
-from typing import Any, TypeAlias
+from itertools import chain
+from operator import attrgetter, itemgetter
+from typing import Any
 
 import click
 
-from neurogym_core.ecosystem.advice import brought, comes_with, searched
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.manifest import vocabulary
-from neurogym_core.ecosystem.names import clean, tag_key
+from neurogym_core.ecosystem.names import brought, clean, comes_with, tag_key, tasks
 from neurogym_core.ecosystem.published import how_to_install
-from neurogym_core.ecosystem.records import PackageInfo, TaskInfo, WrapperInfo, mark_of, worst_of
+from neurogym_core.ecosystem.records import Described, PackageInfo, mark_of, worst_of
 from neurogym_core.errors import did_you_mean
-from neurogym_core.terminal.complete import complete
+from neurogym_core.terminal import complete
 from neurogym_core.terminal.output import Page, print_json
-
-Entry: TypeAlias = TaskInfo | WrapperInfo
-
 
 MANY = 40  # tasks; more than fit on two screens are counted, not listed
 
@@ -76,9 +73,9 @@ def command(
     if everything or (broken and not wrappers):
         kinds = ("tasks", "wrappers")
     found = installed()
-    selected = {_package(group, found.packages) for group in groups}
+    selected = set(map(partial(_package, packages=found.packages), groups))
     words = paper.casefold().split() if paper else []
-    shown: dict[PackageInfo, list[Entry]] = {}
+    shown: dict[PackageInfo, list[Described]] = {}
     for package in found.packages:
         if selected and package not in selected:
             continue
@@ -122,18 +119,19 @@ def command(
             if names and kind not in ("tasks", "wrappers"):
                 page.text(f"{clean(kind)}: {', '.join(map(clean, names))}", indent=2)
         problem = problem or bool(worst_of(package.all_problems))
-    if problem or (not shown and any(worst_of(one.all_problems) for one in found.packages)):
+    all_of = map(attrgetter("all_problems"), found.packages)
+    if problem or (not shown and any(map(worst_of, all_of))):
         page.text("")
         page.text("!: a problem. `ngym doctor` describes it and its remedy.")
     page.show()
 
 
-def _counts(page: Page, shown: dict[PackageInfo, list[Entry]]) -> None:
+def _counts(page: Page, shown: dict[PackageInfo, list[Described]]) -> None:
     """Add a row for each package, with its number of tasks and their most frequent tags."""
     rows = []
     for package, entries in shown.items():
-        often = Counter(tag for one in entries for tag in one.tags).most_common(4)
-        about = ", ".join(tag for tag, _ in often)
+        often = Counter(chain.from_iterable(map(attrgetter("tags"), entries)))
+        about = ", ".join(map(itemgetter(0), often.most_common(4)))
         mark = mark_of(package.all_problems)
         rows.append((package.namespace, mark, package.distribution, len(entries), about))
     page.table(("group", "!", "package", "tasks", "most frequent tags"), rows)
@@ -161,13 +159,11 @@ def _package(group: str, packages: tuple[PackageInfo, ...]) -> PackageInfo:
     raise click.BadParameter(message, param_hint="GROUP")
 
 
-def _cites(entry: Entry, words: list[str]) -> bool:
+def _cites(entry: Described, words: list[str]) -> bool:
     """Return whether one reference of an entry has all words, which are in lower case."""
-    for one in entry.references:
-        text = f"{one.authors} {one.year or ''} {one.title} {one.journal} {one.doi}".casefold()
-        if all(word in text for word in words):
-            return True
-    return False
+    texts = [f"{one.authors} {one.year or ''} {one.title} {one.journal} {one.doi}".casefold()
+             for one in entry.references]  # fmt: skip
+    return any(all(word in text for word in words) for text in texts)
 
 
 def _nothing(kind: str) -> str:
@@ -193,20 +189,15 @@ def _word(kind: str, text: str) -> str:
     raise click.BadParameter(message, param_hint="--tag" if kind == "tags" else "--species")
 
 
-def _row(entry: Entry) -> dict[str, Any]:
+def _row(entry: Described) -> dict[str, Any]:
+    same = ("id", "kind", "name", "title", "summary", "tags", "species")
     return {
-        "id": clean(entry.id),
-        "kind": entry.kind,
-        "name": clean(entry.name),
-        "title": entry.title,
-        "summary": entry.summary,
-        "tags": list(entry.tags),
-        "species": list(entry.species),
+        **{key: getattr(entry, key) for key in same},
         "references": [reference.doi for reference in entry.references],
         "package": entry.distribution,
         "version": entry.version,
         "status": entry.status,
-        "problems": [clean(str(problem)) for problem in entry.problems],
+        "problems": entry.problems,
     }
 
 
@@ -218,7 +209,8 @@ def search(words: tuple[str, ...]) -> None:
     A task matches if all words are in its name, title, summary, tags, species or package. With
     neurogym-registry, this command searches the registries of other authors too, and has options.
     """
-    found = searched(" ".join(words))
+    wanted = " ".join(words).casefold().split()
+    found = [task for task in tasks() if all(word in task.words for word in wanted)]
     page = Page()
     if not found:
         page.text("No task of this project's packages matches. Try fewer words.")

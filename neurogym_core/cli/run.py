@@ -8,10 +8,9 @@ from typing import Any
 
 import click
 
+from neurogym_core.terminal import complete
 from neurogym_core.terminal.settings import (
     PlayCommand,
-    complete,
-    read_conditions,
     split_option,
     usage_errors,
 )
@@ -92,20 +91,8 @@ def command(
     from neurogym_core.cli import _playing  # imports NumPy and Gymnasium
 
     wrap += ("PassReward",) * pass_reward + ("PassAction",) * pass_action
-    parameters, timing = given["parameters"], given["timing"]
     with usage_errors():
-        if task.endswith(".toml"):
-            if any((parameters, timing, conditions, wrap)):
-                raise click.UsageError(
-                    "An experiment file was given together with settings of a task. Expected the"
-                    " file alone, perhaps with --subject, --subjects, --seed, --split, --n-trials"
-                    " or --n-steps. Change the others in the file."
-                )
-            experiment = _playing.experiment_in(task)
-        else:
-            imposed = read_conditions(conditions)
-            experiment = _playing.experiment_of(task, parameters, timing, imposed, wrap)
-        experiment = _playing.completed(experiment, given)
+        experiment = _playing.experiment_of(task, conditions, wrap, given)
         game = _playing.ReportedGame(experiment)
         if save is not None:
             if save.suffix != ".toml":

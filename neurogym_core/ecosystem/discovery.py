@@ -8,14 +8,7 @@ An id is ``namespace/Name-vN``. The namespace is the package's name without ``ne
 no package can use the namespace of another. The bare ``Name-vN`` is enough if only one package has
 a task of this name.
 
-Environment variables disable plug-ins, or turn their failures into errors:
-
-=============================== =================================================================
-`NGYM_BLOCK=x,y`                ignore these distributions or namespaces
-`NGYM_DISABLE_PLUGIN_AUTOLOAD`  load no module with hooks
-`NGYM_STRICT`                   a plug-in's failure is an error, and so is a warning of
-                                ``ngym doctor`` (for CI)
-=============================== =================================================================
+`NGYM_BLOCK`, `NGYM_DISABLE_PLUGIN_AUTOLOAD` and `NGYM_STRICT` are described in `docs/discovery.md`.
 """
 
 from __future__ import annotations
@@ -27,15 +20,17 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from neurogym_core.ecosystem import advice
 from neurogym_core.ecosystem.files import is_file_reference, load_from_file
 from neurogym_core.ecosystem.names import (
     RUN_FILE,
     SUBJECTS,
+    brought,
     canonical,
     clean,
+    comes_with,
     namespace_of,
     said_by,
+    similar_task,
     snake_case,
 )
 from neurogym_core.ecosystem.published import how_to_install
@@ -70,7 +65,7 @@ def installed() -> Installed:
 
     They are scanned once per process and value of `NGYM_BLOCK`.
     """
-    return _scanned(blocked(), True)
+    return _scanned(os.environ.get(BLOCK, ""), True)
 
 
 def declared() -> Installed:
@@ -78,7 +73,7 @@ def declared() -> Installed:
 
     This is several times as fast, and enough to load something by name.
     """
-    return _scanned(blocked(), False)
+    return _scanned(os.environ.get(BLOCK, ""), False)
 
 
 def offers_of(group: str) -> list[Offer]:
@@ -175,8 +170,8 @@ def find_subject(name: str) -> Offer:
     ]
     if offers:
         return next((offer for offer in offers if offer.usable), offers[0])
-    if package := advice.brought("subjects").get(name):
-        raise UnknownNameError(advice.comes_with(name, package))
+    if package := brought("subjects").get(name):
+        raise UnknownNameError(comes_with(name, package))
     if Path(name).is_dir():
         raise UnknownNameError(
             f"Unknown subject {name!r}, which is a folder without {RUN_FILE}. Expected a subject,"
@@ -189,9 +184,11 @@ def load(offer: Offer) -> Any:
     """Import and return the object behind an entry point.
 
     Args:
-        offer: a task, wrapper, subject or other offer of `installed`.
+        offer: a task, wrapper, subject or other offer of `installed`; of a plug-in, a manager of
+            pluggy that has it is returned.
 
     Raises:
+        PluginError: a plug-in fails; gives the phase, such as "import".
         IncompatibleTaskError: its package needs another version of the core; it is not imported.
         BrokenTaskError: its declaration is invalid, it is blocked, or its import failed; names the
             phase.
@@ -200,6 +197,10 @@ def load(offer: Offer) -> Any:
         error = IncompatibleTaskError if problem.code == "incompatible" else BrokenTaskError
         whose = f"{clean(offer.id)!r} of {offer.distribution} {offer.version}"
         raise error(f"{whose} cannot be loaded: {problem.message}")
+    if offer.group == "neurogym.plugins":
+        from neurogym_core.ecosystem.hooks import load_plugin  # imports this module, and pluggy
+
+        return load_plugin(offer)
     module, _, attribute = offer.value.partition(":")
     found = _attempt(offer, f"import {module}", importlib.import_module, module)
     if attribute:
@@ -218,8 +219,9 @@ def load(offer: Offer) -> Any:
 
 
 @functools.cache
-def _scanned(block_list: frozenset[str], manifests: bool) -> Installed:
-    return scan(block_list, manifests=manifests)
+def _scanned(block_list: str, manifests: bool) -> Installed:
+    blocked = frozenset(map(canonical, filter(None, map(str.strip, block_list.split(",")))))
+    return scan(blocked, manifests=manifests)
 
 
 def _quickly(kind: str, name: str) -> Described:
@@ -250,12 +252,6 @@ def _broken(offer: Offer, phase: str, reason: str) -> BrokenTaskError:
 def is_on(variable: str) -> bool:
     """Return whether a variable is set to something other than an empty text or ``0``."""
     return os.environ.get(variable, "") not in ("", "0")
-
-
-def blocked() -> frozenset[str]:
-    """Return the canonical names in `NGYM_BLOCK`."""
-    names = map(str.strip, os.environ.get(BLOCK, "").split(","))
-    return frozenset(map(canonical, filter(None, names)))
 
 
 _SHORTEST_PART = 3  # letters of a part of a name that is looked for in the names
@@ -308,13 +304,13 @@ def missing_package(kind: str, name: str) -> str | None:
     """Return the package of this project that brings a name, if that package is not installed."""
     namespace, slash, bare = name.rpartition("/")
     if kind == "wrapper":
-        package = _our_package(bare) or advice.brought("former wrappers").get(bare)
+        package = _our_package(bare) or brought("former wrappers").get(bare)
         if package is not None and slash and namespace != namespace_of(package):
             return None
     elif slash:
-        package = advice.brought("namespaces").get(namespace)
+        package = brought("namespaces").get(namespace)
     else:
-        package = advice.brought("tasks").get(bare)
+        package = brought("tasks").get(bare)
     return None if package is None or _is_present(package) else package
 
 
@@ -324,7 +320,7 @@ def _is_present(package: str) -> bool:
 
 def _our_package(wrapper: str) -> str | None:
     """Return the package of this project that has a wrapper of this bare name, else None."""
-    packages = {snake_case(name): one for name, one in advice.brought("wrappers").items()}
+    packages = {snake_case(name): one for name, one in brought("wrappers").items()}
     return packages.get(snake_case(wrapper))
 
 
@@ -332,7 +328,7 @@ def _unknown(kind: str, name: str, offers: Sequence[Described]) -> str:
     """Return the error message for a name without an offer, with the most helpful hint."""
     package = missing_package(kind, name)
     if kind == "wrapper" and package:
-        return advice.comes_with(name, package)
+        return comes_with(name, package)
     show = f"`ngym list{' --wrappers' if kind == 'wrapper' else ''}` lists the installed {kind}s."
     now = []
     for offer in offers:
@@ -347,7 +343,7 @@ def _unknown(kind: str, name: str, offers: Sequence[Described]) -> str:
         return f"Unknown task {name!r}:{where}"
     if kind == "task" and package:
         what = f"{namespace}/" if slash else name
-        return f"Unknown task {name!r}: {advice.comes_with(what, package)}"
+        return f"Unknown task {name!r}: {comes_with(what, package)}"
     if not offers:
         near = _similar_task(name) if kind == "task" else ""
         return f"Unknown {kind} {name!r}: no installed package offers any {kind}.{near}"
@@ -417,7 +413,7 @@ def _similar_task(name: str) -> str:
     """Return a question with the nearest task that is not installed; "" if none is near."""
     if said := elsewhere("similar task", name):
         return said
-    task = advice.resembling(name)
+    task = similar_task(name)
     if task is None or _is_present(task.package):
         return ""
     return (

@@ -2,7 +2,7 @@
 
 A reference that the user types is loaded. One that is written in an artefact (the folder of a run,
 an experiment file) may come from another person: the function that reads an artefact calls
-`check_artefact`, which refuses it unless the user trusts its files.
+`neurogym_training.check_artefact`, which refuses it unless the user trusts its files.
 
 A file becomes a submodule of this module, whose name encodes the path and the state of the file.
 Therefore its objects can be pickled: another process finds and runs the file when it imports the
@@ -12,31 +12,22 @@ submodule.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import importlib.machinery
 import importlib.util
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from neurogym_core.ecosystem.names import clean, said_by
-from neurogym_core.errors import (
-    BrokenTaskError,
-    InvalidValueError,
-    UnknownTaskError,
-    did_you_mean,
-    listed,
-)
+from neurogym_core.errors import BrokenTaskError, UnknownTaskError, did_you_mean, listed
 
 __path__: list[str] = []  # makes this module a package; `_Finder` finds its submodules
 _FILE = re.compile(r"(?P<path>.+\.py)(:(?P<name>\w*))?", re.DOTALL)
-# Also within a longer text, such as the settings of a subject: `subject:net=my_net.py:Net,n=3`.
-_MENTION = re.compile(r"[^,=\s]*\.py(?!\w)")
 _trusted: ContextVar[bool] = ContextVar("trusted", default=False)
 
 
@@ -61,7 +52,7 @@ def load_file(path: str | os.PathLike[str]) -> ModuleType:
     """Run a Python file, unless it was run before in the same state, and return its module.
 
     Args:
-        path: the file, as the user typed it, or from an artefact that `check_artefact` accepted.
+        path: the file, as the user typed it, or from an artefact whose files the user trusts.
 
     Raises:
         UnknownTaskError: there is no such file.
@@ -76,26 +67,6 @@ def load_file(path: str | os.PathLike[str]) -> ModuleType:
 
 
 # ---------------------------------------------------------------- artefacts
-
-
-class NamedFile(NamedTuple):
-    """A Python file that an artefact names.
-
-    Attributes:
-        keys: keys and indices that lead to the text in the artefact.
-        text: the text that names the file.
-        path: the file.
-        sha256: its hash; None if there is no such file.
-    """
-
-    keys: tuple[Any, ...]
-    text: str
-    path: Path
-    sha256: str | None
-
-    def __str__(self) -> str:
-        state = f"SHA-256 {self.sha256}" if self.sha256 else "no such file"
-        return f"{clean(self.text)!r} is code in a file, {clean(str(self.path))} ({state})"
 
 
 @contextlib.contextmanager
@@ -124,73 +95,6 @@ def trusted() -> bool:
     return _trusted.get()
 
 
-def files_named_in(contents: Any, folder: str | os.PathLike[str] = ".") -> list[NamedFile]:
-    """Return the Python files that the contents of an artefact name, in keys and in values.
-
-    Args:
-        contents: mappings, lists and texts, as `json` or `tomllib` read them.
-        folder: the folder from which the artefact's paths lead to files.
-    """
-    return [
-        NamedFile(keys, text, path, _hash_of(path))
-        for keys, text in texts_in(contents)
-        for mention in _MENTION.findall(text)
-        for path in [Path(folder) / Path(_path_in(text) or mention).expanduser()]
-    ]
-
-
-def check_artefact(
-    source: str, contents: Any, folder: str | os.PathLike[str] = ".", *, trust: bool = False
-) -> list[NamedFile]:
-    """Refuse an artefact that names Python files, unless they are trusted; run nothing.
-
-    Args:
-        source: the artefact, at the beginning of the error.
-        contents, folder: see `files_named_in`.
-        trust: whether its files may be run; they also may within `trusting`.
-
-    Returns:
-        The files that it names.
-
-    Raises:
-        InvalidValueError: it names files, and they are not trusted; lists them with their hashes.
-    """
-    found = files_named_in(contents, folder)
-    if found and not (trust or trusted()):
-        raise InvalidValueError(
-            f"{source}: {'; '.join(dict.fromkeys(map(str, found)))}, which would be run. Expected"
-            " your permission. Read the code, then give --trust (in Python: trust=True)."
-        )
-    return found
-
-
-def texts_in(contents: Any, keys: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], str]]:
-    """Yield all texts, with the keys that lead to them."""
-    if isinstance(contents, str):
-        yield keys, contents
-    elif isinstance(contents, Mapping):
-        for key, value in contents.items():
-            yield from texts_in(str(key), (*keys, key))
-            yield from texts_in(value, (*keys, key))
-    elif isinstance(contents, list | tuple):
-        for number, value in enumerate(contents):
-            yield from texts_in(value, (*keys, number))
-
-
-def _path_in(text: str) -> str | None:
-    """Return the path in a text that is nothing but a reference."""
-    match = _FILE.fullmatch(text)
-    return match["path"] if match else None
-
-
-def _hash_of(path: Path) -> str | None:
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except (OSError, ValueError):
-        return None
-
-
 class _Loader(importlib.machinery.SourceFileLoader):
     """A loader that always compiles the source."""
 
@@ -206,11 +110,7 @@ def _module(path: Path) -> ModuleType:
     Its folder is on the import path meanwhile, so that it can import modules beside it.
     """
     status = path.stat()
-    spelled = "".join(
-        chr(byte) if chr(byte).isalnum() and byte < 128 else f"_{byte:02x}"
-        for byte in os.fsencode(path)
-    )
-    name = f"{__name__}.{spelled}__{status.st_mtime_ns:x}x{status.st_size:x}"
+    name = f"{__name__}.{os.fsencode(path).hex()}x{status.st_mtime_ns:x}x{status.st_size:x}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path, loader=_Loader(name, str(path)))
@@ -244,9 +144,7 @@ def _module(path: Path) -> ModuleType:
 
 def _path_of(name: str) -> Path:
     """Return the file whose module has this name."""
-    spelled = name.removeprefix(f"{__name__}.").rpartition("__")[0].encode()
-    path = re.sub(rb"_([0-9a-f]{2})", lambda code: bytes.fromhex(code[1].decode()), spelled)
-    return Path(os.fsdecode(path))
+    return Path(os.fsdecode(bytes.fromhex(name.removeprefix(f"{__name__}.").partition("x")[0])))
 
 
 class _Finder:

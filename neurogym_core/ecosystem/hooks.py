@@ -1,19 +1,8 @@
 """Hooks of plug-ins (pluggy), and a loader that isolates broken plug-ins from the others.
 
-A package names a module (or object) with hook implementations in the entry-point group
-``neurogym.plugins``: once per hook, by an entry point with the name of the hook, or once under
-another name, by which it is imported for every hook::
-
-    from neurogym_core import hookimpl
-
-    @hookimpl
-    def ngym_wrap_env(env, spec):
-        return MyLogger(env)
-
-`Hooks` has them all. Plug-ins are imported when one of their hooks is first called; `make` calls
-``ngym_wrap_env`` and ``ngym_trial_end``. Each plug-in is loaded separately: if one fails, the
-failure is kept as a `PluginFailureError`, a warning is issued once, and the others work.
-`discovery` describes `NGYM_BLOCK`, `NGYM_DISABLE_PLUGIN_AUTOLOAD` and `NGYM_STRICT`.
+`Hooks` has them all; `docs/discovery.md` says how a package names its own. A plug-in is imported
+when one of its hooks is first called. If it fails, the failure is kept as a `PluginFailureError`, a
+warning is issued once, and the others work.
 
 There is no hook per step: calling pluggy costs a quarter of a step even without a plug-in.
 """
@@ -33,13 +22,12 @@ from neurogym_core.ecosystem.discovery import STRICT, declared, is_on, plugins_f
 from neurogym_core.ecosystem.names import clean, said_by
 from neurogym_core.ecosystem.records import (
     Installed,
-    Listed,
     Offer,
     PackageInfo,
     Problem,
     removal,
 )
-from neurogym_core.errors import PluginError, RegistryError, did_you_mean, listed
+from neurogym_core.errors import DiscoveryError, PluginError, did_you_mean, listed
 
 PROJECT = "neurogym"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -122,16 +110,16 @@ class Hooks:
         ...
 
     @hookspec
-    def ngym_listed(self, name: str, offline: bool) -> Sequence[Listed]:
-        """Look a name up among the tasks and packages that could be installed, for ``ngym info``.
+    def ngym_listed(self, name: str, offline: bool, form: str) -> bool:
+        """Print the entry of a task or package that could be installed, for ``ngym info``.
 
         Args:
             name: id or bare name of a task, or name of a package.
             offline: whether to use no network.
+            form: "page", "json", or "bibtex" for the references alone.
 
         Returns:
-            The entries of this name: several if several packages offer it, none if it is unknown.
-            Raise `RegistryError` if the registry cannot be read.
+            Whether the name is known; nothing is printed on standard output if it is not.
         """
         ...
 
@@ -160,7 +148,7 @@ class Hooks:
         "steps", "subject" and "subjects", as for `neurogym_core.run`. It may have other entries.
 
         Args:
-            path: the file. If it names Python files, `neurogym_core.tools.check_artefact` has to
+            path: the file. If it names Python files, `neurogym_training.check_artefact` has to
                 accept it before any of them is run.
         """
 
@@ -265,12 +253,6 @@ def ask(hook: str, **given: Any) -> Any:
     return plugins(hook).caller(**given)
 
 
-def answers(hook: str, **given: Any) -> list[Any]:
-    """Return the answers of all plug-ins that have a hook of lists, in one list."""
-    found = plugins(hook).implementing()
-    return [one for _, call in found for some in call(**given) for one in some]
-
-
 def has_hook(hook: str) -> bool:
     """Return whether an installed plug-in has a hook; the plug-ins that may have it are loaded.
 
@@ -291,7 +273,7 @@ def ask_plugins(hook: str, **given: Any) -> Iterator[tuple[Offer, Any]]:
 
     Raises:
         PluginError: NGYM_STRICT is set, and a plug-in cannot be loaded; else that is a warning.
-        RegistryError: a plug-in raises it.
+        DiscoveryError: a plug-in raises it, to answer that a name is unknown or has two meanings.
     """
     for offer, call in plugins(hook).implementing():
         try:
@@ -364,10 +346,10 @@ def _loaded(hook: str, _: Installed, offers: tuple[Offer, ...]) -> Plugins:
 
 
 def _phase(offer: Offer, phase: str, action: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call `action`; turn any exception but a `RegistryError` into a `PluginFailureError`."""
+    """Call `action`; turn any exception but a `DiscoveryError` into a `PluginFailureError`."""
     try:
         return action(*args, **kwargs)
-    except (KeyboardInterrupt, RegistryError):
+    except (KeyboardInterrupt, DiscoveryError):
         raise
     except BaseException as error:
         raise _failure(offer, phase, clean(said_by(error))) from error

@@ -1,74 +1,40 @@
-"""Reads ``ngym.toml``, a package's description of its tasks and wrappers.
+"""Reads ``ngym.toml``, a package's description of its tasks and wrappers: `docs/discovery.md`.
 
-::
-
-    schema = 1
-    [[task]]
-    name = "ContextDM-v0"             # the entry point's name
-    title = "Context-dependent decision making"
-    summary = "Two modalities; a cue says which one to integrate."
-    instructions = "Watch the dots …"           # two sentences for a person who plays it
-    tags = ["decision-making", "context"]
-    species = ["monkey"]
-    aliases = ["ContextDecisionMaking-v0"]      # former names, for the error "is now"
-    [[task.reference]]
-    doi = "10.1038/nature12742"
-    kind = "original"
-    [task.expected]
-    oracle_min = 1.0
-    [task.ideal]                      # the best that is possible
-    value = 0.86
-    by = "observer"                   # or exact, or bound
-    how = "my_tasks.observers:Weigher"          # a subject; for the others, the argument in words
-    [task.shortcuts]                  # measured; written by `ngym check --write-shortcuts`
-    without.colour = [0.72, 0.7, 0.74]          # with its interval
-    [task.admitted]                   # shortcut -> words of the docstring that name it
-    without.colour = "ignoring the context"
-    [task.admits]                     # conditions that leave the answer open, in your words
-    coherence.0 = "no net motion: a coin decides"
-    [task.figure]                     # conditions of the trial that figures show
-    coherence = 25.6
-    [task.view]                       # what a person sees; neurogym-play draws it
-    flicker = true                    # the pictures flash more than three times a second
-    stimuli = [{ draw = "dots", channel = "motion" }]
-
-A ``[[wrapper]]`` row has the same fields except ``instructions``, ``expected``, ``ideal``,
-``shortcuts``, ``admitted``, ``admits``, ``figure`` and ``view``. Its ``[wrapper.presets]`` may
-give, for each alias, the settings that reproduce the former wrapper (``Old = "p=0.8"``). Reading a
-manifest raises no exceptions: a broken rule becomes a problem with file, row and field, and the
-valid rest is kept.
+Reading a manifest raises no exceptions: a broken rule becomes a problem with file, row and field,
+and the valid rest is kept.
 """
 
 from __future__ import annotations
 
 import functools
-import math
 import operator
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from neurogym_core.ecosystem.names import TASK_NAME, WRAPPER_NAME, clean, said_by, tag_key
+from neurogym_core.ecosystem.names import FORMS, clean, said_by, tag_key
 from neurogym_core.ecosystem.records import Description, Level, Problem, Reference
-from neurogym_core.ecosystem.toml_text import read_toml
 from neurogym_core.errors import did_you_mean, listed
 
 SCHEMA = 1
 TITLE_LENGTH = 100
 SUMMARY_LENGTH = 200
 INSTRUCTIONS_LENGTH = 400
+MAX_DOTS = 300  # in a line of TOML; a DOI has three
 MAX_BYTES = 131_072  # the largest manifest of this project, with 82 tasks, has 90,000
 
 _DOI = re.compile(r"10\.\d{4,9}/[^\s\x00-\x1f{}\\]+")
 _FIELDS = ("name", "title", "summary", "tags", "species", "aliases", "reference")
+_SHARE = "a number between 0 and 1"
 _TABLES = {
     "task": {
-        "expected": "a number between 0 and 1",
-        "ideal": "value, a number between 0 and 1; by, one of exact, observer, bound; how, a text",
-        "shortcuts": "a number between 0 and 1, or [performance, low, high]",
+        "expected": _SHARE,
+        "ideal": f"value, {_SHARE}; by, one of exact, observer, bound; how, a text",
+        "shortcuts": f"{_SHARE}, or [performance, low, high]",
         "admitted": "words of the task's docstring",
         "admits": "why the condition leaves the answer open, in words",
         "figure": "the value of a condition",
@@ -78,12 +44,7 @@ _TABLES = {
 """{kind of row: {table: an expected value in words}}"""
 ONLY_TASKS = ("instructions", "view")
 """Further fields of a task."""
-VIEW = ("stimuli", "flicker")
-MOST_STIMULI, MOST_ENTRIES = 40, 200
-"""Largest number of stimuli of a view, and of entries of a list in one of them."""
 IDEAL = ("value", "by", "how")
-BY = ("exact", "observer", "bound")
-"""How an ideal is known."""
 _REFERENCE_FIELDS = ("doi", "kind", "title", "authors", "journal", "year")
 
 
@@ -145,6 +106,31 @@ def vocabulary() -> Vocabulary:
             for spelling in (word, *row.get("also", ())):
                 spellings[kind][tag_key(spelling)] = word
     return Vocabulary(words, spellings)
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """Return the tables of a TOML text.
+
+    Args:
+        text: the text, of bounded length.
+
+    Raises:
+        ValueError: it is not valid, is nested too deeply, has a line with more than `MAX_DOTS` dots
+            or an integer of more than 64 bits, which TOML does not promise.
+    """
+    # tomllib's time grows with the square of the parts of a dotted key.
+    if max(map(str.count, text.split("\n"), repeat("."))) > MAX_DOTS:
+        raise ValueError(f"it has a line with more than {MAX_DOTS} dots")
+    try:
+        inside: list[Any] = [tables := tomllib.loads(text)]
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    for one in inside:  # Python refuses to print an integer of more than 4,300 digits
+        if isinstance(one, dict | list):
+            inside += one.values() if isinstance(one, dict) else one
+        elif isinstance(one, int) and not -(2**63) <= one < 2**63:
+            raise ValueError("it has an integer of more than 64 bits")
+    return tables
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -217,11 +203,10 @@ class _Reader:
                 self.note(f"{prefix}{name}", message, "warning")
 
     def read(self, kind: str, row: dict[str, Any]) -> Row:
-        tables = _TABLES[kind]
-        more = ONLY_TASKS if kind == "task" else ()
-        self.check_fields("", row, (*_FIELDS, *more, *tables))
-        form = "CapitalizedWords-v0" if kind == "task" else "CapitalizedWords"
-        if re.fullmatch(TASK_NAME if kind == "task" else WRAPPER_NAME, row["name"]) is None:
+        tables, is_task = _TABLES[kind], kind == "task"
+        self.check_fields("", row, (*_FIELDS, *(ONLY_TASKS if is_task else ()), *tables))
+        pattern, form = FORMS[f"neurogym.{kind}s"]
+        if re.fullmatch(pattern, row["name"]) is None:
             self.note("name", f"is {clean(row['name'])!r}, expected a name of the form {form}.")
         fields: dict[str, Any] = {}
         for table, expected in tables.items():
@@ -230,8 +215,11 @@ class _Reader:
             missing = [name for name in IDEAL if name not in ideal]
             self.note("ideal", f"has no {listed(missing)}; expected value, by and how.")
             fields["ideal"] = {}
-        if kind == "task":
-            fields["view"] = self.view(row)
+        if is_task:
+            fields["view"] = row.get("view", {})
+            if not isinstance(fields["view"], dict):
+                self.note("view", f"is {_type(fields['view'])}, expected a table.")
+                fields["view"] = {}
             if "instructions" in row:
                 fields["instructions"] = self.line("instructions", row, INSTRUCTIONS_LENGTH)
             fields["intervals"] = {}
@@ -281,10 +269,8 @@ class _Reader:
         if "\n" in text.strip() or "\r" in text.strip():
             self.note(field, "has several lines; expected one.")
         elif tidy != " ".join(text.split()):
-            self.note(
-                field,
-                "has control or invisible characters, which are removed; expected plain text.",
-            )
+            said = "has control or invisible characters, which are removed; expected plain text."
+            self.note(field, said)
         if len(tidy) > length:
             self.note(field, f"has {len(tidy)} characters; at most {length} are shown.")
         return tidy[:length]
@@ -321,10 +307,8 @@ class _Reader:
             self.check_fields(f"{field} ", table, _REFERENCE_FIELDS)
             doi, year = table.get("doi"), table.get("year")
             if not isinstance(doi, str) or _DOI.fullmatch(doi) is None or clean(doi) != doi:
-                self.note(
-                    f"{field} doi",
-                    f"is {clean(repr(doi))}, expected a bare DOI such as '10.1038/nature12742'.",
-                )
+                said = "expected a bare DOI such as '10.1038/nature12742'."
+                self.note(f"{field} doi", f"is {clean(repr(doi))}, {said}")
                 continue
             if year is not None and type(year) is not int:
                 self.note(f"{field} year", f"is {_type(year)}, expected a whole number.")
@@ -339,31 +323,6 @@ class _Reader:
             texts["kind"] = self.word(f"{field} kind", texts["kind"], "reference")
             found.append(Reference(doi=doi, year=year, **texts))
         return tuple(found)
-
-    def view(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Return the valid stimuli of a view, and whether it flickers; {} without stimuli."""
-        table = row.get("view", {})
-        if not isinstance(table, dict):
-            self.note("view", f"is {_type(table)}, expected a table.")
-            return {}
-        self.check_fields("view ", table, VIEW)
-        flicker = table.get("flicker", False)
-        if type(flicker) is not bool:
-            self.note("view flicker", f"is {_type(flicker)}, expected true or false.")
-        stimuli = []
-        given = self.rows("stimuli", table, 'a list, [{ draw = "dots", channel = "motion" }]')
-        for number, one in enumerate(given[:MOST_STIMULI], 1):
-            if isinstance(one, dict) and isinstance(one.get("draw"), str) and _is_simple(one):
-                stimuli.append({clean(key): _tidy(value) for key, value in one.items()})
-            else:
-                self.note(
-                    f"view stimulus {number}",
-                    "has another form; expected a table with `draw`, a name, and settings that are"
-                    f" texts, numbers, true, false, or lists of at most {MOST_ENTRIES} of them.",
-                )
-        if len(given) > MOST_STIMULI:
-            self.note("view", f"has {len(given)} stimuli; at most {MOST_STIMULI} are drawn.")
-        return {"stimuli": stimuli, "flicker": flicker is True} if stimuli else {}
 
     def leaves(self, field: str, row: dict[str, Any], expected: str) -> dict[str, Any]:
         """Return the valid values of a table by their dotted names, such as ``channel.motion``."""
@@ -391,28 +350,14 @@ def _type(value: Any) -> str:
     return words.get(type(value), "a date")
 
 
-def _is_simple(value: Any, depth: int = 0) -> bool:
-    """Return whether a stimulus has only texts, finite numbers, booleans and short lists."""
-    if isinstance(value, dict) and depth == 0:
-        return all(_is_simple(one, 1) for one in value.values())
-    if isinstance(value, list) and depth in (1, 2):
-        return len(value) <= MOST_ENTRIES and all(_is_simple(one, depth + 1) for one in value)
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return isinstance(value, bool | str) or (isinstance(value, int) and abs(value) < 2**31)
-
-
-def _tidy(value: Any) -> Any:
-    """Return a setting of a stimulus with cleaned texts of at most 100 characters."""
-    if isinstance(value, list):
-        return [_tidy(one) for one in value]
-    return clean(value)[:TITLE_LENGTH] if isinstance(value, str) else value
-
-
 def _is_valid(table: str, value: Any, name: str) -> bool:
     """Return whether a table of a row may have this value."""
     if table == "ideal" and name != "value":
-        return value in BY if name == "by" else name == "how" and isinstance(value, str)
+        return (
+            value in ("exact", "observer", "bound")
+            if name == "by"
+            else name == "how" and isinstance(value, str)
+        )
     if table in ("expected", "ideal", "shortcuts"):
         triple = table == "shortcuts" and isinstance(value, list) and len(value) == 3
         shares: list[Any] = value if triple else [value]

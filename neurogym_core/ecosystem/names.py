@@ -1,22 +1,35 @@
-"""Syntax of names (distributions, namespaces, tasks, wrappers), and cleaning of foreign text."""
+"""Names: their syntax, those of the core and of this project's other packages; foreign text.
+
+The offers of the other packages, for errors, help texts and searches, have one source:
+``index.json`` of the repository's registry, of which wheels of the core have a copy. Installed
+packages are found through entry points, not through this list.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import partial
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from neurogym_core.ecosystem.advice import brought, of_missing_module
+from neurogym_core.ecosystem.published import how_to_install
+from neurogym_core.errors import nearest
 
+_CORE = Path(__file__).resolve().parents[1]
 CORE = "neurogym-core"
 _OWN_NAMESPACES = {CORE: "core", "neurogym-wrappers": "wrappers"}
 TASK_PREFIX = "neurogym-task-"
 
-TASK_NAME = r"[A-Z][A-Za-z0-9]*-v(0|[1-9][0-9]*)"
-WRAPPER_NAME = r"[A-Z][A-Za-z0-9]*"
-COMMAND_NAME = r"[a-z][a-z0-9]*(-[a-z0-9]+)*"
-SUBJECT_NAME = r"[a-z][a-z0-9]*(_[a-z0-9]+)*"
+FORMS = {
+    "neurogym.tasks": (r"[A-Z][A-Za-z0-9]*-v(0|[1-9][0-9]*)", "CapitalizedWords-v0"),
+    "neurogym.wrappers": (r"[A-Z][A-Za-z0-9]*", "CapitalizedWords"),
+    "neurogym.commands": (r"[a-z][a-z0-9]*(-[a-z0-9]+)*", "lower-case-words"),
+    "neurogym.subjects": (r"[a-z][a-z0-9]*(_[a-z0-9]+)*", "lower_case_words"),
+}
+"""{group: form of its names, and the form in words}"""
 VALUE = r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*"
 MODULE_VALUE = r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[^\W\d]\w*(\.[^\W\d]\w*)*)?"
 
@@ -53,28 +66,19 @@ RUN_FILE = "settings.json"
 DISTRIBUTION_NAME = r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?"
 
 
-def taken_command(name: str, distribution: str) -> str | None:
-    """Return the command of this project that would be confused with a package's, or None."""
-    ours = brought("commands")
-    if ours.get(name) == canonical(distribution):
-        return None
-    return resembling(name, (*COMMANDS, *ours, *RESERVED_COMMANDS))
-
-
 def resembling(name: str, known: Iterable[str]) -> str | None:
-    """Return the first known name that equals another, or is one letter apart; None if none is."""
-    return next(filter(partial(one_letter_apart, name), known), None)
+    """Return the first known name that equals another, or is nearly it; None if none is.
 
-
-def one_letter_apart(one: str, other: str) -> bool:
-    """Return whether two texts are equal, or differ by one letter or one swap of neighbours."""
-    short, long = sorted((one, other), key=len)
-    while short and short[0] == long[0]:
-        short, long = short[1:], long[1:]
-    if len(long) > len(short):
-        return long[1:] == short
-    swapped = long[:2] == short[1::-1] and long[2:] == short[2:]
-    return long[1:] == short[1:] or swapped
+    It differs by one letter at most, or by one swap of neighbours.
+    """
+    for other in known:
+        short, long = sorted((name, other), key=len)
+        while short and short[0] == long[0]:
+            short, long = short[1:], long[1:]
+        same = long[1:] == short if len(long) > len(short) else long[1:] == short[1:]
+        if same or (long[:2] == short[1::-1] and long[2:] == short[2:]):
+            return other
+    return None
 
 
 def canonical(distribution: str) -> str:
@@ -145,5 +149,99 @@ def said_by(error: BaseException) -> str:
     except Exception:
         text = "(its message cannot be read)"
     said = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    pointer = of_missing_module(error)
-    return f"{said}. {pointer}" if pointer else said
+    module = (getattr(error, "name", None) or "").partition(".")[0]
+    package = brought("modules").get(module) if isinstance(error, ImportError) else None
+    return f"{said}. {comes_with(module, package)}" if package else said
+
+
+class ListedTask(NamedTuple):
+    """A task of this project: its id and title, its package, and all its words."""
+
+    id: str
+    title: str
+    package: str
+    words: str
+
+
+@cache
+def rows() -> tuple[dict[str, Any], ...]:
+    """Return the rows of the packages; none if the list cannot be read."""
+    for root in (_CORE / "_bundled", _CORE.parent / "registry"):  # of a wheel, of a checkout
+        try:
+            return tuple(json.loads((root / "index.json").read_text("utf-8"))["packages"])
+        except (OSError, ValueError):  # an incomplete installation must not replace an error
+            continue
+    return ()
+
+
+@cache
+def brought(kind: str) -> dict[str, str]:
+    """Return {name: package} for a kind.
+
+    Args:
+        kind: "commands", "subjects", "plugins", "wrappers", "former wrappers", "tasks" (bare
+            names), "namespaces" or "modules".
+    """
+    found: dict[str, str] = {}
+    for row in rows():
+        if kind in ("tasks", "wrappers"):
+            own = [one["name"] for one in row[kind]]
+        elif kind == "former wrappers":
+            own = [old for one in row["wrappers"] for old in one["aliases"]]
+        elif kind == "namespaces":
+            own = [row["namespace"]] if row["tasks"] else []
+        else:
+            own = row["offers"].get(kind, ())
+            own = [row["name"].replace("-", "_")] if kind == "modules" else own
+        found |= dict.fromkeys(own, row["name"])
+    return found
+
+
+@cache
+def helps(kind: str) -> dict[str, str]:
+    """Return {name: line of help} for "commands" or "subjects", so that help texts import none."""
+    own = (row.get("helps", {}).get(kind, {}) for row in rows())
+    return {name: text for some in own for name, text in some.items()}
+
+
+def help_line(kind: str, name: str, owners: Iterable[str]) -> str:
+    """Return the line of help about an offer, or the packages of strangers that have it."""
+    owners = dict.fromkeys(owners)
+    ours = [*owners] == [brought(kind).get(name)]
+    return helps(kind)[name] if ours else f"from {' and from '.join(owners)}"
+
+
+@cache
+def tasks() -> tuple[ListedTask, ...]:
+    """Return the tasks of all packages; their words are those of titles, tags, papers and so on."""
+    found = []
+    for row in rows():
+        for task in row["tasks"]:
+            papers = [str(one.get(field, "")) for one in task.get("references", ())
+                      for field in ("authors", "year", "title", "doi")]  # fmt: skip
+            words = (row["name"], task["name"], task["title"], task["summary"], *task["tags"],
+                     *task["species"], *task.get("aliases", ()), *papers)  # fmt: skip
+            name = f"{row['namespace']}/{task['name']}"
+            found.append(ListedTask(name, task["title"], row["name"], " ".join(words).casefold()))
+    return tuple(found)
+
+
+def similar_task(name: str) -> ListedTask | None:
+    """Return the task whose name is nearest to an unknown one, or None if none is near."""
+    known = {task.id.rpartition("/")[2]: task for task in tasks()}
+    near = nearest(name.rpartition("/")[2], known, 0.8)
+    return None if near is None else known[near]
+
+
+def comes_with(what: str, package: str | None) -> str:
+    """Return the line that names the package that brings something.
+
+    For example: 'check' comes with neurogym-check: `pip install -e /src/plugins/neurogym-check`
+
+    Args:
+        what: the missing command, wrapper, ability and so on.
+        package: its package; None if the list of packages cannot be read.
+    """
+    if package is None:
+        return f"{what!r} comes with a package that is not installed. Install the core again."
+    return f"{what!r} comes with {package}: {how_to_install(package)}"

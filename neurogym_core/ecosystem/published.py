@@ -43,20 +43,14 @@ def install_command(*packages: str, checkout: str = ".") -> str:
     return " ".join(["pip install", *(f"-e {shlex.quote(one)}" for one in folders)])
 
 
-def command_here(*packages: str) -> tuple[str, str]:
-    """Return the command that installs packages of this project, and where it has to be run."""
-    root = Path(__file__).resolve().parents[2]
-    if PUBLISHED or all((root / "plugins" / one / "pyproject.toml").is_file() for one in packages):
-        return install_command(*packages, checkout=str(root)), ""
-    address = f" ({REPOSITORY})" if REPOSITORY else ""
-    return install_command(*packages), f"in a checkout of {_CORE}{address}"
-
-
 def how_to_install(*packages: str) -> str:
     """Return the command that installs packages of this project, and where, for a sentence.
 
     Args:
         packages: their names on the package index.
     """
-    line, where = command_here(*packages)
-    return f"`{line}`{where and f' {where}'}"
+    root = Path(__file__).resolve().parents[2]
+    if PUBLISHED or all((root / "plugins" / one / "pyproject.toml").is_file() for one in packages):
+        return f"`{install_command(*packages, checkout=str(root))}`"
+    address = f" ({REPOSITORY})" if REPOSITORY else ""
+    return f"`{install_command(*packages)}` in a checkout of {_CORE}{address}"

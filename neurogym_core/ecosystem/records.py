@@ -5,30 +5,19 @@ They are made from metadata and manifests, without running code of the packages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from neurogym_core.ecosystem.names import CORE, canonical
-
-if TYPE_CHECKING:
-    from neurogym_core.terminal.output import Page
+from neurogym_core.ecosystem.names import CORE, brought, canonical
 
 Level = Literal["fatal", "error", "warning", "note"]
 
-BLIND = ("rest", "constant", "clock", "guess", "random", "counter", "rhythm")
-"""Shortcuts that see no observation; the best one is the chance level."""
-PARTIAL = (*BLIND, "familiar", "waiter", "channel_counter", "reflex")
-"""Shortcuts that leave something out, however much they earn."""
-TOLD = ("oracle", "all", "held", "history", "winstay", "copied")
-"""Measures that are no shortcuts of a subject: they see everything, or are given right answers."""
-SAME = 0.03
-"""Performances that differ by less count as equal."""
 
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Problem:
     """A problem of a package, with its place.
 
@@ -106,6 +95,27 @@ class Reference:
         parts = (self.cited, self.title, self.journal, f"https://doi.org/{self.doi}")
         return ". ".join(part.rstrip(".") for part in parts if part)
 
+    @property
+    def bibtex(self) -> str:
+        """The publication as an ``@article`` with all fields of the manifest."""
+        authors, title, journal = (
+            re.sub(r"([{}%#&$_])", r"\\\1", text.replace("\\", ""))
+            for text in (self.authors, self.title, self.journal)
+        )
+        if authors and "," not in authors:  # a group, of which BibTeX must take no word as a name
+            authors = f"{{{authors}}}"
+        first = re.match(r"[^\W\d_]+", self.authors)
+        key = "doi_" + re.sub(r"[^A-Za-z0-9]+", "_", self.doi).strip("_")
+        if first and first.group().isascii() and self.year:
+            key = f"{first.group()}{self.year}"
+        # A DOI needs no escapes of BibTeX's special characters.
+        texts = {
+            "author": authors, "title": title, "journal": journal, "year": str(self.year or ""),
+            "doi": self.doi, "url": f"https://doi.org/{self.doi}",
+        }  # fmt: skip
+        lines = [f"  {name} = {{{text}}}," for name, text in texts.items() if text]
+        return "\n".join([f"@article{{{key},", *lines, "}"])
+
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
@@ -151,6 +161,12 @@ class Offer:
     def usable(self) -> bool:
         """Whether the offer may be imported; the import itself can still fail."""
         return self.obstacle is None
+
+    @property
+    def ours(self) -> bool:
+        """Whether a package of this project offers it: the core, or one that has it by its list."""
+        owner = brought(f"{self.kind}s").get(self.name)
+        return self.distribution in (owner, CORE)
 
     def has(self, code: str) -> bool:
         """Return whether one of the problems has this code."""
@@ -198,48 +214,23 @@ class Described(Description, Offer):
 class TaskInfo(Described):
     """An installed task; the conformance kit reads ``expected``, ``ideal``, ``shortcuts``,
     ``admitted`` and ``admits``.
+
+    Attributes:
+        BLIND: names of the shortcuts that see no observation; the best one is the chance level.
     """
+
+    BLIND = ("rest", "constant", "clock", "guess", "random", "counter", "rhythm")
 
     @property
     def best_blind(self) -> str | None:
         """Name of the best policy that sees no observation; None if unknown."""
-        blind = [name for name in BLIND if name in self.shortcuts]
+        blind = [name for name in self.BLIND if name in self.shortcuts]
         return max(blind, key=self.shortcuts.__getitem__, default=None)
 
     @property
     def chance(self) -> float | None:
         """Measured performance of `best_blind`, 0 to 1; None if unknown."""
         return None if self.best_blind is None else self.shortcuts[self.best_blind]
-
-    @property
-    def best_shortcut(self) -> str | None:
-        """Name of the best policy that leaves out something that counts; None if unknown.
-
-        A classifier that does as well as one of everything that is shown leaves out nothing that
-        counts. Policies that are given right answers do not count."""
-        known = self.shortcuts
-        everything = known.get("all", 1.0) - SAME
-        partial = (
-            name
-            for name, score in known.items()
-            if name in PARTIAL or (name not in TOLD and score < everything)
-        )
-        return max(partial, key=lambda name: known[name], default=None)
-
-    def relative(self, performance: float) -> float | None:
-        """Return (performance - best shortcut) / (ideal - best shortcut).
-
-        0 is the best policy that leaves out a part of the task, 1 is possible and not more. None if
-        the manifest has no ideal or no shortcuts, or if they hardly differ.
-
-        Args:
-            performance: mean performance, 0 to 1.
-        """
-        if "value" not in self.ideal or self.best_shortcut is None:
-            return None
-        base = self.shortcuts[self.best_shortcut]
-        room: float = self.ideal["value"] - base
-        return (performance - base) / room if room > SAME else None
 
 
 class WrapperInfo(Described):
@@ -315,6 +306,11 @@ class PackageInfo(Offers):
             return f"deleting the folder {self.unreadable}"
         return removal(self.distribution)
 
+    @property
+    def remedy(self) -> str:
+        """The remedy if code of the package fails, a sentence."""
+        return remedy(self.distribution)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Installed(Offers):
@@ -328,42 +324,13 @@ class Installed(Offers):
     packages: tuple[PackageInfo, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Listed:
-    """A task or package that is not installed, as a registry lists it.
-
-    Attributes:
-        id: ``namespace/Name-vN`` of a task, the distribution of a package.
-        package: name of the distribution.
-        version: newest release that can be installed; None if there is none.
-        references: publications; for a package, those of its tasks.
-        row: all fields of the registry, for programs.
-        notes: reasons why the entry may be outdated or incomplete, for users.
-        show: function that adds a description and the install command to a page.
-        how: command that installs the package, for messages; by default `ngym install`.
-    """
-
-    id: str
-    package: str
-    version: str | None
-    references: tuple[Reference, ...]
-    row: Mapping[str, Any]
-    notes: tuple[str, ...]
-    show: Callable[[Page], None]
-    how: str = ""
-
-
 def removal(distribution: str) -> str:
     """Return the command that removes a distribution, for error messages."""
     return f"python -m pip uninstall {distribution}"
 
 
 def remedy(distribution: str) -> str:
-    """Return the remedy for a package whose code fails.
-
-    Args:
-        distribution: name of the package.
-    """
+    """Return the remedy for a package whose code fails."""
     if canonical(distribution) == CORE:
         return "Install the core again: `make install` in its checkout."
     return f"Report it to its authors, or remove the package: `{removal(distribution)}`."

@@ -6,7 +6,6 @@ No package is imported. A problem with one package is kept in the record of that
 from __future__ import annotations
 
 import contextlib
-import functools
 import importlib.util
 import json
 import os
@@ -15,13 +14,14 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cache, partial
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from neurogym_core.ecosystem import advice, names
+from neurogym_core.ecosystem import names
 from neurogym_core.ecosystem.names import CORE, canonical, clean, namespace_of, said_by
 from neurogym_core.ecosystem.records import (
     KINDS,
@@ -48,16 +48,7 @@ UNKNOWN = "unknown"  # version of a distribution whose metadata cannot be read
 
 _PREFIX = "neurogym."
 _MANIFEST_VALUE = r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([\w.-]+\.toml)"
-_FORMS = {
-    "neurogym.tasks": (names.TASK_NAME, "CapitalizedWords-v0"),
-    "neurogym.wrappers": (names.WRAPPER_NAME, "CapitalizedWords"),
-    "neurogym.commands": (names.COMMAND_NAME, "lower-case-words"),
-    "neurogym.subjects": (names.SUBJECT_NAME, "lower_case_words"),
-}
 _DESCRIBED = {"tasks": TaskInfo, "wrappers": WrapperInfo}
-_fatal = functools.partial(Problem, level="fatal")
-_warning = functools.partial(Problem, level="warning", code="metadata")
-_manifest_problem = functools.partial(Problem, level="error", code="manifest", file="manifest")
 
 
 class Declaration(NamedTuple):
@@ -73,7 +64,7 @@ class Declaration(NamedTuple):
     unreadable: str = ""
 
 
-@functools.cache
+@cache
 def declarations(thorough: bool = True) -> tuple[Declaration, ...]:
     """Return every distribution with a ``neurogym.`` entry point, sorted by canonical name."""
     found: dict[str, Declaration] = {}
@@ -170,7 +161,7 @@ def _read(distribution: Any, entry_points: str) -> Declaration:
             name=stem if valid else "unreadable-metadata",
             version=UNKNOWN,
             location=location,
-            problems=(_fatal(code="metadata", message=message),),
+            problems=(Problem("fatal", "metadata", message),),
             unreadable=clean(os.path.join(location, folder)),
         )
     points, group = [], ""
@@ -204,32 +195,31 @@ def _choose(first: Declaration, second: Declaration) -> Declaration:
     used, other = (second, first) if swap else (first, second)
     if stale and used.version == other.version:
         return used  # the same folder twice on the path
-    where = f"{other.location}, later on the path."
-    if stale:
-        where = "the same folder. Remove it and install it again."
-    message = (
+    said = (
         f"{used.name} is installed twice: version {used.version} is used, version"
-        f" {clean(other.version)} is in {where}"
+        f" {clean(other.version)} is in "
     )
-    level, code = ("error", "stale") if stale else ("warning", "duplicate")
-    problem = Problem(level=level, code=code, message=message)  # type: ignore[arg-type]
+    problem = (
+        Problem("error", "stale", f"{said}the same folder. Remove it and install it again.")
+        if stale
+        else Problem("warning", "duplicate", f"{said}{other.location}, later on the path.")
+    )
     return used._replace(problems=(*used.problems, problem))
 
 
 def scan(blocked: frozenset[str] = frozenset(), *, manifests: bool = True) -> Installed:
     """Return all installed packages with their offers."""
-    found, core = declarations(manifests), UNKNOWN
+    found, core, packages = declarations(manifests), UNKNOWN, []
     for one in found:
         if canonical(one.name) == CORE:
             core = one.version
-    packages = []
     for one in found:
         try:
             packages.append(_package(one, core, blocked, manifests))
         except Exception as error:
             message = f"Its declarations cannot be read: {clean(said_by(error))}."
-            problem = _fatal(code="metadata", message=message)
-            broken = Declaration(one.name, one.version, problems=(*one.problems, problem))
+            problems = (*one.problems, Problem("fatal", "metadata", message))
+            broken = Declaration(one.name, one.version, problems=problems)
             packages.append(_package(broken, core, blocked, manifests))
     usable = _without_duplicates(packages)
     offers = {}
@@ -248,33 +238,34 @@ def _package(
     is_blocked = key != CORE and not blocked.isdisjoint((key, namespace))
     shared = []  # problems that make all offers unusable
     if compatible is False:
-        message = (
+        shared.append(Problem(
+            "fatal", "incompatible",
             f"{distribution} {version} needs neurogym-core{specifier}, but {core} is installed."
-            f" Install a core of that version, or remove the package: `{removal(distribution)}`."
-        )
-        shared.append(_fatal(code="incompatible", message=message))
+            f" Install a core of that version, or remove the package: `{removal(distribution)}`.",
+        ))  # fmt: skip
     if is_blocked:
-        message = f"{distribution} is blocked by NGYM_BLOCK. To use it, remove it from that list."
-        shared.append(Problem(level="note", code="blocked", message=message))
+        said = f"{distribution} is blocked by NGYM_BLOCK. To use it, remove it from that list."
+        shared.append(Problem("note", "blocked", said))
     problems = [*declared.problems, *shared]
     if compatible is None and key != CORE and not declared.unreadable:
         said = "does not say which neurogym-core it needs"
         if specifier is not None:
             said = f"requires neurogym-core{clean(specifier)}, which cannot be read"
-        message = (
+        problems.append(Problem(
+            "warning", "metadata",
             f"{distribution} {said}; it is assumed to be compatible. Its author should write"
-            ' `dependencies = ["neurogym-core>=1.0,<2"]`.'
-        )
-        problems.append(_warning(message=message))
-    path, wrong = _located(declared) if manifests else (None, [])
-    problems += wrong
+            ' `dependencies = ["neurogym-core>=1.0,<2"]`.',
+        ))  # fmt: skip
     manifest = None
-    if path is not None:
-        # Imported here because tomllib would slow down `make`, which reads no manifest.
-        from neurogym_core.ecosystem.manifest import read_manifest
+    if manifests:
+        path, wrong = _located(declared)
+        problems += wrong
+        if path is not None:
+            # Imported here because tomllib would slow down `make`, which reads no manifest.
+            from neurogym_core.ecosystem.manifest import read_manifest
 
-        manifest = read_manifest(path)
-        problems += manifest.problems
+            manifest = read_manifest(path)
+            problems += manifest.problems
     owner = {"distribution": distribution, "version": version, "namespace": namespace}
     offers, wrong = _offers(declared, owner, shared, manifest)
     return PackageInfo(
@@ -307,7 +298,7 @@ def _offers(
         known = () if group in GROUPS else (*GROUPS, MANIFEST_GROUP)
         if meant := names.resembling(group.casefold(), known):
             said = f"unknown entry-point group {clean(group)!r}. Did you mean {meant!r}?"
-            problems.append(_warning(message=said))
+            problems.append(Problem("warning", "metadata", said))
             continue
         kind = group.removeprefix(_PREFIX) if group in GROUPS else "others"
         wrong = [*shared, *_form_problems(owner["distribution"], group, name, value)]
@@ -319,37 +310,41 @@ def _offers(
             wrong += row.problems
         elif kind in _DESCRIBED and manifest is not None and not manifest.problems:
             said = f"has no row for {clean(name)!r}; expected [[{kind[:-1]}]] with this name."
-            wrong.append(_manifest_problem(message=said, level="warning", file=manifest.file))
+            wrong.append(Problem("warning", "manifest", said, file=manifest.file))
         fields["problems"] = tuple(wrong)
         offers[kind] += (_DESCRIBED.get(kind, Offer)(**fields),)
-    for group, name in unused:
-        message = f"the package has no such entry point in {group}. Add it, or remove the row."
-        where = f"[[{group.removeprefix(_PREFIX)[:-1]}]] {clean(name)!r}"
-        problems.append(_manifest_problem(message=message, file=manifest.file, row=where))  # type: ignore[union-attr]
+    for (group, name), row in unused.items():
+        said = f"the package has no such entry point in {group}. Add it, or remove the row."
+        place = {
+            "file": manifest.file if manifest else "",
+            "row": f"[[{row.kind}]] {clean(name)!r}",
+        }
+        problems.append(Problem("error", "manifest", said, **place))
     return offers, problems
 
 
-def _form_problems(distribution: str, group: str, name: str, value: str) -> list[Problem]:
+def _form_problems(distribution: str, group: str, name: str, value: str) -> Iterator[Problem]:
+    form, words = names.FORMS.get(group, (".*", ""))
     said = []
-    form, words = _FORMS.get(group, (".*", ""))
     if re.fullmatch(form, name, re.DOTALL) is None:
         claim = " The namespace follows from the package's name." if "/" in name else ""
         said.append(f"is not a valid name in {group}; expected {words}.{claim}")
     if group == "neurogym.subjects" and name in names.SUBJECTS:
         said.append("is a subject of the core. Its author should choose another name.")
-    if group == "neurogym.commands" and (taken := names.taken_command(name, distribution)):
-        said.append(
-            f"is, or resembles, the command {taken!r} of this project, and cannot be used. Its"
-            " author should choose another name."
-        )
-    problems = []
+    ours = names.brought("commands") if group == "neurogym.commands" else {}
+    if group == "neurogym.commands" and ours.get(name) != canonical(distribution):
+        known = (*names.COMMANDS, *ours, *names.RESERVED_COMMANDS)
+        if taken := names.resembling(name, known):
+            said.append(
+                f"is, or resembles, the command {taken!r} of this project, and cannot be used. Its"
+                " author should choose another name."
+            )
     for text in said:
-        problems.append(_fatal(code="name", message=f"{clean(name)!r} {text}"))
+        yield Problem("fatal", "name", f"{clean(name)!r} {text}")
     form = names.MODULE_VALUE if group == "neurogym.plugins" else names.VALUE
     if re.fullmatch(form, value) is None:
         message = f"{clean(value)!r} is not a valid value; expected `module:attribute`."
-        problems.append(_fatal(code="value", message=message))
-    return problems
+        yield Problem("fatal", "value", message)
 
 
 def _without_duplicates(packages: list[PackageInfo]) -> tuple[PackageInfo, ...]:
@@ -368,20 +363,20 @@ def _without_duplicates(packages: list[PackageInfo]) -> tuple[PackageInfo, ...]:
         if len(offers) < 2:
             continue
         kind, owners = offers[0].kind, [offer.distribution for offer in offers]
-        ours = advice.brought(f"{kind}s").get(called)
+        ours = names.brought(f"{kind}s").get(called)
         if isinstance(offers[0], Described):
             values = listed(offer.value for offer in offers)
-            message = f"{called} is declared {len(offers)} times, as {values}; neither is used."
+            said = f"{called} is declared {len(offers)} times, as {values}; neither is used."
         elif owners.count(ours) == 1:
-            message = f"{called!r} is a {kind} of {ours}. Its author should choose another name."
+            said = f"{called!r} is a {kind} of {ours}. Its author should choose another name."
             offers = [one for one in offers if one.distribution != ours]
         else:
             ways = ", ".join(f"`{removal(owner)}`" for owner in dict.fromkeys(owners))
-            message = (
+            said = (
                 f"The {kind} {called!r} is claimed by {listed(owners)}; none is used. Remove all"
                 f" but one: {ways}."
             )
-        problem = _fatal(code="duplicate", message=clean(message))
+        problem = Problem("fatal", "duplicate", clean(said))
         wrong |= {id(one): replace(one, problems=(*one.problems, problem)) for one in offers}
     if not wrong:
         return tuple(packages)
@@ -395,23 +390,23 @@ def _without_duplicates(packages: list[PackageInfo]) -> tuple[PackageInfo, ...]:
 
 def _located(declared: Declaration) -> tuple[Path | None, list[Problem]]:
     """Return the path of the manifest that the entry points name, and the problems with it."""
-    values, describes = [], False
+    noted = partial(Problem, "error", "manifest", file="manifest")
+    values, groups = [], set()
     for group, _, value in declared.entry_points:
-        describes = describes or group in ("neurogym.tasks", "neurogym.wrappers")
+        groups.add(group)
         if group == MANIFEST_GROUP:
             values.append(value)
     if not values:
-        message = "the package has none, so catalogues cannot describe its tasks and wrappers."
-        missing = _manifest_problem(message=message, level="warning")
-        return None, [missing] if describes else []
+        said = "the package has none, so catalogues cannot describe its tasks and wrappers."
+        missing = Problem("warning", "manifest", said, file="manifest")
+        return None, [] if groups.isdisjoint(GROUPS[:2]) else [missing]
     problems = []
     if len(values) > 1:
-        message = f"{len(values)} are declared; expected one. Only the first is read."
-        problems.append(_manifest_problem(message=message))
+        problems.append(noted(f"{len(values)} are declared; expected one. Only the first is read."))
     match = re.fullmatch(_MANIFEST_VALUE, values[0])
     if match is None:
-        message = f"{clean(values[0])!r} is not a valid value; expected `package:ngym.toml`."
-        return None, [*problems, _manifest_problem(message=message)]
+        said = f"{clean(values[0])!r} is not a valid value; expected `package:ngym.toml`."
+        return None, [*problems, noted(said)]
     package, file = match.groups()
     top, *inner = package.split(".")
     if declared.location and declared.editable is None:
@@ -426,15 +421,14 @@ def _located(declared: Declaration) -> tuple[Path | None, list[Problem]]:
         path = Path(folder, *inner, file)
         if path.is_file():
             return path, problems
-    code = "manifest"
-    message = f"is not in the package {package!r}. Its author should add it to the wheel."
-    if spec is None:
-        code = "stale"
-        message = (
-            f"the package {top!r} is missing, although its metadata is installed. Install it again,"
-            " or remove it."
-        )
-    return None, [*problems, _manifest_problem(message=message, code=code, file=file)]
+    if spec is not None:
+        said = f"is not in the package {package!r}. Its author should add it to the wheel."
+        return None, [*problems, Problem("error", "manifest", said, file=file)]
+    said = (
+        f"the package {top!r} is missing, although its metadata is installed. Install it again,"
+        " or remove it."
+    )
+    return None, [*problems, Problem("error", "stale", said, file=file)]
 
 
 _CLAUSE = re.compile(

@@ -10,14 +10,13 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from neurogym_core.ecosystem.advice import brought
 from neurogym_core.ecosystem.discovery import load_wrapper, subject_names
-from neurogym_core.ecosystem.files import is_file_reference, texts_in
-from neurogym_core.ecosystem.names import RUN_FILE, clean
+from neurogym_core.ecosystem.files import is_file_reference
+from neurogym_core.ecosystem.names import RUN_FILE, brought, clean
 from neurogym_core.errors import InvalidValueError
 
 _WORDS = {"true": True, "yes": True, "false": False, "no": False, "none": None}
@@ -131,15 +130,25 @@ def _literal(text: str) -> Any:
 def _as_written(value: Any, text: str) -> Any:
     """Return a value that was read from a text, unless escapes made letters that it has not.
 
-    `check_artefact` has searched the text, and ``"my_task.p\\u0079"`` names no file there.
+    `neurogym_training.check_artefact` has searched the text, and ``"my_task.p\\u0079"`` names no
+    file there.
     """
-    if "\\" in text and not all(one in text for _, one in texts_in(value)):
+    if "\\" in text and not all(one in text for one in _texts_in(value)):
         raise InvalidValueError(
             f"The setting {clean(text)} has an escape, a backslash with letters after it. Expected"
             " a text that is written as it is meant. Write the letters themselves, or use single"
             " quotes."
         )
     return value
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    """Yield the texts in a value, those of keys too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in [*value, *value.values()] if isinstance(value, dict) else value:
+            yield from _texts_in(one)
 
 
 def split_values(text: str) -> list[str]:

@@ -9,8 +9,8 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from neurogym_core.ecosystem.advice import brought, comes_with
 from neurogym_core.ecosystem.discovery import missing
+from neurogym_core.ecosystem.names import brought, comes_with
 from neurogym_core.errors import (
     InvalidValueError,
     MissingDependencyError,

@@ -1,15 +1,21 @@
-"""Descriptions of classes: read from a class, and added to a page."""
+"""Descriptions of classes: read from a class, and added to a page.
+
+``ngym info`` imports the code of other packages in a child process,
+``python -m neurogym_core.terminal.description task|wrapper NAME``, which prints one object,
+``{"description": {…}}`` or ``{"failure": message}``."""
 
 from __future__ import annotations
 
 import inspect
 import json
-import re
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from neurogym_core.ecosystem.names import clean
-from neurogym_core.ecosystem.records import Reference
+from neurogym_core.child import Answers
+from neurogym_core.ecosystem.discovery import load_task, load_wrapper
+from neurogym_core.ecosystem.names import clean, said_by
+from neurogym_core.errors import NeurogymError
 from neurogym_core.terminal.output import Page
 
 _TABLES: dict[str, dict[str, str]] = {
@@ -117,26 +123,24 @@ def as_text(value: Any, unit: str = "") -> str:
         value: a JSON value, as in the dicts of `describe`.
         unit: follows numbers and distributions, such as ``ms``.
     """
-    text = _as_text(value)
-    drawn = isinstance(value, dict) and len(value) == 1
-    with_unit = drawn or (isinstance(value, int | float) and not isinstance(value, bool))
-    return f"{text} {unit}" if unit and with_unit else text
-
-
-def _as_text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, dict) and len(value) == 1:
         ((name, arguments),) = value.items()
         inside = arguments if isinstance(arguments, list) else [arguments]
-        return f"{name}({', '.join(map(_number, inside))})"
+        return f"{name}({', '.join(map(_number, inside))}) {unit}".rstrip()
     if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
-        shown = value if len(value) <= _NAMES else [*value[:2], "…", value[-1]]
-        return clean(", ".join(shown))
+        return clean(", ".join(value if len(value) <= _NAMES else [*value[:2], "…", value[-1]]))
     if isinstance(value, list) and value and all(type(one) in (int, float) for one in value):
-        return f"[{', '.join(f'{one:g}' for one in value)}]"
+        return _number(value)
     if isinstance(value, dict | list | bool):
         return json.dumps(value)
+    return f"{_number(value)} {unit if isinstance(value, int | float) else ''}".rstrip()
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_number, value))}]"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -177,49 +181,6 @@ def timeline(periods: Sequence[Period], width: int) -> list[str]:
         lines += [label, f"  {bar}"] if narrow else [f"{label:<{left}}  {bar}"]
         start += drawn
     return lines
-
-
-def _number(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(map(_number, value))}]"
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def bibtex(references: Sequence[Reference]) -> str:
-    """Return one ``@article`` per reference, with all fields of the manifest.
-
-    Args:
-        references: publications, as in `TaskInfo.references`.
-    """
-    entries = []
-    for reference in references:
-        authors = _escaped(reference.authors)
-        if authors and "," not in authors:  # a group, of which BibTeX must take no word as a name
-            authors = f"{{{authors}}}"
-        # A DOI needs no escapes of BibTeX's special characters.
-        texts = {
-            "author": authors,
-            "title": _escaped(reference.title),
-            "journal": _escaped(reference.journal),
-            "year": str(reference.year or ""),
-            "doi": reference.doi,
-            "url": f"https://doi.org/{reference.doi}",
-        }
-        lines = [f"  {name} = {{{text}}}," for name, text in texts.items() if text]
-        entries.append("\n".join([f"@article{{{_key(reference)},", *lines, "}"]))
-    return "\n\n".join(entries)
-
-
-def _escaped(text: str) -> str:
-    return re.sub(r"([{}%#&$_])", r"\\\1", text.replace("\\", ""))
-
-
-def _key(reference: Reference) -> str:
-    """Return ``Britten1992`` from author and year; if one is missing, a key made from the DOI."""
-    first = re.match(r"[^\W\d_]+", reference.authors)
-    if first and first.group().isascii() and reference.year:
-        return f"{first.group()}{reference.year}"
-    return "doi_" + re.sub(r"[^A-Za-z0-9]+", "_", reference.doi).strip("_")
 
 
 WORDS = {
@@ -278,3 +239,18 @@ def percent(score: float, interval: tuple[float, float] | None) -> str:
     """Return a performance with its interval: "50 % (48 to 52)"."""
     said = f"{100 * score:.0f} %"
     return f"{said} ({100 * interval[0]:.0f} to {100 * interval[1]:.0f})" if interval else said
+
+
+def main(kind: str, name: str) -> None:
+    """Describe a task or wrapper for ``ngym info``, and end the process."""
+    with Answers() as answers:
+        try:
+            found = load_task(name) if kind == "task" else load_wrapper(name)
+            value: dict[str, Any] = {"description": describe(found)}
+        except BaseException as error:
+            value = {"failure": str(error) if isinstance(error, NeurogymError) else said_by(error)}
+        answers.write(value)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -28,26 +28,21 @@ _ASCII = str.maketrans({
 })  # fmt: skip
 
 
-def print_json(value: Any) -> None:
-    """Print one JSON value, in ASCII: other characters and control characters are escaped."""
-    # A row per line suits grep, and is several times as fast as indented JSON.
-    if isinstance(value, list) and value:
-        click.echo("[\n" + ",\n".join(json.dumps(row) for row in value) + "\n]")
-    else:
-        click.echo(json.dumps(value, indent=2, ensure_ascii=True))
-
-
-def print_report(report: Mapping[str, Any], file: IO[str] | None = None) -> None:
-    """Print the JSON object of a command that reports numbers: a key per line, rows per line.
+def print_json(value: Any, file: IO[str] | None = None) -> None:
+    """Print a JSON value, in ASCII: a key of a mapping per line, a row of a list of mappings.
 
     NaN and infinity, which JSON does not have, become null; arrays lists, other objects texts.
 
     Args:
-        report: values by name; a value may be a mapping or a sequence of them.
+        value: mappings, sequences, arrays and single values.
         file: stream to print to; None: standard output.
     """
-    items = [f'"{key}": {_rows(_plain(value))}' for key, value in report.items()]
-    click.echo("{\n" + ",\n".join(items) + "\n}", file=file)
+    plain = _plain(value)
+    if isinstance(plain, dict):
+        lines = (f"{json.dumps(key)}: {_rows(one)}" for key, one in plain.items())
+        click.echo("{\n" + ",\n".join(lines) + "\n}", file=file)
+    else:
+        click.echo(_rows(plain), file=file)
 
 
 def _rows(value: Any) -> str:
@@ -57,7 +52,7 @@ def _rows(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as data for JSON, see `print_report`."""
+    """Return a value as data for JSON, see `print_json`."""
     if hasattr(value, "tolist"):  # an array, or a number of NumPy
         value = value.tolist()
     if isinstance(value, Mapping):
@@ -67,11 +62,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, str | int) else str(value)
-
-
-def print_text(text: str) -> None:
-    """Print lines without wrapping them; characters that stdout cannot encode are replaced."""
-    click.echo(encodable(clean(text, keep_lines=True)))
 
 
 def reflowed(text: str) -> list[tuple[int, str]]:
@@ -94,16 +84,6 @@ def reflowed(text: str) -> list[tuple[int, str]]:
         going = bool(bare)
         code = lines[-1][0] if bare.endswith("::") else None
     return lines
-
-
-def encodable(text: str) -> str:
-    """Return the text with ASCII spellings, or ``?``, if stdout's encoding lacks its characters."""
-    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        return text.translate(_ASCII).encode(encoding, "replace").decode(encoding)
-    return text
 
 
 class Page:
@@ -212,20 +192,20 @@ class Page:
 
     def facts(self, pairs: Iterable[tuple[str, Any]]) -> None:
         """Add ``label  value`` lines; pairs without a value are left out."""
-        kept = [(label, str(value)) for label, value in pairs if value not in (None, "", (), [])]
-        size = max((len(label) for label, _ in kept), default=0)
-        if self.width >= 60:
-            self.table(("", ""), [(label.ljust(size), value) for label, value in kept])
-        else:
-            self._stack(("", ""), kept)
+        self.table(("", ""), [pair for pair in pairs if pair[1] not in (None, "", (), [])])
 
     def show(self) -> None:
-        """Print the page."""
+        """Print the page, with ASCII spellings of characters that stdout cannot encode."""
         with self.console.capture() as capture:
             for part in self.parts:
                 self.console.print(part)
         text = re.sub("[^\\S\n]+$", "", capture.get().rstrip("\n"), flags=re.MULTILINE)
-        click.echo(encodable(text), color=self.console.is_terminal)
+        encoding = getattr(sys.stdout, "encoding", None) or "ascii"
+        try:
+            text.encode(encoding)
+        except UnicodeEncodeError:
+            text = text.translate(_ASCII).encode(encoding, "replace").decode(encoding)
+        click.echo(text, color=self.console.is_terminal)
 
     def _stack(self, heads: Sequence[str], cells: Iterable[Sequence[str]]) -> None:
         for first, *rest in cells:

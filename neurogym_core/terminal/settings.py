@@ -1,4 +1,4 @@
-"""Options of `run` and `plot` that set up a task, and the functions that read their values."""
+"""Options of commands that play a task, and functions that read their values."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from neurogym_core.ecosystem import advice
+from neurogym_core.ecosystem import names
 from neurogym_core.ecosystem.discovery import declared, find_subject, subject_names
 from neurogym_core.ecosystem.files import trusting
 from neurogym_core.ecosystem.names import SUBJECTS, clean
 from neurogym_core.ecosystem.settings_text import named_subject, read_pairs, read_value
 from neurogym_core.errors import InvalidValueError, UnknownNameError
-from neurogym_core.terminal.complete import complete
-
-SUBJECT_HELP = "The subject that plays; `ngym run --help` lists the subjects."
+from neurogym_core.terminal import complete
 
 
 class SubjectName(click.ParamType):
@@ -28,7 +26,10 @@ class SubjectName(click.ParamType):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         with usage_errors():
-            return checked_subject(value)
+            name, _ = named_subject(value)
+            if name not in SUBJECTS:
+                find_subject(name)
+        return value
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -81,19 +82,11 @@ class PlayCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_options(ctx, formatter)
         summaries = SUBJECTS | {
-            one.name: advice.help_line("subjects", one.name, [one.distribution])
+            one.name: names.help_line("subjects", one.name, [one.distribution])
             for one in declared().subjects
         }
         with formatter.section("Subjects (with settings: --subject NAME:SETTING=VALUE,...)"):
             formatter.write_dl([(name, summaries[name]) for name in subject_names()])
-
-
-def checked_subject(text: str) -> str:
-    """Return the text that names a subject, perhaps with settings: ``diffusion:bound=50``."""
-    name, _ = named_subject(text)
-    if name not in SUBJECTS:
-        find_subject(name)
-    return text
 
 
 SPLIT_NAMES = ("none", "train", "validation", "test")
@@ -118,13 +111,10 @@ split_option = click.option(
 """Decorator of a click command that adds the option ``--split``; `read_split` reads its value."""
 
 
-def _trust(context: click.Context, option: click.Parameter, value: bool) -> None:
-    # The context of `ngym`, which click closes also after an error in the arguments.
-    context.find_root().with_resource(trusting(value))
-
-
 trust_option = click.option(
-    "--trust", is_flag=True, expose_value=False, is_eager=True, callback=_trust,
+    "--trust", is_flag=True, expose_value=False, is_eager=True,
+    # The context of `ngym`, which click closes also after an error in the arguments.
+    callback=lambda context, _, value: context.find_root().with_resource(trusting(value)),
     help="Run code in files that the folder of a run, or an experiment file, names.",
 )  # fmt: skip
 """Decorator of a click command that adds the option ``--trust``: until the command ends, code in

@@ -18,7 +18,7 @@ from neurogym_core import (
     make_task,
     make_vec,
 )
-from neurogym_core.ecosystem import advice, published
+from neurogym_core.ecosystem import names, published
 from neurogym_core.tools import find_task
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,7 +32,7 @@ def read_again():
 
 
 def forget() -> None:
-    for one in (advice.rows, advice.brought, advice.helps, advice.tasks):
+    for one in (names.rows, names.brought, names.helps, names.tasks):
         one.cache_clear()
 
 
@@ -43,7 +43,7 @@ def where(request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         copy = tmp_path / "neurogym_core" / "_bundled" / "index.json"
         copy.parent.mkdir(parents=True)
         copy.write_bytes((ROOT / "registry" / "index.json").read_bytes())
-        monkeypatch.setattr(advice, "_CORE", tmp_path / "neurogym_core")
+        monkeypatch.setattr(names, "_CORE", tmp_path / "neurogym_core")
         monkeypatch.setattr(
             published, "__file__", str(tmp_path / "neurogym_core" / "ecosystem" / "published.py")
         )
@@ -60,7 +60,7 @@ def test_a_search_finds_the_tasks_of_this_project_on_a_bare_core(site, ngym, whe
     assert ("in a checkout of neurogym-core" in result.stdout) is (where == "wheel")
     assert "'ngym registry' comes with neurogym-registry" in result.stdout
     everything = ngym("search", COLUMNS="200").stdout
-    assert len(re.findall(r"-v\d", everything)) == len(advice.tasks()) >= 92
+    assert len(re.findall(r"-v\d", everything)) == len(names.tasks()) >= 92
     assert "No task of this project's packages matches" in ngym("search", "zebra").stdout
 
 
@@ -92,7 +92,7 @@ def test_no_package_is_named_that_is_installed(site, where: str) -> None:
 
 
 def test_an_unreadable_list_does_not_replace_an_error(site, tmp_path, monkeypatch, ngym) -> None:
-    monkeypatch.setattr(advice, "_CORE", tmp_path / "neurogym_core")
+    monkeypatch.setattr(names, "_CORE", tmp_path / "neurogym_core")
     forget()
     with pytest.raises(UnknownTaskError, match="Unknown task 'GoNogo-v0'"):
         find_task("GoNogo-v0")
@@ -155,5 +155,5 @@ def test_the_wheel_has_the_list_where_it_is_looked_for() -> None:
     build = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]
     [(source, target)] = build["targets"]["wheel"]["force-include"].items()
     assert (ROOT / source).is_file()
-    assert ROOT / target == advice._CORE / "_bundled" / "index.json"
+    assert ROOT / target == names._CORE / "_bundled" / "index.json"
     assert source in build["targets"]["sdist"]["only-include"]

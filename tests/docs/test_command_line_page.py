@@ -9,8 +9,7 @@ import made_packages
 import pytest
 from scripts import loaded
 
-from neurogym_core.ecosystem.advice import helps
-from neurogym_core.ecosystem.names import COMMANDS
+from neurogym_core.ecosystem.names import COMMANDS, helps
 from neurogym_core.tools import brought, main, refresh
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

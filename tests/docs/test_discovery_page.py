@@ -36,8 +36,8 @@ def test_entry_point_groups():
 
 
 def test_the_names_that_are_given_as_examples_are_valid():
-    assert re.fullmatch(names.TASK_NAME, "RandomDots-v0")
-    assert re.fullmatch(names.COMMAND_NAME, "lower-case-words")
+    assert re.fullmatch(names.FORMS["neurogym.tasks"][0], "RandomDots-v0")
+    assert re.fullmatch(names.FORMS["neurogym.commands"][0], "lower-case-words")
     for row in re.findall(
         r"^\| (?:any other, )?`([a-z-]+)` \| `([a-z-]+)` \|$", section("Ids and namespaces"), re.M
     ):

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from installs import named, ours
 
-from neurogym_core.ecosystem import advice, published
+from neurogym_core.ecosystem import names, published
 
 ROOT = Path(__file__).resolve().parents[2]
 SUFFIXES = {".py", ".md", ".toml", ".yml", ".yaml", ".cff", ".html", ".sh", ".txt", ".json", ".rst"}
@@ -105,7 +105,7 @@ def test_messages_print_the_command_that_works(
     if where == "wheel":
         monkeypatch.setattr(published, "__file__", str(tmp_path / "a" / "b" / "published.py"))
     monkeypatch.setattr(published, "PUBLISHED", where == "index")
-    message = advice.comes_with("x", package)
+    message = names.comes_with("x", package)
     if where == "index":
         assert message == f"'x' comes with {package}: `pip install {package}`"
         return

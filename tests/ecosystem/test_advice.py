@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from neurogym_core import UnknownTaskError, make
-from neurogym_core.ecosystem import advice
+from neurogym_core.ecosystem import names
 from neurogym_core.errors import BrokenTaskError
 from neurogym_core.tools import said_by
 
@@ -17,7 +17,7 @@ PLUGINS = sorted(path.parent.name for path in Path(__file__).parents[2].glob("pl
 
 
 def test_every_package_of_the_repository_is_in_the_list():
-    assert sorted(row["name"] for row in advice.rows()) == PLUGINS
+    assert sorted(row["name"] for row in names.rows()) == PLUGINS
 
 
 @pytest.mark.parametrize("package", PLUGINS)
@@ -28,7 +28,7 @@ def test_importing_a_package_that_is_not_installed_names_it(
     file = tmp_path / "my_task.py"
     file.write_text(f"from {module} import anything\n", "utf-8")
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(BrokenTaskError, match=re.escape(advice.comes_with(module, package))):
+    with pytest.raises(BrokenTaskError, match=re.escape(names.comes_with(module, package))):
         make(f"{file}:Task")
 
 
@@ -45,9 +45,9 @@ def test_other_errors_are_left_as_they_are(error):
     assert "comes with" not in said_by(error)
 
 
-@pytest.mark.parametrize("namespace", advice.brought("namespaces"))
+@pytest.mark.parametrize("namespace", names.brought("namespaces"))
 def test_a_task_of_a_missing_package_of_this_project_is_answered_with_the_package(namespace, site):
-    line = re.escape(advice.comes_with(f"{namespace}/", f"neurogym-task-{namespace}"))
+    line = re.escape(names.comes_with(f"{namespace}/", f"neurogym-task-{namespace}"))
     with pytest.raises(UnknownTaskError, match=line):
         make(f"{namespace}/Anything-v0")
 
@@ -66,6 +66,6 @@ def test_every_kind_of_thing_is_found_in_the_list():
         "trainers": ("ppo", "neurogym-sb3"),
     }
     for kind, (name, package) in wanted.items():
-        assert advice.brought(kind)[name] == package
-    assert advice.brought("plugins")["ngym_read_experiment"] == "neurogym-training"
-    assert advice.brought("plugins")["ngym_checkup"] == "neurogym-registry"
+        assert names.brought(kind)[name] == package
+    assert names.brought("plugins")["ngym_read_experiment"] == "neurogym-training"
+    assert names.brought("plugins")["ngym_checkup"] == "neurogym-registry"

@@ -11,7 +11,7 @@ import made_packages
 import pytest
 
 from neurogym_core import errors
-from neurogym_core.ecosystem import advice
+from neurogym_core.ecosystem import names
 from neurogym_core.ecosystem.discovery import task_id
 from neurogym_core.ecosystem.scan import declarations
 from neurogym_core.tools import (
@@ -207,7 +207,7 @@ class TestWrappers:
         for find in (find_wrapper, load_wrapper):
             with pytest.raises(errors.UnknownTaskError) as caught:
                 find(name)
-            line = advice.comes_with(name, "neurogym-wrappers")
+            line = names.comes_with(name, "neurogym-wrappers")
             assert str(caught.value) == line
 
     def test_the_name_in_another_namespace_is_not_answered_with_the_package(self, site) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import hashlib
 import os
 import pickle
 import subprocess
@@ -14,13 +13,8 @@ from pathlib import Path
 import pytest
 
 from neurogym_core import Dataset, make, make_task
-from neurogym_core.ecosystem.files import (
-    check_artefact,
-    files_named_in,
-    is_file_reference,
-    texts_in,
-)
-from neurogym_core.ecosystem.settings_text import named_subject, read_value
+from neurogym_core.ecosystem.files import is_file_reference
+from neurogym_core.ecosystem.settings_text import _texts_in, named_subject, read_value
 from neurogym_core.errors import BrokenTaskError, InvalidValueError, UnknownTaskError
 from neurogym_core.tools import load_task
 
@@ -246,34 +240,6 @@ def test_one_function_runs_files_and_its_callers_are_known() -> None:
     assert {name for name, calls in called.items() if "check_artefact" in calls} == READERS
 
 
-def test_the_files_that_an_artefact_names_are_found_with_their_hashes(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text("")
-    contents = {"wrap": [{"tasks": ["ns/Task-v0", "a.py:A"]}], "b.py": 1, "n": "x:net=c.py:C,n=2",
-                "no": ["a.pyx", "python", "1.py2", 3, None]}  # fmt: skip
-    found = files_named_in(contents, tmp_path)
-    assert [(one.keys, one.text) for one in found] == [
-        (("wrap", 0, "tasks", 1), "a.py:A"),
-        (("b.py",), "b.py"),
-        (("n",), "x:net=c.py:C,n=2"),
-    ]
-    assert found[0].path == tmp_path / "a.py"
-    assert found[0].sha256 == hashlib.sha256(b"").hexdigest()
-    assert found[1].sha256 is None
-    assert found[2].path == tmp_path / "c.py"
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["a.py", "a.py:", "a.py:B", "a b.py:B", "a\nb.py:B", "a,b.py:B", "~/a.py", ".py/x.py", "x:y.py",
-     "=.py", " .py"],
-)  # fmt: skip
-def test_no_reference_to_a_file_escapes(text: str) -> None:
-    assert is_file_reference(text)
-    with pytest.raises(InvalidValueError, match=r"--trust \(in Python: trust=True\)"):
-        check_artefact("e.toml", {"task": text})
-    assert check_artefact("e.toml", {"task": text}, trust=True)
-
-
 ESCAPED = [
     r'"a.p\u0079:B"', r'"\U00000061.py"', '"""a.p\\\n y"""', r'[{"tas\u006b" = 1}]',
     r'{"k": "a.p\u0079"}', r'("a", "a.p\u0079")',
@@ -287,7 +253,7 @@ def test_settings_in_text_have_no_escapes(text: str) -> None:
         value = None
         with contextlib.suppress(InvalidValueError):
             value = read(text)
-        assert all(one in text for _, one in texts_in(value))
+        assert all(one in text for one in _texts_in(value))
 
 
 def test_an_escape_is_named() -> None:

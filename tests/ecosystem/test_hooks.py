@@ -7,11 +7,12 @@ import sys
 import warnings
 
 import pytest
+from sites import call_ngym
 
 from neurogym_core import Task, UnknownNameError, UnknownTaskError, make, make_task
 from neurogym_core.ecosystem import hooks
 from neurogym_core.errors import PluginError
-from neurogym_core.tools import RegistryError, find_task
+from neurogym_core.tools import find_task
 
 HEAD = "from neurogym_core import hookimpl\n"
 WRAP = HEAD + "@hookimpl\ndef ngym_wrap_env(env, spec):\n    return env.wrapped('{name}', spec)\n"
@@ -211,12 +212,13 @@ def test_make_runs_no_hooks_where_they_are_declined(add) -> None:
 
 
 def test_a_plugin_named_after_a_hook_is_imported_for_this_hook_only(add) -> None:
-    source = WRAP.format(name="a") + "@hookimpl\ndef ngym_listed(name): return [name]\n"
+    source = WRAP.format(name="a") + "@hookimpl\ndef ngym_listed(name): return name\n"
     add("aaa", source, ("ngym_listed", "ngym_unknown_name"))
     add("bbb", WRAP.format(name="b"), ("ngym_wrap_env",))
     assert hooks.wrap_env(Env(), 0).layers == ("b:0",)
     assert "aaa.plugin" not in sys.modules
-    assert hooks.answers("ngym_listed", name="x", offline=True) == ["x"]
+    asked = hooks.ask_plugins("ngym_listed", name="x", offline=True, form="page")
+    assert [said for _, said in asked] == [["x"]]
     with pytest.warns(RuntimeWarning, match="it does not implement ngym_unknown_name"):
         assert hooks.ask("ngym_unknown_name", kind="env", name="x", known=()) is None
 
@@ -250,24 +252,22 @@ def test_each_plugin_reports_its_own_checks(add) -> None:
 REGISTRY = (
     HEAD
     + """
-from neurogym_core.ecosystem.records import Listed
-from neurogym_core.tools import Reference
-from neurogym_core.tools import RegistryError
+from neurogym_core import DiscoveryError
 
 @hookimpl
-def ngym_listed(name, offline):
+def ngym_listed(name):
     if name == "broken":
-        raise RegistryError("The registry cannot be read.")
+        raise DiscoveryError("There are two.")
     if name == "worse":
         raise SystemExit
-    one = Listed(id="far/Far-v0", package="neurogym-task-far", version="1.0", references=(), row={},
-                 notes=(), show=print)
-    return [one] if name in (one.id, "Far-v0") else []
+    if name == "Far-v0":
+        print("far/Far-v0")
+    return name == "Far-v0"
 
 @hookimpl
 def ngym_unknown_name(kind, name):
     if name in ("broken", "worse"):
-        ngym_listed(name, True)
+        ngym_listed(name)
     if kind == "task" and name.endswith("Far-v0"):
         return "its package neurogym-task-far is not installed. Install it: `ngym install it`."
     return "Did you mean 'far/Far-v0'?" if kind == "similar task" and name == "Faar-v0" else None
@@ -281,10 +281,12 @@ def known(add):
     add("knows", REGISTRY)
 
 
-def test_plugins_say_what_could_be_installed(known) -> None:
-    (found,) = hooks.answers("ngym_listed", name="Far-v0", offline=True)
-    assert found.package == "neurogym-task-far"
-    assert hooks.answers("ngym_listed", name="Near-v0", offline=True) == []
+def test_plugins_print_what_could_be_installed(known) -> None:
+    result = call_ngym("info", "Far-v0")
+    assert (result.exit_code, result.stdout) == (0, "far/Far-v0\n")
+    result = call_ngym("info", "Near-v0")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "Unknown task 'Near-v0'" in result.stderr
     assert hooks.has_hook("ngym_listed")
     assert not hooks.has_hook("ngym_render")
 
@@ -309,11 +311,11 @@ def test_a_plugin_that_fails_does_not_replace_the_error_about_a_parameter(add) -
         make_task(Nothing, cohs=[0])
 
 
-def test_registry_errors_are_passed_on_and_other_failures_name_the_package(known) -> None:
-    with pytest.raises(RegistryError, match="cannot be read"):
-        hooks.answers("ngym_listed", name="broken", offline=True)
-    with pytest.raises(PluginError, match=r"'hooks' of knows 1\.0 failed \(phase: ngym_listed\)"):
-        hooks.answers("ngym_listed", name="worse", offline=True)
+def test_answers_about_names_are_passed_on_and_failures_name_the_package(known) -> None:
+    assert "Error: There are two." in call_ngym("info", "broken").stderr
+    said = " ".join(call_ngym("info", "worse").stderr.split())
+    assert "Note: Plug-in 'hooks' of knows 1.0 failed (phase: ngym_listed)" in said
+    assert "Unknown task 'worse'" in said
 
 
 def test_the_first_plugin_with_an_answer_gives_it(add) -> None:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import neurogym_core
 from neurogym_core.ecosystem import names
-from neurogym_core.ecosystem.names import TASK_NAME, namespace_of, snake_case, tag_key
+from neurogym_core.ecosystem.names import FORMS, namespace_of, snake_case, tag_key
+from neurogym_core.ecosystem.scan import _form_problems
 from neurogym_core.tools import brought, canonical, clean, said_by
 
 NAMES = st.from_regex(r"[a-z0-9]([a-z0-9._-]{0,12}[a-z0-9])?", fullmatch=True)
@@ -66,7 +67,7 @@ def test_acronyms_keep_their_word_ends() -> None:
     "name", ["Foo", "foo-v0", "Foo-v01", "Foo-v", "a/Foo-v0", "Foo-v0 ", "Foo_Bar-v0", "Foo-v0\n"]
 )
 def test_a_task_name_is_capitalized_and_versioned(name: str) -> None:
-    assert re.fullmatch(TASK_NAME, name) is None
+    assert re.fullmatch(FORMS["neurogym.tasks"][0], name) is None
 
 
 def test_tags_are_compared_without_their_spelling() -> None:
@@ -98,12 +99,18 @@ def test_an_exception_that_cannot_be_printed_is_still_named() -> None:
 
 def test_commands_that_would_be_confused_with_those_of_this_project_are_taken() -> None:
     assert {one.stem for one in CLI.glob("[a-z]*.py")} == set(names.COMMANDS)
+
+    def refused(name: str, distribution: str = "neurogym-task-foo") -> str:
+        problems = _form_problems(distribution, "neurogym.commands", name, "foo:command")
+        return " ".join(problem.message for problem in problems)
+
     for name in ("list", "lst", "instal", "upgrade", "remvoe", "install", "check", "checks"):
-        assert names.taken_command(name, "neurogym-task-foo") is not None, name
+        assert "is, or resembles, the command" in refused(name), name
     for name, owner in brought("commands").items():
-        assert names.taken_command(name, owner) is None
-        assert names.taken_command(name, "neurogym-task-foo") == name
-    assert names.taken_command("drill", "neurogym-task-foo") is None
+        assert refused(name, owner) == ""
+        assert f"resembles, the command {name!r}" in refused(name)
+    assert refused("drill") == ""
     cases = {("ab", "ba"): True, ("abc", "ab"): True, ("abc", "cab"): False, ("ab", "cd"): False}
     for (one, other), near in cases.items():
-        assert names.one_letter_apart(one, other) is names.one_letter_apart(other, one) is near
+        for pair in ((one, other), (other, one)):
+            assert (names.resembling(pair[0], [pair[1]]) is not None) is near

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from neurogym_core.ecosystem.records import Reference
-from neurogym_core.terminal.description import bibtex
 
 CITED = [
     ("Milner, Brenda", "Milner (1963)"),
@@ -29,6 +28,6 @@ def test_without_a_year_the_authors_are_cited() -> None:
 
 def test_a_group_of_authors_is_one_name_in_bibtex() -> None:
     group = Reference(doi="10.1/x", authors="International Brain Laboratory", year=2021)
-    assert "  author = {{International Brain Laboratory}},\n" in bibtex([group])
+    assert "  author = {{International Brain Laboratory}},\n" in group.bibtex
     person = Reference(doi="10.1/x", authors="Milner, Brenda", year=1963)
-    assert "@article{Milner1963,\n  author = {Milner, Brenda},\n" in bibtex([person])
+    assert "@article{Milner1963,\n  author = {Milner, Brenda},\n" in person.bibtex

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from neurogym_core import Choice, Task, errors, run, subjects
-from neurogym_core.ecosystem import advice, names
+from neurogym_core.ecosystem import names
 from neurogym_core.ecosystem.discovery import find_subject, subject_names
 from neurogym_core.ecosystem.settings_text import named_subject
 from neurogym_core.tools import installed, load
@@ -72,13 +72,13 @@ def test_the_settings_in_help_texts_are_those_of_the_classes():
         assert names.SUBJECTS[name].partition(" Settings: ")[2] == (f"{shown}." if shown else "")
 
 
-@pytest.mark.parametrize("name", advice.brought("subjects"))
+@pytest.mark.parametrize("name", names.brought("subjects"))
 def test_the_settings_in_help_texts_of_packages_are_those_of_their_classes(name):
     try:
         offer = find_subject(name)
     except errors.UnknownNameError:
         pytest.skip("its package is not installed")
-    shown = advice.helps("subjects")[name].partition("Settings: ")[2].rstrip(".").split(", ")
+    shown = names.helps("subjects")[name].partition("Settings: ")[2].rstrip(".").split(", ")
     named = {one.partition("=")[0]: one.partition("=")[2] for one in shown if one}
     own = subjects.settings_of(load(offer))
     assert named == {key: "" if one is None else str(one) for key, one in own.items()}
@@ -153,13 +153,13 @@ def test_an_object_that_is_no_subject_is_an_error_with_its_package(site):
         run(Sides(), "nobody", 1)
 
 
-@pytest.mark.parametrize("name", advice.brought("subjects"))
+@pytest.mark.parametrize("name", names.brought("subjects"))
 def test_a_learner_without_its_package_names_the_package(site, name):
     with pytest.raises(errors.UnknownNameError) as caught:
         run(Sides(), name, 1)
     others = {"llm": "neurogym-llm", "trained": "neurogym-training"}
     package = others.get(name, "neurogym-likeness")
-    assert str(caught.value) == advice.comes_with(name, package)
+    assert str(caught.value) == names.comes_with(name, package)
 
 
 def test_a_mistyped_name_is_answered_with_the_nearest(site):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 
 from neurogym_core import NeurogymError
-from neurogym_core.tools import Answers, installed, load, load_plugin, said_by
+from neurogym_core.tools import Answers, installed, load, said_by
 
 
 def main(arguments: list[str]) -> None:
@@ -26,10 +26,7 @@ def main(arguments: list[str]) -> None:
             answers.write({"start": index})
             before, message = answers.printed, None
             try:
-                if offer.group == "neurogym.plugins":
-                    load_plugin(offer)
-                else:
-                    load(offer)
+                load(offer)
             except BaseException as error:
                 message = str(error) if isinstance(error, NeurogymError) else said_by(error)
             printed = answers.printed - before

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Literal
 
-from neurogym_core.tools import PackageInfo, Problem, clean, listed, remedy, run_child
+from neurogym_core.tools import PackageInfo, Problem, clean, listed, run_child
 
 Found = tuple[str, str, Problem]
 """A problem, after the distribution and the id of the offer ("": none) that have it."""
@@ -93,6 +93,6 @@ def _probed(package: PackageInfo, seconds: float) -> Iterator[Found]:
                     yield found(value["done"], "warning", "output", message)
         if started not in finished and started < len(offers):
             value = clean(offers[started].value)
-            message = f"importing {value} {child.ending}. {remedy(package.distribution)}"
+            message = f"importing {value} {child.ending}. {package.remedy}"
             yield found(started, "error", "import", message)
         first = started + 1

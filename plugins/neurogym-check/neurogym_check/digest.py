@@ -31,7 +31,7 @@ import numpy as np
 from neurogym_check.stable_generator import StableGenerator
 from neurogym_core import Distribution, InvalidValueError, Outcome, Task, TrialBatch
 from neurogym_core.players import Stepper, TaskView, build_imposed
-from neurogym_core.tools import ManifestError, TaskInfo, describe, replacing
+from neurogym_core.tools import TaskInfo, describe, replacing
 
 FILE = "digests.toml"
 SCHEMA = 1
@@ -353,14 +353,14 @@ def stored(path: Path) -> dict[str, Digest]:
     """Return the digests in a file, by the task's name; none if the file does not exist.
 
     Raises:
-        ManifestError: the file cannot be read as digests.
+        InvalidValueError: the file cannot be read as digests.
     """
     if not path.is_file():
         return {}
     try:
         tables = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise ManifestError(
+        raise InvalidValueError(
             f"{path.name} cannot be read ({error}). Expected TOML as `ngym check --write-digests`"
             " writes it. Correct the file, or delete it and write the digests again."
         ) from error
@@ -369,7 +369,7 @@ def stored(path: Path) -> dict[str, Digest]:
         if not isinstance(table, dict) or not all(
             _TEXT.fullmatch(str(text)) for text in table.values()
         ):
-            raise ManifestError(
+            raise InvalidValueError(
                 f"{path.name} has {table!r} for {name!r}. Expected parts with 16 hexadecimal digits"
                 " and a number each. Remove it, and write it again with `ngym check"
                 " --write-digests`."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neurogym_core.tools import Page, brought, canonical, comes_with, installed, print_json
+from neurogym_core.tools import Page, canonical, comes_with, installed, print_json
 
 if TYPE_CHECKING:
     from neurogym_check.findings import Finding
@@ -113,7 +113,7 @@ def _counts(finding: Finding) -> bool:
 
 def _add_packages(page: Page, found: Any, results: list[Finding]) -> None:
     """Add a table of the packages, and the problems of each."""
-    registry = brought("plugins").get("ngym_checkup")
+    registry = "neurogym-registry"
     if registry not in {offer.distribution for offer in found.plugins}:
         page.heading("not checked")
         page.table(("", ""), [("revoked versions", comes_with("ngym registry", registry))])

@@ -11,7 +11,7 @@ from typing import Any
 from neurogym_check.checkup import Found, checkup
 from neurogym_core import NeurogymError
 from neurogym_core.players import kernel_in_use
-from neurogym_core.tools import PackageInfo, Problem, brought, clean, load_plugin, said_by
+from neurogym_core.tools import PackageInfo, Problem, clean, load, said_by
 
 NEEDED = ("numpy", "gymnasium", "pluggy", "importlib-metadata", "click", "rich")
 OPTIONAL = ("matplotlib", "scipy", "pandas", "cookiecutter")
@@ -116,12 +116,11 @@ def _by_plugins(found: Any, imports: bool, broken: set[str]) -> Iterator[Found]:
     Plug-ins that could not be imported before are left out.
     """
     for offer in found.plugins:
-        ours = brought("plugins").get(offer.name) == offer.distribution
-        wanted = offer.implements("ngym_checkup") and (imports or ours)
+        wanted = offer.implements("ngym_checkup") and (imports or offer.ours)
         if not (wanted and offer.usable) or offer.id in broken:
             continue
         try:
-            for problems in load_plugin(offer).hook.ngym_checkup(packages=found.packages):
+            for problems in load(offer).hook.ngym_checkup(packages=found.packages):
                 yield from problems
         except (Exception, SystemExit) as error:
             problem = Problem(level="error", code="import", message=clean(said_by(error)))

@@ -14,10 +14,8 @@ from neurogym_check.template import KINDS, LICENCES, refuse_answers, template_fo
 from neurogym_core import InvalidValueError, NeurogymError
 from neurogym_core.tools import (
     ask_plugins,
-    brought,
     canonical,
     comes_with,
-    has_hook,
     how_to_install,
     installed,
     optional,
@@ -113,13 +111,15 @@ def refuse(answers: Mapping[str, str], target: Path) -> None:
         raise InvalidValueError(
             f"{target} exists already. Expected a new folder. Choose another name or folder."
         )
-    if not has_hook("ngym_listed"):
-        registry = comes_with("ngym registry", brought("commands").get("registry"))
+    name, registry = target.name, "neurogym-registry"
+    answers_of = [*ask_plugins("ngym_unknown_name", kind="package", name=name, known=())]
+    if registry not in {offer.distribution for offer, _ in answers_of}:
         click.echo(
-            f"Note: {target.name} was not compared with the names of other packages: {registry}",
+            f"Note: {name} was not compared with the names of other packages:"
+            f" {comes_with('ngym registry', registry)}",
             err=True,
         )
-    for _, why in ask_plugins("ngym_unknown_name", kind="package", name=target.name, known=()):
+    for _, why in answers_of:
         if isinstance(why, NeurogymError):
             raise why
         if why:

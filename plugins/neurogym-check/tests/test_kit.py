@@ -12,7 +12,6 @@ from neurogym_check.digest import agree, changes, digest_of, store, stored
 from neurogym_check.run_checks import all_checks
 
 from neurogym_core import InvalidValueError, UnknownNameError, UnknownTaskError
-from neurogym_core.tools import ManifestError
 
 SOURCE = '''
 from neurogym_core import Choice, Task
@@ -344,5 +343,5 @@ def test_stored_digests_are_added_to_and_replaced_only_by_force(tmp_path):
 def test_a_file_that_holds_no_digests_is_an_error(tmp_path, text):
     path = tmp_path / "digests.toml"
     path.write_text(text, "utf-8")
-    with pytest.raises(ManifestError, match=r"digests\.toml"):
+    with pytest.raises(InvalidValueError, match=r"digests\.toml"):
         stored(path)

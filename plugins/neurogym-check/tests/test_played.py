@@ -11,7 +11,7 @@ import pytest
 from neurogym_check.audit.measures import Measure, measure_shortcuts
 
 from neurogym_core import Choice, Task
-from neurogym_core.tools import BLIND
+from neurogym_core.tools import TaskInfo
 
 ONE_OF_TWO = np.eye(2)
 
@@ -263,7 +263,7 @@ def test_no_classifier_is_fitted_where_trials_depend_on_outcomes():
 def test_no_policy_exceeds_chance_where_there_is_no_shortcut():
     """Each interval lies above 0.5 in 2.5 % of seeds, two of nine in 2 %."""
     audit = measure_shortcuts(Sides())
-    names = {*BLIND, "history", "winstay", "familiar"} & set(audit.measures)
+    names = {*TaskInfo.BLIND, "history", "winstay", "familiar"} & set(audit.measures)
     assert len(names) >= 9
     assert sum(audit.measures[name].low > 0.5 for name in names) <= 1
     assert not audit.within_reach()

@@ -17,8 +17,8 @@ from neurogym_check.audit.classify import best_policy
 from neurogym_check.audit.measures import measure_shortcuts, wilson
 from neurogym_check.audit.stored import differences, write
 
-from neurogym_core import make_task
-from neurogym_core.tools import ManifestError, refresh
+from neurogym_core import InvalidValueError, make_task
+from neurogym_core.tools import refresh
 
 SHORTCUTS = {
     "WideWindow": ("NarrowWindow", ("clock",)),
@@ -210,7 +210,7 @@ def test_writing_the_same_numbers_again_changes_no_byte(tmp_path):
 def test_a_task_without_a_row_is_refused(tmp_path):
     path = tmp_path / "ngym.toml"
     path.write_text(MANIFEST, "utf-8")
-    with pytest.raises(ManifestError, match="no row of C-v0"):
+    with pytest.raises(InvalidValueError, match="no row of C-v0"):
         write(path, {"C-v0": {"rest": (0.0, 0.0, 0.1)}})
 
 

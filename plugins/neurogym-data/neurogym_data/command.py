@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neurogym_core.tools import print_report, usage_errors
+from neurogym_core.tools import print_json, usage_errors
 
 if TYPE_CHECKING:
     from neurogym_data.sets import DataSet
@@ -60,7 +60,7 @@ def command(
             record.to_csv(out)
     if as_json:
         rows = [_facts(one) for one in chosen]
-        print_report({"schema": SCHEMA, "command": "data", "data": rows})
+        print_json({"schema": SCHEMA, "command": "data", "data": rows})
     elif licence:
         click.echo(chosen[0].licence_text)
     elif out is not None:

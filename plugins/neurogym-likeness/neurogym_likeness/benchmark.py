@@ -17,7 +17,7 @@ from neurogym_records.options import (
 from neurogym_core.tools import (
     Progress,
     how_to_install,
-    print_report,
+    print_json,
     usage_errors,
 )
 
@@ -55,7 +55,7 @@ def list_them(as_json: bool) -> None:
         known = [benchmark(name) for name in benchmark_names()]
     if as_json:
         rows = [_facts(one) for one in known]
-        print_report({"schema": SCHEMA, "command": "benchmark list", "benchmarks": rows})
+        print_json({"schema": SCHEMA, "command": "benchmark list", "benchmarks": rows})
         return
     for one in known:
         click.echo(f"  {one.name}, version {one.version}: {one.title} ({one.kind}; {one.task})")
@@ -96,7 +96,7 @@ def show(name: str, as_json: bool) -> None:
             "of_animals": one.animals,
         }  # fmt: skip
         data = {"schema": SCHEMA, "command": "benchmark show", **_facts(one), **more}
-        print_report(data)
+        print_json(data)
         return
     settings = ", ".join(f"{key}={value}" for key, value in one.parameters.items())
     drawn = "as the task draws them" if not one.conditions else "as those of the animals"
@@ -144,7 +144,7 @@ def check(context: click.Context, name: str, as_json: bool) -> None:
             raise click.UsageError(f"No score in {one}: {error}.") from error
     wrong, honest = failures(scores), scores[HONEST]
     if as_json:
-        print_report({
+        print_json({
             "schema": SCHEMA, "command": "benchmark check", "benchmark": str(one),
             "bound": honest.bound, "reference": honest.reference, "ceiling": honest.ceiling,
             "animals": {

@@ -28,10 +28,10 @@ from neurogym_behaviour.behaviour import (
     with_declared,
 )
 from neurogym_records.reading import read_record
+from neurogym_training import check_artefact
 
 from neurogym_core import InvalidValueError, NotSupportedError, Task, TrialRecord, make_task, run
 from neurogym_core.tools import (
-    check_artefact,
     how_to_install,
     installed,
     is_file_reference,

@@ -22,7 +22,7 @@ import numpy as np
 import neurogym_core
 from neurogym_core import NeurogymError, NotSupportedError, TaskVectorEnv
 from neurogym_core.players import player_of
-from neurogym_core.tools import brought, find_wrapper, trusted, trusting
+from neurogym_core.tools import find_wrapper, trusted, trusting
 
 START = multiprocessing.get_context("spawn")
 """A forked process would have the parent's memory."""
@@ -180,8 +180,7 @@ def _wrapper(given: Any) -> Any:
             found = find_wrapper(name)
         except NeurogymError:
             found = None
-        ours = ("neurogym-core", brought("wrappers").get(found.name if found else ""))
-        if found is not None and found.distribution in ours:
+        if found is not None and found.ours:
             return found.id, settings
     raise NotSupportedError(
         f"The subject asked for the wrapper {name!r}, which would play beside the task. Expected"

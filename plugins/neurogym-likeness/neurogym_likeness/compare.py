@@ -20,7 +20,7 @@ from neurogym_records.options import (
     write_given_figures,
 )
 
-from neurogym_core.tools import print_report, usage_errors
+from neurogym_core.tools import print_json, usage_errors
 
 if TYPE_CHECKING:
     from neurogym_behaviour.references import Reference
@@ -112,7 +112,7 @@ def _list(as_json: bool) -> None:
     if as_json:
         keys = ("name", "kind", "title", "citation", "doi")
         rows = [{key: getattr(one, key) for key in keys} for one in found]
-        print_report({"schema": SCHEMA, "command": "compare --list", "references": rows})
+        print_json({"schema": SCHEMA, "command": "compare --list", "references": rows})
         return
     for heading, kinds in (
         ("Subjects", ("animals", "people")),
@@ -190,7 +190,7 @@ def _report(
     target = write_report(out, title, facts, findings)
     figures = write_given_figures(figure, style, findings)
     if as_json:
-        print_report(
+        print_json(
             {
                 "schema": SCHEMA,
                 "command": "compare",

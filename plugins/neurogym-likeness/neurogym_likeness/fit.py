@@ -18,7 +18,7 @@ from neurogym_records.options import (
     write_given_figures,
 )
 
-from neurogym_core.tools import Progress, listed, print_report, trust_option, usage_errors
+from neurogym_core.tools import Progress, listed, print_json, trust_option, usage_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,7 +154,7 @@ def command(record: Path, names: tuple[str, ...], out: Path, **given: Any) -> No
     figures = write_given_figures(given["figure"], given["style"], findings)
     target = write_report(out, f"Models of {record.name}", facts, findings)
     if given["as_json"]:
-        print_report({
+        print_json({
             "schema": SCHEMA, "command": "fit", "fits": [_numbers(one) for one in fits],
             "recovery": rows, "best": {name: one.model.name for name, one in best.items()},
             "predictive": [] if simulated.table is None else simulated.table.to_dict("records"),

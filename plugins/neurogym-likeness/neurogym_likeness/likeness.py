@@ -26,7 +26,7 @@ from neurogym_records.options import (
 from neurogym_core.tools import (
     Progress,
     SubjectName,
-    print_report,
+    print_json,
     read_conditions,
     read_split,
     usage_errors,
@@ -166,7 +166,7 @@ def _list(as_json: bool) -> None:
             }
             for one in signatures()
         ]
-        print_report({"schema": SCHEMA, "command": "likeness --list", "signatures": rows})
+        print_json({"schema": SCHEMA, "command": "likeness --list", "signatures": rows})
         return
     for one in signatures():
         many = f"{len(one.animals)} animals or groups" if one.animals else "sign only"
@@ -417,7 +417,7 @@ def _report(
     if given["as_json"]:
         data = as_data(facts, scores, scored)
         more = {"report": target, "figures": figures or []}
-        print_report({"schema": SCHEMA, "command": "likeness", **data, **more})
+        print_json({"schema": SCHEMA, "command": "likeness", **data, **more})
         return
     say_figures(figures)
     for sentence in said(scored, subject) if scored is not None else ():

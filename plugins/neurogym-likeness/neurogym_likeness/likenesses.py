@@ -20,7 +20,7 @@ from neurogym_behaviour.style import drawing
 from neurogym_plot.canvas import BLUE, GREY
 from scipy.stats import t as student
 
-from neurogym_core.tools import print_report, replacing
+from neurogym_core.tools import print_json, replacing
 from neurogym_likeness.bits import Likeness, as_numbers
 from neurogym_likeness.signatures import Animal, Signature
 
@@ -370,7 +370,7 @@ def write_likeness(
         replacing(folder / "likeness.json") as temporary,
         temporary.open("w", encoding="utf-8") as file,
     ):
-        print_report(as_data(facts, scores, scored), file)
+        print_json(as_data(facts, scores, scored), file)
     return target
 
 

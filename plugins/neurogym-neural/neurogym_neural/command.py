@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neurogym_core.tools import Progress, install_command, print_report, usage_errors
+from neurogym_core.tools import Progress, how_to_install, print_json, usage_errors
 
 if TYPE_CHECKING:
     from neurogym_neural.networks import Recorded
@@ -106,7 +106,7 @@ def command(
         verdicts, untested, seconds = _judged(known, recorded, runs, given)
         target, figures = _write(out, recorded, facts, verdicts, untested, seconds)
     if as_json:
-        print_report({
+        print_json({
             "schema": SCHEMA, "command": "neural", "facts": facts,
             "signatures": [
                 {"name": one.signature.name, "passed": one.passed, "why": one.why,
@@ -142,7 +142,7 @@ def _list(known: list[Signature], as_json: bool) -> None:
              "citation": one.citation, "doi": one.doi, "checked": one.checked,
              "verdict": one.judges} for one in known
         ]  # fmt: skip
-        print_report({"schema": SCHEMA, "command": "neural --list", "signatures": rows})
+        print_json({"schema": SCHEMA, "command": "neural --list", "signatures": rows})
         return
     for one in known:
         kind = "verdict" if one.judges else "fingerprint"
@@ -162,7 +162,7 @@ def _recorded(
 
         raise MissingDependencyError(
             "`ngym neural` needs neurogym-torch and neurogym-training, which are not installed."
-            f" Install them: `{install_command('neurogym-torch')}`."
+            f" Install them: {how_to_install('neurogym-torch')}."
         ) from None
     from neurogym_neural.networks import bound_for, record_run
 

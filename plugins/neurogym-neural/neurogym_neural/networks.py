@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core import InvalidValueError, MissingDependencyError, NotSupportedError
-from neurogym_core.tools import install_command
+from neurogym_core.tools import how_to_install
 from neurogym_neural.activity import Activity
 from neurogym_neural.controls import (
     PULSE,
@@ -187,7 +187,7 @@ def _trainer(run: Any) -> Any:
     except ImportError as error:
         raise MissingDependencyError(
             "The activity of a run needs neurogym-torch, which is not installed. Install it:"
-            f" `{install_command('neurogym-torch')}`."
+            f" {how_to_install('neurogym-torch')}."
         ) from error
     trainer = run.trainer()
     if not isinstance(getattr(trainer, "network", None), torch.nn.Module) or not hasattr(

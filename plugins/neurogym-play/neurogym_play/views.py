@@ -57,6 +57,8 @@ OUTSIDE = (
     "indexedDB", "postMessage", "game", "experiment", "kernel", "target", "__proto__",
 )  # fmt: skip
 """Words by which a drawing would leave its arguments: the page, its answers, other addresses."""
+MOST_STIMULI, MOST_ENTRIES, MOST_LETTERS = 40, 200, 100
+"""Largest number of stimuli of a view, of entries of a list in one, and of letters of a text."""
 FLASHES = 3
 """Flashes a second, more of which are a danger for some people (WCAG 2.2, criterion 2.3.1)."""
 CHANGED = 0.1
@@ -125,7 +127,18 @@ def checked_view(made: Task, declared: Mapping[str, Any]) -> View:
     """
     units = {name: part.stop - part.start for name, part in made.channels.items()}
     modules: dict[str, str] = {}
-    stimuli = declared["stimuli"]
+    stimuli, flicker = declared.get("stimuli"), declared.get("flicker", False)
+    if (
+        not {"stimuli", "flicker"}.issuperset(declared)
+        or type(flicker) is not bool
+        or not isinstance(stimuli, list)
+        or not 0 < len(stimuli) <= MOST_STIMULI
+    ):
+        raise InvalidValueError(
+            f"The view of {made.name} has {listed(declared)}. Expected stimuli, a list of 1 to"
+            f" {MOST_STIMULI} tables, and perhaps flicker, true or false. Correct `[task.view]` in"
+            " the manifest."
+        )
     for number, stimulus in enumerate(stimuli, 1):
         if problem := _problem(stimulus, units, modules):
             raise InvalidValueError(
@@ -141,17 +154,20 @@ def checked_view(made: Task, declared: Mapping[str, Any]) -> View:
     noisy = _noisy(made)
     return View(
         stimuli=tuple(stimuli),
-        flicker=declared["flicker"],
+        flicker=flicker,
         noiseless=tuple(name for name in made.channels if name in exact & noisy),
         modules=modules,
     )
 
 
-def _problem(
-    stimulus: Mapping[str, Any], units: Mapping[str, int], modules: dict[str, str]
-) -> str | None:
+def _problem(stimulus: Any, units: Mapping[str, int], modules: dict[str, str]) -> str | None:
     """Return why a stimulus cannot be drawn, or None; `modules` gets the drawings of packages."""
-    draw = stimulus["draw"]
+    draw = stimulus.get("draw") if isinstance(stimulus, Mapping) else None
+    if not isinstance(draw, str) or not all(map(_is_simple, stimulus.values())):
+        return (
+            "expected a table with `draw`, a name, and settings that are numbers, true, false,"
+            f" texts of at most {MOST_LETTERS} letters, or lists of at most {MOST_ENTRIES} of them."
+        )
     if draw not in OPTIONS:
         offers = {one.name: one for one in offers_of(GROUP)}
         if draw not in offers:
@@ -171,6 +187,15 @@ def _problem(
     # Without a channel it is always shown, and so it shows nothing about a trial.
     size = units[stimulus["channel"]] if "channel" in stimulus else 1
     return _ill_formed(stimulus, size, units)
+
+
+def _is_simple(value: Any, depth: int = 0) -> bool:
+    """Return whether a setting is a short text, a finite number, a boolean or a list of these."""
+    if isinstance(value, list) and depth < 2:
+        return len(value) <= MOST_ENTRIES and all(_is_simple(one, depth + 1) for one in value)
+    if isinstance(value, str):
+        return len(value) <= MOST_LETTERS and value.isprintable()
+    return isinstance(value, bool | int | float) and -(2**31) < value < 2**31
 
 
 def _ill_formed(stimulus: Mapping[str, Any], size: int, units: Mapping[str, int]) -> str | None:

@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -187,12 +188,36 @@ class Sides(Task):
         ({"draw": "symbol", "channel": "light", "noise": True}, "shows one unit only"),
         ({"draw": "words", "channel": "light", "words": ["a", "b", "c"]}, "words has 3 entries"),
         ({"draw": "cross", "channel": "fixation", "size": 0}, "expected a number above 0"),
+        (3, "expected a table with `draw`"),
+        ({"channel": "light"}, "expected a table with `draw`"),
+        ({"draw": "dots", "at": {"x": 1}}, "expected a table with `draw`"),
+        ({"draw": "dots", "at": date(1979, 5, 27)}, "expected a table with `draw`"),
+        ({"draw": "dots", "gain": np.nan}, "expected a table with `draw`"),
+        ({"draw": "dots", "at": [[[[1]]]]}, "expected a table with `draw`"),
+        ({"draw": "dots", "at": [1] * 201}, "lists of at most 200"),
+        ({"draw": "words", "words": ["a\u0007"]}, "expected a table with `draw`"),
+        ({"draw": "words", "words": ["a" * 101]}, "at most 100 letters"),
     ],
 )
-def test_a_stimulus_that_does_not_fit_is_refused(stimulus: dict[str, Any], said: str) -> None:
+def test_a_stimulus_that_does_not_fit_is_refused(stimulus: Any, said: str) -> None:
     with pytest.raises(InvalidValueError, match=r"Correct `\[task\.view\]`") as error:
         checked_view(Sides(), {"stimuli": [stimulus], "flicker": False})
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"stimulus": 3},
+        {"stimuli": 3},
+        {"stimuli": []},
+        {"stimuli": [{"draw": "dots"}] * 41},
+        {"stimuli": [{"draw": "dots"}], "flicker": "yes"},
+    ],
+)
+def test_a_view_of_another_form_is_refused(declared: dict[str, Any]) -> None:
+    with pytest.raises(InvalidValueError, match="Expected stimuli, a list of 1 to 40 tables"):
+        checked_view(Sides(), declared)
 
 
 def test_a_view_that_does_not_fit_the_parameters_is_a_warning_and_lamps(

@@ -10,7 +10,8 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from neurogym_core.tools import RegistryError, clean
+from neurogym_core.tools import clean
+from neurogym_registry.errors import RegistryError
 
 VARIABLE = "NGYM_REGISTRY"
 GITHUB = "https://github.com/"

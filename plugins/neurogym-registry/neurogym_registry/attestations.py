@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from neurogym_core.tools import RegistryError, canonical, clean, said_by
+from neurogym_core.tools import canonical, clean, said_by
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.fetch import allowed, fetch
 from neurogym_registry.pip import configuration
 

@@ -20,7 +20,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from neurogym_core.tools import RegistryError, clean, read_toml
+from neurogym_core.tools import clean, read_toml
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.folder import Registry, Violation, dumps, entry_file, read_registry
 from neurogym_registry.rules import changed_registry
 from neurogym_registry.writing import write_bytes

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from neurogym_core.tools import PackageInfo, Problem, RegistryError, canonical, clean
+from neurogym_core.tools import PackageInfo, Problem, canonical, clean
 from neurogym_registry.addresses import read_address, registries
 from neurogym_registry.client import Catalogue, Index, one_registry
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.sources import remembered
 
 

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from neurogym_core.tools import RegistryError, canonical, clean, namespace_of, said_by
+from neurogym_core.tools import canonical, clean, namespace_of, said_by
 from neurogym_registry import cache
 from neurogym_registry.addresses import NOWHERE, VARIABLE, Address, Signer, registries
 from neurogym_registry.data import data
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.index import is_revoked
 from neurogym_registry.index_text import DIGEST, SCHEMA, IndexText
 from neurogym_registry.package_files import read_package_file

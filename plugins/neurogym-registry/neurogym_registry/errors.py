@@ -1,8 +1,12 @@
-"""The exception of this package alone; `RegistryError` is the core's."""
+"""The exceptions of this package."""
 
 from __future__ import annotations
 
-from neurogym_core.tools import RegistryError
+from neurogym_core import NeurogymError
+
+
+class RegistryError(NeurogymError, RuntimeError):
+    """A registry, its index or a wheel is wrong, or cannot be reached."""
 
 
 class InstallError(RegistryError):

@@ -13,9 +13,10 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-from neurogym_core.tools import RegistryError, clean, installed, remedy, run_child
+from neurogym_core.tools import clean, installed, run_child
 from neurogym_registry import pip
 from neurogym_registry.enter_sandbox import MOST
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.folder import MAX_FILE
 from neurogym_registry.releases import plain
 from neurogym_registry.sandbox import require_sandbox, sandbox
@@ -222,7 +223,7 @@ def summary_of(
         reason = _failure(value) or _ended(child)
         raise RegistryError(
             f"{task} cannot be checked: {clean(reason)[:MAX_TEXT].rstrip('.')}. Expected a result"
-            f" of each check of the conformance kit. {remedy(distribution)}"
+            f" of each check of the conformance kit. Report it to the authors of {distribution}."
         )
     failures = [text for _, status, text in rows if status in ("failed", "unexpected pass")]
     return {

@@ -12,7 +12,8 @@ from http.client import HTTPException, HTTPMessage
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from neurogym_core.tools import RegistryError, clean, said_by
+from neurogym_core.tools import clean, said_by
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.packed import is_packed, unpacked
 
 SOCKET_SECONDS = 3.0  # without a byte

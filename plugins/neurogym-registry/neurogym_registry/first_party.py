@@ -10,7 +10,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from neurogym_core.tools import RegistryError, parse_manifest
+from neurogym_core.tools import parse_manifest
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.releases import row_of
 from neurogym_registry.wheels import kinds_of
 

@@ -8,7 +8,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from neurogym_core.tools import RegistryError, canonical, clean
+from neurogym_core.tools import canonical, clean
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.folder import dumps, entry_file, read_package, release_file
 from neurogym_registry.writing import write_text
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from neurogym_core import MissingDependencyError
-from neurogym_core.tools import brought, comes_with
+from neurogym_core.tools import comes_with
 
-MISSING = comes_with("ngym check", brought("commands").get("check"))
+MISSING = comes_with("ngym check", "neurogym-check")
 
 
 def has_kit() -> bool:

@@ -1,31 +1,98 @@
-"""Records of listed packages and tasks, for the hooks of the core."""
+"""Listed packages and tasks that are not installed, as the hooks of the core show them."""
 
 from __future__ import annotations
 
 import difflib
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from neurogym_core.tools import (
-    Listed,
-    Page,
-    Reference,
-    RegistryError,
-    add_description,
-    clean,
-    how_to_install,
-)
+import click
+
+from neurogym_core import DiscoveryError
+from neurogym_core.tools import Page, Reference, add_description, clean, how_to_install, print_json
 from neurogym_registry.client import Catalogue, Listing, catalogue
+from neurogym_registry.commands.shared import read_catalogue
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.folder import release_file
 from neurogym_registry.index_text import DESCRIBED, fits
 from neurogym_registry.names import WELL_KNOWN, likeness, might_resemble
 from neurogym_registry.versions import version_key
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Listed:
+    """A task or package that is not installed, as a registry lists it.
+
+    Attributes:
+        id: ``namespace/Name-vN`` of a task, the distribution of a package.
+        package: name of the distribution.
+        version: newest release that can be installed; None if there is none.
+        references: publications; for a package, those of its tasks.
+        row: all fields of the registry, for programs.
+        notes: reasons why the entry may be outdated or incomplete, for users.
+        show: function that adds a description and the install command to a page.
+        how: command that installs the package, for messages; by default `ngym install`.
+    """
+
+    id: str
+    package: str
+    version: str | None
+    references: tuple[Reference, ...]
+    row: Mapping[str, Any]
+    notes: tuple[str, ...]
+    show: Callable[[Page], None]
+    how: str = ""
+
+
+def print_listed(name: str, offline: bool, form: str) -> bool:
+    """Print the entry of a name for `ngym info`; return whether there is one.
+
+    Raises:
+        DiscoveryError: several packages have a task of this name.
+    """
+    try:
+        found = listed(catalogue_with(name, offline), name)
+    except RegistryError as error:
+        click.echo(f"Note: {clean(str(error))}", err=True)
+        return False
+    if len(found) > 1:
+        ids = ", ".join(one.id for one in found)
+        raise DiscoveryError(
+            f"{name!r} is in {len(found)} packages of the registry: {ids}. Give the full id."
+        )
+    for one in found:
+        for note in one.notes:
+            click.echo(f"Note: {clean(note)}", err=True)
+        if form == "bibtex" and not one.references:
+            raise click.ClickException(f"The registry lists no reference for {one.id}.")
+        page = Page()
+        if form == "bibtex":
+            entries = [reference.bibtex for reference in dict.fromkeys(one.references)]
+            page.text("\n\n".join(entries), keep_lines=True)
+        elif form == "page":
+            one.show(page)
+        if form == "json":
+            print_json(one.row)
+        else:
+            page.show()
+    return bool(found)
+
+
+def catalogue_with(name: str, offline: bool) -> Catalogue:
+    """Return the catalogue, read again if the copy may be older than a release of this name."""
+    found = read_catalogue(offline=offline, quiet=True)
+    if found.from_copies and not offline:
+        package = found.find(name)
+        owners = [package] if package is not None else [one for one, _ in found.find_task(name)]
+        if any(one.outdated for one in owners):
+            return read_catalogue(offline=False, refresh=True, quiet=True)
+    return found
 
 
 def listed(found: Catalogue, name: str) -> list[Listed]:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from neurogym_core.tools import RegistryError, clean, said_by
+from neurogym_core.tools import clean, said_by
 from neurogym_registry import cache
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.index import package_file
 from neurogym_registry.index_text import read_row
 from neurogym_registry.packed import unpacked

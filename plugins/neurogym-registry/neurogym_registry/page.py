@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from neurogym_core.tools import Reference, as_text, bibtex, clean
+from neurogym_core.tools import Reference, as_text, clean
 from neurogym_registry.folder import Registry
 from neurogym_registry.index import build_index
 from neurogym_registry.wheels import sha256_of
@@ -222,7 +222,7 @@ def _inside(
         yield _snippet(
             "Cite",
             "Copy the references",
-            bibtex([Reference(**one) for one in task["references"]]),
+            "\n\n".join(Reference(**one).bibtex for one in task["references"]),
             f"cite-{identity}",
         )
 

@@ -5,9 +5,13 @@ The rest of the package is imported when a hook is called."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from neurogym_core import hookimpl
-from neurogym_core.tools import Listed, PackageInfo, Problem, canonical
+from neurogym_core.tools import PackageInfo, Problem, canonical
+
+if TYPE_CHECKING:
+    from neurogym_registry.listed import Listed
 
 
 @hookimpl
@@ -19,25 +23,20 @@ def ngym_checkup(packages: Sequence[PackageInfo]) -> list[tuple[str, str, Proble
 
 
 @hookimpl
-def ngym_listed(name: str, offline: bool) -> list[Listed]:
-    """Return the package or the tasks of this name in the registries."""
-    from neurogym_registry.commands.shared import read_catalogue
-    from neurogym_registry.listed import listed
+def ngym_listed(name: str, offline: bool, form: str) -> bool:
+    """Print the package or the task of this name in the registries."""
+    from neurogym_registry.listed import print_listed
 
-    found = read_catalogue(offline=offline, quiet=True)
-    if found.from_copies and not offline:
-        package = found.find(name)
-        owners = [package] if package is not None else [one for one, _ in found.find_task(name)]
-        if any(one.outdated for one in owners):
-            found = read_catalogue(offline=False, refresh=True, quiet=True)
-    return listed(found, name)
+    return print_listed(name, offline, form)
 
 
 @hookimpl
 def ngym_unknown_name(kind: str, name: str) -> str | None:
     """Return where a task, or the nearest one, can be had, or which package a name resembles."""
     if kind == "task":
-        owner = _owner(ngym_listed(name, offline=True))
+        from neurogym_registry.listed import catalogue_with, listed
+
+        owner = _owner(listed(catalogue_with(name, offline=True), name))
         return owner and (
             f"its package {owner.package} is not installed. Install it: {_how(owner)}."
         )

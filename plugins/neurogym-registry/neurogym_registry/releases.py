@@ -9,7 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neurogym_core.tools import Manifest, RegistryError, clean
+from neurogym_core.tools import Manifest, clean
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.folder import (
     Registry,
     dumps,

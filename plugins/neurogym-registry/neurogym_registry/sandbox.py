@@ -15,8 +15,9 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from neurogym_core.tools import RegistryError, clean, listed
+from neurogym_core.tools import clean, listed
 from neurogym_registry.enter_sandbox import MACHINES
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.wheels import module_of
 
 PROGRAM = "bwrap"

@@ -13,8 +13,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from neurogym_core.tools import RegistryError, clean, said_by
+from neurogym_core.tools import clean, said_by
 from neurogym_registry.addresses import Signer
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.writing import write_text
 
 SUFFIX = ".sigstore.json"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from neurogym_core.tools import RegistryError, clean
+from neurogym_core.tools import clean
 from neurogym_registry.client import Listing
-from neurogym_registry.errors import InstallError
+from neurogym_registry.errors import InstallError, RegistryError
 from neurogym_registry.releases import facts_of
 from neurogym_registry.wheels import Wheel
 

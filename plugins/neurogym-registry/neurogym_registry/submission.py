@@ -12,9 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from neurogym_core.tools import RegistryError, clean
+from neurogym_core.tools import clean
 from neurogym_registry.change import ignores
 from neurogym_registry.effects import effects
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.examination import Examination
 from neurogym_registry.folder import (
     Violation,

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from neurogym_core.tools import Manifest, RegistryError, canonical, clean, parse_manifest, said_by
+from neurogym_core.tools import Manifest, canonical, clean, parse_manifest, said_by
 from neurogym_registry.contents import (
     WHEEL_NAME,
     Contents,
@@ -27,6 +27,7 @@ from neurogym_registry.contents import (
     read_contents,
     text_of,
 )
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.requirements import core_specifier, is_distribution_name
 
 MAX_WHEEL = 100_000_000  # bytes; a package of tasks is some kilobytes

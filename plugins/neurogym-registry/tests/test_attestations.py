@@ -16,9 +16,8 @@ import pytest
 from neurogym_registry import attestations, pip
 from neurogym_registry.addresses import GITHUB_ISSUER
 from neurogym_registry.attestations import ACCEPT, INTEGRITY, attested, provenance_of, said_of
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.wheels import read_wheel
-
-from neurogym_core.tools import RegistryError
 
 makers = sys.modules["ngym_test_registry_makers"]
 

@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 from neurogym_registry import change, keeping
 from neurogym_registry.change import validate_change
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.rules import validate
 from neurogym_registry.writing import write_text
-
-from neurogym_core.tools import RegistryError
 
 makers = sys.modules["ngym_test_registry_makers"]
 DOTS, OTHER = "neurogym-task-dots", "neurogym-task-other"

@@ -17,10 +17,10 @@ import pytest
 from neurogym_registry import cache, fetch
 from neurogym_registry.client import catalogue
 from neurogym_registry.commands import shared
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.index_text import IndexText, written
 
 from neurogym_core import UnknownTaskError
-from neurogym_core.tools import RegistryError
 
 makers = sys.modules["ngym_test_registry_makers"]
 NAME = "neurogym-task-dots"

@@ -21,14 +21,13 @@ import pytest
 from environments import REPOSITORY
 from neurogym_check.run_checks import all_checks
 from neurogym_registry import enter_sandbox, examination, sandbox
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.examination import Examination, summary_of, unpacked
 from neurogym_registry.releases import make_release
 from neurogym_registry.rules import validate
 from neurogym_registry.schemas import breaches
 from neurogym_registry.submission import summary
 from neurogym_registry.wheels import read_wheel
-
-from neurogym_core.tools import RegistryError
 
 makers = sys.modules["ngym_test_registry_makers"]
 NAME, OTHER = "neurogym-task-dots", "neurogym-task-lines"

@@ -14,11 +14,10 @@ import pytest
 from neurogym_registry import package_files
 from neurogym_registry.client import catalogue
 from neurogym_registry.commands.shared import look_for
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.index import build_index, package_file, split
 from neurogym_registry.index_text import row_text
 from neurogym_registry.packed import packed, unpacked
-
-from neurogym_core.tools import RegistryError
 
 makers = sys.modules["ngym_test_registry_makers"]
 NAME, OTHER = "neurogym-task-dots", "neurogym-task-reaching"

@@ -19,9 +19,8 @@ import pytest
 from neurogym_registry import keeping
 from neurogym_registry.addresses import GITHUB_ISSUER, Address, Signer, read_address, registries
 from neurogym_registry.client import catalogue, one_registry
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.sources import remember, remembered
-
-from neurogym_core.tools import RegistryError
 
 services_of = pytest.importorskip(
     "sigstore_services", reason="the library sigstore is not installed"

@@ -16,14 +16,14 @@ import pytest
 from click.testing import CliRunner
 from neurogym_check.digest import digest_of, store
 from neurogym_registry import contents, pip, transaction
-from neurogym_registry.errors import InstallError
+from neurogym_registry.errors import InstallError, RegistryError
 from neurogym_registry.places import Place
 from neurogym_registry.releases import make_release, plain
 from neurogym_registry.rules import errors, validate
 from neurogym_registry.schemas import breaches
 from neurogym_registry.wheels import read_wheel, sha256_of
 
-from neurogym_core.tools import RegistryError, load_task, main
+from neurogym_core.tools import load_task, main
 
 makers = sys.modules["ngym_test_registry_makers"]
 NAME = "neurogym-task-dots"

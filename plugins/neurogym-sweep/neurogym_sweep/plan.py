@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from neurogym_records.options import tasks_like
+from neurogym_training import check_artefact
 from neurogym_training.runs import SETTINGS_FILE, Run
 
 from neurogym_core import InvalidValueError
-from neurogym_core.tools import check_artefact, read_value, split_values
+from neurogym_core.tools import read_value, split_values
 from neurogym_sweep.store import FOREIGN
 
 MAX_RUNS = 100_000

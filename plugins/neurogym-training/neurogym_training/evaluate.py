@@ -23,7 +23,7 @@ from neurogym_records.options import (
     write_given_figures,
 )
 
-from neurogym_core.tools import print_report, read_conditions, read_split, usage_errors
+from neurogym_core.tools import print_json, read_conditions, read_split, usage_errors
 
 if TYPE_CHECKING:
     from neurogym_training.playing import Played
@@ -190,7 +190,7 @@ def _report(
     target = write_report(folder, title, facts, findings)
     figures = write_given_figures(given["figure"], given["style"], findings)
     if given["as_json"]:
-        print_report(
+        print_json(
             {
                 "schema": SCHEMA,
                 "command": "evaluate",

@@ -15,7 +15,8 @@ from typing import Any
 
 from neurogym_core import Task
 from neurogym_core.players import TaskView
-from neurogym_core.tools import describe, files_named_in
+from neurogym_core.tools import describe
+from neurogym_training.artefacts import files_named_in
 from neurogym_training.experiment import Experiment, source_of
 from neurogym_training.trainers import settings_of
 from neurogym_training.training import Trainer

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from neurogym_core import InvalidValueError, NotSupportedError
-from neurogym_core.tools import NamedFile, check_artefact, files_named_in, replacing
+from neurogym_core.tools import replacing
+from neurogym_training.artefacts import NamedFile, check_artefact, files_named_in
 from neurogym_training.experiment import ENDING, Experiment
 from neurogym_training.facts import differences, facts_of
 from neurogym_training.training import CURVE_FILE, Trainer

@@ -57,8 +57,6 @@ from neurogym_core import (
 )
 from neurogym_core.players import SPLITS, Dealer, named_subject, resolve
 from neurogym_core.tools import (
-    check_artefact,
-    files_named_in,
     find_task,
     find_wrapper,
     installed,
@@ -67,6 +65,7 @@ from neurogym_core.tools import (
     replacing,
     unknown,
 )
+from neurogym_training.artefacts import check_artefact, files_named_in
 
 SCHEMA = 1
 SECTIONS = ("parameters", "timing", "rewards", "conditions")

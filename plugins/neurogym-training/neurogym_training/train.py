@@ -247,10 +247,6 @@ CLEARLY = 0.1
 """Difference in performance that makes memory worth a warning."""
 
 
-SAME = 0.03
-"""Performances that differ by less count as equal."""
-
-
 def _known_task(run: Run, trainer: Trainer) -> TaskInfo | None:
     """Return the only task of a run, if it is installed.
 
@@ -284,6 +280,7 @@ def _levels(run: Run, info: TaskInfo | None, accuracy: float) -> str:
     shortcut to the ideal.
     """
     from neurogym_core.tools import in_words
+    from neurogym_training.levels import SAME, best_shortcut, relative
 
     if info is None:
         return ""
@@ -293,7 +290,7 @@ def _levels(run: Run, info: TaskInfo | None, accuracy: float) -> str:
         interval = f" [{ends[0]:g}, {ends[1]:g}]" if ends else ""
         return f"{info.shortcuts[name]:g}{interval}"
 
-    known, best = info.shortcuts, info.best_shortcut
+    known, best = info.shortcuts, best_shortcut(info)
     blind = info.best_blind
     parts = [f"chance, {in_words(blind)}, {info.chance:g}"] if blind is not None else []
     if best is not None and known[best] > (info.chance or 0.0) + SAME:
@@ -302,7 +299,7 @@ def _levels(run: Run, info: TaskInfo | None, accuracy: float) -> str:
         parts.append(f"{in_words('all')} {said('all')}")
     parts.append(f"ideal {info.ideal['value']:g}" if info.ideal else "ideal not known")
     changed = len(run.experiment.tasks[0]) > 1 or run.experiment.parameters or run.experiment.wrap
-    share = None if changed else info.relative(accuracy)
+    share = None if changed else relative(info, accuracy)
     if share is not None:
         parts.append(f"{100 * share:.0f} % of the way from the best shortcut to the ideal")
     where = "with the default parameters: " if changed else ""

@@ -18,7 +18,7 @@ from neurogym_check.audit.played import played
 from neurogym_check.audit.views import DURATIONS, Columns, columns_of, draw
 from neurogym_core import Task
 from neurogym_core.players import TaskView
-from neurogym_core.tools import BLIND
+from neurogym_core.tools import TaskInfo
 
 SEED = 14
 CONFIDENCE = 0.95
@@ -98,7 +98,7 @@ class Audit:
     @property
     def chance(self) -> Measure | None:
         """The best policy that sees no observation."""
-        blind = [self.measures[name] for name in BLIND if name in self.measures]
+        blind = [self.measures[name] for name in TaskInfo.BLIND if name in self.measures]
         return max(blind, key=lambda one: one.score, default=None)
 
     def within_reach(self) -> dict[str, Measure]:
@@ -133,7 +133,7 @@ class Audit:
                 continue
             # One slot is answered rightly.
             base = (blind + oracle) / 2 if name == "copied" else blind
-            if reaches(name, guess if name in BLIND else base):
+            if reaches(name, guess if name in TaskInfo.BLIND else base):
                 found[name] = measure
         return found
 

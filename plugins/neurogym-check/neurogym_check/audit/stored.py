@@ -14,7 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from neurogym_check.audit.measures import Audit
-from neurogym_core.tools import ManifestError, TaskInfo, replacing
+from neurogym_core import InvalidValueError
+from neurogym_core.tools import TaskInfo, replacing
 
 TOLERANCE = 0.03
 """Largest difference from a stored number. Seeds are fixed, but the last bits of a fit depend on
@@ -52,7 +53,7 @@ def manifest_path(info: TaskInfo) -> Path:
     """Return the path of the manifest with the row of a task; imports nothing of its package.
 
     Raises:
-        ManifestError: the package has no manifest.
+        InvalidValueError: the package has no manifest.
     """
     points = metadata.distribution(info.distribution).entry_points
     for point in points.select(group="neurogym.manifest"):
@@ -63,7 +64,7 @@ def manifest_path(info: TaskInfo) -> Path:
             path = Path(folder, *inner, file)
             if path.is_file():
                 return path
-    raise ManifestError(
+    raise InvalidValueError(
         f"{info.distribution} has no manifest. Expected ngym.toml with a row for {info.name}. Write"
         " one, and name it in the entry-point group neurogym.manifest."
     )
@@ -77,7 +78,7 @@ def write(path: Path, numbers: Mapping[str, Mapping[str, Stored]]) -> list[str]:
         numbers: task -> shortcut -> performance and interval.
 
     Raises:
-        ManifestError: the manifest has no row of one of these tasks.
+        InvalidValueError: the manifest has no row of one of these tasks.
     """
     before = path.read_text("utf-8")
     lines = before.splitlines()
@@ -106,7 +107,7 @@ def _row(lines: list[str], task: str, file: str) -> tuple[int, int]:
         named = (re.match(r"\s*name\s*=\s*[\"'](.*?)[\"']", lines[k]) for k in range(first, fields))
         if "task" in lines[first] and any(found and found[1] == task for found in named):
             return first, after
-    raise ManifestError(
+    raise InvalidValueError(
         f"{file} has no row of {task}. Expected [[task]] and name = {task!r} on separate lines."
         " Add the row, and write the shortcuts again."
     )

@@ -11,21 +11,14 @@ from typing import Any
 
 import click
 
-from neurogym_core.tools import (
-    Page,
-    RegistryError,
-    canonical,
-    clean,
-    installed,
-    refresh,
-)
+from neurogym_core.tools import Page, canonical, clean, installed, refresh
 from neurogym_registry import pip
 from neurogym_registry.attestations import said_of
 from neurogym_registry.client import Catalogue, Listing
 from neurogym_registry.closure import closure
 from neurogym_registry.commands.shared import busy, complete_listed, look_for, registry_options
 from neurogym_registry.effects import effects
-from neurogym_registry.errors import InstallError
+from neurogym_registry.errors import InstallError, RegistryError
 from neurogym_registry.examination import examine_installed
 from neurogym_registry.kit import MISSING, has_kit
 from neurogym_registry.places import Place

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import click
 
 from neurogym_core import NeurogymError
-from neurogym_core.tools import Page, RegistryError, clean, print_json, said_by
+from neurogym_core.tools import Page, clean, print_json, said_by
 from neurogym_registry.addresses import VARIABLE, fragment
 from neurogym_registry.attestations import attested, said_of
 from neurogym_registry.change import validate_change
@@ -27,6 +27,7 @@ from neurogym_registry.commands.releasing import (
     read_excuses,
 )
 from neurogym_registry.commands.shared import busy
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.examination import PACKAGE_SECONDS, unpacked
 from neurogym_registry.folder import Violation, entry_file, read_package, read_registry
 from neurogym_registry.keeping import new, revoke, transfer, yank

@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from neurogym_core.tools import RegistryError, canonical, clean
+from neurogym_core.tools import canonical, clean
 from neurogym_registry.commands.shared import busy
+from neurogym_registry.errors import RegistryError
 from neurogym_registry.pip import download
 from neurogym_registry.requirements import is_distribution_name
 from neurogym_registry.versions import version_key

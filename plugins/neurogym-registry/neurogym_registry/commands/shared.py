@@ -11,8 +11,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from neurogym_core import UnknownTaskError
-from neurogym_core.tools import RegistryError, clean, did_you_mean, namespace_of
+from neurogym_core.tools import clean, did_you_mean, namespace_of
 from neurogym_registry.client import Catalogue, Listing, catalogue
+from neurogym_registry.errors import RegistryError
 
 _FunctionT = TypeVar("_FunctionT", bound=Callable[..., Any])
 

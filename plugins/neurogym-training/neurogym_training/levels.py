@@ -1,0 +1,45 @@
+"""The performance of a subject between the best shortcut of its task and the ideal."""
+
+from __future__ import annotations
+
+from neurogym_core.tools import TaskInfo
+
+PARTIAL = (*TaskInfo.BLIND, "familiar", "waiter", "channel_counter", "reflex")
+"""Shortcuts that leave something out, however much they earn."""
+TOLD = ("oracle", "all", "held", "history", "winstay", "copied")
+"""Measures that are no shortcuts of a subject: they see everything, or are given right answers."""
+SAME = 0.03
+"""Performances that differ by less count as equal."""
+
+
+def best_shortcut(info: TaskInfo) -> str | None:
+    """Return the name of the best policy that leaves out something that counts; None if unknown.
+
+    A classifier that does as well as one of everything that is shown leaves out nothing that
+    counts. Policies that are given right answers do not count.
+
+    Args:
+        info: the task, with the shortcuts of its manifest.
+    """
+    known = info.shortcuts
+    everything = known.get("all", 1.0) - SAME
+    partial = (
+        name
+        for name, score in known.items()
+        if name in PARTIAL or (name not in TOLD and score < everything)
+    )
+    return max(partial, key=lambda name: known[name], default=None)
+
+
+def relative(info: TaskInfo, performance: float) -> float | None:
+    """Return (performance - best shortcut) / (ideal - best shortcut).
+
+    0 is the best policy that leaves out a part of the task, 1 is possible and not more. None if
+    the manifest has no ideal or no shortcuts, or if they hardly differ.
+    """
+    best = best_shortcut(info)
+    if "value" not in info.ideal or best is None:
+        return None
+    base = info.shortcuts[best]
+    room: float = info.ideal["value"] - base
+    return (performance - base) / room if room > SAME else None
