@@ -46,6 +46,13 @@ BY_REWARD = ("perceptual/PostDecisionWager-v0", "perceptual/RoitmanShadlen-v0")
 """Tasks with targets that do not show the best policy: when to wager, and how long to look."""
 IN_STAGES = ("recurrent-ppo-stages",)
 TRAINERS = (*SUPERVISED, *AGENTS, *IN_STAGES, *IMAGES)
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "gru": ("gru",),
+    "rnn": ("rnn",),
+    "agent": AGENTS,
+    "other": (*IN_STAGES, *IMAGES),
+}
+"""Columns of the page -> the trainers that they show."""
 UPDATES, STEPS, IMAGE_UPDATES = 1000, 50_000, 200
 """Budgets of networks, of agents, and of networks that see images."""
 PIXELS, IMAGE_BATCH = 32, 16
@@ -454,15 +461,14 @@ def page(measured: dict[str, Any]) -> str:
     parts = [when(measured)]
     trained = [task for task in known if any(run["task"] == task for run in runs)]
     below = _below(trained, measured["runs"])
-    rows = [row for task in trained for row in _rows(known[task], runs)]
+    rows = [_row(known[task], runs) for task in trained]
     minutes = sum(run["cpu"] for run in runs) / 60
     parts.append(
         f"{len(trained)} of {len(known)} tasks have been trained, in {minutes:.0f} minutes of CPU"
         " time.\n"
     )
     if rows:
-        heads = ("task", "network", "shortcut", "all", "limit", "oracle", "final", "trained",
-                 "CPU min")  # fmt: skip
+        heads = ("task", "shortcut", "all", "limit", "oracle", *COLUMNS)
         parts.append(table(heads, rows) + "\n")
     parts.extend(_details(below, runs))
     missing = [task for task in known if task not in trained]
@@ -524,26 +530,30 @@ def reaches(own: list[dict[str, Any]], known: Mapping[str, float]) -> bool:
     return final > known["level"]
 
 
-def _rows(entry: Any, runs: list[dict[str, Any]]) -> Iterator[list[str]]:
+def _row(entry: Any, runs: list[dict[str, Any]]) -> list[str]:
+    """Return the row of a task: its levels, and the performance of each network."""
     known = levels(entry)
-    for trainer in TRAINERS:
-        own = runs_of(entry.id, trainer, runs)
-        if not own:
-            continue
-        final = [run["final"] for run in own]
-        spread = f" ({min(final):.2f}–{max(final):.2f})" if len(final) > 1 else " (1 seed)"
-        cells = [
-            f"`{entry.id}`",
-            trainer,
-            f"{known['shortcut']:.2f}",
-            f"{known['all']:.2f}" if "all" in known else "",
-            f"{LIMITS[entry.id][0]:.2f}" if entry.id in LIMITS else "",
-            f"{known['oracle']:.2f}",
-            f"{fmean(final):.2f}{spread}",
-            ", ".join(f"{run['done']:,}" for run in own),
-            f"{fmean(run['cpu'] for run in own) / 60:.2f}",
-        ]
-        yield cells
+    cells = [
+        f"`{entry.id}`",
+        f"{known['shortcut']:.2f}",
+        f"{known['all']:.2f}" if "all" in known else "",
+        f"{LIMITS[entry.id][0]:.2f}" if entry.id in LIMITS else "",
+        f"{known['oracle']:.2f}",
+    ]
+    for column, trainers in COLUMNS.items():
+        found = {name: own for name in trainers if (own := runs_of(entry.id, name, runs))}
+        named = "{}: {}" if column == "other" else "{1}"
+        cells.append(
+            "; ".join(named.format(name, _performance(own)) for name, own in found.items())
+        )
+    return cells
+
+
+def _performance(own: list[dict[str, Any]]) -> str:
+    """Return the mean over seeds, and the range."""
+    final = [run["final"] for run in own]
+    spread = f"({min(final):.2f}–{max(final):.2f})" if len(final) > 1 else "(1 seed)"
+    return f"{fmean(final):.2f} {spread}"
 
 
 # ---------------------------------------------------------------------- the command

@@ -184,6 +184,28 @@ def test_the_page_gives_no_verdicts_and_names_its_known_faults():
         assert f"- `{name}-v0`" in page or f"`{name}-v0`" in page.partition("## The numbers")[0]
 
 
+def test_each_trained_task_has_one_row_with_all_of_its_networks():
+    maker = loaded("train_gallery")
+    runs = list(maker.read(maker.MEASURED)["runs"].values())
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in maker.PAGE.read_text("utf-8").splitlines()
+        if line.startswith("| `")
+    ]
+    assert [row[0] for row in rows] == sorted({f"`{run['task']}`" for run in runs})
+    shown = {
+        (row[0], name)
+        for row in rows
+        for name, cell in zip(maker.COLUMNS, row[5:], strict=True)
+        if cell
+    }
+    columns = {one: name for name, trainers in maker.COLUMNS.items() for one in trainers}
+    assert shown == {(f"`{run['task']}`", columns[run["trainer"]]) for run in runs}
+    own = [one["final"] for one in runs if one["task"] == PAIR[0] and one["trainer"] == "gru"]
+    row = next(row for row in rows if row[0] == f"`{PAIR[0]}`")
+    assert row[5] == f"{sum(own) / 3:.2f} ({min(own):.2f}–{max(own):.2f})"
+
+
 def test_limits_are_those_of_the_pages_of_the_tasks():
     maker = loaded("train_gallery")
     for task, (limit, words) in maker.LIMITS.items():
@@ -239,7 +261,8 @@ def test_a_network_that_sees_images_learns_the_direction_of_a_plaid(tmp_path, mo
     assert record["curve"][0][1] < 0.6
     assert record["final"] > 0.9
     maker._keep([record], tmp_path / "runs.json")
-    assert f"| `{task}` | cnn |" in maker.page(maker.read(tmp_path / "runs.json"))
+    written = maker.page(maker.read(tmp_path / "runs.json"))
+    assert f"| cnn: {record['final']:.2f} (1 seed) |" in written
 
 
 @pytest.mark.slow
