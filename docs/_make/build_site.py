@@ -152,7 +152,7 @@ def main(arguments: Sequence[str]) -> int:
     speed.write(SOURCE / "docs" / "performance.md")
     wrapper_pages.write(SOURCE)
     search_words.write(SOURCE)
-    pages = task_pages.write(SOURCE, EXTRA / "thumbnails", EXTRA / "play", given.only)
+    pages = task_pages.write(SOURCE, EXTRA, given.only)
     for name in ("teach", "faq"):
         link_tasks(SOURCE / "docs" / f"{name}.md", pages)
     listed = listed_pages.write(SOURCE, EXTRA / "thumbnails", registry)
