@@ -23,8 +23,8 @@ def scene_of(trace: TrialTrace, step: int, height: int) -> np.ndarray:
     """Return the observation of a step, and the action on it, (height, `SCENE_WIDTH`, 3) uint8.
 
     A channel whose units are directions is a circle of lamps, any other a row. The brightness of a
-    lamp is its value, relative to the largest value of its channel in the trial: yellow above zero,
-    blue below.
+    lamp is its value, relative to the largest value of channels of that size in the trial:
+    yellow above zero, blue below.
 
     Args:
         trace: the whole trial.
@@ -39,7 +39,7 @@ def scene_of(trace: TrialTrace, step: int, height: int) -> np.ndarray:
     tall = (foot - top) / len(trace.channels)
     for name, part in trace.channels.items():
         values = trace.observations[:, part].astype(float)
-        limit = float(np.abs(values).max()) or 1.0
+        limit = _limit(trace, values.shape[1])
         pen.text((_EDGE, top), name.replace("_", " "), _DIM, font)
         shown = values[step] / limit
         box = (_EDGE, top + _LINE, SCENE_WIDTH - _EDGE, top + tall - 4)
@@ -50,6 +50,12 @@ def scene_of(trace: TrialTrace, step: int, height: int) -> np.ndarray:
         top += tall
     pen.text((_EDGE, foot + _LINE / 2), f"action: {_action(trace, step)}", _INK, font)
     return np.asarray(image)
+
+
+def _limit(trace: TrialTrace, units: int) -> float:
+    """Return the value of a bright lamp, for all channels with as many units."""
+    alike = [trace.observations[:, part] for part in trace.channels.values()]
+    return max(float(np.abs(one).max()) for one in alike if one.shape[1] == units) or 1.0
 
 
 def _font() -> ImageFont.FreeTypeFont:
