@@ -117,7 +117,7 @@ def page_files(
 def page_parts(
     made: Task, task: Any, *, feedback: bool = False, save: str | None = None
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Return what a page has whatever its trials are: entries of `TABLES`, and files.
+    """Return the parts of a page that do not depend on its trials: entries of `TABLES`, and files.
 
     The task is played to count how often its stimuli flash, so that pages of several seeds share
     the parts. Arguments as in `page_files`.

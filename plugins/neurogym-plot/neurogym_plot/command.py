@@ -66,7 +66,8 @@ def command(
     The figure of a session shows choices, outcomes, rewards, conditions and recorded values of one
     subject over trials.
 
-    A film has a frame for each step: the figure of the trial so far, ten steps a second. It shows
+    A film has a frame for each step: the figure of the trial so far, and beside it the subject's
+    observation and action, ten steps a second. It shows
     one trial, --n-trials trials, or with --session a session of the task. An .mp4 film needs the
     package imageio-ffmpeg.
 

@@ -39,7 +39,7 @@ def frames_of(
     """Yield one frame for each step of `n_trials` trials, (height, width, 3) uint8 of one size.
 
     The frames of a trial have the axes of the whole trial, in which it appears step by step, behind
-    a line at the time. Beside them is what the subject observes on the step (`scene_of`).
+    a line at the time. Beside them are its observation and action on the step (`scene_of`).
 
     Args:
         task, subject, seed, conditions, wrap, params: as in `neurogym_plot.trace_of`.

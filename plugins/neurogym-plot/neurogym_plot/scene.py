@@ -1,4 +1,4 @@
-"""The scene beside a film: what the subject observes on a step, as lamps, and its action."""
+"""The scene beside a film: the observation of a step as lamps, and the action on it."""
 
 from __future__ import annotations
 

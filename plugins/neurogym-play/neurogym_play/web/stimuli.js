@@ -235,7 +235,7 @@ const DRAW = {
     else pen.fill();
   },
 
-  /** A disc at the place that the values say: x, or x and y. At (0, 0) it is not there, unless it always is. */
+  /** A disc at the place that the values say: x, or x and y. At (0, 0) there is none, unless `always`. */
   point(pen, [x, y = 0], { radius, full, size, colour, outline, always }, place) {
     if (!always && Math.hypot(x, y) <= SEEN) return;
     [pen.fillStyle, pen.strokeStyle, pen.lineWidth] = [colourOf(picked(colour, place)), colourOf(picked(colour, place)), 0.08];
