@@ -70,7 +70,7 @@ def subset_font(path: Path, characters: Iterable[int]) -> None:
 
 
 def write(site: Path) -> None:
-    """Change the pages of a site, and remove the source maps of the theme and what no page shows."""
+    """Change the pages of a site, and remove source maps, and icons that no page shows."""
     for path in site.rglob("*.map"):
         path.unlink()
     names: set[str] = set()

@@ -1,4 +1,4 @@
-"""Pictograms of tasks, for the list of tasks: a small scene of what a person sees, as SVG.
+"""Pictograms of tasks, for the list of tasks: a small scene of the stimuli, as SVG.
 
 They are drawn from the stimuli that the manifest declares, each with a typical value, and else from the
 channels, as lamps. They show the kind of a task, and no trial of it."""
@@ -65,8 +65,8 @@ def _stimulus(
 ) -> str:
     """Return a stimulus with a typical value: of several places, some are weaker or empty.
 
-    What is shown after another stimulus at its place would hide it; `taken` are the places that
-    something is at.
+    Of several stimuli at a place the first is drawn, since the next one would hide it; `taken` are
+    the places of stimuli.
     """
     draw, places = one["draw"], _places(one)
     channel = channels.get(one.get("channel", ""), {})

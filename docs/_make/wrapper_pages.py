@@ -140,7 +140,7 @@ STYLE = "text{font:11px sans-serif;fill:#222}.p{fill:#666}.h{font-weight:bold}"
 
 
 class Series(NamedTuple):
-    """What is drawn of many trials, and said about them.
+    """Values that are drawn of many trials, and the caption about them.
 
     Attributes:
         label: name of the values.
