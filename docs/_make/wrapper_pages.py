@@ -604,7 +604,7 @@ def changes(name: str) -> str:
         [
             "## Env, vector env and dataset",
             f"Measured on `{task}` with the settings of the example above.",
-            table(("", "before", "after"), rows),
+            table(("measure", "before", "after"), rows),
             f"Columns that it adds to the record: {more}.",
         ]
     )
