@@ -405,7 +405,7 @@ def test_curves_that_mean_another_choice_or_strength_are_not_shown(maker: Any, b
     assert maker.task_play.agree(behaviour, "choice", evidence) is not bool(broken)
 
 
-def test_animals_are_beside_a_person_in_their_task_with_their_accuracies():
+def test_animals_are_beside_a_person_in_their_task_with_their_accuracies(maker: Any) -> None:
     from neurogym_behaviour.references import published
 
     curves = maker.task_play.beside_of(installed_task("PerceptualDecisionMaking-v0"))["curves"]
