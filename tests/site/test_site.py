@@ -170,6 +170,8 @@ def test_heads_describe_the_pages_and_link_no_repository_before_there_is_one(sit
         text = (site / f"{name}.html").read_text("utf-8")
         assert text.count('name="description"') == 1, name
         assert text.count('property="og:title"') == 1, name
+        # `make site ADDRESS=...` names the public address, and nothing else does.
+        assert text.count('rel="canonical"') == text.count('property="og:url"'), name
         assert ("/edit/main/" in text) is (bool(REPOSITORY) and name.startswith("docs/")), name
 
 
