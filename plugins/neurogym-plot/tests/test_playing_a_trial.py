@@ -40,7 +40,7 @@ def test_the_trace_is_the_trial_that_the_record_tells_of():
     row = record.row(0)
     assert (trace.steps, trace.rewards.sum()) == (row["steps"], row["reward"])
     side = row["direction"]
-    assert trace.subtitle == f"oracle: correct; direction {side}, coherence {row['coherence']:g}"
+    assert trace.subtitle == f"oracle: correct; direction {side}, coherence {row['coherence']:g} %"
 
 
 def test_the_trace_of_an_oracle_that_waits_says_for_how_long():
