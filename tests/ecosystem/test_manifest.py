@@ -209,7 +209,7 @@ def test_a_file_that_begins_with_a_byte_order_mark_is_read(tmp_path: Path) -> No
     [
         "".join(f"[[task]]\nname='A{n}-v0'\n" for n in range(6000)),
         "[[task]]\nname='A-v0'\n" + "".join(f"k{n}=1\n" for n in range(17_000)),
-        "[[task]]\nname='A-v0'\ntags=[" + ",".join(f"'w{n}'" for n in range(13_500)) + "]",
+        "[[task]]\nname='A-v0'\ntags=[" + ",".join(f"'w{n}'" for n in range(14_200)) + "]",
         "a" + ".a" * 80_000 + " = 1",
         "[" * 163_000,
     ],
