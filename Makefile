@@ -78,7 +78,7 @@ leaderboard: $(VENV)/installed-dev  ## score animals, cheats, subjects and netwo
 	$(ONE_THREAD) $(RUN) docs/_make/leaderboard.py
 
 site: .venv-site/installed  ## the site in site/, with a page for each task (Sphinx; a few minutes)
-	$(ONE_THREAD) .venv-site/bin/python docs/_make/build_site.py
+	$(ONE_THREAD) .venv-site/bin/python docs/_make/build_site.py $(if $(ADDRESS),--address $(ADDRESS))
 
 site-sample: .venv-site/installed  ## a page of each kind of the site, and the catalogue page, in docs/_build (a minute)
 	$(ONE_THREAD) .venv-site/bin/python docs/_make/sample_site.py

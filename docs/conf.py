@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import posixpath
 import re
+import sys
 from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ from sphinx.application import Sphinx
 from sphinx.search.en import SearchEnglish
 
 import neurogym_core
+
+sys.path.insert(0, str(Path(__file__).with_name("_make")))
+import reader_paths
 
 REPOSITORY = next(
     (line.partition(", ")[2] for line in metadata("neurogym-core").get_all("Project-URL") or ()),
@@ -40,6 +44,8 @@ copybutton_only_copy_prompt_lines = True
 
 # Pages without a list of their sections: their tables need the width.
 WIDE = ("index", "tasks/index", "docs/gallery-results", "docs/performance", "docs/agent-results")
+TABLES = ("docs/leaderboard", "docs/neurons", "docs/coverage", "docs/results")
+"""Pages with the menu on the left alone, whose tables have more columns than text is wide."""
 
 html_theme = "pydata_sphinx_theme"
 html_title = "neurogym-core"
@@ -66,7 +72,7 @@ html_theme_options = {
     "header_links_before_dropdown": 6,
     "secondary_sidebar_items": {
         "**": ["page-toc", "edit-this-page"],
-        **{page: [] for page in WIDE},
+        **{page: [] for page in (*WIDE, *TABLES)},
     },
     "article_footer_items": [],
     "footer_start": ["copyright"],
@@ -88,6 +94,8 @@ MENUS = {
     "docs/index": ("docs", ("index", "api", "glossary")),
     "docs/decisions/README": ("docs/decisions", ("README",)),
 }
+OTHERS = "More"
+"""Heading of the pages in the menu that no reader's path has."""
 _FOLDER_LINK = re.compile(r"\]\(((?:[\w.-]+/)*[\w.-]+)/?\)")
 
 
@@ -105,9 +113,23 @@ def _read(app: Sphinx, page: str, source: list[str]) -> None:
         folder, left_out = MENUS[page]
         names = sorted(path.stem for path in (root / folder).glob("*.md"))
         listed = [name for name in names if name not in left_out]
-        if page == "docs/index":
-            listed.append("decisions/README")
-        source[0] += "\n\n```{toctree}\n:hidden:\n\n" + "\n".join(listed) + "\n```\n"
+        groups = _by_reader(source[0], listed) if page == "docs/index" else {"": listed}
+        for heading, pages in groups.items():
+            caption = f":caption: {heading}\n" if heading else ""
+            menu = "\n".join(pages)
+            source[0] += f"\n\n```{{toctree}}\n:hidden:\n{caption}\n{menu}\n```\n"
+
+
+def _by_reader(index: str, names: list[str]) -> dict[str, list[str]]:
+    """Return the pages of ``docs`` by the first reader's path that has them, in its order."""
+    groups: dict[str, list[str]] = {}
+    left = dict.fromkeys([*names, "decisions/README"])
+    for heading, stops in reader_paths.paths(index):
+        pages = [posixpath.relpath(page, "docs")[:-3] for stop in stops for page in stop.pages]
+        groups[heading] = [page for page in dict.fromkeys(pages) if page in left]
+        for page in groups[heading]:
+            del left[page]
+    return {heading: pages for heading, pages in {**groups, OTHERS: list(left)}.items() if pages}
 
 
 LONGEST = 200
@@ -126,12 +148,21 @@ def _head(app: Sphinx, page: str, template: str, context: dict[str, Any], doctre
         title = html.unescape(re.sub("<[^>]+>", "", context.get("title", "")))
         rows = {"og:title": title, "og:type": "article", "og:site_name": project}
         rows |= {"og:description": said} if said else {}
+        if address := app.config.html_baseurl:
+            rows |= {"og:url": context["pageurl"], "og:image": address + _picture(page)}
         tags = [
             f'<meta property="{key}" content="{html.escape(text)}">' for key, text in rows.items()
         ]
         if said and not given:
             tags.append(f'<meta name="description" content="{html.escape(said)}">')
         context["metatags"] = _tags(context) + "\n".join(tags)
+
+
+def _picture(page: str) -> str:
+    """Return the address of the picture that a link to a page is shown with."""
+    thumbnail = f"thumbnails/{page.removeprefix('tasks/').replace('/', '-')}.png"
+    extra = Path(__file__).parent / "_build" / "extra"
+    return thumbnail if (extra / thumbnail).is_file() else "demo.png"
 
 
 def _tags(context: dict[str, Any]) -> str:

@@ -138,7 +138,10 @@ def main(arguments: Sequence[str]) -> int:
     )
     text = "folder to write the site to"
     parser.add_argument("--to", type=Path, default=ROOT / "site", metavar="FOLDER", help=text)
+    text = "public address of the site, which the heads of the pages name; default: none is named"
+    parser.add_argument("--address", default="", metavar="URL", help=text)
     given = parser.parse_args(arguments)
+    address = given.address and given.address.rstrip("/") + "/"
     started = time.perf_counter()
     registry = listed_pages.read(given.registry.resolve())
     for folder in (SOURCE, EXTRA):
@@ -149,7 +152,7 @@ def main(arguments: Sequence[str]) -> int:
     speed.write(SOURCE / "docs" / "performance.md")
     wrapper_pages.write(SOURCE)
     search_words.write(SOURCE)
-    pages = task_pages.write(SOURCE, EXTRA / "thumbnails", EXTRA / "play", given.only)
+    pages = task_pages.write(SOURCE, EXTRA, given.only)
     for name in ("teach", "faq"):
         link_tasks(SOURCE / "docs" / f"{name}.md", pages)
     listed = listed_pages.write(SOURCE, EXTRA / "thumbnails", registry)
@@ -160,6 +163,7 @@ def main(arguments: Sequence[str]) -> int:
         shutil.copy2(ROOT / "docs" / "images" / name, EXTRA / name)
     shutil.rmtree(given.to, ignore_errors=True)
     command = ["-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E", "-j", "auto"]
+    command += ["-D", f"html_baseurl={address}"]
     doctrees = str(SOURCE.parent / "doctrees")
     folders = ["-c", str(ROOT / "docs"), "-d", doctrees, str(SOURCE), str(given.to)]
     status = subprocess.run([sys.executable, *command, *folders], check=False).returncode

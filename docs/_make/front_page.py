@@ -1,4 +1,4 @@
-"""The front page of the site: four doors, and some of the tasks."""
+"""The front page of the site: five doors, and some of the tasks."""
 
 from __future__ import annotations
 
@@ -16,6 +16,11 @@ DOORS = (
         "I train a network",
         "i-train-a-network",
         "Datasets and envs, from the command line to a fit.",
+    ),
+    (
+        "I use an env",
+        "i-use-an-env-for-reinforcement-learning",
+        "Envs for reinforcement learning: steps, sessions, agents.",
     ),
     ("I bring a task", "i-bring-a-task", "From an empty file to a package that others install."),
     ("I study behaviour", "i-study-behaviour", "Records, fits, and your animals' trials."),
@@ -102,4 +107,4 @@ def _doors() -> str:
         f":::{{grid-item-card}} {title}\n:link: docs/index.html#{anchor}\n\n{text}\n:::"
         for title, anchor, text in DOORS
     ]
-    return "::::{grid} 1 2 2 4\n:gutter: 2\n\n" + "\n\n".join(cards) + "\n::::"
+    return "::::{grid} 1 2 3 5\n:gutter: 2\n\n" + "\n\n".join(cards) + "\n::::"

@@ -199,7 +199,9 @@ def page(stored: Mapping[str, Any]) -> str:
         kept = [stored[entry.key] for entry in entries((name,)) if entry.key in stored]
         if kept:
             parts.append(_section(one, kept))
-    return continued(PAGE, "\n".join(parts))
+    named = [part.partition("\n")[0].removeprefix("## ") for part in parts]
+    links = " · ".join(f"[{name}](#{name})" for name in named)
+    return continued(PAGE, "\n".join([f"Benchmarks: {links}\n", *parts]))
 
 
 def _section(one: Benchmark, kept: list[Mapping[str, Any]]) -> str:

@@ -56,7 +56,7 @@ def wrappers(info: TaskInfo) -> list[str]:
 
 def animals(info: TaskInfo, folder: Path) -> list[str]:
     """Return the ideal observer beside published subjects, and published effects, if there are any."""
-    parts = [part for one in _references(info) for part in _observer(info, one, folder)]
+    parts = [part for one in references_of(info) for part in _observer(info, one, folder)]
     known = [one for one in signatures() if one.animals and one.applies_to(info.name)]
     if known:
         rows = [
@@ -84,7 +84,8 @@ def _short(citation: str) -> str:
     return citation.partition(")")[0] + ")" if ")" in citation else citation
 
 
-def _references(info: TaskInfo) -> list[Reference]:
+def references_of(info: TaskInfo) -> list[Reference]:
+    """Return the published subjects that the task can be compared with."""
     found = [published(name) for name in published_names()]
     return [
         one

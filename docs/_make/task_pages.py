@@ -21,6 +21,7 @@ from typing import Any
 from urllib.parse import quote
 
 import kept_pages
+import pictograms
 import search_words
 import task_context
 import task_play
@@ -97,7 +98,7 @@ class TaskPage:
         id, title, summary, tags, species: as in the manifest.
         paper: authors and year of the original paper; "" if the description names none.
         page: address of the page, below the root of the site, without suffix.
-        picture: address of the thumbnail; "" if there is none.
+        picture: address of its pictogram, or of a small figure; "" if there is none.
         installed: whether the task is; others are only listed in a registry, and their texts are
             shown as they are, without Markdown.
         channels: kinds of its channels.
@@ -129,24 +130,23 @@ def present() -> list[TaskInfo]:
     return [task for task in installed().tasks if not task.has("blocked")]
 
 
-def write(
-    folder: Path, thumbnails: Path, play: Path, only: Sequence[str] | None = None
-) -> list[TaskPage]:
+def write(folder: Path, extra: Path, only: Sequence[str] | None = None) -> list[TaskPage]:
     """Write a page for each installed task.
 
     Args:
         folder: where the pages of the site are gathered; the pages are in its folder ``tasks``.
-        thumbnails: folder of the small pictures.
-        play: folder of the page on which readers play tasks.
+        extra: folder of files beside the pages, which gets the folders ``thumbnails``, of small
+            figures, ``pictograms``, and ``play``, of the page on which readers play tasks.
         only: ids of tasks; None: all.
 
     Raises:
         RuntimeError: code on a page failed, or a task has a problem.
     """
     tasks = [task for task in present() if only is None or task.id in only]
-    thumbnails.mkdir(parents=True)
+    for name in ("thumbnails", "pictograms"):
+        (extra / name).mkdir(parents=True)
     listed = [task.id for task in tasks]
-    jobs = [(name, folder / "tasks", thumbnails, play, listed) for name in listed]
+    jobs = [(name, folder / "tasks", extra, listed) for name in listed]
     with multiprocessing.get_context("spawn").Pool(PROCESSES) as pool:
         pages = []
         for number, page in enumerate(pool.imap(_write, jobs), 1):
@@ -156,14 +156,15 @@ def write(
     return pages
 
 
-def _write(job: tuple[str, Path, Path, Path, list[str]]) -> TaskPage:
-    name, folder, thumbnails, play, listed = job
+def _write(job: tuple[str, Path, Path, list[str]]) -> TaskPage:
+    name, folder, extra, listed = job
     info = next(task for task in present() if task.id == name)
     if not info.usable:
         raise RuntimeError(f"{name} cannot be imported ({info.status}). Run `ngym doctor`.")
     folder = folder / info.namespace
     folder.mkdir(parents=True, exist_ok=True)
-    thumbnail = thumbnails / f"{info.id.replace('/', '-')}.png"
+    stem = info.id.replace("/", "-")
+    thumbnail = extra / "thumbnails" / f"{stem}.png"
     beside = folder / task_play.BESIDE.format(info.name)
     key = kept_pages.key_of(info.value, task_training.results_of(info))
     text = kept_pages.take(name, key, folder, thumbnail)
@@ -177,15 +178,18 @@ def _write(job: tuple[str, Path, Path, Path, list[str]]) -> TaskPage:
         kept_pages.keep(name, key, text, files, thumbnail)
     played = beside.is_file()
     if played:
-        task_play.write(info, play, json.loads(beside.read_text("utf-8")))
+        task_play.write(info, extra / "play", json.loads(beside.read_text("utf-8")))
         beside.unlink()  # no page shows it
     text += "\n\n".join(["", "## Related tasks", _related(info, listed), *_history(info)]) + "\n"
     text = search_words.with_entries(text, search_words.of_task(info.name))
     (folder / f"{info.name}.md").write_text(described_as(info.summary) + text, "utf-8")
     paper = next((paper_of(info, one) for one in info.references), "")
     place = f"tasks/{info.id}"
-    picture = f"thumbnails/{thumbnail.name}"
     channels = describe(load_task(info.id)).get("channels") or [{"kind": "image"}]
+    picture = f"thumbnails/{thumbnail.name}"
+    if channels[0]["kind"] != "image":
+        picture = f"pictograms/{stem}.svg"
+        (extra / picture).write_text(pictograms.pictogram(info.view, channels), "utf-8")
     return TaskPage(
         id=info.id,
         title=info.title,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import task_context
 import task_training
 from markdown_parts import console, escaped
 from neurogym_behaviour import Behaviour
@@ -70,7 +71,7 @@ def write(info: TaskInfo, folder: Path, beside: Mapping[str, Any]) -> list[int]:
 
 
 def beside_of(info: TaskInfo) -> dict[str, Any]:
-    """Return performances and psychometric curves of the ideal and of the gallery's networks."""
+    """Return performances of the ideal and the gallery's networks, and their curves and those of animals."""
     runs = task_training.results_of(info)
     curves, rows = _curves(info, runs), []
     if isinstance(info.ideal.get("value"), int | float):
@@ -107,12 +108,37 @@ def _curves(info: TaskInfo, runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> 
     who = f"ideal observer ({subject.partition(':')[0]})"
     if subject == "oracle":
         who = "oracle, which knows the answers"
-    found = [{"name": who, "points": _points(function.rows)}]
+    found = [{"name": who, "points": _points(function.rows)}, *_animals(info)]
     return found + [
         {"name": _network(trainer, group), "points": _points(task_training.pooled(known))}
         for trainer, group in runs.items()
         if (known := task_training.known_points(group, function))
     ]
+
+
+def _animals(info: TaskInfo) -> list[dict[str, Any]]:
+    """Return the curves of published animals in the task.
+
+    Their accuracies are of both sides together, and so a curve has the same errors on both.
+    """
+    curves = []
+    for one in task_context.references_of(info):
+        for subject in one.subjects:
+            if subject.strengths is None or subject.correct is None or subject.n is None:
+                continue
+            points = []
+            for strength, correct, n in zip(
+                subject.strengths, subject.correct, subject.n, strict=True
+            ):
+                if strength > 0:
+                    half, right = round(n / 2), round(n / 2 * correct)
+                    points += [
+                        [-float(strength), half - right, half],
+                        [float(strength), right, half],
+                    ]
+            name = f"{subject.name}, {one.citation.partition(',')[0]}"
+            curves.append({"name": name, "points": sorted(points)})
+    return curves
 
 
 def agree(behaviour: Behaviour, choice: str, evidence: Sequence[float]) -> bool:

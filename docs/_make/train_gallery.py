@@ -61,6 +61,8 @@ SHOWN = ("perceptual/ManteDecisionMaking-v0",)
 PRICES = {"perceptual/RoitmanShadlen-v0": -0.01}
 """Reward per 100 ms of an agent, in tasks that ask for fast answers and do not price time."""
 TRAINERS = (*SUPERVISED, *AGENTS, *IMAGES)
+COLUMNS = ("gru", "rnn", "agent", "cnn")
+"""Heads of the page's columns, of `TRAINERS`."""
 UPDATES, STEPS, IMAGE_UPDATES = 4000, 200_000, 200
 """Budgets of networks, of agents, and of networks that see images."""
 PIXELS, IMAGE_BATCH = 32, 16
@@ -531,10 +533,13 @@ def page(measured: dict[str, Any]) -> str:
         f" {len(of['not learned'])} are not, {len(of['open'])} are open, and in"
         f" {len(of['no way to go'])} there is nothing to learn.\n"
     )
-    rows = [row for task, info in known.items() for row in _rows(info, runs, verdicts[task])]
+    rows = [
+        _row(info, runs, verdicts[task])
+        for task, info in known.items()
+        if verdicts[task] != "not trained"
+    ]
     if rows:
-        heads = ("task", "network", "shortcut", "ideal", "final", "share [95 %]", "verdict",
-                 "trained", "CPU min")  # fmt: skip
+        heads = ("task", "shortcut", "ideal", *COLUMNS, "share [95 %]", "verdict")
         parts.append(table(heads, rows) + "\n")
     if of["not learned"] or of["open"]:
         parts.append("## Not learned, and open\n")
@@ -582,27 +587,28 @@ def runs_of(task: str, trainer: str, runs: Sequence[Mapping[str, Any]]) -> list[
     return sorted(own, key=lambda run: run["seed"])
 
 
-def _rows(
-    info: TaskInfo, runs: Sequence[Mapping[str, Any]], said: str
-) -> Iterator[tuple[str, ...]]:
+def _row(info: TaskInfo, runs: Sequence[Mapping[str, Any]], said: str) -> tuple[str, ...]:
+    """Return the row of a task: its way, the performance of each network, share and verdict."""
     best, way = best_share(info, runs), way_of(info)
-    for trainer in TRAINERS:
-        own = runs_of(info.id, trainer, runs)
-        if not own:
-            continue
-        final = [run["final"] for run in own]
-        share = share_of(info, final)
-        yield (
-            f"`{info.id}`",
-            trainer,
-            "" if way is None else f"{way.shortcut:.2f}",
-            "" if way is None else f"{way.ideal:.2f}" if way.known else f"at most {way.ideal:.2f}",
-            f"{fmean(final):.2f} ({min(final):.2f}–{max(final):.2f})",
-            "" if share is None else f"{share.mean:.2f} [{share.low:.2f}, {share.high:.2f}]",
-            said if best is None or best[0] == trainer else "",
-            ", ".join(f"{run['done']:,}" for run in own) + f" of {own[0]['until']:,}",
-            f"{fmean(run['cpu'] for run in own) / 60:.2f}",
-        )
+    share = "" if best is None else "{0.mean:.2f} [{0.low:.2f}, {0.high:.2f}]".format(best[1])
+    return (
+        f"`{info.id}`",
+        "" if way is None else f"{way.shortcut:.2f}",
+        "" if way is None else f"{way.ideal:.2f}" if way.known else f"at most {way.ideal:.2f}",
+        *(_performance(runs_of(info.id, trainer, runs)) for trainer in TRAINERS),
+        share,
+        said,
+    )
+
+
+def _performance(own: Sequence[Mapping[str, Any]]) -> str:
+    """Return the mean over seeds, and the range; a star for the earlier rule."""
+    if not own:
+        return ""
+    final = [run["final"] for run in own]
+    budget = {"updates": UPDATES, "steps": STEPS}[own[0]["unit"]]
+    star = "" if own[0]["until"] >= budget or own[0]["trainer"] in IMAGES else "*"
+    return f"{fmean(final):.2f}{star} ({min(final):.2f}–{max(final):.2f})"
 
 
 # ---------------------------------------------------------------------- the command

@@ -77,7 +77,8 @@ document.addEventListener("DOMContentLoaded", () => {
     // A chart in the cell, on one scale for the column; 0 and 1 are marked.
     names.forEach((_, k) => {
       const found = rows.map((row) => range.exec(textOf(row, k))?.slice(1).map(Number));
-      if (found.filter(Boolean).length < rows.length / 2) return;
+      const filled = rows.filter((row) => textOf(row, k)).length; // a network does not play all tasks
+      if (!filled || found.filter(Boolean).length < filled / 2) return;
       const ends = [0, 1, ...found.filter(Boolean).flat()];
       const low = Math.max(Math.min(...ends), -1), high = Math.min(Math.max(...ends), 2);
       const x = (value) => 4 + (112 * (Math.min(Math.max(value, low), high) - low)) / (high - low);

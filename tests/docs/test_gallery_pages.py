@@ -230,6 +230,27 @@ def test_waiting_pays_where_targets_ask_for_an_answer_at_once():
     assert asked.all(axis=0).tolist() == [name == "stimulus" for name in trials.period_names]
 
 
+def test_each_trained_task_has_one_row_with_all_of_its_networks():
+    maker = loaded("train_gallery")
+    runs = list(maker.read(maker.MEASURED)["runs"].values())
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in maker.PAGE.read_text("utf-8").splitlines()
+        if line.startswith("| `")
+    ]
+    assert [row[0] for row in rows] == sorted({f"`{run['task']}`" for run in runs})
+    shown = {
+        (row[0], name)
+        for row in rows
+        for name, cell in zip(maker.TRAINERS, row[3:7], strict=True)
+        if cell
+    }
+    assert shown == {(f"`{run['task']}`", run["trainer"]) for run in runs}
+    own = [one["final"] for one in runs if (one["task"], one["trainer"]) == (PAIR[0], "gru")]
+    row = next(row for row in rows if row[0] == f"`{PAIR[0]}`")
+    assert row[3].replace("*", "") == f"{sum(own) / 3:.2f} ({min(own):.2f}–{max(own):.2f})"
+
+
 def test_the_psychometric_function_of_a_training_is_that_of_the_report():
     maker = loaded("train_gallery")
     task = maker.make_task("perceptual/PerceptualDecisionMaking-v0")
@@ -292,7 +313,8 @@ def test_a_network_that_sees_images_learns_the_direction_of_a_plaid(tmp_path, mo
     assert record["curve"][0][1] < 0.6
     assert record["final"] > 0.9
     maker._keep([record], tmp_path / "runs.json")
-    assert f"| `{task}` | cnn |" in maker.page(maker.read(tmp_path / "runs.json"))
+    written = maker.page(maker.read(tmp_path / "runs.json"))
+    assert f"| cnn: {record['final']:.2f} (1 seed) |" in written
 
 
 @pytest.mark.slow

@@ -125,8 +125,9 @@ def test_a_second_build_takes_the_page_and_a_changed_task_is_made_again(
     def built() -> tuple[Any, dict[str, bytes]]:
         site = tmp_path / "site"
         shutil.rmtree(site, ignore_errors=True)
-        (site / "thumbnails").mkdir(parents=True)
-        page = maker._write((NAME, site / "tasks", site / "thumbnails", site / "play", [NAME]))
+        for name in ("thumbnails", "pictograms"):
+            (site / name).mkdir(parents=True)
+        page = maker._write((NAME, site / "tasks", site, [NAME]))
         files = {path.name: path.read_bytes() for path in site.rglob("*") if path.is_file()}
         return page, files
 

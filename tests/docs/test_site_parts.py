@@ -97,6 +97,8 @@ def test_pages_of_results_link_their_data(tmp_path: Path) -> None:
 
 def test_pages_load_the_index_of_the_search_in_the_search_only(tmp_path: Path) -> None:
     maker = loaded("lighten")
+    (tmp_path / maker.STYLE).parent.mkdir(parents=True)
+    (tmp_path / maker.STYLE).write_text("", "utf-8")
     page = (
         '<script src="../_static/doctools.js?v=1"></script>\n'
         '<script src="../_static/copybutton.js?v=1"></script>\n'
@@ -106,7 +108,7 @@ def test_pages_load_the_index_of_the_search_in_the_search_only(tmp_path: Path) -
         '<img alt="a" src="../_images/a.png" /><img alt="b" src="../_images/b.png" />'
     )
     for name in ("docs/tour.html", "search.html", "play/index.html", "_static/x.js.map"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / name).write_text(page, "utf-8")
     maker.write(tmp_path)
     assert (tmp_path / "search.html").read_text("utf-8") == page
@@ -119,3 +121,20 @@ def test_pages_load_the_index_of_the_search_in_the_search_only(tmp_path: Path) -
         '<img alt="a" src="../_images/a.png" />'
         '<img loading="lazy" alt="b" src="../_images/b.png" />'
     )
+
+
+STYLE = "".join(
+    [
+        '.fa-moon{--fa:"\\f186"}', '.fa-mug,.fa-cup{--fa:"\\f0f4"}', '.fa-quote{--fa:"\\""}',
+        ".fa-lg{font-size:1.25em}", ':root{--pst-icon-bell:"\uf0f3"}',
+    ]
+)  # fmt: skip
+
+
+def test_icons_that_pages_show_are_left_with_their_characters() -> None:
+    maker = loaded("lighten")
+    style, characters = maker.shown_icons(STYLE, {"fa-moon", "fa-solid"})
+    others = ('.fa-mug,.fa-cup{--fa:"\\f0f4"}', '.fa-quote{--fa:"\\""}')
+    assert style == STYLE.replace(others[0], "").replace(others[1], "")
+    assert characters == {0xF186, 0xF0F3}
+    assert maker.shown_icons(STYLE, {"fa-cup", "fa-moon", "fa-quote"})[0] == STYLE

@@ -405,6 +405,23 @@ def test_curves_that_mean_another_choice_or_strength_are_not_shown(maker: Any, b
     assert maker.task_play.agree(behaviour, "choice", evidence) is not bool(broken)
 
 
+def test_animals_are_beside_a_person_in_their_task_with_their_accuracies(maker: Any) -> None:
+    from neurogym_behaviour.references import published
+
+    curves = maker.task_play.beside_of(installed_task("PerceptualDecisionMaking-v0"))["curves"]
+    found = {one["name"]: one["points"] for one in curves}
+    monkeys = published("roitman-shadlen-2002").subjects
+    for monkey in monkeys:
+        points = found[f"{monkey.name}, Roitman & Shadlen (2002)"]
+        wanted = dict(zip(monkey.strengths, monkey.correct, strict=True))
+        for evidence, k, n in points:
+            correct = k / n if evidence > 0 else 1 - k / n
+            assert abs(correct - wanted[abs(evidence)]) < 1 / n
+    others = maker.task_play.beside_of(installed_task("PoissonClicks-v0"))["curves"]
+    assert others
+    assert not any("monkey" in one["name"] for one in others)
+
+
 def test_a_task_that_needs_python_says_so_in_place_of_a_game(maker: Any, tmp_path: Path) -> None:
     text = "\n".join(maker.task_play.section(installed_task("LeverPress-v0"), tmp_path))
     assert "since it runs code on every step (step\\_action, step\\_target)." in text

@@ -4,6 +4,7 @@ with a picture, and every word of code runs.
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -54,6 +55,17 @@ def test_the_picture_shows_before_and_after(name):
     assert picture.stat().st_size < 20_000
     before, after = ([ET.tostring(part) for part in panel][1:] for panel in panels)
     assert before != after, "a picture of nothing: add it to NOT_DRAWN"
+
+
+@pytest.mark.parametrize("name", sorted({*OWN} - {*pages.NOT_DRAWN}))
+def test_the_caption_has_values_that_are_played_again(name):
+    caption = pages.caption_of(pages.stem_of(name))
+    drawn = ET.fromstring(pages.picture_of(name))
+    assert drawn[0].text == caption, "python docs/_make/wrapper_pages.py"
+    words = [child.text for child in drawn if child.tag.endswith("}text")]
+    assert " ".join(words) == caption
+    named = ("further channel", "right action is left before, and right after")
+    assert len(re.findall(r"\d+", caption)) >= 2 or any(one in caption for one in named)
 
 
 def test_a_wrapper_whose_effect_cannot_be_drawn_has_no_picture():

@@ -205,11 +205,11 @@ def test_a_file_that_begins_with_a_byte_order_mark_is_read(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "text",
     [
-        "".join(f"[[task]]\nname='A{n}-v0'\n" for n in range(5000)),
-        "[[task]]\nname='A-v0'\n" + "".join(f"k{n}=1\n" for n in range(14000)),
-        "[[task]]\nname='A-v0'\ntags=[" + ",".join(f"'w{n}'" for n in range(12_000)) + "]",
-        "a" + ".a" * 64_000 + " = 1",
-        "[" * 130_000,
+        "".join(f"[[task]]\nname='A{n}-v0'\n" for n in range(6000)),
+        "[[task]]\nname='A-v0'\n" + "".join(f"k{n}=1\n" for n in range(17_000)),
+        "[[task]]\nname='A-v0'\ntags=[" + ",".join(f"'w{n}'" for n in range(14_200)) + "]",
+        "a" + ".a" * 80_000 + " = 1",
+        "[" * 163_000,
     ],
     ids=["rows", "fields", "words", "dotted keys", "brackets"],
 )

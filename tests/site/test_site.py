@@ -105,7 +105,8 @@ class _Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         found = dict(attrs)
         self.anchors |= {found[name] for name in ("id", "name") if found.get(name)}
-        source = found.get("src") or (found.get("href") if tag == "link" else None)
+        linked = tag == "link" and found.get("rel") != "canonical"  # a name, which is not loaded
+        source = found.get("src") or (found.get("href") if linked else None)
         if found.get("srcset"):
             self.loaded.append(found["srcset"])
         elif source:
@@ -169,11 +170,41 @@ def test_heads_describe_the_pages_and_link_no_repository_before_there_is_one(sit
         text = (site / f"{name}.html").read_text("utf-8")
         assert text.count('name="description"') == 1, name
         assert text.count('property="og:title"') == 1, name
+        # `make site ADDRESS=...` names the public address, and nothing else does.
+        assert text.count('rel="canonical"') == text.count('property="og:url"'), name
         assert ("/edit/main/" in text) is (bool(REPOSITORY) and name.startswith("docs/")), name
 
 
 def test_the_site_has_no_source_maps(site: Path) -> None:
     assert list(site.rglob("*.map")) == []
+
+
+def test_the_icons_of_the_theme_are_a_small_font_that_has_all_of_them(
+    browser: Any, address: str, site: Path
+) -> None:
+    fonts = list(site.glob("_static/vendor/fontawesome/webfonts/*.woff2"))
+    assert 0 < sum(path.stat().st_size for path in fonts) < 20_000
+    assert list(site.rglob("fontawesome.js*")) == []
+    view(browser, address + "docs/tour.html", 1440, "light")
+    script = """
+        const done = arguments[arguments.length - 1], font = "900 32px 'Font Awesome 7 Free'";
+        const drawn = (text) => {
+            const canvas = Object.assign(document.createElement("canvas"), {width: 48, height: 48});
+            const pen = canvas.getContext("2d");
+            pen.font = font;
+            pen.fillText(text, 4, 40);
+            return canvas.toDataURL();
+        };
+        document.fonts.load(font, "\\uf00d").then(() => {
+            const icons = [...document.querySelectorAll("i.fa-solid, span.fa-solid")];
+            const shown = icons.map((one) => getComputedStyle(one, "::before").content);
+            const missing = drawn("\\ue999");
+            done(icons.map((one, k) => [one.className, drawn(shown[k].split('"')[1]) !== missing]));
+        });
+    """
+    found = browser.execute_async_script(script)
+    assert len(found) > 10
+    assert [name for name, there in found if not there] == []
 
 
 def test_pages_load_nothing_from_other_hosts(pages: dict[str, _Page]) -> None:
@@ -368,12 +399,27 @@ def test_axe_finds_no_serious_violation(browser: Any, address: str, width: int, 
     assert found == []
 
 
+MEASURED = ("leaderboard", "gallery-results", "agent-results", "results", "performance", "neurons",
+            "coverage")  # fmt: skip
+
+
+@pytest.mark.parametrize("page", MEASURED)
+def test_tables_of_results_fit_a_screen(browser: Any, address: str, page: str) -> None:
+    view(browser, f"{address}docs/{page}.html", 1440, "light")
+    script = """
+        return [...document.querySelectorAll(".bd-article table")].map(
+            (one) => one.scrollWidth - one.parentElement.clientWidth);
+    """
+    wider = browser.execute_script(script)
+    assert wider
+    assert max(wider) <= 0
+
+
 @pytest.mark.parametrize(
-    ("page", "column"), [("leaderboard", "score [95 %]"), ("gallery-results", "final")]
+    ("page", "column"), [("leaderboard", "score [95 %]"), ("gallery-results", "gru")]
 )
-def test_tables_of_results_are_sorted_and_fit_a_screen(
-    browser: Any, address: str, page: str, column: str
-) -> None:
+def test_tables_of_results_are_sorted(browser: Any, address: str, page: str, column: str) -> None:
+    """Empty cells, of networks that do not play a task, stay last."""
     view(browser, f"{address}docs/{page}.html", 1440, "light")
     script = """
         const table = document.querySelector(".bd-article table");
@@ -381,21 +427,33 @@ def test_tables_of_results_are_sorted_and_fit_a_screen(
         const k = heads.findIndex((one) => one.textContent.trim() === arguments[0]);
         if (arguments[1]) heads[k].querySelector("button").click();
         const cells = [...table.tBodies[0].rows].map((row) => row.cells[k]);
-        return [cells.map((one) => one.dataset.value), heads[k].getAttribute("aria-sort"),
-                cells.every((one) => one.querySelector("svg")),
-                table.scrollWidth - table.parentElement.clientWidth];
+        return [cells.map((one) => one.dataset.value ?? ""), heads[k].getAttribute("aria-sort"),
+                cells.every((one) => one.querySelector("svg") || !one.textContent.trim())];
     """
-    before, order, drawn, wider = browser.execute_script(script, column, False)
+    before, order, drawn = browser.execute_script(script, column, False)
     assert (order, drawn) == (None, True)
-    assert wider <= 0
-    up, order, *_ = browser.execute_script(script, column, True)
-    numbers = [float(one.split()[0]) for one in up]
-    assert order == "ascending"
-    assert numbers == sorted(numbers)
-    assert sorted(up) == sorted(before)
-    down, order, *_ = browser.execute_script(script, column, True)
-    assert order == "descending"
-    assert [float(one.split()[0]) for one in down] == numbers[::-1]
+    for order in ("ascending", "descending"):
+        values, now, _ = browser.execute_script(script, column, True)
+        assert now == order
+        assert sorted(values) == sorted(before)
+        given = [one for one in values if one]
+        assert values == given + [""] * (len(values) - len(given))
+        numbers = [float(one.split()[0]) for one in given]
+        assert numbers == sorted(numbers, reverse=order == "descending")
+
+
+def test_the_menu_is_grouped_by_reader(browser: Any, address: str) -> None:
+    view(browser, f"{address}docs/tour.html", 1440, "light")
+    script = """
+        const menu = document.querySelector(".bd-sidebar-primary .bd-toc-item");
+        return [...menu.querySelectorAll(".caption")].map((one) =>
+            [one.textContent.trim(), one.nextElementSibling.querySelectorAll("a").length]);
+    """
+    groups = browser.execute_script(script)
+    names = ["I train a network", "I use an env for reinforcement learning", "I bring a task",
+             "I study behaviour", "I change the core", "More"]  # fmt: skip
+    assert [name for name, _ in groups] == names
+    assert all(n > 0 for _, n in groups)
 
 
 def test_the_data_of_pages_of_results_are_files(pages: dict[str, _Page]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -98,8 +97,7 @@ def draw_and_tell(records: Mapping[str, TrialRecord], output: Path, seed: int) -
 
 def one_trial(seed: int) -> TrialTrace:
     """Return the trial of the figure."""
-    trace = trace_of(TASK, "integrator", seed=seed, conditions=SHOWN)
-    return replace(trace, subtitle=f"{trace.subtitle} %")
+    return trace_of(TASK, "integrator", seed=seed, conditions=SHOWN)
 
 
 def accuracies(rows: Mapping[str, Sequence[ProportionRow]]) -> list[tuple[str, ...]]:

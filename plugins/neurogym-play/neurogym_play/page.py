@@ -28,6 +28,8 @@ OWN = (
 )  # fmt: skip
 KEPT = ("consent.html", "save.js", "experiment.js", "experiment.css")
 """Files that a laboratory changes: an experiment that is written again keeps them."""
+TABLES = "task.json"
+"""The one file of a page that differs from task to task."""
 PRACTICE = "train"
 """The split of practice trials, so that none of them is recorded."""
 
@@ -98,7 +100,6 @@ def page_files(
     *,
     feedback: bool = False,
     save: str | None = None,
-    more: Mapping[str, Any] | None = None,
 ) -> dict[str, bytes]:
     """Return the files of a page, name -> content.
 
@@ -108,21 +109,32 @@ def page_files(
         blocks: the tables of its trials, from `played_blocks`.
         feedback: whether the page says after each trial if it was correct.
         save: the address that takes the record; None: it is downloaded.
-        more: further entries of ``task.json``: those of a page for many tasks, see `pages`.
+    """
+    entries, shared = page_parts(made, task, feedback=feedback, save=save)
+    return {**shared, TABLES: tables_file({**entries, **blocks})}
+
+
+def page_parts(
+    made: Task, task: Any, *, feedback: bool = False, save: str | None = None
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return the parts of a page that do not depend on its trials: entries of `TABLES`, and files.
+
+    The task is played to count how often its stimuli flash, so that pages of several seeds share
+    the parts. Arguments as in `page_files`.
     """
     view = view_of(made, task)
     shown = None if view is None else {**view.to_plain(), "flashes": flashes(made, view)}
-    page = {
-        **_about(made, task), "view": shown, "save": save, "feedback": feedback, **(more or {}),
-        **blocks,
-    }  # fmt: skip
     drawings = {} if view is None else view.modules
-    return {
+    return {**_about(made, task), "view": shown, "save": save, "feedback": feedback}, {
         **{f"view-{name}.js": text.encode() for name, text in drawings.items()},
         **{name: files(__package__).joinpath("web", name).read_bytes() for name in WEB},
-        "task.json": json.dumps(page, separators=(",", ":"), allow_nan=False).encode(),
         "noise.f32": noise_table().astype("<f4").tobytes(),
     }
+
+
+def tables_file(entries: Mapping[str, Any]) -> bytes:
+    """Return the content of `TABLES`."""
+    return json.dumps(entries, separators=(",", ":"), allow_nan=False).encode()
 
 
 def write_experiment(
@@ -169,7 +181,7 @@ def write_experiment_files(
     """
     pages = page_files(made, task, blocks, feedback=feedback)
     drawings = [name for name in pages if name.startswith("view-")]
-    shared = {name: pages[name] for name in (*EXPERIMENT, *drawings, "task.json", "noise.f32")}
+    shared = {name: pages[name] for name in (*EXPERIMENT, *drawings, TABLES, "noise.f32")}
     here = files(__package__).joinpath("jspsych")
     own = {name: here.joinpath(name).read_bytes() for name in OWN}
     kept = {name for name in KEPT if (folder / name).exists()}

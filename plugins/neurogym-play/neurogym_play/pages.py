@@ -7,12 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from neurogym_core import InvalidValueError, make_task
+from neurogym_core import InvalidValueError, Task, make_task
 from neurogym_core.tools import is_file_reference
-from neurogym_play.page import page_files, played_blocks, write_files
-
-TABLES = "task.json"
-"""The one file of a page that differs from task to task."""
+from neurogym_play.page import TABLES, page_parts, played_blocks, tables_file, write_files
 
 
 def add_task(
@@ -58,24 +55,22 @@ def add_task(
             " its namespace, such as 'control/GoNogo-v0', and at least one seed."
         )
     made, folder = make_task(task), Path(folder)
-    more = {"beside": beside, "about": about, "seeds": list(seeds)}
+    entries, shared = page_parts(made, task, feedback=feedback)
+    entries |= {"beside": beside, "about": about, "seeds": list(seeds)}
+    write_files({**shared, TABLES: b"{}"}, folder)  # of an address without a task
     counts = []
     for seed in seeds:
         n = n_trials
-        files = _files(made, task, n, seed, feedback, more)
-        while most is not None and n > 1 and (size := len(files[TABLES])) > most:
-            n = max(1, min(n - 1, int(n * most / size)))
-            files = _files(made, task, n, seed, feedback, more)
-        tables = gzip.compress(files.pop(TABLES), mtime=0)
-        write_files({**files, TABLES: b"{}"}, folder)  # of an address without a task
-        write_files({f"{seed}.trials": tables}, folder / "tasks" / task)
+        tables = _tables(made, entries, n, seed)
+        while most is not None and n > 1 and len(tables) > most:
+            n = max(1, min(n - 1, int(n * most / len(tables))))
+            tables = _tables(made, entries, n, seed)
+        packed = gzip.compress(tables, mtime=0)
+        write_files({f"{seed}.trials": packed}, folder / "tasks" / task)
         counts.append(n)
     return counts
 
 
-def _files(
-    made: Any, task: str, n: int, seed: int, feedback: bool, more: Mapping[str, Any]
-) -> dict[str, bytes]:
-    """Return the files of the page of one task."""
-    blocks = played_blocks(made, n, 0, seed=seed, conditions=None)
-    return page_files(made, task, blocks, feedback=feedback, more=more)
+def _tables(made: Task, entries: Mapping[str, Any], n: int, seed: int) -> bytes:
+    """Return the file of the trials of a seed."""
+    return tables_file({**entries, **played_blocks(made, n, 0, seed=seed, conditions=None)})

@@ -41,6 +41,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
         "symbols", "hue", "outline", "full", "noise", "colour_by", "count_by", "place_by",
     ),
     "target": ("gain", "outline"),
+    "point": ("full", "outline", "always"),
     "bar": ("full", "noise"),
     "clicks": ("full", "words"),
     "sound": ("hz", "words"),
@@ -219,6 +220,8 @@ def _ill_formed(stimulus: Mapping[str, Any], size: int, units: Mapping[str, int]
         return f"moving is for {size} places, one for each unit of the channel."
     if stimulus.get("noise") and size not in (1, shown):
         return "noise is drawn where each place shows one unit only."
+    if stimulus["draw"] == "point" and size not in (1, 2):
+        return f"its channel has {size} units; expected one for x, or two for x and y."
     inks = stimulus.get("inks", 0)
     if type(inks) is not int or not 0 <= inks < max(1, size // shown):
         return f"inks is {inks!r}; expected a number below that of the units of a place."
@@ -384,7 +387,9 @@ def _changes(made: Task, view: View, game: Game) -> np.ndarray:
             columns.append(np.zeros(len(seen)))
             continue
         values = np.concatenate(parts, axis=1)
-        if stimulus["draw"] in ("dots", "target"):  # moving things keep their brightness
+        if stimulus.get("always"):
+            values = np.zeros_like(values)
+        if stimulus["draw"] in ("dots", "target", "point"):  # moving things keep their brightness
             values = (np.abs(values) > CHANGED * np.abs(values).max()).any(axis=1, keepdims=True)
         if stimulus.get("moving"):
             values = values.sum(axis=1, keepdims=True)

@@ -63,6 +63,18 @@ def test_tasks_share_the_files_of_a_page_for_many(tmp_path: Path) -> None:
     assert (three["beside"], three["seeds"]) == (others, [3, 8])
 
 
+def test_flashes_are_counted_once_for_all_seeds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = []
+    monkeypatch.setattr("neurogym_play.page.flashes", lambda *_: counted.append(1) or 4.0)
+    add_task(DOTS, tmp_path, 5, seeds=(0, 1, 2), most=2000)
+    assert len(counted) == 1
+    for seed in range(3):
+        packed = (tmp_path / "tasks" / DOTS / f"{seed}.trials").read_bytes()
+        assert json.loads(gzip.decompress(packed))["view"]["flashes"] == 4.0
+
+
 @pytest.mark.parametrize("task", ["PerceptualDecisionMaking-v0", "./a/b.py:Task", "a/b/../c"])
 def test_a_page_for_many_tasks_has_ids_with_a_namespace_only(tmp_path: Path, task: str) -> None:
     with pytest.raises(InvalidValueError, match="Expected an id with its namespace"):

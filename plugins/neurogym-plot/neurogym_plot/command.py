@@ -66,9 +66,9 @@ def command(
     The figure of a session shows choices, outcomes, rewards, conditions and recorded values of one
     subject over trials.
 
-    A film has a frame for each step: the figure of the trial so far, ten steps a second. It shows
-    one trial, --n-trials trials, or with --session a session of the task. An .mp4 film needs the
-    package imageio-ffmpeg.
+    A film has a frame for each step: the figure of the trial so far, and beside it the subject's
+    observation and action, ten steps a second. It shows one trial, --n-trials trials, or with
+    --session a session of the task. An .mp4 film needs the package imageio-ffmpeg.
 
     The figure of a Gymnasium env that is not a `Task` has rendered frames or observations while no
     action is taken.

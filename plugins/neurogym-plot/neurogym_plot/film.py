@@ -15,6 +15,7 @@ from PIL import Image
 from neurogym_core import InvalidValueError
 from neurogym_core.tools import optional, replacing
 from neurogym_plot.frames import frame_of
+from neurogym_plot.scene import scene_of
 from neurogym_plot.trial import steps_played
 
 FILM_SUFFIXES = (".mp4", ".gif")
@@ -37,7 +38,8 @@ def frames_of(
 ) -> Iterator[np.ndarray]:
     """Yield one frame for each step of `n_trials` trials, (height, width, 3) uint8 of one size.
 
-    The frames of a trial have the axes of the whole trial, in which it appears step by step.
+    The frames of a trial have the axes of the whole trial, in which it appears step by step, behind
+    a line at the time. Beside them are its observation and action on the step (`scene_of`).
 
     Args:
         task, subject, seed, conditions, wrap, params: as in `neurogym_plot.trace_of`.
@@ -48,9 +50,11 @@ def frames_of(
     for step in steps_played(task, subject, seed, conditions, wrap=wrap, **params):
         if step.ended:
             whole, before = step.trace(), step._replace(outcome="").trace().subtitle
-            for shown in range(1, whole.steps):
-                yield frame_of(step.task, replace(whole, shown=shown, subtitle=before))
-            yield frame_of(step.task, whole)
+            for shown in range(1, whole.steps + 1):
+                last = shown == whole.steps
+                drawn = whole if last else replace(whole, shown=shown, subtitle=before)
+                frame = frame_of(step.task, drawn)
+                yield np.hstack([frame, scene_of(whole, shown - 1, len(frame))])
             done += 1
             if progress is not None:
                 progress(done)

@@ -7,9 +7,11 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -25,6 +27,7 @@ from neurogym_core import (
     TaskVectorEnv,
 )
 from neurogym_core.players import Game, TaskView, player_of
+from neurogym_core.tools import describe as description_of
 from neurogym_plot.canvas import (
     GREEN,
     GREY,
@@ -65,6 +68,10 @@ _SUBTITLE, _SUBTITLE_LINES = 96, 3  # characters of a line, and lines
 _NAMED_ACTIONS = 8  # actions that get a tick each
 _LONGEST = 4  # values of a condition that are written out
 _WRITTEN = 4  # most values of a condition that a subtitle shows
+_UNIT = re.compile(
+    r", (%|ms|Hz|degrees|radians|deg/s|rad/s|m/s|cm/s|(?:events|clicks) per second)(?=[.,;]|$)"
+)
+"""The unit in the description of a parameter: "motion coherences, %."."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,13 +309,45 @@ def describe(conditions: Mapping[str, Any]) -> str:
 
 
 def _named(task: Task, conditions: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return conditions with names in place of the indices that have names."""
-    named = dict(conditions)
+    """Return conditions with units, and with names in place of the indices that have names."""
+    named = {name: _with_unit(task, name, value) for name, value in conditions.items()}
     for name, known in TaskView(task).interface.names.items():
         index = np.asarray(conditions.get(name, -1))
         if not index.ndim and index.dtype.kind in "iu" and 0 <= index < len(known):
             named[name] = known[index]
     return named
+
+
+def _with_unit(task: Task, name: str, value: Any) -> Any:
+    """Return a condition, as text if it is a number whose unit the task says."""
+    values = np.asarray(value)
+    if values.dtype.kind not in "iuf":
+        return value
+    for parameter, unit in _units(task).get(name, ()):
+        known = np.asarray(getattr(task, parameter, ()))
+        fits = known.dtype.kind in "iuf" and known.size and values.min() >= min(known.min(), 0)
+        if parameter == name or (fits and values.max() <= known.max()):
+            return f"{_written(value)} {unit}"
+    return value
+
+
+@lru_cache(maxsize=32)
+def _units(task: Task) -> Mapping[str, Sequence[tuple[str, str]]]:
+    """Return units of conditions: of the parameter of the same name, or the time of a period.
+
+    Returns:
+        Condition -> (parameter, unit); the parameter has the values that the condition takes, and
+        is the condition itself if that is the duration of a period.
+    """
+    rows = {one["name"]: one["doc"] for one in description_of(task)["parameters"]}
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name in task.conditions:
+        for parameter in (f"{name}s", f"{name}es"):
+            if unit := _UNIT.search(rows.get(parameter, "")):
+                found.setdefault(name, []).append((parameter, unit[1]))
+        if name in TaskView(task).period_names:
+            found.setdefault(name, []).append((name, "ms"))
+    return found
 
 
 # ---- playing a trial ----

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -9,6 +11,7 @@ from neurogym_plot import canvas
 from neurogym_plot import trial as plots
 from neurogym_plot.film import frames_of, save_film
 from neurogym_plot.raster import RasterFigure
+from neurogym_plot.scene import SCENE_WIDTH, scene_of
 
 from neurogym_core import InvalidValueError, make
 from neurogym_core.tools import installed, main
@@ -60,9 +63,38 @@ def test_a_film_has_a_frame_of_one_size_for_each_step():
     assert frames[0].shape[0] % 2 == frames[0].shape[1] % 2 == 0
 
 
+def figures():
+    """Return the frames of a film without the scene."""
+    return [frame[:, :-SCENE_WIDTH] for frame in frames_of(DOTS, "oracle")]
+
+
+def test_the_scene_of_a_frame_is_what_is_observed_on_its_step():
+    trace = plots.trace_of(DOTS, "oracle", 0)
+    frames = list(frames_of(DOTS, "oracle"))
+    for step, frame in enumerate(frames):
+        assert (frame[:, -SCENE_WIDTH:] == scene_of(trace, step, len(frame))).all()
+    text = slice(60, -44)  # between the time and the action
+    fixates, asked = (scene_of(trace, step, 400)[text] for step in (0, trace.steps - 1))
+    lit = (255, 216, 77)
+    assert (fixates == lit).all(axis=-1).any()  # the fixation cue is on
+    assert not (asked == lit).all(axis=-1).any()  # all lamps are off
+
+
+def test_a_ring_is_a_circle_of_lamps_that_shows_its_direction():
+    trace = plots.trace_of("yang19/Go-v0", "oracle", 0)
+    values = np.zeros_like(trace.observations)
+    ring = trace.channels["modality_1"]
+    values[0, ring.start + 8] = 1  # of 32 units: 90 degrees, up
+    scene = scene_of(replace(trace, observations=values), 0, 600)
+    y, x = np.nonzero((scene == (255, 216, 77)).all(axis=-1))
+    assert abs(x.mean() - SCENE_WIDTH / 2) < 2
+    off = np.nonzero((scene == (88, 88, 88)).all(axis=-1))[0]
+    assert y.mean() < np.median(off[(off > y.mean() - 5) & (off < y.mean() + 100)])
+
+
 def test_a_frame_of_a_film_is_the_whole_figure_up_to_its_step():
     """All frames have one time axis: steps stay in their place until the last frame."""
-    frames = list(frames_of(DOTS, "oracle"))
+    frames = figures()
     last, steps = frames[-1], len(frames)
     left, width = plots._LEFT * 100, (plots.TRIAL_WIDTH - plots._LEFT - plots._RIGHT) * 100
     rows = slice(106, last.shape[0] - 65)  # the panels
@@ -81,7 +113,7 @@ def lines(pixels):
 
 
 def test_a_film_tells_outcome_and_reward_only_at_the_end():
-    frames = list(frames_of(DOTS, "oracle"))
+    frames = figures()
     head, total = slice(30, 60), (slice(-90, -55), slice(-82, None))
     assert all((frame[head] == frames[0][head]).all() for frame in frames[:-1])
     assert (frames[-1][head] != frames[0][head]).any()
@@ -98,7 +130,7 @@ def test_a_gif_has_all_frames_in_their_colours(tmp_path):
     image = pytest.importorskip("PIL.Image")
     frames = list(frames_of(DOTS, "oracle"))
     film = image.open(save_film(frames, tmp_path / "film.gif", fps=20))
-    assert (film.n_frames, film.size, film.info["duration"]) == (len(frames), (720, 414), 50)
+    assert (film.n_frames, film.size, film.info["duration"]) == (len(frames), (960, 414), 50)
     film.seek(len(frames) - 1)
     shown = np.asarray(film.convert("RGB")).astype(int)
     assert np.abs(shown - frames[-1]).mean() < 3

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import numpy as np
 import pytest
 from neurogym_plot.trial import describe, trace_of
@@ -37,7 +40,7 @@ def test_the_trace_is_the_trial_that_the_record_tells_of():
     row = record.row(0)
     assert (trace.steps, trace.rewards.sum()) == (row["steps"], row["reward"])
     side = row["direction"]
-    assert trace.subtitle == f"oracle: correct; direction {side}, coherence {row['coherence']:g}"
+    assert trace.subtitle == f"oracle: correct; direction {side}, coherence {row['coherence']:g} %"
 
 
 def test_the_trace_of_an_oracle_that_waits_says_for_how_long():
@@ -79,3 +82,22 @@ def test_conditions_read_as_text():
         {"a_b": np.float64(0.123456), "c": np.array([1, 2]), "d": "left", "e": np.True_}
     )
     assert text == "a b 0.1235, c (1, 2), d left, e yes"
+
+
+@pytest.mark.parametrize(
+    ("task", "conditions", "said"),
+    [
+        ("perceptual/PerceptualDecisionMaking-v0", {"coherence": 6.4}, "coherence 6.4 %"),
+        ("ibl/IBL-v0", {"contrast": 0}, "contrast 0 %"),
+        ("timing/OneTwoGo-v0", {"interval": 700}, "interval 700 ms"),
+        ("memory/DelayComparison-v0", {"pair": (18, 10)}, "pair (18, 10) Hz"),
+        ("modcog/Dlydm1intr-v0", {"delay": 600}, "delay 600 ms"),
+        # The parameter is the number of directions, whatever its unit.
+        ("control/AntiReach-v0", {"direction": 3}, "direction 3"),
+    ],
+)
+def test_the_subtitle_has_the_units_of_conditions(
+    task: str, conditions: dict[str, Any], said: str
+) -> None:
+    subtitle = trace_of(task, "late_oracle", 0, conditions).subtitle.replace("\n", " ")
+    assert said in re.split(r"; |, (?![\d.]+\))", subtitle)

@@ -222,14 +222,25 @@ const DRAW = {
     }
   },
 
-  /** A disc in the direction of a ring, at a distance from the middle. */
-  target(pen, values, { radius, size, colour, outline, gain }, place) {
-    const angle = angleOf(values);
+  /** A disc in the direction of a ring, or of a cosine and sine, at a distance from the middle. */
+  target(pen, values, { radius, size, colour, outline, gain, channel }, place, first) {
+    const angle = angleOf(channel?.names?.[first] === "sin" ? [...values].reverse() : values);
     if (angle === null) return;
+    const strength = values.length === 2 ? Math.hypot(...values) : Math.max(...values.map(Math.abs));
     [pen.fillStyle, pen.strokeStyle, pen.lineWidth] = [colourOf(picked(colour, place)), colourOf(picked(colour, place)), 0.08];
-    pen.globalAlpha = Math.min(1, gain * Math.max(...values.map(Math.abs)));
+    pen.globalAlpha = Math.min(1, gain * strength);
     pen.beginPath();
     pen.arc(radius * Math.cos(angle), radius * Math.sin(angle), size, 0, 2 * Math.PI);
+    if (outline) pen.stroke();
+    else pen.fill();
+  },
+
+  /** A disc at the place that the values say: x, or x and y. At (0, 0) there is none, unless `always`. */
+  point(pen, [x, y = 0], { radius, full, size, colour, outline, always }, place) {
+    if (!always && Math.hypot(x, y) <= SEEN) return;
+    [pen.fillStyle, pen.strokeStyle, pen.lineWidth] = [colourOf(picked(colour, place)), colourOf(picked(colour, place)), 0.08];
+    pen.beginPath();
+    pen.arc((radius * x) / full, (radius * y) / full, size, 0, 2 * Math.PI);
     if (outline) pen.stroke();
     else pen.fill();
   },
@@ -279,7 +290,7 @@ const DRAW = {
   },
 };
 
-const SIZES = { cross: 0.25, dots: 1.8, grating: 0.9, words: 1, arrow: 0.6, symbol: 0.6, target: 0.3, bar: 3, clicks: 1, sound: 0.5, wheel: 0.35 };
+const SIZES = { cross: 0.25, dots: 1.8, grating: 0.9, words: 1, arrow: 0.6, symbol: 0.6, target: 0.3, point: 0.25, bar: 3, clicks: 1, sound: 0.5, wheel: 0.35 };
 const WHOLE = new Set(["dots", "words", "arrow", "sound"]); // a place shows all units of its group
 
 function text(pen, said, size, outlined = false) {
