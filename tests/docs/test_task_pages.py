@@ -178,7 +178,7 @@ def test_pages_say_which_training_is_that_of_the_gallery(
     task = next(task for task in TASKS if task.id == name)
     described = maker.describe(load_task(name))
     text = "\n".join(maker.task_training.training(task, described))
-    said = [f"for at most {budget}" in text for budget in ("1,000 updates", "50,000 steps")]
+    said = [f"for at most {budget}" in text for budget in ("4,000 updates", "200,000 steps")]
     assert said == [network, agent]
     assert ("trains no agent on this task" in text) == (not agent)
 
@@ -221,8 +221,9 @@ def test_pages_show_the_runs_of_the_gallery(
     found = {name: {"gru": runs_of(name, "gru", wall=120.0), "rnn": runs_of(name, "rnn")}}
     monkeypatch.setattr(maker.task_training, "_gallery", lambda: found)
     section = maker.task_training.trained(task, tmp_path)
-    assert "| `gru` | 0, 1 | 100 updates | 0.50, 0.75 | 90 | 120 |" in section[2]
-    assert "| `rnn` | 0, 1 | 100 updates | 0.50, 0.75 | 90 | – |" in section[2]
+    scores = "0, 1 | 100 updates | 0.50, 0.75 | 0.61 [-1.03, 2.26]"
+    assert f"| `gru` | {scores} | 90 | 120 |" in section[2]
+    assert f"| `rnn` | {scores} | 90 | – |" in section[2]
     drawn = {path.name for path in tmp_path.iterdir()}
     assert drawn == {"AntiReach-v0-gru-training.png", "AntiReach-v0-rnn-training.png"}
     assert all(f"]({name})" in "\n".join(section) for name in drawn)
