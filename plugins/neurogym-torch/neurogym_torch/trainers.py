@@ -59,13 +59,16 @@ class SupervisedTrainer(Trainer):
         loss: "cross-entropy" over the actions, or "mse" on the action units (rings: bumps).
             Continuous actions: always "mse".
         rest_weight: weight of the rest output in "mse" (Yang et al. 2019: 2).
+        weight_power: power of the loss weights of the task; 2: as if they multiplied the errors
+            before these are squared (the code of Yang et al. 2019).
         balance: weight of answers in "cross-entropy", 0 to 1; see `balanced_weights`.
         clip: maximum norm of the gradients, which are scaled down to it; 0: no maximum.
         answers: the answer of a trial: the "first" action other than rest, which ends the trial; or
             the outputs on the "last" step, whatever came before (Yang et al. 2019).
         seq_len: None: whole trials, each from the initial state; T: streams of trials, T steps per
             batch, with the state kept between batches.
-        shares: relative frequencies of several tasks; None: equal.
+        shares: relative frequencies of several tasks, one each, or by name, ``{"CtxDM1": 5}``,
+            with 1 for the others; None: equal.
         test_every: updates between tests (and checkpoints).
         test_trials: trials per test and task, always the same, of the validation split.
         device: "cpu", "cuda", …
@@ -86,6 +89,7 @@ class SupervisedTrainer(Trainer):
         learning_rate: float = 5e-3,
         loss: str = "cross-entropy",
         rest_weight: float = 1.0,
+        weight_power: float = 1.0,
         balance: float = 0.5,
         clip: float = 1.0,
         optimizer: str = "adam",
@@ -100,7 +104,7 @@ class SupervisedTrainer(Trainer):
         precision: str = "float32",
         answers: str = "first",
         seq_len: int | None = None,
-        shares: tuple | None = None,
+        shares: Any = None,
         test_every: int = 100,
         test_trials: int = 500,
         device: str = "cpu",
@@ -108,7 +112,8 @@ class SupervisedTrainer(Trainer):
     ) -> None:
         super().__init__(tasks, seed=seed)
         self.threads = threads_for(threads, hidden)
-        costs = {"rate_cost": rate_cost, "rate_l1": rate_l1, "weight_l1": weight_l1}
+        costs = {"rate_cost": rate_cost, "rate_l1": rate_l1, "weight_l1": weight_l1,
+                 "weight_power": weight_power}  # fmt: skip
         self._check(loss, answers, test_every, costs)
         self.loss = "mse" if self.tasks[0].actions.continuous else loss
         self.targets = (
@@ -122,7 +127,7 @@ class SupervisedTrainer(Trainer):
             )
         self.rest_weight, self.test_every = rest_weight, test_every
         self.rate_cost, self.rate_l1, self.weight_l1 = rate_cost, rate_l1, weight_l1
-        self.balance = balance
+        self.balance, self.weight_power = balance, weight_power
         self.device = torch.device(device)
         kwargs = {"targets": self.targets, "device": device}
         ahead = 2 if self.device.type == "cuda" else 0  # the CPU has other work
@@ -279,7 +284,8 @@ class SupervisedTrainer(Trainer):
         rest = self.tasks[batch.which].actions.rest
         if rest is not None:  # in the units of the network
             rest = int(self.layout.targets(batch.which, torch.tensor(rest)))
-        return balanced_weights(batch.targets, batch.weights, rest, self.balance)
+        weights = batch.weights**self.weight_power if self.weight_power != 1 else batch.weights
+        return balanced_weights(batch.targets, weights, rest, self.balance)
 
     # ---- testing ----
 
@@ -407,7 +413,7 @@ class LeakyTrainer(_RateTrainer):
         activation: "relu", "softplus" or "tanh".
         noise: SD of the recurrent noise.
         learn_tau, dale, excitatory, sparsity, connections, adaptation, adaptation_tau, plasticity,
-            areas, between, delay, learn_start, gain: as in `LeakyRNN`.
+            areas, between, delay, learn_start, output, initial, gain: as in `LeakyRNN`.
         common: further settings, as in `SupervisedTrainer`.
     """
 
@@ -432,6 +438,8 @@ class LeakyTrainer(_RateTrainer):
         between: float = 0.2,
         delay: float = 0.0,
         learn_start: bool = False,
+        output: str = "linear",
+        initial: str = "gaussian",
         gain: float = 1.2,
         **common: Any,
     ) -> None:
@@ -451,9 +459,17 @@ class LeakyTrainer(_RateTrainer):
             "between": between,
             "delay": delay,
             "learn_start": learn_start,
+            "output": output,
+            "initial": initial,
             "gain": gain,
         }
         super().__init__(tasks, **common)
+        if output == "sigmoid" and self.targets != "units":
+            raise InvalidValueError(
+                "LeakyTrainer was given output='sigmoid' with other targets than those of units,"
+                " which lie between 0 and 1. Expected loss='mse' and a task with choices. Leave"
+                " output out, or give that loss."
+            )
 
 
 class LowRankTrainer(_RateTrainer):
