@@ -14,7 +14,7 @@ from neurogym_training.training import Trainer, Watch, threads_for
 from neurogym_core import InvalidValueError, NotSupportedError, TrialRecord
 from neurogym_core.players import TaskView
 from neurogym_core.tools import replacing, unknown
-from neurogym_torch.data import TorchBatch
+from neurogym_torch.data import TorchBatch, split_seed
 from neurogym_torch.losses import LOSSES, balanced_weights, masked_loss
 from neurogym_torch.mixture import MixBatch, TaskMix
 from neurogym_torch.networks import (
@@ -27,6 +27,7 @@ from neurogym_torch.networks import (
     loaded,
 )
 from neurogym_torch.optimizing import Optimizing
+from neurogym_torch.stages import stages_of
 from neurogym_torch.subjects import ANSWERS, NetworkSubject
 
 
@@ -69,6 +70,12 @@ class SupervisedTrainer(Trainer):
             batch, with the state kept between batches.
         shares: relative frequencies of several tasks, one each, or by name, ``{"CtxDM1": 5}``,
             with 1 for the others; None: equal.
+        stages: easier versions of the tasks, which are learned first, one mapping each: settings of
+            the tasks that differ, as in ``{"timing": {"delay": 0}}``, and "shares". The tasks
+            themselves are the last stage, and tests play them. The curve has the stage, from 0,
+            and its accuracy on trials of its own.
+        advance_at: accuracy of a test on trials of the stage that ends it; a stage with "updates"
+            ends with the first test after so many instead.
         test_every: updates between tests (and checkpoints).
         test_trials: trials per test and task, always the same, of the validation split.
         device: "cpu", "cuda", …
@@ -105,6 +112,8 @@ class SupervisedTrainer(Trainer):
         answers: str = "first",
         seq_len: int | None = None,
         shares: Any = None,
+        stages: Any = None,
+        advance_at: float = 0.8,
         test_every: int = 100,
         test_trials: int = 500,
         device: str = "cpu",
@@ -131,12 +140,27 @@ class SupervisedTrainer(Trainer):
         self.device = torch.device(device)
         kwargs = {"targets": self.targets, "device": device}
         ahead = 2 if self.device.type == "cuda" else 0  # the CPU has other work
-        self.data = TaskMix(
-            self.tasks, batch, seq_len, seed, self.splits["training"],
-            shares=shares, prefetch=ahead, **kwargs,
-        )  # fmt: skip
-        self.tests = TaskMix(self.tasks, test_trials, None, seed, self.splits["tests"], **kwargs)
-        self.layout = self.data.layout
+        self.stages = stages_of(stages, self.tasks, advance_at)
+        self.stage, self.begun = 0, 0
+        *self._easier, self.tests = (
+            TaskMix(tasks, test_trials, None, seed, self.splits["tests"], **kwargs)
+            for tasks in (*(one.tasks for one in self.stages), self.tasks)
+        )
+        self._trials = [
+            TaskMix(
+                tasks, batch, seq_len, own, self.splits["training"],
+                shares=shares if mixed is None else mixed, prefetch=ahead, **kwargs,
+            )
+            for tasks, mixed, own in (
+                *(
+                    (one.tasks, one.shares, split_seed(seed, number))
+                    for number, one in enumerate(self.stages)
+                ),
+                (self.tasks, None, seed),
+            )
+        ]  # fmt: skip
+        self.layout = self.tests.layout
+        self._check_layouts()
         self.carry = seq_len is not None
         self.network = self._make_network(hidden).to(self.device)
         self._freeze(frozen or ())
@@ -155,6 +179,20 @@ class SupervisedTrainer(Trainer):
         self.noise = torch.Generator(self.device).manual_seed(seed + 1)
         self._unit_weights = self._weights_of_units()
         self.state: Any = None
+
+    @property
+    def data(self) -> TaskMix:
+        """The batches of the stage."""
+        return self._trials[self.stage]
+
+    def _check_layouts(self) -> None:
+        for number, mix in enumerate(self._trials):
+            one = mix.layout
+            if (one.n_inputs, one.actions) != (self.layout.n_inputs, self.layout.actions):
+                raise InvalidValueError(
+                    f"The stage {number} has other inputs or actions than the tasks: {one}."
+                    f" Expected {self.layout}. Change settings that leave them as they are."
+                )
 
     @property
     def regularised(self) -> bool:
@@ -292,7 +330,19 @@ class SupervisedTrainer(Trainer):
     def tested(self, watch: Watch) -> bool:
         """Test, and return whether the criterion is met."""
         record, measured = self.test()
-        return watch.point(record, **measured)
+        return watch.point(record, **measured, **self._advanced())
+
+    def _advanced(self) -> dict[str, float]:
+        """Begin the next stage if this one ends; return the columns of the curve about it."""
+        if not self.stages:
+            return {}
+        now, accuracy = self.stage, float("nan")
+        if now < len(self.stages):
+            records, _ = self._tested_on(self._easier[now])
+            accuracy = float(np.mean([record["performance"].mean() for record in records]))
+            if self.stages[now].ends(accuracy, self.done - self.begun):
+                self.stage, self.begun, self.state = now + 1, self.done, None
+        return {"stage": now, "stage accuracy": accuracy}
 
     @torch.no_grad()
     def test(self) -> tuple[TrialRecord, dict[str, float]]:
@@ -300,22 +350,28 @@ class SupervisedTrainer(Trainer):
 
         For several tasks, the record has the columns that all tasks share, and `task`.
         """
-        self.tests.restart()
-        noise = torch.Generator(self.device).manual_seed(self.seed + 2)
-        records, losses = [], []
-        for which, dataset in enumerate(self.tests.datasets):
-            batch = MixBatch.widened(next(dataset), which, self.layout)
-            outputs, _ = self.network(batch.inputs, generator=noise)
-            losses.append(
-                float(masked_loss(outputs, batch.targets, batch.weights, self._unit_weights))
-            )
-            records.append(self._score(batch, outputs))
+        records, losses = self._tested_on(self.tests)
         measured = {"loss": float(np.mean(losses))}
         if len(records) == 1:
             return records[0], measured
         for number, (task, record) in enumerate(zip(self.tasks, records, strict=True)):
             measured[f"accuracy of {number} {task.name}"] = float(record["performance"].mean())
         return self._joined(records), measured
+
+    @torch.no_grad()
+    def _tested_on(self, tests: TaskMix) -> tuple[list[TrialRecord], list[float]]:
+        """Return the record and the loss of each task."""
+        tests.restart()
+        noise = torch.Generator(self.device).manual_seed(self.seed + 2)
+        records, losses = [], []
+        for which, dataset in enumerate(tests.datasets):
+            batch = MixBatch.widened(next(dataset), which, self.layout)
+            outputs, _ = self.network(batch.inputs, generator=noise)
+            losses.append(
+                float(masked_loss(outputs, batch.targets, batch.weights, self._unit_weights))
+            )
+            records.append(self._score(batch, outputs))
+        return records, losses
 
     def _score(self, batch: MixBatch, outputs: torch.Tensor) -> TrialRecord:
         if self.answers == "first":
@@ -356,6 +412,7 @@ class SupervisedTrainer(Trainer):
             "data": self.data.state(),
             "noise": self.noise.get_state(),
             "state": self.state,
+            "stage": [self.stage, self.begun],
         }
         with replacing(Path(folder) / CHECKPOINT) as temporary:
             torch.save(state, temporary)
@@ -365,6 +422,7 @@ class SupervisedTrainer(Trainer):
         self.done, self.curve, self.state = state["done"], list(state["curve"]), state["state"]
         self.network.load_state_dict(state["network"]["weights"])
         self.optimizing.optimizer.load_state_dict(state["optimizer"])
+        self.stage, self.begun = state.get("stage", (0, 0))
         self.data.go_to(state["data"])
         self.noise.set_state(state["noise"].cpu())
 
