@@ -699,7 +699,8 @@ def load_network(
     """Return a saved network, without running code from the file.
 
     Args:
-        path: a file that `Network.save` wrote, or a run's folder or checkpoint.pt.
+        path: a file that `Network.save` or `export` (.safetensors) wrote, or a run's folder or
+            checkpoint.pt.
         device: device of the network.
         known: further classes by name, for networks of other packages.
 
@@ -708,7 +709,12 @@ def load_network(
         InvalidValueError: the file does not exist, or holds no network.
     """
     path = Path(path)
-    saved = loaded(path / CHECKPOINT if path.is_dir() else path, device)
+    if path.suffix == ".safetensors":
+        from neurogym_torch.exchange import read_safetensors  # a cycle: it knows the networks
+
+        saved = read_safetensors(path)
+    else:
+        saved = loaded(path / CHECKPOINT if path.is_dir() else path, device)
     saved = saved["network"] if isinstance(saved.get("network"), dict) else saved
     if not {"network", "settings", "weights"} <= set(saved):
         raise InvalidValueError(

@@ -401,6 +401,11 @@ class SupervisedTrainer(Trainer):
             seed=self.seed,
         )
 
+    def export(self, path: Path) -> None:
+        from neurogym_torch.exchange import export
+
+        export(self.network, path)
+
     # ---- checkpoints ----
 
     def save(self, folder: Path) -> None:
