@@ -721,7 +721,9 @@ def load_network(
             f"{str(path)!r} holds no network. Expected a file that Network.save() wrote, or a run"
             " of `ngym train --model`. Give one of these."
         )
-    classes = {**NETWORKS, **(known or {})}
+    from neurogym_torch.spiking import SpikingRNN  # a cycle: it is a network, too
+
+    classes = {**NETWORKS, SpikingRNN.__name__: SpikingRNN, **(known or {})}
     if saved["network"] not in classes:
         raise unknown("network", saved["network"], classes, of=str(path))
     network = classes[saved["network"]](**saved["settings"]).to(device)
