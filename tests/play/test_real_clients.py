@@ -56,6 +56,62 @@ def test_torchrl_wraps_the_native_vector_env(mode):
     assert int(steps["next", "done"].sum()) > 3
 
 
+def test_torchrl_learns_with_a_memory():
+    """Its PPO loss, LSTM and collector, with eight envs of the native vector env."""
+    envs = pytest.importorskip("torchrl.envs", reason="TorchRL is not installed")
+    pytest.importorskip("neurogym_task_memory")
+    import torch
+    from tensordict.nn import TensorDictModule, TensorDictSequential
+    from torchrl.collectors import Collector
+    from torchrl.modules import LSTMModule, ProbabilisticActor, set_recurrent_mode
+    from torchrl.objectives import ClipPPOLoss
+    from torchrl.objectives.value import GAE
+
+    torch.manual_seed(0)
+    native = make_vec(
+        "GoNogo-v0", 8, autoreset_mode="SameStep", info="numeric", trials_per_session=20
+    )
+    size, choices = native.single_observation_space.shape[0], int(native.single_action_space.n)
+    lstm = LSTMModule(input_size=size, hidden_size=64, in_key="observation", out_key="embed")
+    env = envs.TransformedEnv(
+        envs.GymWrapper(native, categorical_action_encoding=True),
+        envs.Compose(envs.InitTracker(), lstm.make_tensordict_primer()),
+    )
+    env.set_seed(0)
+    head, value = (
+        TensorDictModule(torch.nn.Linear(64, out), ["embed"], [key])
+        for out, key in ((choices, "logits"), (1, "state_value"))
+    )
+    actor = ProbabilisticActor(
+        TensorDictSequential(lstm, head),
+        in_keys=["logits"],
+        distribution_class=torch.distributions.Categorical,
+        return_log_prob=True,
+    )
+    critic = TensorDictSequential(lstm, value)
+    advantages = GAE(gamma=0.9, lmbda=0.95, value_network=critic, shifted=True)
+    loss = ClipPPOLoss(actor, critic, clip_epsilon=0.2, entropy_coeff=0.01)
+    parameters = [*lstm.parameters(), *head.parameters(), *value.parameters()]
+    optimizer = torch.optim.Adam(parameters, 3e-3)
+    performance = []
+    for data in Collector(env, actor, frames_per_batch=8 * 128, total_frames=8 * 128 * 30):
+        for _ in range(4):
+            with torch.no_grad(), set_recurrent_mode(True):
+                advantages(data)
+            for rows in torch.randperm(8).split(4):
+                with set_recurrent_mode(True):
+                    parts = loss(data[rows])
+                optimizer.zero_grad()
+                sum(part for key, part in parts.items() if key.startswith("loss")).backward()
+                torch.nn.utils.clip_grad_norm_(parameters, 0.5)
+                optimizer.step()
+        ended = data["next", "new_trial"].bool()
+        performance.append(float(data["next", "performance"][ended].float().mean()))
+    assert performance[0] < 0.7
+    # With this seed, 0.98 or more of the trials from the 16th batch on; sampled actions.
+    assert np.mean(performance[-10:]) > 0.8
+
+
 def test_tianshou_collects_steps_with_numeric_infos():
     data = pytest.importorskip("tianshou.data", reason="Tianshou is not installed")
     import gymnasium

@@ -27,9 +27,9 @@ class SpikingRNN(_Rate):
         y[t] = W_out r[t] + c
 
     with alpha = dt / tau and alpha_s = dt / tau_s: v is the membrane potential in units of the
-    threshold, which a spike s lowers by 1, and r the filtered spikes, which the outputs read and the
-    network returns as rates (in spikes per step). The gradient of a spike is that of a fast
-    sigmoid, 1 / (1 + slope |v - 1|)^2 (Zenke & Ganguli 2018, doi:10.1162/neco_a_01086), as snnTorch
+    threshold, which a spike s lowers by 1, and r the filtered spikes, which the outputs read and
+    the network returns as rates (spikes per step). The gradient of a spike is that of a fast
+    sigmoid, 1 / (1 + slope |v - 1|)^2 (Zenke & Ganguli 2018, Neural Computation), as snnTorch
     computes it.
 
     Args:
