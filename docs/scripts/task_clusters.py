@@ -1,4 +1,4 @@
-"""Groups of units of a network with several tasks, and what each task loses with each group.
+"""Groups of units of a network with several tasks, and the effects of their lesions.
 
     python docs/scripts/task_clusters.py RUN --out task-clusters.png
 

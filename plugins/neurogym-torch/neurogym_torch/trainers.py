@@ -73,7 +73,7 @@ class SupervisedTrainer(Trainer):
         stages: easier versions of the tasks, which are learned first, one mapping each: settings of
             the tasks that differ, as in ``{"timing": {"delay": 0}}``, and "shares". The tasks
             themselves are the last stage, and tests play them. The curve has the stage, from 0,
-            and its accuracy on trials of its own.
+            and its accuracy on its own trials.
         advance_at: accuracy of a test on trials of the stage that ends it; a stage with "updates"
             ends with the first test after so many instead.
         test_every: updates between tests (and checkpoints).
