@@ -261,3 +261,69 @@ def test_a_loop_of_proximal_policy_optimisation_learns():
     assert np.mean(performance[:200]) < 0.6
     assert np.mean(performance[-500:]) > 0.9
     assert np.mean(returns[-20:]) > np.mean(returns[:20]) + 5
+
+
+def test_a_loop_of_recurrent_proximal_policy_optimisation_learns():
+    """As in single-file implementations with an LSTM, of nothing but Gymnasium's interface: the
+    state is reset where a session ends, and rollouts are replayed from their first state.
+    """
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("neurogym_task_memory")
+    torch.manual_seed(0)
+    n, steps, units = 16, 64, 32
+    envs = make_vec("GoNogo-v0", n, autoreset_mode="SameStep", trials_per_session=20)
+    size, choices = envs.single_observation_space.shape[0], int(envs.single_action_space.n)
+    cell = torch.nn.LSTMCell(size, units)
+    heads = torch.nn.Linear(units, choices + 1)
+    parameters = [*cell.parameters(), *heads.parameters()]
+    optimizer = torch.optim.Adam(parameters, 3e-3)
+
+    def step(seen, begins, state):
+        kept = (1.0 - begins)[:, None]
+        state = cell(seen, (state[0] * kept, state[1] * kept))
+        out = heads(state[0])
+        return torch.distributions.Categorical(logits=out[:, :-1]), out[:, -1], state
+
+    seen = torch.as_tensor(envs.reset(seed=1)[0])
+    begins, state = torch.zeros(n), (torch.zeros(n, units),) * 2
+    performance = []
+    for _ in range(60):
+        first, rows, scored = state, [], []
+        with torch.no_grad():
+            for _ in range(steps):
+                chances, value, state = step(seen, begins, state)
+                action = chances.sample()
+                coming, reward, terminated, truncated, info = envs.step(action.numpy())
+                over = torch.as_tensor(terminated | truncated).float()
+                said = chances.log_prob(action)
+                rows.append((seen, begins, action, said, value, torch.as_tensor(reward), over))
+                seen, begins = torch.as_tensor(coming), over
+                for part in (info, info.get("final_info", {})):
+                    if "performance" in part:
+                        scored += part["performance"][part["_performance"]].tolist()
+            following, advantage = step(seen, begins, state)[1], torch.zeros(n)
+            advantages = []
+            for *_, value, reward, over in reversed(rows):
+                delta = reward + 0.9 * following * (1 - over) - value
+                advantage = delta + 0.9 * 0.95 * advantage * (1 - over)
+                following = value
+                advantages.insert(0, advantage)
+        performance.append(np.mean(scored))
+        wanted = torch.stack(advantages)
+        targets = wanted + torch.stack([row[4] for row in rows])
+        wanted = (wanted - wanted.mean()) / (wanted.std() + 1e-8)
+        for _ in range(4):
+            now, loss = first, 0.0
+            for k, (seen_k, begins_k, action, said, *_) in enumerate(rows):
+                chances, value, now = step(seen_k, begins_k, now)
+                ratio = (chances.log_prob(action) - said).exp()
+                clipped = ratio.clamp(0.8, 1.2)
+                loss = loss - torch.min(ratio * wanted[k], clipped * wanted[k]).mean()
+                loss = loss + 0.5 * ((value - targets[k]) ** 2).mean()
+                loss = loss - 0.01 * chances.entropy().mean()
+            optimizer.zero_grad()
+            (loss / steps).backward()
+            torch.nn.utils.clip_grad_norm_(parameters, 0.5)
+            optimizer.step()
+    assert performance[0] < 0.7
+    assert np.mean(performance[-10:]) > 0.8, performance
