@@ -164,7 +164,7 @@ def command(
       frozen (patterns of parameters that are not trained)  weight_power=1
       schedule=constant|step|exponential|linear|cosine
       schedule_updates=1000  schedule_factor=0.1 (then the learning rate is a tenth)
-      stages (easier versions of the tasks, learned first: [{timing={delay=0}}])
+      stages (easier versions of the tasks, learned first; see the README)
       advance_at=0.8 (accuracy that ends a stage)
       precision=float32|bfloat16  device=cpu|cuda  answers=first|last
       test_every=100  test_trials=500
