@@ -92,8 +92,8 @@ def read_value(text: str, default: Any = None) -> Any:
     """Return the value of a text from the command line.
 
     Numbers, ``true``, ``false`` and ``none`` are converted, and values separated by commas become a
-    tuple, as does an array of TOML, such as ``[{delay=0}]``. Anything else stays text, and everything
-    does if `default` is text.
+    tuple, as does an array of TOML, such as ``[{delay=0}]``. Anything else stays text, and
+    everything does if `default` is text.
     """
     if isinstance(default, str):
         return text

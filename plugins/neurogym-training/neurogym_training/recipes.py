@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
 from neurogym_core import InvalidValueError
-from neurogym_core.tools import find_task, is_file_reference, offers_of, unknown
+from neurogym_core.tools import find_task, is_file_reference, load, offers_of, unknown
 from neurogym_training.experiment import read_experiment
 
 GROUP = "neurogym.recipes"
-"""Entry points of recipes: ``name = "package:file.toml"``."""
+"""Entry points of recipes: ``name = "module:PATH"``, a path of an experiment file."""
 
 
 def recipe_names() -> list[str]:
@@ -20,25 +19,23 @@ def recipe_names() -> list[str]:
 
 
 def recipe_file(name: str) -> Path:
-    """Return the experiment file of a recipe, without importing its package.
+    """Return the experiment file of a recipe.
 
     Raises:
         UnknownNameError: no installed package offers it.
+        BrokenTaskError, IncompatibleTaskError: its package cannot be loaded.
         InvalidValueError: its package has no such file.
     """
-    values = {offer.name: offer.value for offer in offers_of(GROUP)}
-    if name not in values:
+    offers = {offer.name: offer for offer in offers_of(GROUP)}
+    if name not in offers:
         raise unknown("recipe of a training", name, recipe_names())
-    package, _, file = values[name].partition(":")
-    spec = importlib.util.find_spec(package.partition(".")[0])
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        path = Path(folder, *package.split(".")[1:], file)
-        if path.is_file():
-            return path
-    raise InvalidValueError(
-        f"The recipe {name!r} is {values[name]!r}, which does not exist. Expected a file of its"
-        " package, as package:file.toml. Install the package again, or ask its author."
-    )
+    path = load(offers[name])
+    if not isinstance(path, Path) or not path.is_file():
+        raise InvalidValueError(
+            f"The recipe {name!r} is {path!r} of {offers[name].value}. Expected the path of a file."
+            " Install its package again, or ask its author."
+        )
+    return path
 
 
 def recipe_for(name: str, tasks: list[str]) -> dict[str, Any]:

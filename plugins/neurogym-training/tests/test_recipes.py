@@ -40,14 +40,13 @@ def test_other_tasks_have_the_settings_of_the_trainer_alone():
     assert said["options"]["hidden"] == 256
 
 
-def test_unknown_recipes_and_lost_files_are_said(monkeypatch):
+def test_unknown_recipes_and_lost_files_are_said(monkeypatch, tmp_path):
     with pytest.raises(UnknownNameError, match="Did you mean 'yang19'"):
         recipe_file("yang91")
-    (offer,) = [one for one in recipes.offers_of(recipes.GROUP) if one.name == "yang19"]
-    lost = type(offer)(**{**vars(offer), "value": "neurogym_task_yang19:lost.toml"})
-    monkeypatch.setattr(recipes, "offers_of", lambda group: [lost])
-    with pytest.raises(InvalidValueError, match="does not exist"):
-        recipe_file("yang19")
+    for other in (tmp_path / "lost.toml", "training.toml"):
+        monkeypatch.setattr(recipes, "load", lambda offer, other=other: other)
+        with pytest.raises(InvalidValueError, match="Expected the path of a file"):
+            recipe_file("yang19")
 
 
 def test_a_recipe_for_another_trainer_or_beside_a_file_is_refused(toys, ngym):
