@@ -47,7 +47,7 @@ class Model:
         sha256, size: hash (hexadecimal) and bytes of the archive.
         tasks: ids of the tasks that it has learned.
         trainer: name of the trainer.
-        accuracy: accuracy in its last test.
+        accuracy: accuracy in the test of its checkpoint.
     """
 
     name: str
@@ -81,7 +81,7 @@ def pack(runs: Sequence[str | Path], out: str | Path) -> list[Model]:
                 f"The run {str(run.folder)!r} would be the model {name!r}, which is taken or no"
                 " name. Expected letters, digits, '.', '_' and '-'. Rename its folder."
             )
-        accuracy = _last_accuracy(run.folder / CURVE_FILE)
+        accuracy = run.trainer().curve[-1]["accuracy"]  # a checkpoint has the curve up to it
         file = f"{name}.zip"
         out.mkdir(parents=True, exist_ok=True)
         with replacing(out / file) as temporary:
@@ -191,11 +191,6 @@ def _archive(run: Run) -> bytes:
 
 def _files(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if path.is_file() and path.name[0] != "."]
-
-
-def _last_accuracy(curve: Path) -> float:
-    header, *rows = curve.read_text(encoding="utf-8").splitlines()
-    return float(dict(zip(header.split(","), rows[-1].split(","), strict=True))["accuracy"])
 
 
 def _model(said: Any) -> Model:

@@ -52,8 +52,10 @@ def test_a_packed_run_is_got_and_opened_like_the_first(run, ngym):
 def test_the_best_checkpoint_is_packed_where_it_is_named(run):
     best = run / "best"
     state = json.loads((best / "toy.json").read_text())
-    (best / "toy.json").write_text(json.dumps({**state, "skill": 0.123}))
-    zoo.pack([best], "zoo")
+    changed = {**state, "skill": 0.123, "curve": [{**state["curve"][0], "accuracy": 0.321}]}
+    (best / "toy.json").write_text(json.dumps(changed))
+    (model,) = zoo.pack([best], "zoo")
+    assert model.accuracy == 0.321, "of the checkpoint that is packed"
     assert Run.open(zoo.get("toy", "zoo", "copy")).trainer().skill == 0.123
 
 
